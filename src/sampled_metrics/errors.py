@@ -1,0 +1,17 @@
+"""The errors that a user can cause, each of which says in one line what is wrong, where, and what is allowed."""
+
+
+class SampledMetricsError(Exception):
+    """Base of every error whose message is meant to be read by a user, without a traceback."""
+
+
+class ConfigError(SampledMetricsError, ValueError):
+    """A configuration value is missing, unknown or out of range; the message names its key."""
+
+
+class DataError(SampledMetricsError, ValueError):
+    """A file is missing, damaged or malformed; the message names the file and, where there is one, the line."""
+
+
+class DownloadError(DataError):
+    """No source of a file could be fetched; the message names every address that was tried, and why it failed."""
