@@ -1,0 +1,91 @@
+"""The split: one event of every user is held out, the others train (section 6)."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sampled_metrics import files
+from sampled_metrics.data.events import Events
+from sampled_metrics.errors import ConfigError, DataError
+
+TIE_ORDER: dict[str, Callable[[NDArray[np.int64]], NDArray[np.int64]]] = {
+    "first": lambda position: -position,
+    "last": lambda position: position,
+}
+"""Among a user's events that share the latest time, which one is the last: a key, the greatest of which is held out."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Training events and held-out items.
+
+    Attributes:
+        training: (users, items) sparse, 1.0 where the user has the item in training.
+        held_out: (users,) int, index of the item that was held out.
+        user_ids: (users,) the ids of the file.
+        item_ids: (items,) the ids of the file.
+    """
+
+    training: csr_array
+    held_out: NDArray[np.int64]
+    user_ids: NDArray[np.generic]
+    item_ids: NDArray[np.generic]
+
+    @property
+    def candidates(self) -> NDArray[np.int64]:
+        """(users,) n_u: all items less the user's training items. The held-out item counts."""
+        return self.training.shape[1] - np.diff(self.training.indptr).astype(np.int64)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the split as npz."""
+        files.write_npz(
+            path,
+            indptr=self.training.indptr,
+            indices=self.training.indices,
+            held_out=self.held_out,
+            user_ids=self.user_ids,
+            item_ids=self.item_ids,
+        )
+
+
+def read_split(path: str | os.PathLike[str]) -> Split:
+    """Read what `Split.write` wrote."""
+    with np.load(path, allow_pickle=False) as arrays:
+        shape = (len(arrays["user_ids"]), len(arrays["item_ids"]))
+        indices = arrays["indices"]
+        training = csr_array((np.ones(len(indices)), indices, arrays["indptr"]), shape=shape)
+        return Split(training, arrays["held_out"], arrays["user_ids"], arrays["item_ids"])
+
+
+def hold_last_out(events: Events, ties: str) -> Split:
+    """Hold the last event of every user out. Users with a single event are left out: nothing would train.
+
+    Args:
+        events: at most one event for a (user, item) pair.
+        ties: key of `TIE_ORDER`: which of several latest events counts as the last.
+
+    Raises:
+        ConfigError: there is no such tie rule.
+        DataError: every user has a single event.
+    """
+    if ties not in TIE_ORDER:
+        raise ConfigError(f"unknown tie rule {ties!r}; it may be {', '.join(TIE_ORDER)}")
+    order = np.lexsort((TIE_ORDER[ties](np.arange(len(events))), events.timestamps, events.users))
+    users, items = events.users[order], events.items[order]
+    last = np.append(users[1:] != users[:-1], True)
+    counts = np.bincount(users)
+    kept = counts > 1
+    if not kept.any():
+        raise DataError(
+            f"each of the {len(counts)} users has a single event, so holding the last one out leaves nothing to train on"
+        )
+    number = np.cumsum(kept) - 1  # of a kept user among the kept ones
+    train = ~last & kept[users]
+    shape = (int(kept.sum()), len(events.item_ids))
+    training = csr_array((np.ones(int(train.sum())), (number[users[train]], items[train])), shape=shape)
+    training.sort_indices()
+    return Split(training, items[last & kept[users]], events.user_ids[kept], events.item_ids)

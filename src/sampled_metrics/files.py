@@ -1,0 +1,48 @@
+"""Writing files that appear whole or not at all, and the same bytes for the same content."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+@contextmanager
+def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary name beside `path`, with the same ending, renamed to `path` when the block ends well."""
+    final = Path(path)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    temporary = final.with_name(f".{os.getpid()}.{final.name}")
+    try:
+        yield temporary
+        os.replace(temporary, final)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write UTF-8 text with a newline at its end."""
+    with written_whole(path) as temporary:
+        temporary.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8", newline="\n")
+
+
+def write_json(path: str | os.PathLike[str], content: Any) -> None:
+    """Write indented JSON."""
+    write_text(path, json.dumps(content, indent=2, ensure_ascii=False))
+
+
+def write_csv(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
+    """Write a table as csv, or as gzip without a time stamp where the name ends in .gz. Floats are written to the bit."""
+    compression = {"method": "gzip", "mtime": 0, "compresslevel": 6} if str(path).endswith(".gz") else None
+    with written_whole(path) as temporary:
+        table.to_csv(temporary, index=False, lineterminator="\n", compression=compression)  # type: ignore[call-overload]
+
+
+def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:
+    """Write named arrays, none of which may hold Python objects."""
+    with written_whole(path) as temporary:
+        np.savez(temporary, allow_pickle=False, **arrays)

@@ -1,0 +1,46 @@
+"""Recommenders by type. A new one is a file of this package and a registration here."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.recommenders.ials import IALS
+from sampled_metrics.recommenders.item_cf import ItemCF
+from sampled_metrics.recommenders.models import Model, read_model
+from sampled_metrics.recommenders.parameters import config_schema
+
+__all__ = ["RECOMMENDERS", "Model", "Recommender", "config_schema", "read_model", "recommender"]
+
+
+class Recommender(Protocol):
+    """An algorithm with its parameters: a dataclass whose fields are defined by `parameter`."""
+
+    def fit(self, training: csr_array, rng: np.random.Generator) -> Model:
+        """Train on (users, items) events, 1.0 where there is one; everything random comes from rng."""
+        ...
+
+
+RECOMMENDERS: dict[str, Any] = {
+    "ials": IALS,
+    "item-cf": ItemCF,
+}
+"""The recommenders by the `type` of their config entry."""
+
+
+def recommender(entry: Mapping[str, Any]) -> Recommender:
+    """Build a recommender from its config entry, such as ``{"type": "item-cf", "exponent": 3}``.
+
+    Raises:
+        ConfigError: the type is unknown, or a parameter is unknown or missing.
+    """
+    kind = entry["type"]
+    if kind not in RECOMMENDERS:
+        raise ConfigError(f"unknown recommender type {kind!r}; it may be {', '.join(RECOMMENDERS)}")
+    try:
+        built: Recommender = RECOMMENDERS[kind](**{key: value for key, value in entry.items() if key != "type"})
+    except TypeError as error:
+        raise ConfigError(f"recommender of type {kind}: {error}") from None
+    return built
