@@ -36,7 +36,7 @@ def write_json(path: str | os.PathLike[str], content: Any) -> None:
 
 
 def write_csv(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
-    """Write a table as csv, or as gzip without a time stamp where the name ends in .gz. Floats are written to the bit."""
+    """Write a table as csv, or as gzip where the name ends in .gz, so that the same table gives the same bytes."""
     compression = {"method": "gzip", "mtime": 0, "compresslevel": 6} if str(path).endswith(".gz") else None
     with written_whole(path) as temporary:
         table.to_csv(temporary, index=False, lineterminator="\n", compression=compression)  # type: ignore[call-overload]

@@ -1,8 +1,8 @@
 """Ranking metrics: from the ranks of the relevant items to a value in [0, 1] (section 3 of the paper).
 
 Ranks start at 1. The functions on *sets* of ranks (eqs 2-6) take any number of relevant items an instance; the
-functions of *one* rank (eqs 7-13) are what those become when an instance has one relevant item, and are what the rest of
-the library uses. `metric` finds both by a label such as ``recall@10``, ``ndcg``, ``auc``.
+functions of *one* rank (eqs 7-13) are what those become when an instance has one relevant item, and are what the rest
+of the library uses. `metric` finds both by a label such as ``recall@10``, ``ndcg``, ``auc``.
 
 Papers differ in names: with one relevant item reciprocal rank (mrr) is average precision, and hit rate is recall
 (section 3.1). Both names are registered.
@@ -13,16 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sampled_metrics.arrays import Floats, Ints
 from sampled_metrics.errors import ConfigError
-
-Floats = NDArray[np.float64]
 
 # --- any number of relevant items (eqs 2-6) ---------------------------------------------------------------------------
 
 
-def _rank_sets(ranks: ArrayLike) -> NDArray[np.int64]:
+def _rank_sets(ranks: ArrayLike) -> Ints:
     """Return ranks as (instances, relevant), each row sorted, absent entries (0) last and as a rank beyond any."""
     sets = np.atleast_2d(np.asarray(ranks, dtype=np.int64))
     if (sets < 0).any():
@@ -33,7 +32,7 @@ def _rank_sets(ranks: ArrayLike) -> NDArray[np.int64]:
     return sets
 
 
-def _relevant(sets: NDArray[np.int64]) -> NDArray[np.int64]:
+def _relevant(sets: Ints) -> Ints:
     return (sets < np.iinfo(np.int64).max - 1).sum(axis=1)
 
 
@@ -195,7 +194,7 @@ FAMILIES: dict[str, _Family] = {}
 def _register(
     name: str, cutoff: str, of_rank: Callable[..., Floats], of_sets: Callable[..., Floats], *, linear: bool = False
 ) -> None:
-    """Add a family of metrics: functions of (rank or sets, k), or of (rank or sets, candidates) if it has no cut-off."""
+    """Add a family of metrics: functions of (rank or sets, k), or of (…, candidates) if it has no cut-off."""
 
     def build(label: str, k: int | None) -> Metric:
         if cutoff == "none":

@@ -11,7 +11,7 @@ from sampled_metrics.ranks import RankTable
 from sampled_metrics.recommenders.models import Model
 
 BLOCK_BYTES = 16 * 2**20
-"""How much memory a block of scores takes. It is a constant because the order of a sum may depend on a block's shape."""
+"""Memory that a block of scores takes. It is a constant because the order of a sum may depend on a block's shape."""
 
 
 def rank_held_out(

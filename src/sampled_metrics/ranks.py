@@ -6,6 +6,7 @@ uniform on above + 1 … above + tied + 1, anew in every repetition.
 
 import os
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,10 @@ from numpy.typing import NDArray
 
 from sampled_metrics import files
 from sampled_metrics.errors import DataError
-from sampled_metrics.metrics import Floats, Metric
+
+if TYPE_CHECKING:  # ranking does not depend on metrics, so editing one ranks nothing anew
+    from sampled_metrics.metrics import Metric
+from sampled_metrics.arrays import Floats, Ints
 
 COLUMNS = ("user", "candidates", "above", "tied")
 
@@ -30,9 +34,9 @@ class RankTable:
     """
 
     user: NDArray[np.generic]
-    candidates: NDArray[np.int64]
-    above: NDArray[np.int64]
-    tied: NDArray[np.int64]
+    candidates: Ints
+    above: Ints
+    tied: Ints
 
     def __post_init__(self) -> None:
         if not len(self.user) == len(self.candidates) == len(self.above) == len(self.tied):
@@ -53,11 +57,11 @@ class RankTable:
         """The one n of the estimators: the mean number of candidates, rounded (3541 on MovieLens 1M)."""
         return round(float(self.candidates.mean()))
 
-    def values(self, metric: Metric) -> Floats:
+    def values(self, metric: "Metric") -> Floats:
         """Return the exact metric of each event, as (events,) expectations over its ties."""
         return metric.over_ties(self.above, self.tied, self.candidates)
 
-    def tie_deviation(self, metric: Metric) -> float:
+    def tie_deviation(self, metric: "Metric") -> float:
         """Standard deviation of the mean metric when each event's ties are broken at random once."""
         means = self.values(metric)
         if metric.linear_in_rank:
@@ -70,7 +74,7 @@ class RankTable:
             variance = np.maximum((running[last] - running[self.above]) / (self.tied + 1) - means**2, 0.0)
         return float(np.sqrt(variance.sum()) / len(self))
 
-    def expected_between(self, first: NDArray[np.int64] | int, last: NDArray[np.int64] | int) -> float:
+    def expected_between(self, first: Ints | int, last: Ints | int) -> float:
         """Expected number of events whose rank, ties broken at random, lies in first … last (both counted)."""
         lowest, highest = self.above + 1, self.above + self.tied + 1
         inside = np.minimum(highest, last) - np.maximum(lowest, first) + 1
@@ -98,8 +102,6 @@ def read_ranks(path: str | os.PathLike[str]) -> RankTable:
         if not pd.api.types.is_integer_dtype(table[name]):
             raise DataError(f"{path}: column {name} must hold whole numbers alone")
     try:
-        return RankTable(
-            table["user"].to_numpy(), *(table[name].to_numpy(dtype=np.int64) for name in COLUMNS[1:])
-        )
+        return RankTable(table["user"].to_numpy(), *(table[name].to_numpy(dtype=np.int64) for name in COLUMNS[1:]))
     except DataError as error:
         raise DataError(f"{path}: {error}") from None

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammaln, xlog1py, xlogy
 
+from sampled_metrics.arrays import Floats, Ints
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.metrics import Floats, Metric
-
-Ints = NDArray[np.int64]
+from sampled_metrics.metrics import Metric
 
 
 @dataclass(frozen=True)
@@ -87,9 +86,7 @@ def hypergeometric_pmf(better: ArrayLike, pool: ArrayLike, draws: int) -> Floats
     x = np.arange(draws + 1)
     table = _log_factorials(int(pool.max(initial=0)))
     log_all = _log_choose(table, pool, np.full_like(pool, draws))
-    return np.asarray(
-        np.exp(_log_choose(table, better, x) + _log_choose(table, pool - better, draws - x) - log_all)
-    )
+    return np.asarray(np.exp(_log_choose(table, better, x) + _log_choose(table, pool - better, draws - x) - log_all))
 
 
 def pmf(better: ArrayLike, pool: ArrayLike, design: Design) -> Floats:
@@ -142,6 +139,25 @@ def distribution_over_ties(above: ArrayLike, tied: ArrayLike, candidates: ArrayL
     up_to_last = np.cumsum(hypergeometric_pmf(last + 1, n, draws), axis=1)[:, :-1]
     distribution[ties] = (up_to_first - up_to_last) * (n / draws / (tied[ties] + 1))[:, np.newaxis]
     return distribution
+
+
+def thinned(distribution: ArrayLike, negatives: int) -> Floats:
+    """P(x) of the samples that are left when a random `negatives` of each sample's m negatives are kept.
+
+    A random part of a sample is a smaller sample of the same kind, with or without replacement.
+
+    Args:
+        distribution: (m + 1,) probabilities of x in samples of m.
+        negatives: how many are kept, at most m.
+
+    Returns:
+        (negatives + 1,) probabilities.
+    """
+    distribution = np.asarray(distribution, dtype=np.float64)
+    drawn = len(distribution) - 1
+    if negatives == drawn:
+        return distribution
+    return distribution @ hypergeometric_pmf(np.arange(drawn + 1), drawn, negatives)
 
 
 # --- expected metrics -------------------------------------------------------------------------------------------------

@@ -1,17 +1,18 @@
 """Repeated sampling of a rank table, and the two tables that the paper makes of it (section 6)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
+from sampled_metrics.arrays import Floats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import LinearEstimate, estimator
-from sampled_metrics.metrics import Floats, metric
+from sampled_metrics.metrics import metric
 from sampled_metrics.ranks import RankTable
-from sampled_metrics.sampling import Design, Draws, distribution_over_ties, draw
+from sampled_metrics.sampling import Design, Draws, distribution_over_ties, draw, thinned
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,7 @@ def fit_estimators(
     }
 
 
-def sampled_histograms(
-    draws: Iterator[Draws], tie_rules: Sequence[str], negatives: int
-) -> dict[str, np.ndarray]:
+def sampled_histograms(draws: Iterator[Draws], tie_rules: Sequence[str], negatives: int) -> dict[str, np.ndarray]:
     """Count, for each tie rule, how many events had x = 0 … m in each repetition, as (repetitions, m + 1)."""
     histograms: dict[str, list[np.ndarray]] = {rule: [] for rule in tie_rules}
     for repetition in draws:
@@ -75,7 +74,7 @@ def repeat(
     estimators: Sequence[str],
     metrics: Sequence[str],
     assume_replacement: bool,
-    watch: Callable[[range], Iterator[int]] = iter,  # type: ignore[assignment]
+    watch: Callable[[range], Iterable[int]] = lambda repetitions: repetitions,
 ) -> pd.DataFrame:
     """Run a sampled evaluation again and again, and estimate every metric from each run.
 
@@ -98,9 +97,7 @@ def repeat(
     used = {name: reading(name) for name in readings}
     histograms = sampled_histograms(draws, sorted({each.tie_rule for each in used.values()}), design.negatives)
     labels = sorted({each.stands_in.get(label, label) for each in used.values() for label in estimators})
-    fitted = fit_estimators(
-        labels, metrics, design, table.typical_candidates, assume_replacement=assume_replacement
-    )
+    fitted = fit_estimators(labels, metrics, design, table.typical_candidates, assume_replacement=assume_replacement)
     return pd.concat(
         [
             pd.DataFrame(
@@ -128,7 +125,8 @@ def exact_metrics(table: RankTable, metrics: Sequence[str]) -> dict[str, float]:
 
 
 def table_3(
-    exact: Mapping[str, Mapping[str, float]], tie_deviation: Mapping[str, Mapping[str, float]],
+    exact: Mapping[str, Mapping[str, float]],
+    tie_deviation: Mapping[str, Mapping[str, float]],
     estimates: Mapping[str, pd.DataFrame],
 ) -> pd.DataFrame:
     """Summarise the repetitions of each recommender: mean, and standard deviation of one repetition.
@@ -141,18 +139,16 @@ def table_3(
     Returns:
         Columns reading, recommender, metric, estimator, mean, sd; the first estimator of each metric is `exact`.
     """
-    rows = []
-    for recommender, runs in estimates.items():
-        for (name, label), of_metric in runs.groupby(["reading", "metric"], sort=False):
-            rows.append((name, recommender, label, "exact", exact[recommender][label], tie_deviation[recommender][label]))
-            for estimator_label, of_estimator in of_metric.groupby("estimator", sort=False):
-                values = of_estimator["estimate"].to_numpy()
-                deviation = values.std(ddof=1) if len(values) > 1 else np.nan
-                rows.append((name, recommender, label, estimator_label, values.mean(), deviation))
-    columns = ["reading", "recommender", "metric", "estimator", "mean", "sd"]
-    summary = pd.DataFrame(rows, columns=columns)
-    order = {name: at for at, name in enumerate(dict.fromkeys(summary["reading"]))}
-    return summary.sort_values("reading", key=lambda names: names.map(order), kind="stable", ignore_index=True)
+    rows: list[tuple[object, ...]] = []
+    for name in _readings(estimates):
+        for recommender, runs in estimates.items():
+            for label, of_metric in runs[runs["reading"] == name].groupby("metric", sort=False):
+                values = exact[recommender][str(label)], tie_deviation[recommender][str(label)]
+                rows.append((name, recommender, label, "exact", *values))
+                for estimator_label, of_estimator in of_metric.groupby("estimator", sort=False):
+                    values = _mean_and_deviation(of_estimator["estimate"].to_numpy())
+                    rows.append((name, recommender, label, estimator_label, *values))
+    return pd.DataFrame(rows, columns=["reading", "recommender", "metric", "estimator", "mean", "sd"])
 
 
 def table_4(exact: Mapping[str, Mapping[str, float]], estimates: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -166,40 +162,119 @@ def table_4(exact: Mapping[str, Mapping[str, float]], estimates: Mapping[str, pd
         Columns reading, worse, better, metric, estimator, correct (fraction of the repetitions). A pair whose exact
         metrics are equal has no right order and no row. An estimate that ties the two is not correct.
     """
-    rows = []
-    for one, other in combinations(estimates, 2):
-        runs = estimates[one].merge(
-            estimates[other], on=["reading", "metric", "estimator", "repetition"], suffixes=("_one", "_other")
-        )
-        for (name, label, estimator_label), group in runs.groupby(["reading", "metric", "estimator"], sort=False):
-            gap = exact[other][label] - exact[one][label]
-            if gap == 0:
-                continue
-            correct = np.sign(group["estimate_other"] - group["estimate_one"]) == np.sign(gap)
-            worse, better = (one, other) if gap > 0 else (other, one)
-            rows.append((name, worse, better, label, estimator_label, correct.mean()))
-    columns = ["reading", "worse", "better", "metric", "estimator", "correct"]
-    summary = pd.DataFrame(rows, columns=columns)
-    order = {name: at for at, name in enumerate(dict.fromkeys(summary["reading"]))}
-    return summary.sort_values("reading", key=lambda names: names.map(order), kind="stable", ignore_index=True)
+    keys = ["reading", "metric", "estimator"]
+    rows: list[tuple[object, ...]] = []
+    for name in _readings(estimates):
+        for one, other in combinations(estimates, 2):
+            of_one, of_other = (each[each["reading"] == name] for each in (estimates[one], estimates[other]))
+            runs = of_one.merge(of_other, on=[*keys, "repetition"], suffixes=("_one", "_other"))
+            for (label, estimator_label), group in runs.groupby(keys[1:], sort=False):  # type: ignore[misc]
+                gap = exact[other][label] - exact[one][label]
+                if gap != 0:
+                    correct = np.sign(group["estimate_other"] - group["estimate_one"]) == np.sign(gap)
+                    worse, better = (one, other) if gap > 0 else (other, one)
+                    rows.append((name, worse, better, label, estimator_label, correct.mean()))
+    return pd.DataFrame(rows, columns=["reading", "worse", "better", "metric", "estimator", "correct"])
 
 
-def expected_estimates(table: RankTable, design: Design, weights: Floats, block: int = 4_000_000) -> Floats:
-    """Expected value of linear estimates of a table under a design, ties broken at random: no draw is made.
+def _readings(estimates: Mapping[str, pd.DataFrame]) -> list[str]:
+    return list(dict.fromkeys(name for runs in estimates.values() for name in runs["reading"].unique()))
+
+
+def _mean_and_deviation(values: Floats) -> tuple[float, float]:
+    return float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else np.nan
+
+
+def expected_distribution(table: RankTable, design: Design, block: int = 2_000_000) -> Floats:
+    """P(x) of an event picked at random from a table: what a histogram of samples shows on average.
+
+    A linear estimate with weights w has the expected value P @ w. No draw is made; ties are broken at random.
 
     Args:
         table: where the recommender ranks the held-out items.
         design: how negatives are drawn.
-        weights: (m + 1, estimates) weights, a column each.
         block: how many probabilities are held at once.
 
     Returns:
-        (estimates,) expected values of the mean over events.
+        (m + 1,) probabilities of x = 0 … m.
     """
     step = max(1, block // (design.negatives + 1))
-    total = np.zeros(weights.shape[1])
+    total = np.zeros(design.negatives + 1)
     for first in range(0, len(table), step):
         events = slice(first, first + step)
         chances = distribution_over_ties(table.above[events], table.tied[events], table.candidates[events], design)
-        total += chances.sum(axis=0) @ weights
+        total += chances.sum(axis=0)
     return total / len(table)
+
+
+def figure_5(tables: Mapping[str, RankTable], edges: Sequence[int]) -> pd.DataFrame:
+    """Count the events of each recommender by rank; ties count in expectation, so a count may be fractional.
+
+    Args:
+        tables: rank tables by recommender.
+        edges: last rank of each bucket, ascending. The worse half of each user's candidates is a bucket of its own,
+            however many candidates the user has.
+
+    Returns:
+        Columns recommender, bucket, events.
+    """
+    half_of_any = max(int(table.candidates.max(initial=0)) // 2 for table in tables.values())
+    used = [edge for edge in edges if edge < half_of_any]
+    rows = []
+    for name, table in tables.items():
+        half = table.candidates // 2
+        first = np.ones_like(half)
+        for number, edge in enumerate(used):
+            last = np.minimum(edge, half)
+            label = f"{used[number - 1] + 1 if number else 1}–{edge}"
+            rows.append((name, label, table.expected_between(first, last)))
+            first = last + 1
+        rest = f"{used[-1] + 1 if used else 1} to half"
+        rows.append((name, rest, table.expected_between(first, half)))
+        rows.append((name, "worse half", table.expected_between(half + 1, table.candidates)))
+    return pd.DataFrame(rows, columns=["recommender", "bucket", "events"])
+
+
+def figure_6(
+    tables: Mapping[str, RankTable],
+    metric_label: str,
+    estimators: Sequence[str],
+    negatives: Sequence[int],
+    *,
+    replacement: bool,
+    assume_replacement: bool,
+    watch: Callable[[Sequence[int]], Iterable[int]] = lambda sizes: sizes,
+) -> pd.DataFrame:
+    """Expected estimates of a metric by sample size, ties broken at random; nothing is drawn.
+
+    Args:
+        tables: rank tables by recommender.
+        metric_label: the metric.
+        estimators: labels of estimators.
+        negatives: m, the sample sizes. Those that an event has too few candidates for are left out.
+        replacement: whether negatives are drawn with replacement.
+        assume_replacement: whether estimators take P(x | r) as binomial.
+        watch: wraps the sample sizes, for a progress bar.
+
+    Returns:
+        Columns metric, recommender, estimator, negatives, expected, exact.
+    """
+    exact = {name: exact_metrics(table, [metric_label])[metric_label] for name, table in tables.items()}
+    fewest = min(int(table.candidates.min()) for table in tables.values()) - 1
+    sizes = sorted((m for m in negatives if replacement or m <= fewest), reverse=True)
+    chances = {name: expected_distribution(table, Design(sizes[0], replacement)) for name, table in tables.items()}
+    rows = []
+    for m in watch(sizes):
+        fitted = {
+            n: fit_estimators(
+                estimators, [metric_label], Design(m, replacement), n, assume_replacement=assume_replacement
+            )
+            for n in {table.typical_candidates for table in tables.values()}
+        }
+        for name, table in tables.items():
+            chances[name] = thinned(chances[name], m)
+            for label in estimators:
+                expected = chances[name] @ fitted[table.typical_candidates][metric_label, label].weights
+                rows.append((metric_label, name, label, m, expected, exact[name]))
+    columns = ["metric", "recommender", "estimator", "negatives", "expected", "exact"]
+    return pd.DataFrame(rows[::-1], columns=columns).sort_values(["negatives"], kind="stable", ignore_index=True)

@@ -81,7 +81,7 @@ def hold_last_out(events: Events, ties: str) -> Split:
     kept = counts > 1
     if not kept.any():
         raise DataError(
-            f"each of the {len(counts)} users has a single event, so holding the last one out leaves nothing to train on"
+            f"each of the {len(counts)} users has a single event; holding the last one out leaves nothing to train on"
         )
     number = np.cumsum(kept) - 1  # of a kept user among the kept ones
     train = ~last & kept[users]

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.linalg import lstsq
 
+from sampled_metrics.arrays import Floats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.linear import LinearEstimate
-from sampled_metrics.metrics import Floats, Metric
+from sampled_metrics.metrics import Metric
 from sampled_metrics.sampling import Design, rank_distribution
 
 
@@ -59,5 +61,5 @@ class BiasVariance:
         bias = np.sqrt(1 - self.gamma)
         equations = np.vstack((bias * factor, np.diag(np.sqrt(self.gamma * marginal))))
         wanted = np.concatenate((target / bias, np.zeros(len(marginal))))
-        weights, *_ = np.linalg.lstsq(equations, wanted)
+        weights, *_ = lstsq(equations, wanted, lapack_driver="gelsy", check_finite=False)
         return LinearEstimate(weights)

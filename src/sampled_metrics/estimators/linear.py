@@ -1,7 +1,7 @@
 """What an estimator is: it learns, before any sample is seen, what to make of one (section 5).
 
-Every estimator of the paper is a vector of weights: an event whose sampled rank is x + 1 counts w_x, and the estimate is
-the mean over events. That is linear in the histogram of x, which is therefore all that a sample is reduced to.
+Every estimator of the paper is a vector of weights: an event whose sampled rank is x + 1 counts w_x, and the estimate
+is the mean over events. That is linear in the histogram of x, which is therefore all that a sample is reduced to.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
-from sampled_metrics.metrics import Floats, Metric
+from sampled_metrics.arrays import Floats
+from sampled_metrics.metrics import Metric
 from sampled_metrics.sampling import Design
 
 

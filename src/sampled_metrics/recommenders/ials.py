@@ -1,9 +1,9 @@
 """Matrix factorization by implicit alternating least squares (recommender X; section 9 of the paper).
 
 The paper minimises Σ_H (ŷ - 1)² + α Σ_all ŷ² + λ ‖V‖², with ŷ a dot product of factors. `implicit` minimises
-Σ c (p - s)² + reg ‖V'‖², with p = 1 and confidence c on the training pairs H, and p = 0, c = 1 elsewhere. The two are the
-same problem, up to a factor, for s = (1 + α) ŷ, c = (1 + α)/α and reg = λ (1 + α)/α: the paper's factors are implicit's
-divided by √(1 + α).
+Σ c (p - s)² + reg ‖V'‖², with p = 1 and confidence c on the training pairs H, and p = 0, c = 1 elsewhere. The two are
+the same problem, up to a factor, for s = (1 + α) ŷ, c = (1 + α)/α and reg = λ (1 + α)/α: the paper's factors are
+implicit's divided by √(1 + α).
 
 The paper gives neither its random start nor its number of iterations. Normal starts come close to its numbers; the
 uniform positive start of `implicit` itself gives an AUC that is too high (docs/reproduction.md).

@@ -1,8 +1,8 @@
 """Item-based collaborative filtering (recommenders Y and Z; section 9 of the paper, eqs 27-30).
 
-Where the paper's text and its printed numbers disagree, a parameter says which to follow. Its numbers come out with the
-L2 norm in eq. 29, without the denominator of eq. 30, and, for Z, with i among the 10 items nearest to j (k = 10 in eq. 28,
-not k' = 10 as printed), j itself not counted and dropped.
+Where the paper's text and its printed numbers disagree, a parameter says which to follow. Its numbers come out with
+the L2 norm in eq. 29, without the denominator of eq. 30, and, for Z, with i among the 10 items nearest to j (k = 10 in
+eq. 28, not k' = 10 as printed), j itself not counted and dropped.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sampled_metrics.metrics import Floats
+from sampled_metrics.arrays import Floats
 from sampled_metrics.recommenders.models import SimilarityModel
 from sampled_metrics.recommenders.parameters import parameter
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sampled_metrics import files
+from sampled_metrics.arrays import Floats
 from sampled_metrics.errors import DataError
-from sampled_metrics.metrics import Floats
 
 
 class Model(Protocol):

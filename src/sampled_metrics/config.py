@@ -1,0 +1,143 @@
+"""The study's configuration: defaults filled in, everything else refused in a line that names the key."""
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError, best_match
+
+from sampled_metrics.data import formats
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.estimators import estimator
+from sampled_metrics.metrics import metric
+from sampled_metrics.recommenders import RECOMMENDERS, config_schema
+
+
+def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
+    """Fill in the defaults of a configuration, in place, and check all of it.
+
+    Args:
+        config: the configuration as read.
+        schema: its JSON schema (workflow/schemas/config.schema.yaml).
+
+    Raises:
+        ConfigError: one line that names the key and says what it may be.
+    """
+    check(config, schema)
+    for name, entry in config["recommenders"].items():
+        check_recommender(entry, f"recommenders.{name}")
+    for name in config["study"]:
+        if name not in config["datasets"]:
+            raise ConfigError(f"study: unknown dataset {name!r}; it may be {', '.join(config['datasets'])}")
+    for name, dataset in config["datasets"].items():
+        _named(f"datasets.{name}.format", dataset["format"], formats.get)
+        if name in config["study"] and not dataset["path"] and not dataset["urls"]:
+            raise ConfigError(f"datasets.{name}: give either urls or a path")
+    figures = config["figures"]
+    for key, labels in {
+        "metrics": config["metrics"],
+        "toy.metrics": config["toy"]["metrics"],
+        "figures.figure-4.metric": [figures["figure-4"]["metric"]],
+        "figures.figure-6.metric": [figures["figure-6"]["metric"]],
+    }.items():
+        for label in labels:
+            _named(key, label, metric)
+    for key, labels in {
+        "estimators": config["estimators"],
+        "figures.figure-4.estimators": figures["figure-4"]["estimators"],
+        "figures.figure-6.estimators": figures["figure-6"]["estimators"],
+    }.items():
+        for label in labels:
+            _named(key, label, lambda name: estimator(name, assume_replacement=True))
+    edges = figures["figure-5"]["edges"]
+    if sorted(set(edges)) != edges:
+        raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
+    toy = config["toy"]
+    for name, ranks in toy["ranks"].items():
+        if max(ranks) > toy["candidates"]:
+            raise ConfigError(f"toy.ranks.{name}: rank {max(ranks)} is above toy.candidates ({toy['candidates']})")
+
+
+def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
+    """Fill in the schema's defaults, in place, and refuse what the schema does not allow.
+
+    Args:
+        config: what to check.
+        schema: a JSON schema.
+        where: the key under which it stands, for messages.
+
+    Raises:
+        ConfigError: one line that names the key and says what it may be.
+    """
+    resolver = Draft202012Validator(schema)
+    _fill_in_defaults(config, schema, schema)
+    error = best_match(resolver.iter_errors(config))
+    if error is not None:
+        raise ConfigError(_one_line(error, where))
+
+
+def check_recommender(entry: dict[str, Any], where: str) -> None:
+    """Check a recommender's config entry by the parameters of its type, and fill in their defaults."""
+    kind = entry["type"]
+    if kind not in RECOMMENDERS:
+        raise ConfigError(f"{where}.type: unknown recommender type {kind!r}; it may be {', '.join(RECOMMENDERS)}")
+    schema = config_schema(RECOMMENDERS[kind])
+    schema["properties"]["type"] = {"const": kind}
+    check(entry, schema, where)
+
+
+def _named(key: str, name: str, find: Callable[[str], object]) -> None:
+    try:
+        find(name)
+    except ConfigError as error:
+        raise ConfigError(f"{key}: {error}") from None
+
+
+def _fill_in_defaults(config: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> None:
+    """Set missing keys to their defaults, outermost first, so that a default of {} is filled in turn."""
+    if not isinstance(config, dict):
+        return
+    properties = schema.get("properties", {})
+    for key, subschema in properties.items():
+        if key not in config and "default" in subschema:
+            default = subschema["default"]
+            config[key] = type(default)(default) if isinstance(default, dict | list) else default
+    for key, value in config.items():
+        below = properties.get(key, schema.get("additionalProperties"))
+        if isinstance(below, Mapping):
+            _fill_in_defaults(value, below, root)
+
+
+def _one_line(error: ValidationError, where: str) -> str:
+    key = ".".join([*([where] if where else []), *_path(error.absolute_path)]) or "config"
+    if error.validator == "additionalProperties":
+        allowed = list(error.schema.get("properties", {}))
+        unknown = next(name for name in error.instance if name not in allowed)
+        near = difflib.get_close_matches(str(unknown), allowed, n=1)
+        guess = f" (did you mean {near[0]}?)" if near else ""
+        prefix = "" if key == "config" else f"{key}: "
+        return f"{prefix}unknown key {unknown!r}{guess}; it may be {', '.join(allowed)}"
+    if error.validator == "required":
+        missing = next(name for name in error.validator_value if name not in error.instance)
+        return f"{key}: lacks the key {missing!r}"
+    allowed_text = {
+        "enum": lambda value: f"may be {', '.join(map(str, value))}",
+        "const": lambda value: f"must be {value}",
+        "type": lambda value: f"must be of type {value if isinstance(value, str) else ' or '.join(value)}",
+        "minimum": lambda value: f"must be {value} or more",
+        "maximum": lambda value: f"must be {value} or less",
+        "exclusiveMinimum": lambda value: f"must be more than {value}",
+        "minItems": lambda value: f"needs {value} or more entries",
+        "minProperties": lambda value: f"needs {value} or more entries",
+        "uniqueItems": lambda value: "must not repeat an entry",
+        "pattern": lambda value: f"must match {value}",
+        "minLength": lambda value: "must not be empty",
+    }
+    says = allowed_text.get(str(error.validator))
+    shown = repr(error.instance)
+    return f"{key}: {says(error.validator_value) if says else error.message}, not {shown[:80]}"
+
+
+def _path(parts: Iterable[str | int]) -> list[str]:
+    return [str(part) for part in parts]

@@ -1,0 +1,1 @@
+"""From a dataset's address or file to its events: download, verify, read, parse."""

@@ -1,0 +1,145 @@
+"""Read a data file as it lies on the disk: plain, gzipped, or inside a zip archive. Nothing is ever extracted."""
+
+import gzip
+import io
+import lzma
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from sampled_metrics.errors import DataError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_ZIP_MAGIC = b"PK"
+_HTML_BEGINNINGS = (b"<!doctype", b"<html")
+
+_ENCRYPTED_FLAG = 0x1
+_MAX_RATIO = 1000  # deflate reaches 1032 on constant bytes; a table of events stays below 20
+_MAX_BYTES = 16 * 2**30
+_MAX_LISTED = 10
+
+# What zipfile, gzip and the decompressors under them raise on damaged, truncated or unsupported content.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    ValueError,
+)
+
+
+def is_web_page(path: Path) -> bool:
+    """Whether a file begins as html does: what a login page or an error page leaves in place of a data set."""
+    return _beginning(path).removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(_HTML_BEGINNINGS)
+
+
+@contextmanager
+def open_member(path: Path, member: str | None, *, limit: int = _MAX_BYTES) -> Iterator[BinaryIO]:
+    """Open a plain file, a gzipped file, or one member of a zip archive as a stream of bytes.
+
+    What the file is, its content decides, not its name. The stream's `name` is what messages are to call it, such as
+    `ml-1m.zip/ratings.dat`; its reads raise DataError where the content turns out to be damaged.
+
+    Args:
+        path: the file.
+        member: name of the zip entry, with or without its folder; None if the archive has only one. A file that is
+            not a zip archive is read whole, whatever `member` says.
+        limit: bytes; a zip entry that declares more is refused.
+
+    Raises:
+        DataError: the file cannot be read or is a web page; the archive is damaged, encrypted or a zip bomb, or not
+            exactly one of its entries has that name.
+    """
+    with ExitStack() as stack:
+        stream = _open_entry(stack, path, member, limit) if zipfile.is_zipfile(path) else _open_file(stack, path)
+        yield stack.enter_context(io.BufferedReader(stream))
+
+
+class _CheckedStream(io.RawIOBase):
+    """A stream whose reads report damage as a DataError that names the file."""
+
+    def __init__(self, source: io.BufferedIOBase, name: str) -> None:
+        self._source = source
+        self.name = name
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        try:
+            return self._source.readinto(buffer)
+        except _DAMAGE as error:
+            raise _damaged(self.name, error) from error
+
+
+def _open_entry(stack: ExitStack, path: Path, member: str | None, limit: int) -> _CheckedStream:
+    try:
+        archive = stack.enter_context(zipfile.ZipFile(path))
+    except _DAMAGE as error:
+        raise _damaged(str(path), error) from error
+    entry = _find_entry(archive, path, member)
+    name = f"{path}/{PurePosixPath(entry.filename).name}"
+    if entry.flag_bits & _ENCRYPTED_FLAG:
+        raise DataError(f"{name}: is encrypted; decrypt the archive first")
+    if entry.file_size > limit:
+        raise DataError(f"{name}: declares {entry.file_size} bytes, more than the {limit} allowed")
+    if entry.file_size > _MAX_RATIO * entry.compress_size:
+        raise DataError(
+            f"{name}: declares {entry.file_size} bytes packed into {entry.compress_size}, "
+            f"more than the {_MAX_RATIO}:1 allowed: it looks like a zip bomb"
+        )
+    try:
+        # zipfile itself stops at the declared size, and then compares the CRC
+        source = stack.enter_context(archive.open(entry))
+    except _DAMAGE as error:
+        raise _damaged(name, error) from error
+    return _CheckedStream(cast(io.BufferedIOBase, source), name)
+
+
+def _find_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> zipfile.ZipInfo:
+    """Return the only entry with that full name or, if there is none, with that name in any folder."""
+    entries = [entry for entry in archive.infolist() if not entry.filename.endswith("/")]
+    matches = entries
+    if member is not None:
+        matches = [entry for entry in entries if entry.filename == member]
+        matches = matches or [entry for entry in entries if PurePosixPath(entry.filename).name == member]
+    if len(matches) == 1:
+        return matches[0]
+    wanted = "file" if member is None else f"file named {member!r}"
+    listed = ", ".join(repr(entry.filename) for entry in (matches or entries)[:_MAX_LISTED]) or "no files"
+    more = ", …" if len(matches or entries) > _MAX_LISTED else ""
+    raise DataError(f"{path}: expected one {wanted}, found {len(matches)}; the archive holds {listed}{more}")
+
+
+def _open_file(stack: ExitStack, path: Path) -> _CheckedStream:
+    try:
+        beginning = _beginning(path)
+        if is_web_page(path):
+            raise DataError(f"{path}: is a web page, not the data set; delete it and download it again")
+        if beginning.startswith(_GZIP_MAGIC):
+            return _CheckedStream(stack.enter_context(gzip.open(path)), str(path))
+        if beginning.startswith(_ZIP_MAGIC) or path.suffix.lower() == ".zip":
+            raise DataError(f"{path}: is not a zip archive, or is truncated; delete it and download it again")
+        return _CheckedStream(stack.enter_context(path.open("rb")), str(path))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(512)
+
+
+def _damaged(name: str, error: Exception) -> DataError:
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return DataError(f"{name}: cannot be read: {reason}; the file is damaged, truncated or of an unsupported kind")

@@ -1,0 +1,235 @@
+"""Download a dataset's file and verify its checksum."""
+
+import functools
+import hashlib
+import os
+import ssl
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import requests
+import urllib3
+from tqdm import tqdm
+
+from sampled_metrics.data.archives import is_web_page
+from sampled_metrics.errors import ConfigError, DataError, DownloadError
+
+_READ_BYTES = 64 * 1024  # what an interruption loses at most
+
+
+class _NotFetchedError(Exception):
+    """An address did not give the file, and asking it again is of no use; the message is the short reason."""
+
+
+class _InterruptedError(_NotFetchedError):
+    """An address did not give the file this time; asking it again may help."""
+
+
+def verify(path: Path, *, md5: str | None, sha256: str | None) -> None:
+    """Check that a file has the expected checksums; without any, only that it is not a web page.
+
+    Args:
+        path: the file; it is read as a stream.
+        md5: expected digest in hexadecimal, or None to leave it unchecked.
+        sha256: the same for SHA-256.
+
+    Raises:
+        DataError: the file cannot be read or is not the expected one.
+    """
+    try:
+        fault = _fault(path, _expected_digests(md5, sha256))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+    if fault is not None:
+        raise DataError(f"{path}: {fault}; delete it and run again, or correct the dataset's checksum or path")
+
+
+def download(
+    urls: Sequence[str],
+    destination: Path,
+    *,
+    md5: str | None = None,
+    sha256: str | None = None,
+    attempts: int = 3,
+    timeout: tuple[float, float] = (10.0, 60.0),
+    base_delay: float = 1.0,
+    progress: bool = True,
+) -> None:
+    """Fetch a file from the first address that gives it, complete and verified.
+
+    The bytes are collected in `<destination>.part`, in the same folder, and renamed only when they are all there and
+    have the expected checksums; a file already at `destination` is then replaced. A `.part` that an earlier run or
+    another address left is resumed if there is a checksum: without one nothing could tell a wrong resume from a right
+    one, so the download starts over. TLS certificates are always verified, and plain http needs a checksum.
+
+    Args:
+        urls: https or http addresses of the same file, tried in turn.
+        destination: where the file goes; missing folders are made.
+        md5: expected digest in hexadecimal, or None.
+        sha256: the same for SHA-256.
+        attempts: how often an address is asked before the next one is tried, at least 1.
+        timeout: seconds to wait for a connection, and for the next bytes.
+        base_delay: seconds before the second attempt; doubled before each further one.
+        progress: whether to draw a progress bar on stderr.
+
+    Raises:
+        ConfigError: there is no address, or one is neither https nor http.
+        DownloadError: no address gave the file.
+        DataError: the file cannot be written.
+    """
+    _require_web_addresses(urls)
+    expected = _expected_digests(md5, sha256)
+    part = destination.with_name(f"{destination.name}.part")
+    reasons = []
+    try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        for url in urls:
+            fetch = functools.partial(
+                _fetch, url, part, has_checksum=bool(expected), timeout=timeout, progress=progress
+            )
+            try:
+                _fetch_verified(fetch, part, expected, attempts=attempts, base_delay=base_delay)
+            except _NotFetchedError as error:
+                reasons.append(f"{url}: {error}")
+            else:
+                os.replace(part, destination)
+                return
+    except OSError as error:
+        raise DataError(f"{destination}: cannot be written: {error.strerror}") from error
+    raise DownloadError(
+        f"{destination}: could not be downloaded ({'; '.join(reasons)}); "
+        "download it by hand and set the dataset's `path`"
+    )
+
+
+def _expected_digests(md5: str | None, sha256: str | None) -> dict[str, str]:
+    given = {"md5": md5, "sha256": sha256}
+    return {algorithm: digest.lower() for algorithm, digest in given.items() if digest is not None}
+
+
+def _fault(path: Path, expected: dict[str, str]) -> str | None:
+    """Say why a file is not the expected one; None if it is."""
+    verdict = "this is a web page, not the data set" if is_web_page(path) else None
+    for algorithm, digest in expected.items():
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, functools.partial(hashlib.new, algorithm, usedforsecurity=False))
+        if found.hexdigest() != digest:
+            verdict = verdict or "the file is damaged or is not the one configured"
+            return f"{algorithm} is {found.hexdigest()}, expected {digest}: {verdict}"
+    return None if expected else verdict
+
+
+def _require_web_addresses(urls: Sequence[str]) -> None:
+    if not urls:
+        raise ConfigError("datasets.*.urls: there is no address to download from; give one, or set `path` to a copy")
+    for url in urls:
+        if urlsplit(url).scheme not in ("https", "http"):
+            raise ConfigError(f"datasets.*.urls: {url!r} is not an https:// or http:// address")
+
+
+def _fetch_verified(
+    fetch: Callable[[], bool], part: Path, expected: dict[str, str], *, attempts: int, base_delay: float
+) -> None:
+    """Fetch until the file is complete and right; what was resumed and is wrong is fetched again from zero, once."""
+    for last in (False, True):
+        resumed = _fetch_patiently(fetch, attempts=attempts, base_delay=base_delay)
+        fault = _fault(part, expected)
+        if fault is None:
+            return
+        part.unlink()
+        if last or not resumed:
+            raise _NotFetchedError(fault)
+
+
+def _fetch_patiently(fetch: Callable[[], bool], *, attempts: int, base_delay: float) -> bool:
+    """Fetch, and again after an interruption, with growing pauses; returns what the last `fetch` returned."""
+    for attempt in range(attempts - 1):
+        try:
+            return fetch()
+        except _InterruptedError:
+            time.sleep(base_delay * 2**attempt)
+    return fetch()
+
+
+def _fetch(url: str, part: Path, *, has_checksum: bool, timeout: tuple[float, float], progress: bool) -> bool:
+    """Ask an address once and write what it sends to `part`; returns whether bytes that were there before were kept."""
+    _refuse_unchecked_http(url, has_checksum)
+    handled_by_caller = sys.exception()  # would be the context of every error below
+    offset = part.stat().st_size if has_checksum and part.exists() else 0
+    # identity: the checksum and the range are those of the file, not of a compressed transfer
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={offset}-"} if offset else {})
+    try:
+        with requests.get(url, headers=headers, timeout=timeout, stream=True) as response:
+            for hop in (*response.history, response):
+                _refuse_unchecked_http(hop.url, has_checksum)
+            if offset and _range_is_unusable(response, offset):
+                part.unlink()
+                return _fetch(url, part, has_checksum=has_checksum, timeout=timeout, progress=progress)
+            resumed = offset > 0 and response.status_code == 206
+            if not resumed:
+                _require_success(response)
+            _write_body(response, part, offset if resumed else 0, progress)
+            return resumed
+    except (requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError) as error:
+        cause = _first_cause(error, handled_by_caller)
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            raise _NotFetchedError(cause.verify_message) from error
+        raise _InterruptedError(_in_short(cause)) from error
+    except requests.RequestException as error:
+        raise _NotFetchedError(_in_short(_first_cause(error, handled_by_caller))) from error
+
+
+def _refuse_unchecked_http(url: str, has_checksum: bool) -> None:
+    if urlsplit(url).scheme == "http" and not has_checksum:
+        raise _NotFetchedError(f"{url} is plain http, which needs an md5 or sha256")
+
+
+def _range_is_unusable(response: requests.Response, offset: int) -> bool:
+    """Whether the answer to a range request is neither its rest nor the whole file."""
+    if response.status_code == 206:
+        return not response.headers.get("Content-Range", "").startswith(f"bytes {offset}-")
+    return response.status_code == 416
+
+
+def _require_success(response: requests.Response) -> None:
+    status = response.status_code
+    if status != 200:
+        failure = _InterruptedError if status == 429 or status >= 500 else _NotFetchedError
+        raise failure(f"HTTP {status} {response.reason}".rstrip())
+
+
+def _write_body(response: requests.Response, part: Path, offset: int, progress: bool) -> None:
+    """Write the body to `part` from `offset` on, and to the disk; urllib3 raises if it is shorter than announced."""
+    remaining = response.raw.length_remaining
+    with (
+        part.open("ab" if offset else "wb") as file,
+        tqdm(
+            desc=part.stem,
+            initial=offset,
+            total=None if remaining is None else offset + remaining,
+            unit="B",
+            unit_scale=True,
+            unit_divisor=1024,
+            disable=not progress,
+        ) as bar,
+    ):
+        for data in response.raw.stream(_READ_BYTES, decode_content=False):
+            file.write(data)
+            bar.update(len(data))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _first_cause(error: BaseException, handled_by_caller: BaseException | None) -> BaseException:
+    """Return the error behind the wrappers that urllib3 and requests put around it."""
+    while error.__context__ not in (None, handled_by_caller):
+        error = error.__context__
+    return error
+
+
+def _in_short(error: BaseException) -> str:
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return " ".join(text.split()) or type(error).__name__

@@ -1,0 +1,179 @@
+"""The paper's figures, drawn from the tables that are written beside them; legible without colour."""
+
+import os
+from collections.abc import Iterable, Sequence
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sampled_metrics import files
+from sampled_metrics.names import estimator_name, metric_name
+
+# Okabe and Ito's colours, which people with any colour vision can tell apart; each comes with a line and a marker
+COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1, 3, 1, 1, 1)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+SHADES = ("#1a1a1a", "#6e6e6e", "#b4b4b4", "#e8e8e8")
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo", "--")
+
+SETTINGS: dict[str, Any] = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "svg.hashsalt": "sampled-metrics",
+    "svg.fonttype": "path",
+    "figure.constrained_layout.use": True,
+}
+
+
+def draw(kind: str, table: pd.DataFrame) -> Figure:
+    """Draw a figure of the paper from its table.
+
+    Args:
+        kind: figure-1 … figure-6.
+        table: what the function of the same name in `toy` or `study` returned.
+    """
+    with mpl.rc_context(SETTINGS):
+        return FIGURES[kind](table)
+
+
+def write(figure: Figure, *paths: str | os.PathLike[str]) -> None:
+    """Write a figure in the formats of the paths' endings, the same bytes for the same figure."""
+    with mpl.rc_context(SETTINGS):
+        for path in paths:
+            with files.written_whole(path) as temporary:
+                timeless = {"Date": None} if Path(path).suffix == ".svg" else {"Software": None}
+                figure.savefig(temporary, dpi=150, metadata=timeless)
+
+
+def _styles(number: int, *, marked: bool = False) -> Iterable[dict[str, Any]]:
+    """Line styles that differ in colour and dashes, and, for lines through few points, in markers."""
+    for colour, dashes, marker in islice(zip(cycle(COLOURS), cycle(DASHES), cycle(MARKERS), strict=False), number):
+        yield {"color": colour, "linestyle": dashes} | ({"marker": marker, "markersize": 4} if marked else {})
+
+
+def _panels(rows: int, columns: int, height: float = 3.2) -> tuple[Figure, Sequence[Axes]]:
+    figure = Figure(figsize=(4.4 * columns, height * rows))
+    return figure, figure.subplots(rows, columns, squeeze=False).ravel()
+
+
+def _figure_1(table: pd.DataFrame) -> Figure:
+    figure, panels = _panels(1, 2)
+    zoom = int(table.groupby("metric")["rank"].apply(lambda rank: _dense(rank.to_numpy())).min()) // 2
+    for panel, last in zip(panels, (int(table["rank"].max()), zoom), strict=True):
+        curves = list(table.groupby("metric", sort=False))
+        for (label, curve), style in zip(curves, _styles(len(curves)), strict=True):
+            shown = curve[curve["rank"] <= last]
+            panel.plot(shown["rank"], shown["value"], label=metric_name(str(label)), **style)
+        panel.set(xlabel="predicted rank", ylabel="metric", xlim=(-0.01 * last, last), ylim=(-0.02, 1.05))
+        panel.set_title("all ranks" if last > zoom else f"the first {last} ranks")
+    panels[1].legend()
+    return figure
+
+
+def _dense(rank: np.ndarray) -> int:
+    """Last rank to which every rank is there."""
+    return int(np.argmax(np.diff(rank, append=rank[-1] + 2) > 1)) + 1
+
+
+def _figure_2(table: pd.DataFrame) -> Figure:
+    figure, panels = _panels(2, 2, 2.8)
+    for panel, (label, of_metric) in zip(panels, table.groupby("metric", sort=False), strict=False):
+        curves = list(of_metric.groupby("recommender", sort=False))
+        for (name, curve), style in zip(curves, _styles(len(curves), marked=True), strict=True):
+            panel.plot(curve["negatives"], curve["expected"], label=str(name), **style)
+        panel.set(xscale="log", title=metric_name(str(label)), ylim=(-0.03, 1.05))
+        panel.set(xlabel="negatives sampled, m", ylabel="expected metric")
+    panels[0].legend(title="recommender")
+    return figure
+
+
+def _figure_3(table: pd.DataFrame) -> Figure:
+    figure, panels = _panels(2, 2, 2.8)
+    exact = table["negatives"].max()
+    for panel, (label, of_metric) in zip(panels, table.groupby("metric", sort=False), strict=False):
+        curves = list(of_metric.groupby("negatives", sort=True))
+        for (negatives, curve), style in zip(reversed(curves), _styles(len(curves)), strict=True):
+            name = "all: the exact metric" if negatives == exact else f"{negatives}"
+            panel.plot(curve["rank"], curve["expected"], label=name, **style)
+        panel.set(title=metric_name(str(label)), ylim=(-0.03, 1.05), xlim=(0, curve["rank"].max()))
+        panel.set(xlabel="true rank", ylabel="expected metric")
+    panels[0].legend(title="negatives sampled, m", loc="lower left")
+    return figure
+
+
+def _figure_4(table: pd.DataFrame) -> Figure:
+    figure, panels = _panels(1, 2, 3.8)
+    names = sorted(dict.fromkeys(table["estimator"]), key=lambda name: name != "exact")
+    styles = dict(zip(names, _styles(len(names), marked=True), strict=True))
+    for panel, which in zip(panels, ("sampled", "expected"), strict=True):
+        curves = table[table["panel"] == which]
+        for number, name in enumerate(names):
+            curve = curves[curves["estimator"] == name]
+            if len(curve):
+                style = styles[name] | {"markevery": (number * 3, max(1, len(curve) // 12))}
+                panel.plot(curve["rank"], curve["value"], label=estimator_name(name), **style)
+        panel.set_title({"sampled": "on the sample", "expected": "in expectation, on all items"}[which])
+        panel.set_xlabel({"sampled": "rank in the sample", "expected": "true rank"}[which])
+        panel.set(xscale="log", ylabel="corrected metric")
+    panels[1].legend()
+    return figure
+
+
+def _figure_5(table: pd.DataFrame) -> Figure:
+    figure, (panel,) = _panels(1, 1)
+    buckets = list(dict.fromkeys(table["bucket"]))
+    names = list(dict.fromkeys(table["recommender"]))
+    figure.set_size_inches(max(6.5, 0.22 * len(buckets) * (len(names) + 1)), 3.4)
+    width = 0.82 / len(names)
+    colours, hatches = cycle(("#333333", "#D55E00", "#56B4E9", "#009E73", "#CC79A7", "#E69F00")), cycle(HATCHES)
+    for number, name in enumerate(names):
+        events = table[table["recommender"] == name].set_index("bucket")["events"].reindex(buckets)
+        position = np.arange(len(buckets)) + (number - (len(names) - 1) / 2) * width
+        panel.bar(
+            position, events, width, label=name, color=next(colours), hatch=next(hatches), edgecolor="white", lw=0.5
+        )
+        if len(names) <= 4:
+            for x, y in zip(position, events, strict=True):
+                panel.annotate(f"{y:.0f}", (x, y), ha="center", va="bottom", fontsize=6.5)
+    panel.set_xticks(np.arange(len(buckets)), buckets)
+    panel.set(xlabel="predicted rank of the held-out item", ylabel="users")
+    panel.grid(axis="x", visible=False)
+    panel.legend(title="recommender")
+    return figure
+
+
+def _figure_6(table: pd.DataFrame) -> Figure:
+    estimators = list(dict.fromkeys(table["estimator"]))
+    figure, panels = _panels(1, len(estimators), 3.4)
+    for panel, label in zip(panels, estimators, strict=True):
+        curves = list(table[table["estimator"] == label].groupby("recommender", sort=False))
+        for (name, curve), style in zip(curves, _styles(len(curves), marked=True), strict=True):
+            panel.plot(curve["negatives"], 100 * curve["expected"], label=str(name), **style)
+            panel.axhline(100 * curve["exact"].iloc[0], color=style["color"], linewidth=0.7, alpha=0.6)
+        panel.set(xscale="log", title=estimator_name(label), xlabel="negatives sampled, m")
+        panel.set_ylabel(f"expected {metric_name(table['metric'].iloc[0])} in %")
+    panels[0].legend(title="recommender\n(thin: exact)")
+    return figure
+
+
+FIGURES = {
+    "figure-1": _figure_1,
+    "figure-2": _figure_2,
+    "figure-3": _figure_3,
+    "figure-4": _figure_4,
+    "figure-5": _figure_5,
+    "figure-6": _figure_6,
+}
+"""How each figure is drawn from its table."""

@@ -1,0 +1,34 @@
+"""A job of the workflow: its log, its progress bar, and errors that a user can cause said in one line."""
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from tqdm import tqdm
+
+from sampled_metrics.errors import SampledMetricsError
+
+
+@contextmanager
+def job(log: str | os.PathLike[str]) -> Iterator[None]:
+    """Log to a file; on an error that a user can cause, say it in one line there and on stderr, and exit with 1."""
+    Path(log).parent.mkdir(parents=True, exist_ok=True)
+    logging.basicConfig(filename=log, filemode="w", level=logging.INFO, format="%(message)s", force=True)
+    try:
+        yield
+    except SampledMetricsError as error:
+        logging.error("error: %s", error)
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+    except Exception:
+        logging.exception("unexpected")
+        raise
+
+
+def progress(what: str) -> Callable[[range], "tqdm[int]"]:
+    """Return a wrapper of a range that shows a progress bar on a terminal once it has taken two seconds."""
+    return partial(tqdm, desc=what, delay=2, leave=False, disable=None)
