@@ -1,7 +1,7 @@
 """The paper's figures, drawn from the tables that are written beside them; legible without colour."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 SHADES = ("#1a1a1a", "#6e6e6e", "#b4b4b4", "#e8e8e8")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo", "--")
 
-SETTINGS: dict[str, Any] = {
+SETTINGS: Any = {
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -63,9 +63,9 @@ def _styles(number: int, *, marked: bool = False) -> Iterable[dict[str, Any]]:
         yield {"color": colour, "linestyle": dashes} | ({"marker": marker, "markersize": 4} if marked else {})
 
 
-def _panels(rows: int, columns: int, height: float = 3.2) -> tuple[Figure, Sequence[Axes]]:
+def _panels(rows: int, columns: int, height: float = 3.2) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(4.4 * columns, height * rows))
-    return figure, figure.subplots(rows, columns, squeeze=False).ravel()
+    return figure, figure.subplots(rows, columns, squeeze=False).ravel().tolist()
 
 
 def _figure_1(table: pd.DataFrame) -> Figure:
@@ -132,7 +132,7 @@ def _figure_4(table: pd.DataFrame) -> Figure:
 
 
 def _figure_5(table: pd.DataFrame) -> Figure:
-    figure, (panel,) = _panels(1, 1)
+    figure, [panel] = _panels(1, 1)
     buckets = list(dict.fromkeys(table["bucket"]))
     names = list(dict.fromkeys(table["recommender"]))
     figure.set_size_inches(max(6.5, 0.22 * len(buckets) * (len(names) + 1)), 3.4)

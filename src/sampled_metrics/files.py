@@ -39,7 +39,7 @@ def write_csv(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
     """Write a table as csv, or as gzip where the name ends in .gz, so that the same table gives the same bytes."""
     compression = {"method": "gzip", "mtime": 0, "compresslevel": 6} if str(path).endswith(".gz") else None
     with written_whole(path) as temporary:
-        table.to_csv(temporary, index=False, lineterminator="\n", compression=compression)  # type: ignore[call-overload]
+        table.to_csv(temporary, index=False, lineterminator="\n", compression=compression)
 
 
 def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:

@@ -3,7 +3,7 @@
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,6 @@ def job(log: str | os.PathLike[str]) -> Iterator[None]:
         raise
 
 
-def progress(what: str) -> Callable[[range], "tqdm[int]"]:
+def progress(what: str) -> Callable[[Iterable[int]], Iterable[int]]:
     """Return a wrapper of a range that shows a progress bar on a terminal once it has taken two seconds."""
     return partial(tqdm, desc=what, delay=2, leave=False, disable=None)

@@ -15,7 +15,7 @@ BLOCK_BYTES = 16 * 2**20
 
 
 def rank_held_out(
-    model: Model, split: Split, watch: Callable[[range], Iterable[int]] = lambda blocks: blocks
+    model: Model, split: Split, watch: Callable[[Iterable[int]], Iterable[int]] = lambda blocks: blocks
 ) -> RankTable:
     """Count, for each user, the candidates that score above the held-out item, and those that tie with it.
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -64,40 +65,68 @@ def sampled_histograms(draws: Iterator[Draws], tie_rules: Sequence[str], negativ
     return {rule: np.array(counted) for rule, counted in histograms.items()}
 
 
+@dataclass(frozen=True)
+class Evaluation:
+    """A sampled evaluation, and what is made of it.
+
+    Attributes:
+        design: how negatives are drawn, from each event's own other candidates.
+        repetitions: how often the evaluation is run.
+        readings: names of `READINGS`. They share the draws.
+        estimators: labels of estimators, fitted for a table's typical number of candidates.
+        metrics: labels of metrics.
+        assume_replacement: whether estimators take P(x | r) as binomial.
+    """
+
+    design: Design
+    repetitions: int
+    readings: Sequence[str]
+    estimators: Sequence[str]
+    metrics: Sequence[str]
+    assume_replacement: bool
+
+    @classmethod
+    def configured(
+        cls,
+        sampling: Mapping[str, Any],
+        estimators: Sequence[str],
+        metrics: Sequence[str],
+        assume_replacement: bool,
+    ) -> "Evaluation":
+        """Build an evaluation from the config entries of those names."""
+        design = Design(sampling["negatives"], sampling["replacement"])
+        return cls(design, sampling["repetitions"], sampling["readings"], estimators, metrics, assume_replacement)
+
+
 def repeat(
     table: RankTable,
-    design: Design,
-    repetitions: int,
+    evaluation: Evaluation,
     rng: np.random.Generator,
-    *,
-    readings: Sequence[str],
-    estimators: Sequence[str],
-    metrics: Sequence[str],
-    assume_replacement: bool,
-    watch: Callable[[range], Iterable[int]] = lambda repetitions: repetitions,
+    watch: Callable[[Iterable[int]], Iterable[int]] = lambda repetitions: repetitions,
 ) -> pd.DataFrame:
     """Run a sampled evaluation again and again, and estimate every metric from each run.
 
     Args:
         table: where the recommender ranks the held-out items.
-        design: how negatives are drawn, from each event's own other candidates.
-        repetitions: how often.
+        evaluation: what is run.
         rng: the random stream of the draws; a longer run begins with the numbers of a shorter one.
-        readings: names of `READINGS`. They share the draws.
-        estimators: labels of estimators, fitted for the table's typical number of candidates.
-        metrics: labels of metrics.
-        assume_replacement: whether estimators take P(x | r) as binomial.
         watch: wraps the range of repetitions, for a progress bar.
 
     Returns:
         One row per reading, metric, estimator and repetition (from 0), with the column estimate.
     """
+    design, repetitions = evaluation.design, evaluation.repetitions
     design.check(table.candidates)
     draws = (draw(table.above, table.tied, table.candidates, design, rng) for _ in watch(range(repetitions)))
-    used = {name: reading(name) for name in readings}
-    histograms = sampled_histograms(draws, sorted({each.tie_rule for each in used.values()}), design.negatives)
-    labels = sorted({each.stands_in.get(label, label) for each in used.values() for label in estimators})
-    fitted = fit_estimators(labels, metrics, design, table.typical_candidates, assume_replacement=assume_replacement)
+    readings = {name: reading(name) for name in evaluation.readings}
+    histograms = sampled_histograms(draws, sorted({each.tie_rule for each in readings.values()}), design.negatives)
+    fitted = fit_estimators(
+        sorted({each.stands_in.get(label, label) for each in readings.values() for label in evaluation.estimators}),
+        evaluation.metrics,
+        design,
+        table.typical_candidates,
+        assume_replacement=evaluation.assume_replacement,
+    )
     return pd.concat(
         [
             pd.DataFrame(
@@ -111,39 +140,31 @@ def repeat(
                     ),
                 }
             )
-            for name, each in used.items()
-            for metric_label in metrics
-            for label in estimators
+            for name, each in readings.items()
+            for metric_label in evaluation.metrics
+            for label in evaluation.estimators
         ],
         ignore_index=True,
     )
 
 
-def exact_metrics(table: RankTable, metrics: Sequence[str]) -> dict[str, float]:
-    """Return the metrics over all candidates, expected over ties, by label."""
-    return {label: float(table.values(metric(label)).mean()) for label in metrics}
-
-
-def table_3(
-    exact: Mapping[str, Mapping[str, float]],
-    tie_deviation: Mapping[str, Mapping[str, float]],
-    estimates: Mapping[str, pd.DataFrame],
-) -> pd.DataFrame:
+def table_3(ranks: Mapping[str, RankTable], estimates: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Summarise the repetitions of each recommender: mean, and standard deviation of one repetition.
 
     Args:
-        exact: exact metrics by recommender and metric label.
-        tie_deviation: standard deviation of each exact metric over one random breaking of ties.
+        ranks: rank tables by recommender.
         estimates: what `repeat` returned, by recommender.
 
     Returns:
-        Columns reading, recommender, metric, estimator, mean, sd; the first estimator of each metric is `exact`.
+        Columns reading, recommender, metric, estimator, mean, sd. The first estimator of each metric is `exact`, whose
+        standard deviation is that of breaking ties at random once.
     """
     rows: list[tuple[object, ...]] = []
     for name in _readings(estimates):
         for recommender, runs in estimates.items():
             for label, of_metric in runs[runs["reading"] == name].groupby("metric", sort=False):
-                values = exact[recommender][str(label)], tie_deviation[recommender][str(label)]
+                of_label, table = metric(str(label)), ranks[recommender]
+                values = float(table.values(of_label).mean()), table.tie_deviation(of_label)
                 rows.append((name, recommender, label, "exact", *values))
                 for estimator_label, of_estimator in of_metric.groupby("estimator", sort=False):
                     values = _mean_and_deviation(of_estimator["estimate"].to_numpy())
@@ -151,11 +172,11 @@ def table_3(
     return pd.DataFrame(rows, columns=["reading", "recommender", "metric", "estimator", "mean", "sd"])
 
 
-def table_4(exact: Mapping[str, Mapping[str, float]], estimates: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def table_4(ranks: Mapping[str, RankTable], estimates: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Count how often each pair of recommenders is ordered as by the exact metric.
 
     Args:
-        exact: exact metrics by recommender and metric label.
+        ranks: rank tables by recommender.
         estimates: what `repeat` returned, by recommender, with the same repetitions.
 
     Returns:
@@ -168,8 +189,8 @@ def table_4(exact: Mapping[str, Mapping[str, float]], estimates: Mapping[str, pd
         for one, other in combinations(estimates, 2):
             of_one, of_other = (each[each["reading"] == name] for each in (estimates[one], estimates[other]))
             runs = of_one.merge(of_other, on=[*keys, "repetition"], suffixes=("_one", "_other"))
-            for (label, estimator_label), group in runs.groupby(keys[1:], sort=False):  # type: ignore[misc]
-                gap = exact[other][label] - exact[one][label]
+            for (label, estimator_label), group in runs.groupby(keys[1:], sort=False):
+                gap = float(ranks[other].values(metric(label)).mean() - ranks[one].values(metric(label)).mean())
                 if gap != 0:
                     correct = np.sign(group["estimate_other"] - group["estimate_one"]) == np.sign(gap)
                     worse, better = (one, other) if gap > 0 else (other, one)
@@ -243,7 +264,7 @@ def figure_6(
     *,
     replacement: bool,
     assume_replacement: bool,
-    watch: Callable[[Sequence[int]], Iterable[int]] = lambda sizes: sizes,
+    watch: Callable[[Iterable[int]], Iterable[int]] = lambda sizes: sizes,
 ) -> pd.DataFrame:
     """Expected estimates of a metric by sample size, ties broken at random; nothing is drawn.
 
@@ -259,11 +280,11 @@ def figure_6(
     Returns:
         Columns metric, recommender, estimator, negatives, expected, exact.
     """
-    exact = {name: exact_metrics(table, [metric_label])[metric_label] for name, table in tables.items()}
+    exact = {name: float(table.values(metric(metric_label)).mean()) for name, table in tables.items()}
     fewest = min(int(table.candidates.min()) for table in tables.values()) - 1
     sizes = sorted((m for m in negatives if replacement or m <= fewest), reverse=True)
     chances = {name: expected_distribution(table, Design(sizes[0], replacement)) for name, table in tables.items()}
-    rows = []
+    expected: dict[tuple[str, str, int], float] = {}
     for m in watch(sizes):
         fitted = {
             n: fit_estimators(
@@ -274,7 +295,12 @@ def figure_6(
         for name, table in tables.items():
             chances[name] = thinned(chances[name], m)
             for label in estimators:
-                expected = chances[name] @ fitted[table.typical_candidates][metric_label, label].weights
-                rows.append((metric_label, name, label, m, expected, exact[name]))
-    columns = ["metric", "recommender", "estimator", "negatives", "expected", "exact"]
-    return pd.DataFrame(rows[::-1], columns=columns).sort_values(["negatives"], kind="stable", ignore_index=True)
+                weights = fitted[table.typical_candidates][metric_label, label].weights
+                expected[name, label, m] = float(chances[name] @ weights)
+    rows = [
+        (metric_label, name, label, m, expected[name, label, m], exact[name])
+        for label in estimators
+        for name in tables
+        for m in reversed(sizes)
+    ]
+    return pd.DataFrame(rows, columns=["metric", "recommender", "estimator", "negatives", "expected", "exact"])

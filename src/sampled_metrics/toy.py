@@ -91,7 +91,7 @@ def figure_2(
 
 
 def figure_3(candidates: int, metrics: Sequence[str], negatives: Sequence[int], zoom: int) -> pd.DataFrame:
-    """Expected metrics by true rank; columns metric, negatives, rank, expected. The exact metric has negatives n - 1."""
+    """Expected metrics by true rank; columns metric, negatives, rank, expected. Exact ones have negatives n - 1."""
     rank = _ranks_to_draw(min(candidates, zoom), 100)
     curves = []
     for label in metrics:

@@ -1,0 +1,29 @@
+# From the archive of a dataset to the figures and tables of Krichene and Rendle (KDD 2020).
+# `snakemake --cores 2` makes everything; config.yaml says of what.
+from snakemake.utils import min_version
+
+min_version("9.8")
+
+
+configfile: "config.yaml"
+
+
+report: "workflow/report/workflow.rst"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/recommend.smk"
+include: "workflow/rules/rank.smk"
+include: "workflow/rules/sample.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/toy.smk"
+include: "workflow/rules/fidelity.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        toy_results(),
+        study_results(),

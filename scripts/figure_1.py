@@ -1,0 +1,11 @@
+"""Draw the metrics by rank: Figure 1."""
+
+from sampled_metrics import figures, files, toy
+from sampled_metrics.jobs import job
+
+if __name__ == "__main__":
+    with job(snakemake.log[0]):
+        example, figure = snakemake.params.toy, snakemake.params.figure
+        table = toy.figure_1(example["candidates"], example["metrics"], figure["zoom"])
+        files.write_csv(snakemake.output.csv, table)
+        figures.write(figures.draw("figure-1", table), snakemake.output.svg, snakemake.output.png)

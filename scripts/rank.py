@@ -1,0 +1,12 @@
+"""Rank every held-out item among its user's candidates."""
+
+from sampled_metrics.data.split import read_split
+from sampled_metrics.jobs import job, progress
+from sampled_metrics.ranking import rank_held_out
+from sampled_metrics.recommenders.models import read_model
+
+if __name__ == "__main__":
+    with job(snakemake.log[0]):
+        model, split = read_model(snakemake.input.model), read_split(snakemake.input.split)
+        watch = progress(f"rank {snakemake.wildcards.dataset} {snakemake.wildcards.recommender}")
+        rank_held_out(model, split, watch).write(snakemake.output.ranks)

@@ -1,0 +1,31 @@
+"""Train recommender X from many random starts, and summarise how Tables 3 and 4 vary."""
+
+from sampled_metrics import fidelity, files
+from sampled_metrics.data.split import read_split
+from sampled_metrics.jobs import job, progress
+from sampled_metrics.ranking import rank_held_out
+from sampled_metrics.ranks import read_ranks
+from sampled_metrics.recommenders import recommender
+from sampled_metrics.reference import RANDOM_RECOMMENDER
+from sampled_metrics.seeds import stream
+from sampled_metrics.study import Evaluation, repeat, table_3, table_4
+
+if __name__ == "__main__":
+    with job(snakemake.log[0]):
+        dataset, params = snakemake.wildcards.dataset, snakemake.params
+        split = read_split(snakemake.input.split)
+        ranks = {name: read_ranks(path) for name, path in zip(params.recommenders, snakemake.input.ranks, strict=True)}
+        evaluation = Evaluation.configured(
+            params.sampling, params.estimators, params.metrics, params.assume_replacement
+        )
+        runs = []
+        for start in progress("random starts")(range(params.starts)):
+            # every recommender is sampled anew, as it would be in a study of its own
+            names = (params.seed, dataset, f"start {start}")
+            model = recommender(params.entry).fit(split.training, stream(*names, RANDOM_RECOMMENDER, "train"))
+            ranks[RANDOM_RECOMMENDER] = rank_held_out(model, split)
+            estimates = {
+                name: repeat(table, evaluation, stream(*names, name, "sample")) for name, table in ranks.items()
+            }
+            runs.append((table_3(ranks, estimates), table_4(ranks, estimates)))
+        files.write_csv(snakemake.output.spread, fidelity.seed_spread(runs, RANDOM_RECOMMENDER))

@@ -1,0 +1,210 @@
+"""Every number that the paper prints, and what it claims in words, as data (Krichene and Rendle, KDD 2020).
+
+The tables stand here as printed, so that they can be read against the paper; Tables 3 and 4 are in per cent there. The
+functions return them as fractions, with the unit of the last printed digit.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+DATASET = "ml-1m"
+"""The dataset that the paper has numbers for."""
+RECOMMENDERS = ("X", "Y", "Z")
+"""Of Tables 3 and 4, by the names that config.yaml gives them."""
+RANDOM_RECOMMENDER = "X"
+"""The one whose random start the paper does not give."""
+REPETITIONS = 100
+"""Of Tables 3 and 4."""
+TOY_REPETITIONS = 1000
+"""Of Table 2."""
+
+TOY_RANKS = {
+    "A": [100, 100, 100, 100, 100],
+    "B": [40, 40, 8437, 9266, 4482],
+    "C": [212, 2, 743, 5342, 1548],
+}
+"""The running example: the rank of the relevant item in each of five instances."""
+ESTIMATORS = {"uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001"}
+
+_TABLE_1 = """
+  auc    ap     ndcg   recall@10
+A 0.990  0.010  0.150  0.000
+B 0.555  0.010  0.122  0.000
+C 0.843  0.101  0.208  0.200
+"""
+
+_TABLE_2 = """
+  auc           ap            ndcg          recall@10
+A 0.990±0.004   0.630±0.129   0.724±0.097   1.000±0.000
+B 0.555±0.014   0.336±0.073   0.444±0.054   0.400±0.000
+C 0.843±0.014   0.325±0.050   0.460±0.039   0.567±0.092
+"""
+
+_TABLE_3 = """
+            exact  uncorrected  rank-estimate  cls         bv-1        bv-0.1      bv-0.01     bv-0.001
+recall@10 X 7.60   66.19±0.25   17.46±0.32     8.52±0.16   4.71±0.07   6.49±0.25   7.18±0.59   7.32±1.17
+recall@10 Y 8.84   56.51±0.22   17.26±0.28     8.42±0.14   4.60±0.07   6.95±0.21   8.18±0.51   8.54±1.07
+recall@10 Z 9.42   54.20±0.22   18.67±0.32     9.10±0.15   4.97±0.07   7.44±0.24   8.63±0.59   9.08±1.20
+ndcg@10   X 3.76   39.21±0.20   17.46±0.32     3.99±0.07   2.16±0.04   3.00±0.12   3.34±0.32   3.41±0.71
+ndcg@10   Y 4.59   34.82±0.16   17.26±0.28     3.94±0.06   2.12±0.03   3.24±0.10   3.85±0.28   4.03±0.66
+ndcg@10   Z 4.79   35.34±0.16   18.67±0.32     4.27±0.07   2.29±0.04   3.46±0.12   4.05±0.32   4.31±0.74
+ap        X 3.75   32.55±0.21   18.12±0.31     3.58±0.06   2.44±0.03   3.13±0.09   3.37±0.21   3.42±0.49
+ap        Y 4.32   30.01±0.20   17.81±0.28     3.54±0.06   2.32±0.03   3.19±0.07   3.62±0.18   3.73±0.45
+ap        Z 4.44   30.71±0.21   19.20±0.31     3.82±0.06   2.45±0.03   3.38±0.08   3.79±0.21   3.97±0.51
+auc       X 89.13  89.12±0.04   89.24±0.04     89.12±0.04  88.36±0.04  89.04±0.04  89.11±0.04  89.12±0.04
+auc       Y 85.33  85.33±0.04   85.48±0.04     85.32±0.04  84.63±0.04  85.26±0.04  85.32±0.04  85.32±0.04
+auc       Z 74.73  75.04±0.23   75.24±0.20     75.04±0.21  74.51±0.23  75.02±0.20  75.02±0.24  75.02±0.23
+"""
+
+_TABLE_4 = """
+              uncorrected  rank-estimate  cls  bv-1  bv-0.1  bv-0.01  bv-0.001
+X-Y recall@10 0            31             31   11    93      91       78
+X-Y ndcg@10   0            31             31   15    93      88       76
+X-Y ap        0            24             31   0     68      79       66
+X-Y auc       100          100            100  100   100     100      100
+X-Z recall@10 0            100            100  100   100     95       86
+X-Z ndcg@10   0            100            100  100   100     95       82
+X-Z ap        0            100            100  61    99      92       81
+X-Z auc       100          100            100  100   100     100      100
+Y-Z recall@10 0            100            100  100   95      72       68
+Y-Z ndcg@10   100          100            100  100   94      70       67
+Y-Z ap        100          100            100  100   98      75       68
+Y-Z auc       100          100            100  100   100     100      100
+"""
+
+
+def covers_toy(config: Mapping[str, Any]) -> bool:
+    """Whether a configuration's running example has all that the printed numbers and the claims are about."""
+    toy, figures = config["toy"], config["figures"]
+    return (
+        toy["candidates"] == 10000
+        and toy["ranks"] == TOY_RANKS
+        and toy["negatives"] == 99
+        and set(toy["metrics"]) >= {"auc", "ap", "ndcg", "recall@10"}
+        and set(figures["figure-2"]["negatives"]) >= {10, 200, 500, 5000}
+        and set(figures["figure-3"]["negatives"]) >= {1, 1000}
+        and figures["figure-4"]["metric"] == "ap"
+        and set(figures["figure-4"]["estimators"]) >= ESTIMATORS
+    )
+
+
+def covers_study(dataset: str, config: Mapping[str, Any]) -> bool:
+    """Whether the study of a dataset has all that the printed numbers and the claims are about."""
+    figure_6 = config["figures"]["figure-6"]
+    return (
+        dataset == DATASET
+        and set(config["recommenders"]) >= set(RECOMMENDERS)
+        and set(config["metrics"]) >= {"auc", "ap", "ndcg@10", "recall@10"}
+        and set(config["estimators"]) >= ESTIMATORS
+        and figure_6["metric"] == "recall@10"
+        and set(figure_6["estimators"]) >= {"uncorrected", "bv-0.1"}
+    )
+
+
+def _cells(text: str, keys: int) -> list[tuple[list[str], str, str]]:
+    """Return (row keys, column, printed text) of every cell of a table."""
+    header, *rows = (line.split() for line in text.strip("\n").splitlines())
+    return [(row[:keys], column, printed) for row in rows for column, printed in zip(header, row[keys:], strict=True)]
+
+
+def table_1() -> pd.DataFrame:
+    """Table 1; columns recommender, metric, value."""
+    return pd.DataFrame(
+        [(name, metric, float(printed)) for [name], metric, printed in _cells(_TABLE_1, 1)],
+        columns=["recommender", "metric", "value"],
+    ).assign(unit=0.001)
+
+
+def table_2() -> pd.DataFrame:
+    """Table 2; columns recommender, metric, mean, sd, unit."""
+    return pd.DataFrame(
+        [(name, metric, *map(float, printed.split("±"))) for [name], metric, printed in _cells(_TABLE_2, 1)],
+        columns=["recommender", "metric", "mean", "sd"],
+    ).assign(unit=0.001)
+
+
+def table_3() -> pd.DataFrame:
+    """Table 3; columns recommender, metric, estimator, mean, sd (NaN for exact), unit, as fractions."""
+    rows = []
+    for [metric, name], estimator, printed in _cells(_TABLE_3, 2):
+        mean, _, sd = printed.partition("±")
+        rows.append((name, metric, estimator, float(mean) / 100, float(sd or "nan") / 100))
+    return pd.DataFrame(rows, columns=["recommender", "metric", "estimator", "mean", "sd"]).assign(unit=0.0001)
+
+
+def table_4() -> pd.DataFrame:
+    """Table 4; columns one, other, metric, estimator, correct, as fractions."""
+    return pd.DataFrame(
+        [
+            (*pair.split("-"), metric, estimator, float(printed) / 100)
+            for [pair, metric], estimator, printed in _cells(_TABLE_4, 2)
+        ],
+        columns=["one", "other", "metric", "estimator", "correct"],
+    )
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something that the paper says in words.
+
+    Attributes:
+        key: the name of the check in `claims`.
+        place: where the paper says it.
+        words: what it says.
+    """
+
+    key: str
+    place: str
+    words: str
+
+
+TOY_CLAIMS = (
+    Claim("top_heaviness", "Section 3.1", "Rank 1 is worth 2 times rank 2 for AP, and 1.58 times for NDCG"),
+    Claim("exact_winners", "Section 3.2, Table 1", "On AUC recommender A is best; on AP, NDCG and Recall C is"),
+    Claim("tenfold", "Section 4.2", "On the exact metrics C has 10 times the AP of A and B"),
+    Claim("sampled_lowest", "Section 4.2, Table 2", "C has the lowest AP when sampled measurements are used"),
+    Claim("twice", "Section 4.2, Table 2", "A and B have the same exact AP, but A has twice that of B when sampled"),
+    Claim("only_auc", "Section 4.2, Table 2", "Only AUC orders A, B, C on the samples as it does exactly"),
+    Claim("below_50", "Section 4.2, Figure 2", "On AP, A is better than C better than B for sample sizes below 50"),
+    Claim("at_200", "Section 4.2, Figure 2", "On AP, A is better than B better than C at a sample size of about 200"),
+    Claim("at_500", "Section 4.2, Figure 2", "On AP, C is better than A better than B at a sample size of about 500"),
+    Claim("large", "Section 4.2, Figure 2", "On AP, C is better than A, which equals B, for large sample sizes"),
+    Claim("recall_5000", "Section 4.2, Figure 2", "It takes about m = 5000 for Recall to become consistent"),
+    Claim("auc_constant", "Section 4.2, Figure 2", "AUC is consistent for all m, and independent of m"),
+    Claim("auc_unchanged", "Section 4.3, Figure 3", "Only AUC remains unchanged by sampling"),
+    Claim("linear_at_1", "Section 4.4.4, Figure 3", "At m = 1 every metric is a linear function of the rank"),
+    Claim("bias_at_1000", "Caption of Figure 3", "Even large sampling sizes (m = 1000 of n = 10000) show large bias"),
+    Claim("oscillation", "Section 5.4, Figure 4", "Without the order constraint, lower γ give oscillating solutions"),
+    Claim("closer", "Section 5.4, Figure 4", "All corrected metrics are closer, in expectation, to the true metric"),
+)
+
+STUDY_CLAIMS = (
+    Claim("users", "Section 6.1", "In total there are 6040 ranks, one for each test user"),
+    Claim("x_top_100", "Section 6.1", "X puts 2310 items in the top 100"),
+    Claim("x_bottom_half", "Section 6.1", "X puts fewer than 300 items in the bottom half"),
+    Claim("z_worst_bucket", "Section 6.1", "Z puts the items of over 1600 users in the worst bucket (edge not given)"),
+    Claim("z_top_10", "Section 6.1", "Z is the best in the top 10"),
+    Claim(
+        "y_between", "Section 6.1", "Y is better than X in the top 10, but tends to put items at a worse rank overall"
+    ),
+    Claim("exact_order", "Section 6.2", "On exact Recall, NDCG and AP, Z is better than Y, which is better than X"),
+    Claim("recall_reversed", "Section 6.2", "On sampled Recall, X is better than Y, which is better than Z"),
+    Claim(
+        "x_seems_best", "Section 6.2", "On sampled NDCG and AP, X appears to be the best; Y and Z are ordered rightly"
+    ),
+    Claim("auc_consistent", "Section 6.2", "On AUC all sampled results order the recommenders as the exact ones do"),
+    Claim("all_closer", "Section 6.3", "All corrections are closer to the exact results than sampling without one"),
+    Claim("z_found_best", "Section 6.3", "All corrections place Z as the best on Recall, NDCG and AP"),
+    Claim("low_gamma_order", "Caption of Table 3", "BV with γ of 0.1 or less produces the right order in expectation"),
+    Claim("one_third", "Section 6.3", "m = 1000 is about a 1/3 sampling rate"),
+    Claim("uncorrected_1000", "Section 6.3, Figure 6", "Uncorrected, it needs more than m = 1000 to order X and Y"),
+    Claim("bv_60", "Section 6.3, Figure 6", "With BV 0.1 the order is right with less than m = 60 samples"),
+    Claim("same_metric", "Section 6.3", "Under the rank estimate Recall@10 and NDCG@10 are identical"),
+    Claim(
+        "rank_estimate_wins", "Section 6.3, Table 4", "The rank estimate is never worse than no correction, in Table 4"
+    ),
+    Claim("bv_best", "Section 6.3, Table 4", "BV 0.1 gets all but one comparison right with more than 90 % chance"),
+)

@@ -1,0 +1,179 @@
+"""The paper's tables as people read them: Markdown, LaTeX and html. Fractions become per cent here alone."""
+
+import html
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from sampled_metrics import files
+from sampled_metrics.names import estimator_name, metric_name
+
+Section = tuple[str, pd.DataFrame]
+"""A heading, which may be empty, and a table of text."""
+
+
+def table_1(table: pd.DataFrame, ranks: dict[str, Sequence[int]]) -> list[Section]:
+    """Lay out Table 1 from its csv table and the ranks of the example."""
+    cells = table.assign(cell=[f"{value:.3f}" for value in table["value"]])
+    return [("", _by_recommender(cells, ranks))]
+
+
+def table_2(table: pd.DataFrame, ranks: dict[str, Sequence[int]]) -> list[Section]:
+    """Lay out Table 2 from its csv table and the ranks of the example."""
+    cells = table.assign(cell=[_plus_minus(mean, sd, 3) for mean, sd in zip(table["mean"], table["sd"], strict=True)])
+    return [("", _by_recommender(cells, ranks))]
+
+
+def table_3(table: pd.DataFrame) -> list[Section]:
+    """Lay out Table 3 from its csv table, a section for each reading; values in per cent."""
+    per_cent = table.assign(
+        cell=[
+            f"{100 * mean:.2f}" if estimator == "exact" else _plus_minus(100 * mean, 100 * sd, 2)
+            for estimator, mean, sd in zip(table["estimator"], table["mean"], table["sd"], strict=True)
+        ]
+    )
+    sections = []
+    for name, cells in per_cent.groupby("reading", sort=False):
+        estimators = list(dict.fromkeys(cells["estimator"]))
+        rows = [
+            [metric_name(str(label)), str(recommender), *of_one.set_index("estimator")["cell"].reindex(estimators)]
+            for label in dict.fromkeys(cells["metric"])
+            for recommender, of_one in cells[cells["metric"] == label].groupby("recommender", sort=False)
+        ]
+        columns = ["Metric", "Recommender", *map(estimator_name, estimators)]
+        sections.append((_reading_heading(str(name)), pd.DataFrame(rows, columns=columns)))
+    return sections
+
+
+def table_4(table: pd.DataFrame) -> list[Section]:
+    """Lay out Table 4 from its csv table, a section for each reading; per cent of the repetitions."""
+    sections = []
+    for name, cells in table.groupby("reading", sort=False):
+        pairs = cells[["worse", "better"]].min(axis=1) + " vs " + cells[["worse", "better"]].max(axis=1)
+        estimators = list(dict.fromkeys(cells["estimator"]))
+        rows = [
+            [
+                str(pair),
+                metric_name(str(label)),
+                *(f"{100 * value:.0f}" for value in of_one.set_index("estimator")["correct"].reindex(estimators)),
+            ]
+            for pair, of_pair in cells.groupby(pairs, sort=False)
+            for label, of_one in of_pair.groupby("metric", sort=False)
+        ]
+        columns = ["Pair", "Metric", *map(estimator_name, estimators)]
+        sections.append((_reading_heading(str(name)), pd.DataFrame(rows, columns=columns)))
+    return sections
+
+
+def fidelity(table: pd.DataFrame) -> list[Section]:
+    """Lay out a fidelity table: a count for each table and reading, then the cells that are not ok, then all cells."""
+    counts = table.groupby(["table", "reading"], sort=False)["ok"].agg(["sum", "size"]).reset_index()
+    summary = pd.DataFrame(
+        {
+            "Table": counts["table"].astype(str),
+            "Reading": counts["reading"],
+            "Printed numbers": counts["size"].astype(str),
+            "Reproduced": counts["sum"].astype(str),
+        }
+    )
+    cells = pd.DataFrame(
+        {
+            "Table": table["table"].astype(str),
+            "Reading": table["reading"],
+            "Cell": table["cell"],
+            "Printed": [f"{value:.4f}" for value in table["printed"]],
+            "Ours": [f"{value:.4f}" for value in table["ours"]],
+            "Standard error": [f"{value:.5f}" for value in table["standard_error"]],
+            "z": [f"{value:+.1f}" for value in table["z"]],
+            "Reproduced": table["ok"].map({True: "yes", False: "no"}),
+        }
+    )
+    off = cells[~table["ok"].to_numpy()]
+    sections = [("Printed numbers that are reproduced", summary)]
+    if len(off):
+        sections.append(("Printed numbers that are not", off))
+    return [*sections, ("Every printed number beside ours", cells)]
+
+
+def claims(table: pd.DataFrame) -> list[Section]:
+    """Lay out the claims in words, a section for each reading."""
+    columns = {"place": "Where", "claim": "The paper says", "ours": "We find", "holds": "Holds"}
+    return [
+        (
+            _reading_heading(str(name)) if table["reading"].nunique() > 1 else "",
+            rows[list(columns)].rename(columns=columns),
+        )
+        for name, rows in table.groupby("reading", sort=False)
+    ]
+
+
+def write(title: str, sections: Sequence[Section], *paths: str | os.PathLike[str]) -> None:
+    """Write a table in the formats of the paths' endings: .md, .tex or .html."""
+    formats = {".md": _markdown, ".tex": _latex, ".html": _html}
+    for path in paths:
+        files.write_text(path, formats[Path(path).suffix](title, sections))
+
+
+def _by_recommender(cells: pd.DataFrame, ranks: dict[str, Sequence[int]]) -> pd.DataFrame:
+    wide = cells.pivot(index="recommender", columns="metric", values="cell")
+    wide = wide.loc[list(ranks), list(dict.fromkeys(cells["metric"]))].rename(columns=metric_name)
+    wide.insert(0, "Predicted ranks", [", ".join(map(str, of_one)) for of_one in ranks.values()])
+    return wide.rename_axis(columns=None).rename_axis(index="Recommender").reset_index()
+
+
+def _plus_minus(mean: float, sd: float, digits: int) -> str:
+    return f"{mean:.{digits}f}±{sd:.{digits}f}"
+
+
+def _reading_heading(name: str) -> str:
+    return {
+        "default": "Reading: default (ties broken at random, eq. 20 as written)",
+        "as-printed": "Reading: as printed (with the two slips that the paper's numbers have)",
+    }.get(name, f"Reading: {name}")
+
+
+def _markdown(title: str, sections: Sequence[Section]) -> str:
+    parts = [f"**{title}**"]
+    for heading, table in sections:
+        parts += [heading] if heading else []
+        parts.append(str(table.to_markdown(index=False, disable_numparse=True)))
+    return "\n\n".join(parts)
+
+
+def _latex(title: str, sections: Sequence[Section]) -> str:
+    parts = []
+    for heading, table in sections:
+        caption = f"{title}. {heading}." if heading else f"{title}."
+        text = table.map(lambda cell: str(cell).replace("±", "\x00")).style.hide(axis="index")
+        rendered = (
+            text.format(escape="latex")
+            .format_index(escape="latex", axis="columns")
+            .to_latex(hrules=True, caption=caption, column_format="ll" + "r" * (table.shape[1] - 2))
+        )
+        parts.append(rendered.replace("\x00", r"\,$\pm$\,").replace("γ", r"$\gamma$"))
+    return "\n".join(parts)
+
+
+_STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; margin: 1.2em; color: #1a1a1a; background: #fff }
+h1 { font-size: 1.25em } h2 { font-size: 1.05em; margin-top: 1.6em }
+.scroll { overflow-x: auto }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums }
+th, td { padding: .25em .7em; text-align: left; border-bottom: 1px solid #ddd; vertical-align: top }
+th { border-bottom: 2px solid #1a1a1a; white-space: nowrap } tbody tr:hover { background: #f3f3f3 }
+"""
+
+
+def _html(title: str, sections: Sequence[Section]) -> str:
+    body = []
+    for heading, table in sections:
+        body += [f"<h2>{html.escape(heading)}</h2>"] if heading else []
+        body.append(f'<div class="scroll">{table.to_html(index=False, border=0)}</div>')
+    return (
+        '<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head>\n"
+        f"<body><h1>{html.escape(title)}</h1>\n{''.join(body)}</body>\n</html>"
+    )

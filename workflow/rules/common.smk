@@ -1,0 +1,100 @@
+# Needs: config. Makes: nothing; it checks the config and holds the helpers of the other files.
+import os
+import sys
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(workflow.basedir)
+LIBRARY = ROOT / "src"
+# The scripts import the library from here, installed or not. One thread each, so that sums have one order.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(LIBRARY), os.environ.get("PYTHONPATH")])
+)
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+if str(LIBRARY) not in sys.path:
+    sys.path.insert(0, str(LIBRARY))
+
+from sampled_metrics import reference
+from sampled_metrics.config import complete
+from sampled_metrics.dependencies import library_files
+from sampled_metrics.errors import ConfigError
+
+try:
+    complete(
+        config,
+        yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text()),
+    )
+except ConfigError as error:
+    sys.exit(f"error: config: {error}")
+
+
+wildcard_constraints:
+    dataset="|".join(map(re.escape, config["study"])),
+    recommender="|".join(map(re.escape, config["recommenders"])),
+
+
+def code(script):
+    """The library files that a script depends on: snakemake sees the script itself, but not what it imports."""
+    return [os.path.relpath(path) for path in library_files(ROOT / "scripts" / script)]
+
+
+def archive(wildcards):
+    """The dataset's file: a copy of the user's own, or the download."""
+    dataset = config["datasets"][wildcards.dataset]
+    return dataset["path"] or download_path(wildcards.dataset)
+
+
+def download_path(dataset):
+    return f"data/{dataset}/{config['datasets'][dataset]['urls'][0].rsplit('/', 1)[-1]}"
+
+
+def each_recommender(path):
+    """The path for every recommender of the study."""
+    return expand(path, recommender=config["recommenders"], allow_missing=True)
+
+
+def negatives_are_replaced(model):
+    """Whether the estimators take P(x | r) as binomial."""
+    return True if model == "binomial" else config["sampling"]["replacement"]
+
+
+def rendered(path, kinds):
+    return expand(f"{path}.{{kind}}", kind=kinds, allow_missing=True)
+
+
+def toy_results():
+    tables = rendered("results/toy/table-{n}", ["csv", "md", "tex", "html"])
+    figures = rendered("results/toy/figure-{n}", ["csv", "svg", "png"])
+    compared = rendered("results/toy/{what}", ["csv", "md", "html"])
+    return [
+        *expand(tables, n=[1, 2]),
+        *expand(figures, n=[1, 2, 3, 4]),
+        *(expand(compared, what=["fidelity", "claims"]) if toy_is_the_papers() else []),
+    ]
+
+
+def study_results():
+    tables = rendered("results/{dataset}/table-{n}", ["csv", "md", "tex", "html"])
+    figures = rendered("results/{dataset}/figure-{n}", ["csv", "svg", "png"])
+    compared = rendered("results/{dataset}/{what}", ["csv", "md", "html"])
+    return [
+        *expand(tables, dataset=config["study"], n=[3, 4]),
+        *expand(figures, dataset=config["study"], n=[5, 6]),
+        *expand(
+            compared,
+            dataset=[name for name in config["study"] if has_printed_numbers(name)],
+            what=["fidelity", "claims"],
+        ),
+    ]
+
+
+def toy_is_the_papers():
+    """Whether Tables 1 and 2 and Figures 2-4 show all that the paper's numbers and claims are about."""
+    return reference.covers_toy(config)
+
+
+def has_printed_numbers(dataset):
+    """Whether the study of a dataset has all that the paper's numbers and claims are about."""
+    return reference.covers_study(dataset, config)

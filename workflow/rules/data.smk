@@ -1,0 +1,44 @@
+# Needs: a dataset's archive, from the network or the user's own copy. Makes: the split, and facts about the dataset.
+
+
+localrules:
+    download,
+
+
+rule download:
+    output:
+        archive="data/{dataset}/{file}",
+    log:
+        "results/logs/{dataset}/download-{file}.log",
+    benchmark:
+        "results/benchmarks/{dataset}/download-{file}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        urls=lambda wildcards: config["datasets"][wildcards.dataset]["urls"],
+        md5=lambda wildcards: config["datasets"][wildcards.dataset]["md5"],
+        sha256=lambda wildcards: config["datasets"][wildcards.dataset]["sha256"],
+    script:
+        "../../scripts/download.py"
+
+
+rule split:
+    input:
+        archive=archive,
+        code=code("split.py"),
+    output:
+        split="results/{dataset}/split.npz",
+        facts="results/{dataset}/dataset.json",
+    log:
+        "results/logs/{dataset}/split.log",
+    benchmark:
+        "results/benchmarks/{dataset}/split.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        dataset=lambda wildcards: config["datasets"][wildcards.dataset],
+        split=config["split"],
+    script:
+        "../../scripts/split.py"

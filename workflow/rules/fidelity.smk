@@ -1,0 +1,106 @@
+# Needs: our tables and figures. Makes: the paper's printed numbers and its claims in words beside them, and, when asked for by
+# name, how recommender X varies over random starts.
+
+
+rule toy_fidelity:
+    input:
+        table_1="results/toy/table-1.csv",
+        table_2="results/toy/table-2.csv",
+        figure_2="results/toy/figure-2.csv",
+        figure_3="results/toy/figure-3.csv",
+        figure_4="results/toy/figure-4.csv",
+        code=code("toy_fidelity.py"),
+    output:
+        fidelity_csv="results/toy/fidelity.csv",
+        fidelity_md="results/toy/fidelity.md",
+        fidelity_html=report(
+            "results/toy/fidelity.html",
+            caption="../report/fidelity.rst",
+            category="the paper beside ours",
+            labels={"what": "fidelity", "of": "toy"},
+        ),
+        claims_csv="results/toy/claims.csv",
+        claims_md="results/toy/claims.md",
+        claims_html=report(
+            "results/toy/claims.html",
+            caption="../report/claims.rst",
+            category="the paper beside ours",
+            labels={"what": "claims", "of": "toy"},
+        ),
+    log:
+        "results/logs/toy/fidelity.log",
+    benchmark:
+        "results/benchmarks/toy/fidelity.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        toy=config["toy"],
+    script:
+        "../../scripts/toy_fidelity.py"
+
+
+rule fidelity:
+    input:
+        ranks=each_recommender("results/{dataset}/ranks/{recommender}.csv.gz"),
+        table_3="results/{dataset}/table-3.csv",
+        table_4="results/{dataset}/table-4.csv",
+        figure_6="results/{dataset}/figure-6.csv",
+        seed_spread=os.path.relpath(ROOT / "docs/seed-spread.csv"),
+        code=code("fidelity.py"),
+    output:
+        fidelity_csv="results/{dataset}/fidelity.csv",
+        fidelity_md="results/{dataset}/fidelity.md",
+        fidelity_html=report(
+            "results/{dataset}/fidelity.html",
+            caption="../report/fidelity.rst",
+            category="the paper beside ours",
+            labels={"what": "fidelity", "of": "{dataset}"},
+        ),
+        claims_csv="results/{dataset}/claims.csv",
+        claims_md="results/{dataset}/claims.md",
+        claims_html=report(
+            "results/{dataset}/claims.html",
+            caption="../report/claims.rst",
+            category="the paper beside ours",
+            labels={"what": "claims", "of": "{dataset}"},
+        ),
+    log:
+        "results/logs/{dataset}/fidelity.log",
+    benchmark:
+        "results/benchmarks/{dataset}/fidelity.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        recommenders=list(config["recommenders"]),
+        repetitions=config["sampling"]["repetitions"],
+    script:
+        "../../scripts/fidelity.py"
+
+
+rule seed_spread:
+    input:
+        split="results/{dataset}/split.npz",
+        ranks=each_recommender("results/{dataset}/ranks/{recommender}.csv.gz"),
+        code=code("seed_spread.py"),
+    output:
+        spread="results/{dataset}/seed-spread.csv",
+    log:
+        "results/logs/{dataset}/seed-spread.log",
+    benchmark:
+        "results/benchmarks/{dataset}/seed-spread.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        recommenders=list(config["recommenders"]),
+        entry=config["recommenders"].get(reference.RANDOM_RECOMMENDER),
+        seed=config["seed"],
+        starts=config["seed_spread"]["starts"],
+        sampling=config["sampling"],
+        estimators=config["estimators"],
+        metrics=config["metrics"],
+        assume_replacement=negatives_are_replaced(config["estimator_model"]),
+    script:
+        "../../scripts/seed_spread.py"

@@ -1,0 +1,57 @@
+# Needs: the rank tables of a dataset's recommenders. Makes: Figures 5 and 6.
+
+
+rule figure_5:
+    input:
+        ranks=each_recommender("results/{dataset}/ranks/{recommender}.csv.gz"),
+        code=code("figure_5.py"),
+    output:
+        csv="results/{dataset}/figure-5.csv",
+        svg=report(
+            "results/{dataset}/figure-5.svg",
+            caption="../report/figure-5.rst",
+            category="{dataset}",
+            labels={"what": "figure-5"},
+        ),
+        png="results/{dataset}/figure-5.png",
+    log:
+        "results/logs/{dataset}/figure-5.log",
+    benchmark:
+        "results/benchmarks/{dataset}/figure-5.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        recommenders=list(config["recommenders"]),
+        figure=config["figures"]["figure-5"],
+    script:
+        "../../scripts/figure_5.py"
+
+
+rule figure_6:
+    input:
+        ranks=each_recommender("results/{dataset}/ranks/{recommender}.csv.gz"),
+        code=code("figure_6.py"),
+    output:
+        csv="results/{dataset}/figure-6.csv",
+        svg=report(
+            "results/{dataset}/figure-6.svg",
+            caption="../report/figure-6.rst",
+            category="{dataset}",
+            labels={"what": "figure-6"},
+        ),
+        png="results/{dataset}/figure-6.png",
+    log:
+        "results/logs/{dataset}/figure-6.log",
+    benchmark:
+        "results/benchmarks/{dataset}/figure-6.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        recommenders=list(config["recommenders"]),
+        figure=config["figures"]["figure-6"],
+        replacement=config["sampling"]["replacement"],
+        assume_replacement=negatives_are_replaced(config["estimator_model"]),
+    script:
+        "../../scripts/figure_6.py"

@@ -1,0 +1,21 @@
+# Needs: a dataset's split. Makes: a trained model of each recommender.
+
+
+rule train:
+    input:
+        split="results/{dataset}/split.npz",
+        code=code("train.py"),
+    output:
+        model="results/{dataset}/models/{recommender}.npz",
+    log:
+        "results/logs/{dataset}/train-{recommender}.log",
+    benchmark:
+        "results/benchmarks/{dataset}/train-{recommender}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        entry=lambda wildcards: config["recommenders"][wildcards.recommender],
+        seed=config["seed"],
+    script:
+        "../../scripts/train.py"

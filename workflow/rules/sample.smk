@@ -1,0 +1,24 @@
+# Needs: a rank table. Makes: what every estimator says in every repetition of the sampled evaluation.
+
+
+rule sample:
+    input:
+        ranks="results/{dataset}/ranks/{recommender}.csv.gz",
+        code=code("sample.py"),
+    output:
+        estimates="results/{dataset}/estimates/{recommender}.csv.gz",
+    log:
+        "results/logs/{dataset}/sample-{recommender}.log",
+    benchmark:
+        "results/benchmarks/{dataset}/sample-{recommender}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        seed=config["seed"],
+        sampling=config["sampling"],
+        estimators=config["estimators"],
+        metrics=config["metrics"],
+        assume_replacement=negatives_are_replaced(config["estimator_model"]),
+    script:
+        "../../scripts/sample.py"

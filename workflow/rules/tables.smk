@@ -1,0 +1,57 @@
+# Needs: the rank tables and the estimates of a dataset's recommenders. Makes: Tables 3 and 4.
+
+
+rule table_3:
+    input:
+        ranks=each_recommender("results/{dataset}/ranks/{recommender}.csv.gz"),
+        estimates=each_recommender("results/{dataset}/estimates/{recommender}.csv.gz"),
+        code=code("table_3.py"),
+    output:
+        csv="results/{dataset}/table-3.csv",
+        md="results/{dataset}/table-3.md",
+        tex="results/{dataset}/table-3.tex",
+        html=report(
+            "results/{dataset}/table-3.html",
+            caption="../report/table-3.rst",
+            category="{dataset}",
+            labels={"what": "table-3"},
+        ),
+    log:
+        "results/logs/{dataset}/table-3.log",
+    benchmark:
+        "results/benchmarks/{dataset}/table-3.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        recommenders=list(config["recommenders"]),
+    script:
+        "../../scripts/table_3.py"
+
+
+rule table_4:
+    input:
+        ranks=each_recommender("results/{dataset}/ranks/{recommender}.csv.gz"),
+        estimates=each_recommender("results/{dataset}/estimates/{recommender}.csv.gz"),
+        code=code("table_4.py"),
+    output:
+        csv="results/{dataset}/table-4.csv",
+        md="results/{dataset}/table-4.md",
+        tex="results/{dataset}/table-4.tex",
+        html=report(
+            "results/{dataset}/table-4.html",
+            caption="../report/table-4.rst",
+            category="{dataset}",
+            labels={"what": "table-4"},
+        ),
+    log:
+        "results/logs/{dataset}/table-4.log",
+    benchmark:
+        "results/benchmarks/{dataset}/table-4.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        recommenders=list(config["recommenders"]),
+    script:
+        "../../scripts/table_4.py"

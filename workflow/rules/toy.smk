@@ -1,0 +1,158 @@
+# Needs: nothing but the config. Makes: the running example of sections 3 to 5, Tables 1 and 2 and Figures 1-4.
+
+
+rule table_1:
+    input:
+        code=code("table_1.py"),
+    output:
+        csv="results/toy/table-1.csv",
+        md="results/toy/table-1.md",
+        tex="results/toy/table-1.tex",
+        html=report(
+            "results/toy/table-1.html",
+            caption="../report/table-1.rst",
+            category="running example",
+            labels={"what": "table-1"},
+        ),
+    log:
+        "results/logs/toy/table-1.log",
+    benchmark:
+        "results/benchmarks/toy/table-1.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        toy=config["toy"],
+    script:
+        "../../scripts/table_1.py"
+
+
+rule table_2:
+    input:
+        code=code("table_2.py"),
+    output:
+        csv="results/toy/table-2.csv",
+        md="results/toy/table-2.md",
+        tex="results/toy/table-2.tex",
+        html=report(
+            "results/toy/table-2.html",
+            caption="../report/table-2.rst",
+            category="running example",
+            labels={"what": "table-2"},
+        ),
+    log:
+        "results/logs/toy/table-2.log",
+    benchmark:
+        "results/benchmarks/toy/table-2.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        toy=config["toy"],
+        seed=config["seed"],
+    script:
+        "../../scripts/table_2.py"
+
+
+rule figure_1:
+    input:
+        code=code("figure_1.py"),
+    output:
+        csv="results/toy/figure-1.csv",
+        svg=report(
+            "results/toy/figure-1.svg",
+            caption="../report/figure-1.rst",
+            category="running example",
+            labels={"what": "figure-1"},
+        ),
+        png="results/toy/figure-1.png",
+    log:
+        "results/logs/toy/figure-1.log",
+    benchmark:
+        "results/benchmarks/toy/figure-1.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        toy=config["toy"],
+        figure=config["figures"]["figure-1"],
+    script:
+        "../../scripts/figure_1.py"
+
+
+rule figure_2:
+    input:
+        code=code("figure_2.py"),
+    output:
+        csv="results/toy/figure-2.csv",
+        svg=report(
+            "results/toy/figure-2.svg",
+            caption="../report/figure-2.rst",
+            category="running example",
+            labels={"what": "figure-2"},
+        ),
+        png="results/toy/figure-2.png",
+    log:
+        "results/logs/toy/figure-2.log",
+    benchmark:
+        "results/benchmarks/toy/figure-2.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        toy=config["toy"],
+        figure=config["figures"]["figure-2"],
+    script:
+        "../../scripts/figure_2.py"
+
+
+rule figure_3:
+    input:
+        code=code("figure_3.py"),
+    output:
+        csv="results/toy/figure-3.csv",
+        svg=report(
+            "results/toy/figure-3.svg",
+            caption="../report/figure-3.rst",
+            category="running example",
+            labels={"what": "figure-3"},
+        ),
+        png="results/toy/figure-3.png",
+    log:
+        "results/logs/toy/figure-3.log",
+    benchmark:
+        "results/benchmarks/toy/figure-3.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        toy=config["toy"],
+        figure=config["figures"]["figure-3"],
+    script:
+        "../../scripts/figure_3.py"
+
+
+rule figure_4:
+    input:
+        code=code("figure_4.py"),
+    output:
+        csv="results/toy/figure-4.csv",
+        svg=report(
+            "results/toy/figure-4.svg",
+            caption="../report/figure-4.rst",
+            category="running example",
+            labels={"what": "figure-4"},
+        ),
+        png="results/toy/figure-4.png",
+    log:
+        "results/logs/toy/figure-4.log",
+    benchmark:
+        "results/benchmarks/toy/figure-4.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        toy=config["toy"],
+        figure=config["figures"]["figure-4"],
+    script:
+        "../../scripts/figure_4.py"
