@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from sampled_metrics import files
 from sampled_metrics.names import estimator_name, metric_name
@@ -114,7 +115,7 @@ def _figure_3(table: pd.DataFrame) -> Figure:
 
 
 def _figure_4(table: pd.DataFrame) -> Figure:
-    figure, panels = _panels(1, 2, 3.8)
+    figure, panels = _panels(1, 2, 4.2)
     names = sorted(dict.fromkeys(table["estimator"]), key=lambda name: name != "exact")
     styles = dict(zip(names, _styles(len(names), marked=True), strict=True))
     for panel, which in zip(panels, ("sampled", "expected"), strict=True):
@@ -122,12 +123,15 @@ def _figure_4(table: pd.DataFrame) -> Figure:
         for number, name in enumerate(names):
             curve = curves[curves["estimator"] == name]
             if len(curve):
-                style = styles[name] | {"markevery": (number * 3, max(1, len(curve) // 12))}
-                panel.plot(curve["rank"], curve["value"], label=estimator_name(name), **style)
+                # markers at every one of the first ranks in the sample, and staggered along the true ranks
+                spaced = np.unique(np.geomspace(1, len(curve), 20).round().astype(int) - 1).tolist()
+                marks = spaced if which == "sampled" else (number * 3, max(1, len(curve) // 12))
+                panel.plot(curve["rank"], curve["value"], **styles[name], markevery=marks)
         panel.set_title({"sampled": "on the sample", "expected": "in expectation, on all items"}[which])
         panel.set_xlabel({"sampled": "rank in the sample", "expected": "true rank"}[which])
         panel.set(xscale="log", ylabel="corrected metric")
-    panels[1].legend()
+    handles = [Line2D([], [], label=estimator_name(name), **styles[name]) for name in names]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4)
     return figure
 
 
