@@ -1,0 +1,60 @@
+# Each target sets up what it needs: .venv is built once from the lock file, and anew when the lock file changes.
+# Usage: make reproduce [CONFIG=mine.yaml] [CORES=2]
+
+PYTHON ?= python3
+CORES ?= 2
+CONFIG ?=
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
+
+.DEFAULT_GOAL := help
+.PHONY: help reproduce test lint format seed-spread publish lock clean
+
+help:  ## say what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+$(READY): envs/requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "error: $(PYTHON) is older than 3.11; say which to use: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "setting up $(VENV) from envs/requirements.lock (once; one or two minutes)"
+	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.lock
+	@touch $@
+
+reproduce: $(READY)  ## the whole study, from the archive to results/report.html
+	$(SNAKEMAKE)
+	@echo "the report is results/report.html"
+
+test: $(READY)  ## all tests
+	$(BIN)/pytest
+
+lint: $(READY)  ## ruff, mypy, snakefmt, snakemake --lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint
+
+format: $(READY)  ## bring the code into its format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile workflow
+
+seed-spread: $(READY)  ## docs/seed-spread.csv: recommender X from many random starts (two minutes)
+	$(BIN)/snakemake results/ml-1m/seed-spread.csv --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
+	cp results/ml-1m/seed-spread.csv docs/seed-spread.csv
+
+publish: reproduce  ## docs/reproduction/: the figures and tables that README and docs show
+	mkdir -p docs/reproduction
+	cp results/toy/figure-*.png results/toy/table-*.md results/ml-1m/figure-*.png results/ml-1m/table-*.md docs/reproduction/
+	for of in toy ml-1m; do for what in fidelity claims; do cp results/$$of/$$what.md docs/reproduction/$$of-$$what.md; done; done
+
+lock:  ## envs/requirements.lock anew from pyproject.toml (needs uv)
+	uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 --all-extras \
+	    --generate-hashes --no-emit-index-url --no-header pyproject.toml -o envs/requirements.lock
+
+clean:  ## remove results, downloads and .venv
+	rm -rf results/* data .snakemake $(VENV)
+	git checkout --quiet -- results 2>/dev/null || true
