@@ -1,5 +1,6 @@
 # Needs: config. Makes: nothing; it checks the config and holds the helpers of the other files.
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -8,11 +9,11 @@ import yaml
 ROOT = Path(workflow.basedir)
 LIBRARY = ROOT / "src"
 # The scripts import the library from here, installed or not. One thread each, so that sums have one order.
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [str(LIBRARY), os.environ.get("PYTHONPATH")])
+path = shlex.quote(str(LIBRARY)).replace("{", "{{").replace("}", "}}")
+shell.prefix(
+    f"export PYTHONPATH={path}:${{{{PYTHONPATH:-}}}} "
+    "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1; "
 )
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
 if str(LIBRARY) not in sys.path:
     sys.path.insert(0, str(LIBRARY))
 
