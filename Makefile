@@ -10,7 +10,7 @@ READY := $(VENV)/ready
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test lint format seed-spread publish lock clean
+.PHONY: help reproduce test lint format seed-spread publish bench lock clean
 
 help:  ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -46,10 +46,11 @@ seed-spread: $(READY)  ## docs/seed-spread.csv: recommender X from many random s
 	$(BIN)/snakemake results/ml-1m/seed-spread.csv --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 	cp results/ml-1m/seed-spread.csv docs/seed-spread.csv
 
-publish: reproduce  ## docs/reproduction/: the figures and tables that README and docs show
-	mkdir -p docs/reproduction
-	cp results/toy/figure-*.png results/toy/table-*.md results/ml-1m/figure-*.png results/ml-1m/table-*.md docs/reproduction/
-	for of in toy ml-1m; do for what in fidelity claims; do cp results/$$of/$$what.md docs/reproduction/$$of-$$what.md; done; done
+publish: reproduce  ## docs/reproduction/ and the tables in README.md, from the results
+	$(BIN)/python docs/publish.py
+
+bench: $(READY)  ## time the study, from the archive to the report (five runs): docs/reproduction/time.md
+	$(BIN)/python benchmarks/study.py --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) --output docs/reproduction/time.md
 
 lock:  ## envs/requirements.lock anew from pyproject.toml (needs uv)
 	uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 --all-extras \

@@ -5,7 +5,7 @@ from snakemake.utils import min_version
 min_version("9.8")
 
 
-configfile: "config.yaml"
+configfile: f"{workflow.basedir}/config.yaml"
 
 
 report: "workflow/report/workflow.rst"

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -34,6 +35,8 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
         _named(f"datasets.{name}.format", dataset["format"], formats.get)
         if name in config["study"] and not dataset["path"] and not dataset["urls"]:
             raise ConfigError(f"datasets.{name}: give either urls or a path")
+        if name in config["study"] and dataset["path"] and not Path(dataset["path"]).is_file():
+            raise ConfigError(f"datasets.{name}.path: there is no file {dataset['path']!r} (from {Path.cwd()})")
     figures = config["figures"]
     for key, labels in {
         "metrics": config["metrics"],
@@ -110,13 +113,13 @@ def _fill_in_defaults(config: Any, schema: Mapping[str, Any], root: Mapping[str,
 
 
 def _one_line(error: ValidationError, where: str) -> str:
-    key = ".".join([*([where] if where else []), *_path(error.absolute_path)]) or "config"
+    key = ".".join([*([where] if where else []), *_path(error.absolute_path)]) or "(top level)"
     if error.validator == "additionalProperties":
         allowed = list(error.schema.get("properties", {}))
         unknown = next(name for name in error.instance if name not in allowed)
         near = difflib.get_close_matches(str(unknown), allowed, n=1)
         guess = f" (did you mean {near[0]}?)" if near else ""
-        prefix = "" if key == "config" else f"{key}: "
+        prefix = "" if key == "(top level)" else f"{key}: "
         return f"{prefix}unknown key {unknown!r}{guess}; it may be {', '.join(allowed)}"
     if error.validator == "required":
         missing = next(name for name in error.validator_value if name not in error.instance)

@@ -1,0 +1,43 @@
+"""Copy the figures and tables of a run to docs/reproduction/, and the tables that README.md shows into it.
+
+    make publish CONFIG=examples/local-copy.yaml
+"""
+
+import re
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SHOWN = ROOT / "docs/reproduction"
+BLOCK = re.compile(r"(<!-- begin (?P<name>[\w.-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def collect() -> None:
+    """Copy what the documentation shows."""
+    SHOWN.mkdir(exist_ok=True)
+    for of, patterns in {"toy": ("figure-*.png", "table-*.md"), "ml-1m": ("figure-*.png", "table-*.md")}.items():
+        for pattern in patterns:
+            for path in sorted((ROOT / "results" / of).glob(pattern)):
+                shutil.copyfile(path, SHOWN / path.name)
+    for of in ("toy", "ml-1m"):
+        for what in ("fidelity", "claims"):
+            shutil.copyfile(ROOT / "results" / of / f"{what}.md", SHOWN / f"{of}-{what}.md")
+
+
+def with_blocks(text: str) -> str:
+    """Fill the blocks of a page that are marked `<!-- begin NAME -->` … `<!-- end -->` from docs/reproduction/NAME.
+
+    Of a fidelity table only what comes before the list of every number is shown.
+    """
+
+    def filled(block: re.Match[str]) -> str:
+        content = (SHOWN / block["name"]).read_text(encoding="utf-8")
+        return f"{block[1]}{content.partition('Every printed number beside ours')[0].rstrip()}\n{block[3]}"
+
+    return BLOCK.sub(filled, text)
+
+
+if __name__ == "__main__":
+    collect()
+    readme = ROOT / "README.md"
+    readme.write_text(with_blocks(readme.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,137 @@
+"""Rank tables: what they refuse, that a file gives them back, and their expectations against enumeration."""
+
+import gzip
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampled_metrics.errors import DataError
+from sampled_metrics.metrics import metric
+from sampled_metrics.ranks import RankTable, read_ranks
+
+LABELS = ["auc", "ap", "ndcg@3", "recall@2", "precision@2"]
+
+
+def rank_table(rows, users=None):
+    """Rows of (candidates, above, tied)."""
+    candidates, above, tied = np.array(rows, dtype=np.int64).T
+    return RankTable(np.arange(len(rows)) if users is None else np.array(users), candidates, above, tied)
+
+
+def orders(table):
+    """Every way to break the ties of all events, each as likely: tuples of ranks."""
+    return product(*(range(a + 1, a + t + 2) for a, t in zip(table.above, table.tied, strict=True)))
+
+
+SMALL = rank_table([(6, 0, 2), (5, 3, 1), (9, 2, 0), (4, 0, 3)])
+events = st.integers(1, 9).flatmap(
+    lambda n: st.integers(0, n - 1).flatmap(
+        lambda above: st.tuples(st.just(n), st.just(above), st.integers(0, n - 1 - above))
+    )
+)
+
+
+class TestValidation:
+    @pytest.mark.parametrize(
+        "row",
+        [(5, -1, 0), (5, 0, -1), (5, 5, 0), (5, 3, 2), (0, 0, 0)],
+        ids=["above negative", "tied negative", "above of all", "together all", "no candidate"],
+    )
+    def test_refuses_a_row_and_names_its_user(self, row):
+        n, above, tied = row
+        with pytest.raises(DataError) as caught:
+            rank_table([(5, 0, 0), row], users=[17, 42])
+        message = str(caught.value)
+        assert message.startswith(f"user 42: above ({above}) and tied ({tied}) must be 0 or more")
+        assert f"candidates ({n})" in message
+
+    def test_refuses_columns_of_different_length(self):
+        with pytest.raises(DataError, match="differ in length"):
+            RankTable(np.arange(2), np.array([5, 5]), np.array([0, 0]), np.array([0]))
+
+    def test_accepts_the_last_rank_and_a_single_candidate(self):
+        assert len(rank_table([(5, 4, 0), (5, 0, 4), (1, 0, 0)])) == 3
+
+
+class TestFile:
+    def test_gives_back_what_was_written(self, tmp_path):
+        table = rank_table([(6, 0, 2), (5, 3, 1)], users=[7, 3])
+        table.write(tmp_path / "ranks.csv.gz")
+        again = read_ranks(tmp_path / "ranks.csv.gz")
+        for name in ("user", "candidates", "above", "tied"):
+            assert getattr(again, name).tolist() == getattr(table, name).tolist()
+            assert getattr(again, name).dtype == np.int64
+        content = gzip.decompress((tmp_path / "ranks.csv.gz").read_bytes())
+        assert content == b"user,candidates,above,tied\n7,6,0,2\n3,5,3,1\n"
+
+    def test_is_the_same_bytes_twice(self, tmp_path):
+        for name in ("one.csv.gz", "two.csv.gz"):
+            SMALL.write(tmp_path / name)
+        assert (tmp_path / "one.csv.gz").read_bytes() == (tmp_path / "two.csv.gz").read_bytes()
+
+    @pytest.mark.parametrize(
+        ("content", "says"),
+        [
+            (b"user,candidates,above\n1,5,0\n", "lacks column tied"),
+            (b"", "cannot be read as a rank table"),
+            (b"user,candidates,above,tied\n1,5,0.5,0\n", "column above must hold whole numbers alone"),
+            (b"user,candidates,above,tied\n1,many,0,0\n", "column candidates must hold whole numbers alone"),
+            (b"user,candidates,above,tied\n1,5,0,\n", "column tied must hold whole numbers alone"),
+            (b"user,candidates,above,tied\n8,5,5,0\n", "user 8: above (5)"),
+        ],
+        ids=["column missing", "empty", "fraction", "text", "gap", "impossible rank"],
+    )
+    def test_refuses_another_file_and_names_it(self, tmp_path, content, says):
+        path = tmp_path / "ranks.csv"
+        path.write_bytes(content)
+        with pytest.raises(DataError) as caught:
+            read_ranks(path)
+        assert str(caught.value).startswith(f"{path}: ")
+        assert says in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    def test_refuses_a_missing_file(self, tmp_path):
+        with pytest.raises(DataError, match="cannot be read as a rank table"):
+            read_ranks(tmp_path / "none.csv.gz")
+
+    def test_refuses_a_file_that_is_not_gzip(self, tmp_path):
+        (tmp_path / "ranks.csv.gz").write_bytes(b"user,candidates,above,tied\n1,5,0,0\n")
+        with pytest.raises(DataError, match="cannot be read as a rank table"):
+            read_ranks(tmp_path / "ranks.csv.gz")
+
+    def test_refuses_a_gzip_file_that_ends_early(self, tmp_path):
+        SMALL.write(tmp_path / "whole.csv.gz")
+        (tmp_path / "ranks.csv.gz").write_bytes((tmp_path / "whole.csv.gz").read_bytes()[:-12])
+        with pytest.raises(DataError, match="cannot be read as a rank table"):
+            read_ranks(tmp_path / "ranks.csv.gz")
+
+
+class TestExpectations:
+    @pytest.mark.parametrize("label", LABELS)
+    def test_tie_deviation_is_that_over_every_way_to_break_the_ties(self, label):
+        means = [metric(label).of_rank(ranks, SMALL.candidates).mean() for ranks in orders(SMALL)]
+        assert len(means) == 3 * 2 * 1 * 4
+        assert SMALL.tie_deviation(metric(label)) == pytest.approx(np.std(means), rel=1e-9)
+        assert SMALL.values(metric(label)).mean() == pytest.approx(np.mean(means), rel=1e-12)
+
+    @pytest.mark.parametrize("label", LABELS)
+    def test_tie_deviation_without_ties_is_0(self, label):
+        assert rank_table([(6, 0, 0), (5, 4, 0)]).tie_deviation(metric(label)) == 0
+
+    @given(st.lists(events, min_size=1, max_size=4), st.integers(1, 9), st.integers(0, 9))
+    def test_expected_between_is_the_mean_over_every_way_to_break_the_ties(self, rows, first, last):
+        table = rank_table(rows)
+        counts = [sum(first <= rank <= last for rank in ranks) for ranks in orders(table)]
+        assert table.expected_between(first, last) == pytest.approx(np.mean(counts), abs=1e-12)
+
+    def test_expected_between_takes_limits_by_event(self):
+        # 2 of the 3 ranks of the first event, none of the second, all of the third, 1 of the 4 of the last
+        limits = np.array([2, 1, 3, 4]), np.array([9, 3, 3, 4])
+        assert SMALL.expected_between(*limits) == pytest.approx(2 / 3 + 0 + 1 + 1 / 4)
+
+    @pytest.mark.parametrize(("candidates", "typical"), [((4, 5, 5), 5), ((4, 4, 5), 4), ((3706,), 3706)])
+    def test_typical_candidates_is_the_rounded_mean(self, candidates, typical):
+        assert rank_table([(n, 0, 0) for n in candidates]).typical_candidates == typical
