@@ -1,5 +1,6 @@
 """Writing files that appear whole or not at all, and the same bytes for the same content."""
 
+import gzip
 import json
 import os
 from collections.abc import Iterator
@@ -36,10 +37,12 @@ def write_json(path: str | os.PathLike[str], content: Any) -> None:
 
 
 def write_csv(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
-    """Write a table as csv, or as gzip where the name ends in .gz, so that the same table gives the same bytes."""
-    compression = {"method": "gzip", "mtime": 0, "compresslevel": 6} if str(path).endswith(".gz") else None
+    """Write a table as csv, as gzip where the name ends in .gz, so that the same table gives the same bytes."""
+    text = table.to_csv(index=False, lineterminator="\n").encode()
+    if Path(path).suffix == ".gz":
+        text = gzip.compress(text, compresslevel=6, mtime=0)
     with written_whole(path) as temporary:
-        table.to_csv(temporary, index=False, lineterminator="\n", compression=compression)
+        temporary.write_bytes(text)
 
 
 def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:

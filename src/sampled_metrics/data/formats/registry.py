@@ -61,5 +61,5 @@ def get(name: str) -> Format:
         ConfigError: there is none.
     """
     if name not in FORMATS:
-        raise ConfigError(f"datasets.*.format: unknown format {name!r}; it may be one of {', '.join(sorted(FORMATS))}")
+        raise ConfigError(f"unknown format {name!r}; it may be {', '.join(sorted(FORMATS))}")
     return FORMATS[name]
