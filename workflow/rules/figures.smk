@@ -11,7 +11,7 @@ rule figure_5:
             "results/{dataset}/figure-5.svg",
             caption="../report/figure-5.rst",
             category="{dataset}",
-            labels={"what": "figure-5"},
+            labels={"what": "Figure 5: ranks"},
         ),
         png="results/{dataset}/figure-5.png",
     log:
@@ -38,7 +38,7 @@ rule figure_6:
             "results/{dataset}/figure-6.svg",
             caption="../report/figure-6.rst",
             category="{dataset}",
-            labels={"what": "figure-6"},
+            labels={"what": "Figure 6: by sample size"},
         ),
         png="results/{dataset}/figure-6.png",
     log:

@@ -14,7 +14,7 @@ rule table_3:
             "results/{dataset}/table-3.html",
             caption="../report/table-3.rst",
             category="{dataset}",
-            labels={"what": "table-3"},
+            labels={"what": "Table 3: metrics"},
         ),
     log:
         "results/logs/{dataset}/table-3.log",
@@ -42,7 +42,7 @@ rule table_4:
             "results/{dataset}/table-4.html",
             caption="../report/table-4.rst",
             category="{dataset}",
-            labels={"what": "table-4"},
+            labels={"what": "Table 4: order"},
         ),
     log:
         "results/logs/{dataset}/table-4.log",

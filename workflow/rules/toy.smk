@@ -12,7 +12,7 @@ rule table_1:
             "results/toy/table-1.html",
             caption="../report/table-1.rst",
             category="running example",
-            labels={"what": "table-1"},
+            labels={"what": "Table 1: exact"},
         ),
     log:
         "results/logs/toy/table-1.log",
@@ -38,7 +38,7 @@ rule table_2:
             "results/toy/table-2.html",
             caption="../report/table-2.rst",
             category="running example",
-            labels={"what": "table-2"},
+            labels={"what": "Table 2: sampled"},
         ),
     log:
         "results/logs/toy/table-2.log",
@@ -63,7 +63,7 @@ rule figure_1:
             "results/toy/figure-1.svg",
             caption="../report/figure-1.rst",
             category="running example",
-            labels={"what": "figure-1"},
+            labels={"what": "Figure 1: metrics by rank"},
         ),
         png="results/toy/figure-1.png",
     log:
@@ -89,7 +89,7 @@ rule figure_2:
             "results/toy/figure-2.svg",
             caption="../report/figure-2.rst",
             category="running example",
-            labels={"what": "figure-2"},
+            labels={"what": "Figure 2: by sample size"},
         ),
         png="results/toy/figure-2.png",
     log:
@@ -115,7 +115,7 @@ rule figure_3:
             "results/toy/figure-3.svg",
             caption="../report/figure-3.rst",
             category="running example",
-            labels={"what": "figure-3"},
+            labels={"what": "Figure 3: by true rank"},
         ),
         png="results/toy/figure-3.png",
     log:
@@ -141,7 +141,7 @@ rule figure_4:
             "results/toy/figure-4.svg",
             caption="../report/figure-4.rst",
             category="running example",
-            labels={"what": "figure-4"},
+            labels={"what": "Figure 4: corrected"},
         ),
         png="results/toy/figure-4.png",
     log:
