@@ -28,6 +28,7 @@ SETTINGS: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "grid.color": "#dddddd",
     "grid.linewidth": 0.6,
     "legend.frameon": False,
@@ -165,7 +166,7 @@ def _figure_6(table: pd.DataFrame) -> Figure:
         curves = list(table[table["estimator"] == label].groupby("recommender", sort=False))
         for (name, curve), style in zip(curves, _styles(len(curves), marked=True), strict=True):
             panel.plot(curve["negatives"], 100 * curve["expected"], label=str(name), **style)
-            panel.axhline(100 * curve["exact"].iloc[0], color=style["color"], linewidth=0.7, alpha=0.6)
+            panel.axhline(100 * curve["exact"].iloc[0], color=style["color"], linestyle=style["linestyle"], linewidth=0.7)
         panel.set(xscale="log", title=estimator_name(label), xlabel="negatives sampled, m")
         panel.set_ylabel(f"expected {metric_name(table['metric'].iloc[0])} in %")
     panels[0].legend(title="recommender\n(thin: exact)")
