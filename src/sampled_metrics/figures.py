@@ -166,7 +166,8 @@ def _figure_6(table: pd.DataFrame) -> Figure:
         curves = list(table[table["estimator"] == label].groupby("recommender", sort=False))
         for (name, curve), style in zip(curves, _styles(len(curves), marked=True), strict=True):
             panel.plot(curve["negatives"], 100 * curve["expected"], label=str(name), **style)
-            panel.axhline(100 * curve["exact"].iloc[0], color=style["color"], linestyle=style["linestyle"], linewidth=0.7)
+            exact = 100 * curve["exact"].iloc[0]
+            panel.axhline(exact, color=style["color"], linestyle=style["linestyle"], linewidth=0.7)
         panel.set(xscale="log", title=estimator_name(label), xlabel="negatives sampled, m")
         panel.set_ylabel(f"expected {metric_name(table['metric'].iloc[0])} in %")
     panels[0].legend(title="recommender\n(thin: exact)")

@@ -162,7 +162,8 @@ h1 { font-size: 1.25em } h2 { font-size: 1.05em; margin-top: 1.6em }
 .scroll { overflow-x: auto }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums }
 th, td { padding: .25em .7em; text-align: left; border-bottom: 1px solid #ddd; vertical-align: top }
-td:first-child { white-space: nowrap } th { border-bottom: 2px solid #1a1a1a; white-space: nowrap } tbody tr:hover { background: #f3f3f3 }
+td:first-child { white-space: nowrap }
+th { border-bottom: 2px solid #1a1a1a; white-space: nowrap } tbody tr:hover { background: #f3f3f3 }
 """
 
 
