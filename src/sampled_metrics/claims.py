@@ -198,7 +198,10 @@ def _recall_5000(toy: Toy) -> Finding:
     curves = toy.by_size.loc["recall@10"]
     # exactly, C is best and A and B are both 0: the metric is as good as consistent once they are within 0.01
     consistent = (curves.idxmax(axis=1) == "C") & ((curves["A"] - curves["B"]).abs() < 0.01)
-    last_wrong, right = int(consistent.index[~consistent][-1]), int(consistent[::-1].cummin()[::-1].idxmax())
+    sizes, wrong = curves.index.to_numpy(), np.flatnonzero(~consistent)
+    if len(wrong) == 0 or wrong[-1] + 1 == len(sizes):
+        return f"{'not ' if len(wrong) else ''}consistent at every m", False
+    last_wrong, right = int(sizes[wrong[-1]]), int(sizes[wrong[-1] + 1])
     ours = f"C best, A and B within 0.01 of each other from m = {right} on, and not at {last_wrong}"
     return ours, last_wrong < 5000 <= right
 
@@ -305,7 +308,10 @@ def _worse_half(table: RankTable) -> float:
 def _z_worst_bucket(study: Study) -> Finding:
     table = study.ranks["Z"]
     ranks = np.arange(1, int(table.candidates.max()) + 1)
-    from_rank = next(int(rank) for rank in ranks[::-1] if table.expected_between(int(rank), int(ranks[-1])) > 1600)
+    over = (int(rank) for rank in ranks[::-1] if table.expected_between(int(rank), int(ranks[-1])) > 1600)
+    from_rank = next(over, None)
+    if from_rank is None:
+        return f"{len(table)} users in all", False
     return f"{_worse_half(table):.0f} in the worse half; over 1600 from rank {from_rank} on", None
 
 
@@ -398,8 +404,7 @@ def _right_from(study: Study, estimator: str, better: Sequence[str]) -> int | No
 def _uncorrected_1000(study: Study) -> Finding:
     size = _right_from(study, "uncorrected", "YX")
     largest = study.by_size.loc["uncorrected"].index.max()
-    # one X of another random start changes over between 500 and 1300
-    return f"right from m = {size}" if size else f"wrong up to m = {largest}", size is None or size > 500
+    return f"right from m = {size}" if size else f"wrong up to m = {largest}", size is None or size > 1000
 
 
 def _bv_60(study: Study) -> Finding:

@@ -1,5 +1,6 @@
 """The study's configuration: defaults filled in, everything else refused in a line that names the key."""
 
+import copy
 import difflib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -7,12 +8,21 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.validators import extend
 
 from sampled_metrics.data import formats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics import metric
 from sampled_metrics.recommenders import RECOMMENDERS, config_schema
+
+# 100.0 is an integer to JSON schema, but not to the functions that it would be passed to
+_Validator = extend(
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    ),
+)
 
 
 def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
@@ -60,6 +70,12 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
     for name, ranks in toy["ranks"].items():
         if max(ranks) > toy["candidates"]:
             raise ConfigError(f"toy.ranks.{name}: rank {max(ranks)} is above toy.candidates ({toy['candidates']})")
+    if not toy["replacement"] and toy["negatives"] >= toy["candidates"]:
+        raise ConfigError(f"toy.negatives: must be less than toy.candidates ({toy['candidates']}), without replacement")
+    if max(figures["figure-3"]["negatives"]) >= toy["candidates"] - 1:
+        raise ConfigError(
+            f"figures.figure-3.negatives: must be less than {toy['candidates'] - 1}, all negatives there are"
+        )
 
 
 def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
@@ -73,9 +89,9 @@ def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
     Raises:
         ConfigError: one line that names the key and says what it may be.
     """
-    resolver = Draft202012Validator(schema)
+    validator = _Validator(schema)
     _fill_in_defaults(config, schema, schema)
-    error = best_match(resolver.iter_errors(config))
+    error = best_match(validator.iter_errors(config))
     if error is not None:
         raise ConfigError(_one_line(error, where))
 
@@ -105,7 +121,7 @@ def _fill_in_defaults(config: Any, schema: Mapping[str, Any], root: Mapping[str,
     for key, subschema in properties.items():
         if key not in config and "default" in subschema:
             default = subschema["default"]
-            config[key] = type(default)(default) if isinstance(default, dict | list) else default
+            config[key] = copy.deepcopy(default)
     for key, value in config.items():
         below = properties.get(key, schema.get("additionalProperties"))
         if isinstance(below, Mapping):

@@ -33,7 +33,7 @@ def _running(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes below one, without what stands under `if TYPE_CHECKING`."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
-            continue
+            child = ast.Module(child.orelse, [])
         yield child
         yield from _running(child)
 

@@ -70,28 +70,32 @@ def _panels(rows: int, columns: int, height: float = 3.2) -> tuple[Figure, list[
     return figure, figure.subplots(rows, columns, squeeze=False).ravel().tolist()
 
 
+def _grid(number: int) -> tuple[Figure, list[Axes]]:
+    """Panels in two columns, or in one if there is one."""
+    columns = min(number, 2)
+    rows = -(-number // columns)
+    figure, panels = _panels(rows, columns, 2.8)
+    for unused in panels[number:]:
+        unused.remove()
+    return figure, panels[:number]
+
+
 def _figure_1(table: pd.DataFrame) -> Figure:
     figure, panels = _panels(1, 2)
-    zoom = int(table.groupby("metric")["rank"].apply(lambda rank: _dense(rank.to_numpy())).min()) // 2
-    for panel, last in zip(panels, (int(table["rank"].max()), zoom), strict=True):
-        curves = list(table.groupby("metric", sort=False))
+    for panel, which in zip(panels, ("all", "first"), strict=True):
+        curves = list(table[table["panel"] == which].groupby("metric", sort=False))
         for (label, curve), style in zip(curves, _styles(len(curves)), strict=True):
-            shown = curve[curve["rank"] <= last]
-            panel.plot(shown["rank"], shown["value"], label=metric_name(str(label)), **style)
+            panel.plot(curve["rank"], curve["value"], label=metric_name(str(label)), **style)
+        last = int(table.loc[table["panel"] == which, "rank"].max())
         panel.set(xlabel="predicted rank", ylabel="metric", xlim=(-0.01 * last, last), ylim=(-0.02, 1.05))
-        panel.set_title("all ranks" if last > zoom else f"the first {last} ranks")
+        panel.set_title({"all": "all ranks", "first": f"the first {last} ranks"}[which])
     panels[1].legend()
     return figure
 
 
-def _dense(rank: np.ndarray) -> int:
-    """Last rank to which every rank is there."""
-    return int(np.argmax(np.diff(rank, append=rank[-1] + 2) > 1)) + 1
-
-
 def _figure_2(table: pd.DataFrame) -> Figure:
-    figure, panels = _panels(2, 2, 2.8)
-    for panel, (label, of_metric) in zip(panels, table.groupby("metric", sort=False), strict=False):
+    figure, panels = _grid(table["metric"].nunique())
+    for panel, (label, of_metric) in zip(panels, table.groupby("metric", sort=False), strict=True):
         curves = list(of_metric.groupby("recommender", sort=False))
         for (name, curve), style in zip(curves, _styles(len(curves), marked=True), strict=True):
             panel.plot(curve["negatives"], curve["expected"], label=str(name), **style)
@@ -102,9 +106,9 @@ def _figure_2(table: pd.DataFrame) -> Figure:
 
 
 def _figure_3(table: pd.DataFrame) -> Figure:
-    figure, panels = _panels(2, 2, 2.8)
+    figure, panels = _grid(table["metric"].nunique())
     exact = table["negatives"].max()
-    for panel, (label, of_metric) in zip(panels, table.groupby("metric", sort=False), strict=False):
+    for panel, (label, of_metric) in zip(panels, table.groupby("metric", sort=False), strict=True):
         curves = list(of_metric.groupby("negatives", sort=True))
         for (negatives, curve), style in zip(reversed(curves), _styles(len(curves)), strict=True):
             name = "all: the exact metric" if negatives == exact else f"{negatives}"

@@ -5,6 +5,7 @@ uniform on above + 1 … above + tied + 1, anew in every repetition.
 """
 
 import os
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -72,7 +73,7 @@ class RankTable:
             squares = metric.of_rank(np.arange(1, last.max(initial=0) + 1), 0) ** 2
             running = np.concatenate(([0.0], np.cumsum(squares)))
             variance = np.maximum((running[last] - running[self.above]) / (self.tied + 1) - means**2, 0.0)
-        return float(np.sqrt(variance.sum()) / len(self))
+        return float(np.sqrt(variance[self.tied > 0].sum()) / len(self))
 
     def expected_between(self, first: Ints | int, last: Ints | int) -> float:
         """Expected number of events whose rank, ties broken at random, lies in first … last (both counted)."""
@@ -93,7 +94,7 @@ def read_ranks(path: str | os.PathLike[str]) -> RankTable:
     """
     try:
         table = pd.read_csv(path)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read as a rank table: {' '.join(str(error).split())}") from None
     missing = [name for name in COLUMNS if name not in table]
     if missing:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln, xlog1py, xlogy
+from scipy.special import betainc, gammaln, xlog1py, xlogy
 
 from sampled_metrics.arrays import Floats, Ints
 from sampled_metrics.errors import ConfigError, DataError
@@ -103,12 +103,20 @@ def rank_distribution(candidates: int, design: Design) -> Floats:
     return distribution
 
 
-def distribution_over_ties(above: ArrayLike, tied: ArrayLike, candidates: ArrayLike, design: Design) -> Floats:
-    """P(x) of each event when its ties are broken at random: the mean of P(x | r) over r - 1 = above … above + tied.
+FEW_TIES = 64
+"""Up to this many ties the mean over ranks is summed, beyond it taken as a difference that loses a few digits."""
 
-    Without replacement the sum over ranks has a closed form: among (m+1)-subsets of n positions, those whose (x+1)-th
-    smallest is at position K number C(K, x) C(n-1-K, m-x), which is also C(n-1, m) P(x | K better of n - 1). So the sum
-    over K ≤ R is n / (m+1) times the chance that more than x of m + 1 draws from n are among the first R + 1.
+
+def distribution_over_ties(above: ArrayLike, tied: ArrayLike, candidates: ArrayLike, design: Design) -> Floats:
+    """P(x) of each event when the ties in its samples are broken at random.
+
+    Without replacement this is the mean of P(x | r) over r - 1 = above … above + tied, which has a closed form: among
+    (m+1)-subsets of n positions, those whose (x+1)-th smallest is at position K number C(K, x) C(n-1-K, m-x), which is
+    also C(n-1, m) P(x | K better of n - 1). So the sum over K ≤ R is n / (m+1) times the chance that more than x of
+    m + 1 draws from n are among the first R + 1.
+
+    With replacement a tied item may be drawn several times, and each time its tie is broken anew. Then x is binomial
+    with a chance that is uniform between θ = above/(n-1) and (above + tied)/(n-1), an integral of the beta kind.
 
     Args:
         above: (events,) candidates scored higher than the held-out item.
@@ -124,21 +132,34 @@ def distribution_over_ties(above: ArrayLike, tied: ArrayLike, candidates: ArrayL
     )
     design.check(candidates)
     distribution = pmf(above, candidates - 1, design)
-    ties = np.flatnonzero(tied)
-    if len(ties) == 0:
-        return distribution
     if design.replacement:
-        for event in ties:
-            ranks = np.arange(above[event], above[event] + tied[event] + 1)
-            distribution[event] = binomial_pmf(ranks, candidates[event] - 1, design.negatives).mean(axis=0)
+        ties = np.flatnonzero(tied)
+        distribution[ties] = _binomial_over_ties(above[ties], tied[ties], candidates[ties] - 1, design.negatives)
         return distribution
-    n, first, last = candidates[ties], above[ties], above[ties] + tied[ties]
-    draws = design.negatives + 1
-    # P(more than x) at last + 1 minus at first = CDF at first minus CDF at last + 1, for x = 0 … m
-    up_to_first = np.cumsum(hypergeometric_pmf(first, n, draws), axis=1)[:, :-1]
-    up_to_last = np.cumsum(hypergeometric_pmf(last + 1, n, draws), axis=1)[:, :-1]
-    distribution[ties] = (up_to_first - up_to_last) * (n / draws / (tied[ties] + 1))[:, np.newaxis]
+    few = np.flatnonzero((tied > 0) & (tied <= FEW_TIES))
+    for further in range(1, int(tied[few].max(initial=0)) + 1):
+        reached = few[tied[few] >= further]
+        distribution[reached] += hypergeometric_pmf(above[reached] + further, candidates[reached] - 1, design.negatives)
+    distribution[few] /= (tied[few] + 1)[:, np.newaxis]
+    many = np.flatnonzero(tied > FEW_TIES)
+    if len(many):
+        distribution[many] = _hypergeometric_over_ties(above[many], tied[many], candidates[many], design.negatives)
     return distribution
+
+
+def _hypergeometric_over_ties(above: Ints, tied: Ints, candidates: Ints, negatives: int) -> Floats:
+    # P(more than x) at the last rank + 1 minus at the first = CDF at the first minus CDF at the last + 1, x = 0 … m
+    up_to_first = np.cumsum(hypergeometric_pmf(above, candidates, negatives + 1), axis=1)[:, :-1]
+    up_to_last = np.cumsum(hypergeometric_pmf(above + tied + 1, candidates, negatives + 1), axis=1)[:, :-1]
+    return (up_to_first - up_to_last) * (candidates / (negatives + 1) / (tied + 1))[:, np.newaxis]
+
+
+def _binomial_over_ties(above: Ints, tied: Ints, pool: Ints, negatives: int) -> Floats:
+    x = np.arange(negatives + 1)
+    first, last = (above / pool)[:, np.newaxis], ((above + tied) / pool)[:, np.newaxis]
+    # ∫ C(m, x) p^x (1-p)^(m-x) dp = I_p(x + 1, m - x + 1) / (m + 1)
+    inside = betainc(x + 1, negatives - x + 1, last) - betainc(x + 1, negatives - x + 1, first)
+    return inside / ((negatives + 1) * (last - first))
 
 
 def thinned(distribution: ArrayLike, negatives: int) -> Floats:

@@ -145,7 +145,7 @@ def _markdown(title: str, sections: Sequence[Section]) -> str:
 def _latex(title: str, sections: Sequence[Section]) -> str:
     parts = []
     for heading, table in sections:
-        caption = f"{title}. {heading}." if heading else f"{title}."
+        caption = (f"{title}. {heading}." if heading else f"{title}.").replace("±", r"$\pm$")
         text = table.map(lambda cell: str(cell).replace("±", "\x00")).style.hide(axis="index")
         rendered = (
             text.format(escape="latex")

@@ -52,6 +52,7 @@ def table_2(
         repetitions: how often.
         stream_of: recommender → its random stream.
     """
+    design.check(candidates)
     rows = []
     for name, of_one in ranks.items():
         above = np.tile(np.array(of_one) - 1, repetitions)
@@ -64,11 +65,14 @@ def table_2(
 
 
 def figure_1(candidates: int, metrics: Sequence[str], zoom: int) -> pd.DataFrame:
-    """Metrics by rank; columns metric, rank, value. Every rank to 2 × zoom, then 400 evenly spread ones."""
-    rank = _ranks_to_draw(candidates, 2 * zoom)
+    """Metrics by rank; columns panel (all, or first for the ranks to `zoom`), metric, rank, value."""
+    panels = {"all": _ranks_to_draw(candidates, zoom), "first": np.arange(1, min(zoom, candidates) + 1)}
     return pd.concat(
         [
-            pd.DataFrame({"metric": label, "rank": rank, "value": metric(label).of_rank(rank, candidates)})
+            pd.DataFrame(
+                {"panel": panel, "metric": label, "rank": rank, "value": metric(label).of_rank(rank, candidates)}
+            )
+            for panel, rank in panels.items()
             for label in metrics
         ],
         ignore_index=True,

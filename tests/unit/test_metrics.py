@@ -2,6 +2,7 @@
 
 from itertools import permutations
 from math import log2
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -113,7 +114,9 @@ class TestSetsOfSeveralInstances:
         assert np.isnan(metrics.auc_of_sets([[1, 2]], 2)).all()
         assert np.isnan(metrics.auc([1], 1)).all()
 
-    @pytest.mark.parametrize(("ranks", "message"), [([[1, -2]], "start at 1"), ([[0, 0]], "at least one"), ([[]], "one")])
+    @pytest.mark.parametrize(
+        ("ranks", "message"), [([[1, -2]], "start at 1"), ([[0, 0]], "at least one"), ([[]], "one")]
+    )
     def test_refuses(self, ranks, message):
         with pytest.raises(ValueError, match=message):
             metrics.recall_of_sets(ranks, 3)
@@ -179,7 +182,7 @@ class TestOneRelevantItem:
 
 
 class TestTable1:
-    PRINTED = {
+    PRINTED: ClassVar = {
         "A": ([100, 100, 100, 100, 100], {"auc": 0.990, "ap": 0.010, "ndcg": 0.150, "recall@10": 0.000}),
         "B": ([40, 40, 8437, 9266, 4482], {"auc": 0.555, "ap": 0.010, "ndcg": 0.122, "recall@10": 0.000}),
         "C": ([212, 2, 743, 5342, 1548], {"auc": 0.843, "ap": 0.101, "ndcg": 0.208, "recall@10": 0.200}),

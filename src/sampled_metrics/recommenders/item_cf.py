@@ -27,11 +27,12 @@ SPARSE_BELOW = 0.1
 def cosine(training: csr_array) -> Floats:
     """Cosine similarity of items by the users who have them, eq. 27 with q = 1, as (items, items); 0 without users."""
     together: Floats = (training.T @ training).toarray()
-    users = np.sqrt(together.diagonal())
+    users = together.diagonal().copy()
     users[users == 0] = 1.0
-    together /= users[:, np.newaxis]
-    together /= users
-    return together
+    # the square root of t² / (n_i n_j), whose numerator and denominator are exact, makes equal cosines equal numbers
+    np.square(together, out=together)
+    together /= np.outer(users, users)
+    return np.sqrt(together, out=together)
 
 
 def nearest(similarity: Floats, k: int | None) -> NDArray[np.bool_]:

@@ -3,8 +3,10 @@
 import os
 from dataclasses import dataclass
 from typing import Protocol
+from zipfile import BadZipFile
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
 from scipy.sparse import csr_array
 
 from sampled_metrics import files
@@ -86,7 +88,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     Raises:
         DataError: the file is none of them.
     """
-    with np.load(path, allow_pickle=False) as arrays:
+    with _npz(path) as arrays:
         kind = str(arrays["kind"]) if "kind" in arrays else None
         if kind == "factors":
             return FactorModel(arrays["user_factors"], arrays["item_factors"])
@@ -97,3 +99,13 @@ def read_model(path: str | os.PathLike[str]) -> Model:
             stored = (arrays["data"], arrays["indices"], arrays["indptr"])
             return SimilarityModel(csr_array(stored, shape=(items, items)))
     raise DataError(f"{path}: is not a model of this project")
+
+
+def _npz(path: str | os.PathLike[str]) -> NpzFile:
+    try:
+        arrays = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        raise DataError(f"{path}: is not a model of this project: {' '.join(str(error).split())}") from None
+    if not isinstance(arrays, NpzFile):
+        raise DataError(f"{path}: is not a model of this project")
+    return arrays

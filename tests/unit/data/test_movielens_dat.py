@@ -24,9 +24,7 @@ class TestRegistry:
         assert formats.get("movielens-dat").member == "ratings.dat"
 
     def test_unknown_format_lists_the_known_ones(self):
-        with pytest.raises(
-            ConfigError, match=r"^unknown format 'x'; it may be .*movielens-dat"
-        ):
+        with pytest.raises(ConfigError, match=r"^unknown format 'x'; it may be .*movielens-dat"):
             formats.get("x")
 
 

@@ -1,0 +1,115 @@
+"""Holding the last event of every user out."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampled_metrics.data.events import Events
+from sampled_metrics.data.split import Split, hold_last_out, read_split
+from sampled_metrics.errors import ConfigError, DataError
+
+
+def events_of(rows, users=None, items=None):
+    """Rows of (user, item, timestamp), numbered from 0; ids are 10 × and 100 × the numbers."""
+    user, item, timestamp = np.array(rows, dtype=np.int64).T
+    return Events(
+        user,
+        item,
+        timestamp,
+        10 * np.arange(users or user.max() + 1),
+        100 * np.arange(items or item.max() + 1),
+    )
+
+
+def training_pairs(split):
+    users, items = split.training.nonzero()
+    return set(zip(split.user_ids[users].tolist(), split.item_ids[items].tolist(), strict=True))
+
+
+class TestHoldLastOut:
+    ROWS = ((0, 2, 5), (1, 0, 7), (0, 1, 9), (1, 2, 3), (0, 0, 1))
+
+    def test_the_latest_event_is_held_out_and_the_others_train(self):
+        split = hold_last_out(events_of(self.ROWS), "first")
+        assert split.held_out.tolist() == [1, 0]
+        assert split.training.toarray().tolist() == [[1, 0, 1], [0, 0, 1]]
+        assert split.user_ids.tolist() == [0, 10]
+        assert split.item_ids.tolist() == [0, 100, 200]
+
+    @pytest.mark.parametrize(("ties", "held_out"), [("first", [3, 1]), ("last", [0, 2])])
+    def test_of_several_latest_events_the_order_in_the_file_decides(self, ties, held_out):
+        rows = [(0, 1, 2), (1, 1, 4), (0, 3, 9), (0, 2, 9), (1, 2, 4), (0, 0, 9), (0, 4, 8)]
+        split = hold_last_out(events_of(rows), ties)
+        assert split.held_out.tolist() == held_out
+        assert split.training.nnz == 5
+
+    def test_a_user_with_a_single_event_is_left_out(self):
+        rows = [(0, 0, 1), (1, 3, 1), (2, 1, 1), (2, 2, 2)]
+        split = hold_last_out(events_of(rows), "first")
+        assert split.user_ids.tolist() == [20]
+        assert split.held_out.tolist() == [2]
+        assert split.training.toarray().tolist() == [[0, 1, 0, 0]]
+        assert split.item_ids.tolist() == [0, 100, 200, 300]  # its item stays a candidate
+
+    def test_refuses_if_every_user_has_a_single_event(self):
+        with pytest.raises(DataError, match="each of the 3 users has a single event"):
+            hold_last_out(events_of([(0, 0, 1), (1, 0, 1), (2, 1, 1)]), "first")
+
+    def test_refuses_an_unknown_tie_rule(self):
+        with pytest.raises(ConfigError, match="unknown tie rule 'random'; it may be first, last"):
+            hold_last_out(events_of(self.ROWS), "random")
+
+    def test_candidates_are_all_items_less_the_users_training_items(self):
+        rows = [(0, 0, 1), (0, 1, 2), (0, 2, 3), (1, 0, 1), (1, 1, 2)]
+        assert hold_last_out(events_of(rows, items=6), "first").candidates.tolist() == [4, 5]
+
+
+pairs = st.lists(
+    st.tuples(st.integers(0, 5), st.integers(0, 6), st.integers(0, 4)),
+    min_size=1,
+    unique_by=lambda row: row[:2],
+)
+
+
+@given(pairs, st.sampled_from(["first", "last"]))
+def test_training_and_held_out_are_the_events(rows, ties):
+    # users are numbered without gaps
+    numbers = {user: number for number, user in enumerate(sorted({user for user, _, _ in rows}))}
+    rows = [(numbers[user], item, timestamp) for user, item, timestamp in rows]
+    of_user = {user: [row for row in rows if row[0] == user] for user in numbers.values()}
+    enough = {user for user, own in of_user.items() if len(own) > 1}
+    if not enough:
+        with pytest.raises(DataError):
+            hold_last_out(events_of(rows, items=7), ties)
+        return
+    split = hold_last_out(events_of(rows, items=7), ties)
+    held_out = set(zip(split.user_ids.tolist(), split.item_ids[split.held_out].tolist(), strict=True))
+    train = training_pairs(split)
+    assert split.user_ids.tolist() == [10 * user for user in sorted(enough)]
+    assert len(held_out) == len(enough)
+    assert not held_out & train
+    assert held_out | train == {(10 * user, 100 * item) for user, item, _ in rows if user in enough}
+    assert set(split.training.data.tolist()) <= {1.0}
+    for user, item in held_out:
+        own = of_user[user // 10]
+        latest = [row[1] for row in own if row[2] == max(each[2] for each in own)]
+        assert item // 100 == (latest[0] if ties == "first" else latest[-1])
+    assert split.candidates.tolist() == [7 - (len(of_user[user]) - 1) for user in sorted(enough)]
+
+
+class TestFile:
+    SPLIT = hold_last_out(events_of([(0, 2, 5), (1, 0, 7), (0, 1, 9), (1, 2, 3), (0, 0, 1), (2, 3, 1)]), "first")
+
+    def test_gives_back_what_was_written(self, tmp_path):
+        self.SPLIT.write(tmp_path / "split.npz")
+        again = read_split(tmp_path / "split.npz")
+        assert isinstance(again, Split)
+        assert (again.training.toarray() == self.SPLIT.training.toarray()).all()
+        for name in ("held_out", "user_ids", "item_ids", "candidates"):
+            assert getattr(again, name).tolist() == getattr(self.SPLIT, name).tolist()
+
+    def test_is_the_same_bytes_twice(self, tmp_path):
+        for path in (tmp_path / "1.npz", tmp_path / "2.npz"):
+            self.SPLIT.write(path)
+        assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()

@@ -1,0 +1,168 @@
+"""The bias-variance trade-off: against rational arithmetic, long doubles, and the definition of what it minimises."""
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.estimators.bias_variance import BiasVariance
+from sampled_metrics.metrics import metric
+from sampled_metrics.sampling import Design
+
+METRICS = ["ap", "ndcg", "recall@3", "auc"]
+
+
+def binomial(n, m):
+    return stats.binom.pmf(np.arange(m + 1), m, np.arange(n)[:, np.newaxis] / (n - 1))
+
+
+def solved(matrix, right):
+    """Gaussian elimination, in whatever numbers the rows hold."""
+    size = len(right)
+    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
+    for column in range(size):
+        pivot = next(index for index in range(column, size) if rows[index][column] != 0)
+        rows[column], rows[pivot] = rows[pivot], rows[column]
+        for index in range(column + 1, size):
+            factor = rows[index][column] / rows[column][column]
+            rows[index] = [a - factor * b for a, b in zip(rows[index], rows[column], strict=True)]
+    solution = [0] * size
+    for index in reversed(range(size)):
+        known = sum(rows[index][other] * solution[other] for other in range(index + 1, size))
+        solution[index] = (rows[index][size] - known) / rows[index][index]
+    return solution
+
+
+def exactly(n, m, gamma, f, replacement=True):
+    """Eq. 25 as written, p(r) = 1/n, in fractions."""
+    if replacement:
+        theta = [Fraction(r - 1, n - 1) for r in range(1, n + 1)]
+        A = [[comb(m, x) * t**x * (1 - t) ** (m - x) for x in range(m + 1)] for t in theta]
+    else:
+        A = [
+            [Fraction(comb(r - 1, x) * comb(n - r, m - x), comb(n - 1, m)) for x in range(m + 1)]
+            for r in range(1, n + 1)
+        ]
+    prior, places = Fraction(1, n), range(m + 1)
+    gamma = Fraction(gamma)
+    matrix = [[(1 - gamma) * prior * sum(row[x] * row[y] for row in A) for y in places] for x in places]
+    for x in places:
+        matrix[x][x] += gamma * prior * sum(row[x] for row in A)
+    right = [prior * sum(row[x] * value for row, value in zip(A, f, strict=True)) for x in places]
+    return [float(weight) for weight in solved(matrix, right)]
+
+
+@pytest.mark.parametrize("gamma", [0.0, 1e-8, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize(
+    ("label", "f"),
+    [
+        ("ap", [Fraction(1, r) for r in range(1, 9)]),
+        ("recall@3", [Fraction(r <= 3) for r in range(1, 9)]),
+        ("auc", [Fraction(8 - r, 7) for r in range(1, 9)]),
+    ],
+)
+@pytest.mark.parametrize("replacement", [True, False])
+def test_is_eq_25_in_exact_arithmetic(gamma, label, f, replacement):
+    weights = BiasVariance(gamma, replacement).fit(Design(4), 8, metric(label)).weights
+    np.testing.assert_allclose(weights, exactly(8, 4, gamma, f, replacement), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 1e-8, 1e-4])
+def test_keeps_its_digits_where_the_equations_are_badly_conditioned(gamma):
+    n, m = 40, 22
+    wanted = exactly(n, m, gamma, [Fraction(1, r) for r in range(1, n + 1)])
+    assert np.linalg.cond(binomial(n, m).T @ binomial(n, m)) > 1e10
+    weights = BiasVariance(gamma, True).fit(Design(m), n, metric("ap")).weights
+    np.testing.assert_allclose(weights, wanted, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("gamma", [1e-8, 0.001, 0.1])
+def test_is_eq_25_at_the_papers_size(gamma):
+    n, m = 3541, 100
+    wide = np.longdouble
+    theta = np.arange(n, dtype=wide)[:, np.newaxis] / (n - 1)
+    x = np.arange(m + 1)
+    A = np.array([wide(comb(m, int(each))) for each in x]) * theta**x * (1 - theta) ** (m - x)
+    f = 1 / np.arange(1, n + 1, dtype=wide)
+    gamma_wide = wide(str(gamma))
+    matrix = (1 - gamma_wide) * (A.T @ A) + gamma_wide * np.diag(A.sum(axis=0))
+    weights = BiasVariance(gamma, True).fit(Design(m), n, metric("ap")).weights
+    wanted = np.array(solved(list(matrix), list(A.T @ f)), dtype=float)
+    np.testing.assert_allclose(weights, wanted, rtol=0, atol=1e-7 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("label", METRICS)
+def test_gamma_1_is_the_posterior_mean(label):
+    n, m = 30, 6
+    A, f = binomial(n, m), metric(label).values(n)
+    naive = []
+    for x in range(m + 1):
+        chance_of_x = sum(A[r, x] / n for r in range(n))
+        naive.append(sum(A[r, x] / n / chance_of_x * f[r] for r in range(n)))
+    np.testing.assert_allclose(BiasVariance(1, True).fit(Design(m), n, metric(label)).weights, naive, rtol=1e-12)
+
+
+def test_gamma_1_is_where_gamma_just_below_1_leads():
+    design = Design(20)
+    one, near = (BiasVariance(gamma, True).fit(design, 200, metric("ap")).weights for gamma in (1, 1 - 1e-9))
+    np.testing.assert_allclose(near, one, rtol=1e-6)
+
+
+def objective(weights, A, f, gamma):
+    """What eq. 24 minimises, from its definition."""
+    total = 0.0
+    for chances, value in zip(A, f, strict=True):
+        mean = sum(p * w for p, w in zip(chances, weights, strict=True))
+        variance = sum(p * (w - mean) ** 2 for p, w in zip(chances, weights, strict=True))
+        total += ((mean - value) ** 2 + gamma * variance) / len(f)
+    return total
+
+
+@pytest.mark.parametrize("gamma", [0.001, 0.1, 0.7, 1.0])
+@pytest.mark.parametrize("label", METRICS)
+def test_bias_squared_plus_gamma_variance_is_least(label, gamma):
+    n, m = 25, 5
+    A, f = binomial(n, m), metric(label).values(n)
+    weights = BiasVariance(gamma, True).fit(Design(m), n, metric(label)).weights
+    least = objective(weights, A, f, gamma)
+    for x in range(m + 1):
+        step = np.eye(m + 1)[x] * 0.1
+        up, down = (objective(weights + sign * step, A, f, gamma) for sign in (1, -1))
+        # the objective is a parabola: its slope is the central difference, whatever the step
+        assert (up - down) / 0.2 == pytest.approx(0, abs=1e-12)
+        assert min(up, down) > least
+
+
+def test_auc_without_a_price_of_variance_is_unbiased():
+    weights = BiasVariance(0, True).fit(Design(6), 50, metric("auc")).weights
+    np.testing.assert_allclose(weights, 1 - np.arange(7) / 6, atol=1e-9)
+
+
+def test_a_higher_gamma_means_more_bias_and_less_variance():
+    n, m = 500, 30
+    A, f = binomial(n, m), metric("recall@3").values(n)
+    bias, variance = [], []
+    for gamma in (0.001, 0.01, 0.1, 1):
+        weights = BiasVariance(gamma, True).fit(Design(m), n, metric("recall@3")).weights
+        bias.append(((A @ weights - f) ** 2).mean())
+        variance.append((A @ weights**2 - (A @ weights) ** 2).mean())
+    assert sorted(bias) == bias
+    assert sorted(variance, reverse=True) == variance
+    assert bias[0] < bias[-1]
+
+
+@pytest.mark.parametrize("gamma", [-0.1, 1.1, float("nan"), float("inf")])
+def test_refuses_a_gamma_out_of_range(gamma):
+    with pytest.raises(ConfigError, match=r"must lie in \[0, 1\]"):
+        BiasVariance(gamma, True)
+
+
+def test_assumes_what_it_is_told_whatever_the_design():
+    designs = Design(5, True), Design(5, False)
+    for gamma in (0.1, 1):
+        for assumed in (True, False):
+            one, other = (BiasVariance(gamma, assumed).fit(design, 12, metric("ap")).weights for design in designs)
+            assert one.tolist() == other.tolist()

@@ -1,0 +1,200 @@
+"""Item-based collaborative filtering: a matrix whose answer is known by hand, and eqs 27-30 as loops."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from sampled_metrics.recommenders.item_cf import SPARSE_BELOW, ItemCF, cosine, nearest
+from sampled_metrics.recommenders.models import SimilarityModel
+
+# 4 users. Item 0 has users 0-3, item 1 has 0, item 2 has 0 and 1, item 3 has nobody, item 4 has 3.
+#        0     1         2          3  4
+# 0      1     1/2       1/√2       0  1/2
+# 1      1/2   1         1/√2       0  0
+# 2      1/√2  1/√2      1          0  0
+# 4      1/2   0         0          0  1
+TRAINING = csr_array(np.array([[1, 1, 1, 0, 0], [1, 0, 1, 0, 0], [1, 0, 0, 0, 0], [1, 0, 0, 0, 1]], dtype=float))
+H, R = 0.5, 1 / sqrt(2)
+COSINE = np.array([[1, H, R, 0, H], [H, 1, R, 0, 0], [R, R, 1, 0, 0], [0, 0, 0, 0, 0], [H, 0, 0, 0, 1]])
+
+
+def similarity(training=TRAINING, **parameters):
+    """s''_ij, item i that is scored in rows."""
+    model = ItemCF(**({"exponent": 1} | parameters)).fit(training, np.random.default_rng(0))
+    stored = model.similarity
+    return (stored.toarray() if isinstance(stored, csr_array) else stored).T
+
+
+class TestByHand:
+    def test_cosine(self):
+        np.testing.assert_allclose(cosine(TRAINING), COSINE, atol=1e-15)
+
+    def test_everything_off_is_the_cosine(self):
+        np.testing.assert_allclose(similarity(row_norm="none"), COSINE, atol=1e-15)
+
+    def test_exponent_sharpens(self):
+        np.testing.assert_allclose(similarity(row_norm="none", exponent=2), COSINE**2, atol=1e-15)
+        np.testing.assert_allclose(similarity(row_norm="none", exponent=0.5), np.sqrt(COSINE), atol=1e-15)
+
+    def test_without_itself(self):
+        np.testing.assert_allclose(similarity(row_norm="none", keep_self=False), COSINE - np.diag([1, 1, 1, 0, 1]))
+
+    def test_l2_norm_of_rows(self):
+        # the squared rows sum to 1 + 1/4 + 1/2 + 1/4 = 2, to 1 3/4, to 2, to 0 and to 1 1/4
+        lengths = np.sqrt([2, 1.75, 2, 1, 1.25])[:, np.newaxis]
+        np.testing.assert_allclose(similarity(row_norm="l2"), COSINE / lengths, atol=1e-15)
+
+    def test_l1_norm_of_rows(self):
+        sums = np.array([2 + R, 1.5 + R, 1 + 2 * R, 1, 1.5])[:, np.newaxis]
+        np.testing.assert_allclose(similarity(row_norm="l1"), COSINE / sums, atol=1e-15)
+
+    def test_an_item_that_was_dropped_from_its_row_does_not_count_in_the_norm(self):
+        found = similarity(row_norm="l2", keep_self=False)
+        np.testing.assert_allclose(found[4], [1, 0, 0, 0, 0])
+        np.testing.assert_allclose(found[0], np.array([0, H, R, 0, H]), atol=1e-15)
+
+    def test_the_exponent_comes_before_the_norm(self):
+        squared_length = 1 + 1 / 16 + 1 / 4
+        np.testing.assert_allclose(
+            similarity(row_norm="l2", exponent=2)[1], np.array([1 / 4, 1, 1 / 2, 0, 0]) / sqrt(squared_length)
+        )
+
+    def test_neighbours_filter_columns(self):
+        # nearest to 0 is 2; to 1 is 2; to 2 are 0 and 1, equally near, of which 0 comes first; to 4 is 0
+        kept = [[1, 0, 1, 0, 1], [0, 1, 0, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 1]]
+        np.testing.assert_allclose(similarity(row_norm="none", neighbours=1), COSINE * kept, atol=1e-15)
+
+    def test_neighbours_prime_filters_rows(self):
+        kept = np.array([[1, 0, 1, 0, 1], [0, 1, 0, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 1]]).T
+        np.testing.assert_allclose(similarity(row_norm="none", neighbours_prime=1), COSINE * kept, atol=1e-15)
+
+    def test_both_filters_must_agree(self):
+        found = similarity(row_norm="none", neighbours=1, neighbours_prime=1, keep_self=False)
+        wanted = np.zeros((5, 5))
+        wanted[0, 2] = wanted[2, 0] = R  # nearest to each other; 4's nearest is 0, but not the other way round
+        np.testing.assert_allclose(found, wanted, atol=1e-15)
+
+    def test_denominator_makes_rows_sum_to_1_whatever_the_norm(self):
+        sums = np.array([2 + R, 1.5 + R, 1 + 2 * R, 1, 1.5])[:, np.newaxis]
+        for row_norm in ("l2", "l1", "none"):
+            found = similarity(row_norm=row_norm, denominator=True)
+            np.testing.assert_allclose(found, COSINE / sums, atol=1e-15)
+
+    def test_scores_are_sums_over_the_users_items(self):
+        model = ItemCF(exponent=1, row_norm="none").fit(TRAINING, np.random.default_rng(0))
+        scores = model.scores(TRAINING, slice(1, 3), slice(0, 5))
+        np.testing.assert_allclose(scores, [[1 + R, H + R, R + 1, 0, H], [1, H, R, 0, H]], atol=1e-15)
+        np.testing.assert_allclose(model.scores(TRAINING, slice(2, 3), slice(1, 3)), [[H, R]], atol=1e-15)
+
+    def test_an_item_without_users_is_similar_to_nothing(self):
+        for parameters in ({}, {"denominator": True}, {"neighbours": 2}, {"row_norm": "l1"}):
+            found = similarity(**parameters)
+            assert (found[3] == 0).all()
+            assert (found[:, 3] == 0).all()
+
+    def test_nothing_is_random(self):
+        one, other = (
+            ItemCF(exponent=3, neighbours=2).fit(TRAINING, np.random.default_rng(seed)).similarity for seed in (1, 2)
+        )
+        assert (one == other).all()
+
+
+class TestNearest:
+    def test_equally_near_items_are_taken_by_index(self):
+        near = nearest(np.array([[1, 0.5, 0.5, 0.5], [0.5, 1, 0.2, 0], [0.5, 0.2, 1, 0], [0.5, 0, 0, 1]]), 2)
+        assert near[:, 0].tolist() == [False, True, True, False]
+        assert near[:, 1].tolist() == [True, False, True, False]
+        assert near[:, 3].tolist() == [True, False, False, False]
+
+    def test_none_means_every_similar_item(self):
+        assert nearest(COSINE, None).tolist() == ((COSINE > 0) & ~np.eye(5, dtype=bool)).tolist()
+
+    @pytest.mark.parametrize(("users", "count", "of"), [(3, 1, 2), (4, 1, 3), (9, 2, 8), (12, 3, 12)])
+    def test_items_of_equal_cosine_are_equally_near_whatever_their_counts(self, users, count, of):
+        # item 0 has `users` users; `count` of them are among the `of` users of one other item, and three times as many
+        # among the 9 × `of` users of another: both have the cosine count / √(users · of)
+        first, small, large = np.zeros((3, users + 9 * of))
+        first[:users] = small[:count] = large[: 3 * count] = 1
+        small[users : users + of - count] = large[users : users + 9 * of - 3 * count] = 1
+        for columns in ([first, small, large], [first, large, small]):
+            similar = cosine(csr_array(np.array(columns).T))
+            assert similar[0, 1] == pytest.approx(count / sqrt(users * of))
+            assert nearest(similar, 1)[:, 0].tolist() == [False, True, False]
+
+
+def naive(training, q, k, k_prime, keep_self, row_norm, denominator):
+    """Eqs 27-30 item by item and user by user; the scores, (users, items)."""
+    users, items = training.shape
+    H = {(u, i) for u in range(users) for i in range(items) if training[u, i]}
+    of_item = [{u for u in range(users) if (u, i) in H} for i in range(items)]
+
+    def cos(i, j):
+        if not of_item[i] or not of_item[j]:
+            return 0.0
+        return len(of_item[i] & of_item[j]) / (sqrt(len(of_item[i])) * sqrt(len(of_item[j])))
+
+    def neighbourhood(i, size):
+        others = [j for j in range(items) if j != i and cos(i, j) > 0]
+        return others if size is None else sorted(others, key=lambda j: (-round(cos(i, j), 12), j))[:size]
+
+    s = [[0.0] * items for _ in range(items)]
+    for i in range(items):
+        for j in range(items):
+            if i == j:
+                s[i][j] = cos(i, i) ** q if keep_self else 0.0
+            elif i in neighbourhood(j, k) and j in neighbourhood(i, k_prime):
+                s[i][j] = cos(i, j) ** q
+    for i in range(items):
+        if row_norm != "none":
+            norm = sum(value**2 for value in s[i]) ** 0.5 if row_norm == "l2" else sum(s[i])
+            s[i] = [value / norm if norm else 0.0 for value in s[i]]
+    scores = np.zeros((users, items))
+    for u in range(users):
+        for i in range(items):
+            score = sum(s[i][j] for j in range(items) if (u, j) in H)
+            total = sum(s[i])
+            scores[u, i] = (score / total if total else 0.0) if denominator else score
+    return scores
+
+
+def without_near_ties(training):
+    """Whether no two cosines differ by rounding alone, so that both orders of neighbours are the same."""
+    values = np.unique(cosine(csr_array(training)))
+    return (np.diff(values) > 1e-9).all()
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([1, 2, 3, 0.5]),
+    st.sampled_from([None, 1, 2, 4]),
+    st.sampled_from([None, 1, 2, 4]),
+    st.booleans(),
+    st.sampled_from(["l2", "l1", "none"]),
+    st.booleans(),
+)
+def test_is_the_papers_equations_one_by_one(seed, q, k, k_prime, keep_self, row_norm, denominator):
+    rng = np.random.default_rng(seed)
+    training = (rng.random((rng.integers(1, 7), rng.integers(1, 7))) < 0.45).astype(float)
+    if not without_near_ties(training):
+        # the neighbours of items that are equally near but for rounding are not what is tested here
+        k = k_prime = None
+    model = ItemCF(q, k, k_prime, keep_self, row_norm, denominator).fit(csr_array(training), rng)
+    scores = model.scores(csr_array(training), slice(0, len(training)), slice(0, training.shape[1]))
+    wanted = naive(training, q, k, k_prime, keep_self, row_norm, denominator)
+    np.testing.assert_allclose(scores, wanted, rtol=1e-12, atol=1e-14)
+
+
+def test_few_similarities_are_stored_sparse_and_score_the_same():
+    training = csr_array(np.eye(40))
+    model = ItemCF(exponent=1).fit(training, np.random.default_rng(0))
+    assert isinstance(model.similarity, csr_array)
+    assert model.similarity.nnz == 40 < SPARSE_BELOW * 1600
+    dense = SimilarityModel(model.similarity.toarray())
+    for users, items in ((slice(0, 40), slice(0, 40)), (slice(3, 7), slice(2, 9))):
+        scores = model.scores(training, users, items)
+        assert isinstance(scores, np.ndarray)
+        np.testing.assert_array_equal(scores, dense.scores(training, users, items))

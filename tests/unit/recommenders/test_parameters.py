@@ -1,0 +1,87 @@
+"""Recommenders by config entry, and the schema of their parameters."""
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender
+from sampled_metrics.recommenders.ials import IALS
+from sampled_metrics.recommenders.item_cf import ROW_NORMS, ItemCF
+
+FACTORS = {"factors": 16, "regularization": 10, "unobserved_weight": 0.2, "iterations": 6}
+
+
+def test_builds_what_the_entry_says():
+    assert recommender({"type": "item-cf", "exponent": 3, "neighbours": 10}) == ItemCF(3, neighbours=10)
+    assert recommender({"type": "ials", **FACTORS}) == IALS(16, 10, 0.2, 6)
+
+
+def test_unknown_type_lists_the_known_ones():
+    with pytest.raises(ConfigError, match=r"^unknown recommender type 'knn'; it may be ials, item-cf$"):
+        recommender({"type": "knn"})
+
+
+@pytest.mark.parametrize(
+    ("entry", "names"),
+    [
+        ({"type": "item-cf"}, "exponent"),
+        ({"type": "item-cf", "exponent": 1, "neighbors": 3}, "neighbors"),
+        ({"type": "ials", **FACTORS, "alpha": 1}, "alpha"),
+    ],
+    ids=["missing", "unknown", "unknown to this type"],
+)
+def test_an_error_names_the_type_and_the_parameter(entry, names):
+    with pytest.raises(ConfigError) as caught:
+        recommender(entry)
+    assert str(caught.value).startswith(f"recommender of type {entry['type']}: ")
+    assert names in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", RECOMMENDERS)
+class TestSchema:
+    def test_is_a_schema(self, kind):
+        Draft202012Validator.check_schema(config_schema(RECOMMENDERS[kind]))
+
+    def test_describes_every_parameter_and_refuses_others(self, kind):
+        schema = config_schema(RECOMMENDERS[kind])
+        assert schema["additionalProperties"] is False
+        assert all(each["description"] for each in schema["properties"].values())
+
+    def test_defaults_are_allowed_by_their_own_schema(self, kind):
+        for each in config_schema(RECOMMENDERS[kind])["properties"].values():
+            if "default" in each:
+                Draft202012Validator(each).validate(each["default"])
+
+    def test_is_the_callers_own(self, kind):
+        config_schema(RECOMMENDERS[kind])["properties"].clear()
+        assert config_schema(RECOMMENDERS[kind])["properties"]
+
+
+def test_what_has_no_default_is_required():
+    assert config_schema(ItemCF)["required"] == ["exponent"]
+    assert set(config_schema(IALS)["required"]) == set(FACTORS)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "valid"),
+    [
+        ({}, True),
+        ({"factors": 0}, False),
+        ({"factors": 1.5}, False),
+        ({"regularization": 0}, True),
+        ({"regularization": -1}, False),
+        ({"unobserved_weight": 0}, False),
+        ({"iterations": 0}, False),
+        ({"initial_deviation": 0}, False),
+        ({"iterations": "6"}, False),
+    ],
+)
+def test_ials_parameters(parameters, valid):
+    assert Draft202012Validator(config_schema(IALS)).is_valid({**FACTORS, **parameters}) is valid
+
+
+@pytest.mark.parametrize("row_norm", ROW_NORMS)
+def test_every_row_norm_is_offered(row_norm):
+    assert Draft202012Validator(config_schema(ItemCF)).is_valid({"exponent": 1, "row_norm": row_norm})
+    assert ROW_NORMS[row_norm](np.array([[3.0, 4.0]])) == pytest.approx({"l2": 5, "l1": 7, "none": 1}[row_norm])

@@ -1,0 +1,242 @@
+"""Tables as people read them: every number at its place, in Markdown, LaTeX and html."""
+
+import re
+from html.parser import HTMLParser
+
+import pandas as pd
+
+from sampled_metrics import fidelity, reference, tables
+from sampled_metrics.claims import COLUMNS as CLAIM_COLUMNS
+
+RANKS = {"A": [100, 100], "B": [40, 8437]}
+TABLE_1 = pd.DataFrame(
+    [("B", "ap", 0.12345), ("B", "auc", 0.9), ("A", "ap", 0.01), ("A", "auc", 1.0)],
+    columns=["recommender", "metric", "value"],
+)
+
+
+def cells_of_markdown(text):
+    """The rows of every table: header first, without the rule below it."""
+    blocks = [[]]
+    for line in text.splitlines():
+        if not line.startswith("|"):
+            blocks += [[]] if blocks[-1] else []
+        elif not re.fullmatch(r"[|:\- ]+", line):
+            blocks[-1].append([cell.strip() for cell in line.strip("|").split("|")])
+    return [block for block in blocks if block]
+
+
+def cells_of_latex(text):
+    """The rows between the rules."""
+    blocks = re.findall(r"\\toprule\n(.*?)\\bottomrule", text, flags=re.DOTALL)
+    return [
+        [
+            [cell.strip() for cell in line.removesuffix(r" \\").split(" & ")]
+            for line in block.splitlines()
+            if "&" in line
+        ]
+        for block in blocks
+    ]
+
+
+class _Cells(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tables, self.open = [], False
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+            self.open = True
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.open = False
+
+    def handle_data(self, data):
+        if self.open:
+            self.tables[-1][-1][-1] += data
+
+
+def cells_of_html(text):
+    parser = _Cells()
+    parser.feed(text)
+    return parser.tables
+
+
+def written(tmp_path, sections, title="A title"):
+    """The cells of a table in all three formats."""
+    paths = [tmp_path / f"table.{kind}" for kind in ("md", "tex", "html")]
+    tables.write(title, sections, *paths)
+    markdown, latex, html = (path.read_text(encoding="utf-8") for path in paths)
+    return cells_of_markdown(markdown), cells_of_latex(latex), cells_of_html(html)
+
+
+def plain(latex_cells):
+    return [[[cell.replace(r"\,$\pm$\,", "±") for cell in row] for row in table] for table in latex_cells]
+
+
+class TestLayout:
+    def test_table_1_has_a_row_for_each_recommender_in_the_order_of_the_ranks(self, tmp_path):
+        wanted = [
+            ["Recommender", "Predicted ranks", "AP", "AUC"],
+            ["A", "100, 100", "0.010", "1.000"],
+            ["B", "40, 8437", "0.123", "0.900"],
+        ]
+        markdown, latex, html = written(tmp_path, tables.table_1(TABLE_1, RANKS))
+        assert markdown == plain(latex) == html == [wanted]
+
+    def test_table_2_has_means_and_deviations(self, tmp_path):
+        table = TABLE_1.rename(columns={"value": "mean"}).assign(sd=[0.1, 0.2, 0.3, 0.0])
+        markdown, latex, html = written(tmp_path, tables.table_2(table, RANKS))
+        assert markdown == plain(latex) == html
+        assert markdown[0][1:] == [
+            ["A", "100, 100", "0.010±0.300", "1.000±0.000"],
+            ["B", "40, 8437", "0.123±0.100", "0.900±0.200"],
+        ]
+
+    def test_table_3_has_per_cent_by_metric_and_recommender_and_a_section_for_each_reading(self, tmp_path):
+        rows = [
+            (name, recommender, label, estimator, base + 0.1 * number, 0.0123)
+            for name, base in (("default", 0.1), ("as-printed", 0.2))
+            for recommender in ("X", "Y")
+            for label in ("recall@10", "auc")
+            for number, estimator in enumerate(["exact", "bv-0.1"])
+        ]
+        table = pd.DataFrame(rows, columns=["reading", "recommender", "metric", "estimator", "mean", "sd"])
+        table.loc[2, "mean"] = 0.55558  # default, X, auc, exact
+        sections = tables.table_3(table)
+        assert [heading.split(" (")[0] for heading, _ in sections] == ["Reading: default", "Reading: as printed"]
+        markdown, latex, html = written(tmp_path, sections)
+        assert markdown == plain(latex) == html
+        assert markdown[0] == [
+            ["Metric", "Recommender", "Exact", "BV 0.1"],
+            ["Recall@10", "X", "10.00", "20.00±1.23"],
+            ["Recall@10", "Y", "10.00", "20.00±1.23"],
+            ["AUC", "X", "55.56", "20.00±1.23"],
+            ["AUC", "Y", "10.00", "20.00±1.23"],
+        ]
+        assert markdown[1][1] == ["Recall@10", "X", "20.00", "30.00±1.23"]
+
+    def test_table_3_puts_cells_under_their_estimator_whatever_the_order_of_rows(self, tmp_path):
+        rows = [("default", "X", "ap", "exact", 0.1, 0.0), ("default", "X", "ap", "cls", 0.2, 0.0)]
+        rows += [("default", "Y", "ap", "cls", 0.4, 0.0), ("default", "Y", "ap", "exact", 0.3, 0.0)]
+        table = pd.DataFrame(rows, columns=["reading", "recommender", "metric", "estimator", "mean", "sd"])
+        [[_, *found]] = written(tmp_path, tables.table_3(table))[0]
+        assert found == [["AP", "X", "10.00", "20.00±0.00"], ["AP", "Y", "30.00", "40.00±0.00"]]
+
+    def test_table_4_names_pairs_as_the_paper_does_whichever_is_worse(self, tmp_path):
+        rows = [
+            ("default", "X", "Y", "ap", "uncorrected", 0.0),
+            ("default", "X", "Y", "ap", "bv-1", 0.236),
+            ("default", "Y", "X", "auc", "uncorrected", 1.0),
+            ("default", "Y", "X", "auc", "bv-1", 0.99),
+            ("default", "X", "Z", "ap", "uncorrected", 0.5),
+            ("default", "X", "Z", "ap", "bv-1", 0.61),
+        ]
+        table = pd.DataFrame(rows, columns=["reading", "worse", "better", "metric", "estimator", "correct"])
+        markdown, latex, html = written(tmp_path, tables.table_4(table))
+        assert markdown == plain(latex) == html
+        assert markdown == [
+            [
+                ["Pair", "Metric", "Sampled (uncorrected)", "BV 1"],
+                ["X vs Y", "AP", "0", "24"],
+                ["X vs Y", "AUC", "100", "99"],
+                ["X vs Z", "AP", "50", "61"],
+            ]
+        ]
+
+    def test_fidelity_counts_and_lists_what_is_not_reproduced_first(self, tmp_path):
+        table = fidelity.compare_toy(
+            reference.table_1().drop(columns="unit").replace({"value": {0.99: 0.97}}),
+            reference.table_2().drop(columns="unit"),
+            1000,
+        )
+        counts, off, every = written(tmp_path, tables.fidelity(table))[0]
+        assert counts[1:] == [["1", "default", "12", "11"], ["2", "default", "24", "24"]]
+        assert off[1:] == [["1", "default", "A auc", "0.9900", "0.9700", "0.00029", "-69.3", "no"]]
+        assert len(every) == 1 + 36
+
+    def test_fidelity_has_no_list_of_exceptions_if_there_are_none(self):
+        table = fidelity.compare_toy(
+            reference.table_1().drop(columns="unit"), reference.table_2().drop(columns="unit"), 1000
+        )
+        assert len(tables.fidelity(table)) == 2
+
+    def test_claims_say_where_what_and_whether(self, tmp_path):
+        rows = [("default", "Section 1", "A < B & γ ≤ 1", "A 0.5 % less", "no"), ("default", "S", "w", "o", "yes")]
+        table = pd.DataFrame(rows, columns=CLAIM_COLUMNS)
+        markdown, _, html = written(tmp_path, tables.claims(table))
+        assert (
+            markdown
+            == html
+            == [
+                [
+                    ["Where", "The paper says", "We find", "Holds"],
+                    ["Section 1", "A < B & γ ≤ 1", "A 0.5 % less", "no"],
+                    ["S", "w", "o", "yes"],
+                ]
+            ]
+        )
+
+    def test_claims_of_several_readings_have_a_section_each(self):
+        rows = [(name, "S", "w", "o", "yes") for name in ("default", "as-printed")]
+        headings = [heading for heading, _ in tables.claims(pd.DataFrame(rows, columns=CLAIM_COLUMNS))]
+        assert headings[0].startswith("Reading: default")
+        assert headings[1].startswith("Reading: as printed")
+
+
+class TestFormats:
+    HARD = (
+        ("A heading", pd.DataFrame({"a_b": ["50 % & more", "x_1^2"], "c#": ["{~}", r"back\slash"], "γ": ["1±2", "$"]})),
+    )
+
+    def test_latex_escapes_what_latex_would_read(self, tmp_path):
+        tables.write("Title", self.HARD, tmp_path / "t.tex")
+        text = (tmp_path / "t.tex").read_text(encoding="utf-8")
+        for wanted in (r"a\_b", r"c\#", r"50 \% \& more", r"x\_1\textasciicircum 2", r"\{\textasciitilde \}", r"\$"):
+            assert wanted in text
+        assert r"back\textbackslash slash" in text
+        assert r"1\,$\pm$\,2" in text
+        assert r"$\gamma$" in text
+        assert "\x00" not in text
+        assert "±" not in text
+        assert "γ" not in text
+
+    def test_latex_braces_and_environments_are_balanced(self, tmp_path):
+        tables.write("Title", self.HARD, tmp_path / "t.tex")
+        text = (tmp_path / "t.tex").read_text(encoding="utf-8")
+        bare = re.sub(r"\\[{}]", "", text)
+        assert bare.count("{") == bare.count("}")
+        assert re.findall(r"\\begin{(\w+)}", text) == re.findall(r"\\end{(\w+)}", text)[::-1]
+
+    def test_html_escapes_what_html_would_read(self, tmp_path):
+        sections = [("<i>", pd.DataFrame({"a": ["<script>", "x & y"]}))]
+        tables.write("T <b>", sections, tmp_path / "t.html")
+        text = (tmp_path / "t.html").read_text(encoding="utf-8")
+        assert "<script>" not in text
+        assert "<title>T &lt;b&gt;</title>" in text
+        assert "<h2>&lt;i&gt;</h2>" in text
+        assert cells_of_html(text) == [[["a"], ["<script>"], ["x & y"]]]
+
+    def test_markdown_keeps_digits_as_they_are(self, tmp_path):
+        sections = [("", pd.DataFrame({"a": ["1.50", "0.000", "100"], "b": ["1e-3", "-0", "007"]}))]
+        assert written(tmp_path, sections)[0] == [[["a", "b"], ["1.50", "1e-3"], ["0.000", "-0"], ["100", "007"]]]
+
+    def test_title_and_headings_are_there(self, tmp_path):
+        paths = [tmp_path / f"t.{kind}" for kind in ("md", "tex", "html")]
+        tables.write("The title", [("A heading", TABLE_1)], *paths)
+        for path in paths:
+            text = path.read_text(encoding="utf-8")
+            assert "The title" in text
+            assert "A heading" in text
+
+    def test_is_the_same_bytes_twice(self, tmp_path):
+        for kind in ("md", "tex", "html"):
+            for name in ("1", "2"):
+                tables.write("T", self.HARD, tmp_path / f"{name}.{kind}")
+            assert (tmp_path / f"1.{kind}").read_bytes() == (tmp_path / f"2.{kind}").read_bytes()
