@@ -1,6 +1,6 @@
 """Copy the figures and tables of a run to docs/reproduction/, and the tables that README.md shows into it.
 
-    make publish CONFIG=examples/local-copy.yaml
+make publish CONFIG=examples/local-copy.yaml
 """
 
 import re
