@@ -14,7 +14,34 @@ from sampled_metrics.data import formats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics import metric
-from sampled_metrics.recommenders import RECOMMENDERS, config_schema
+from sampled_metrics.recommenders import RECOMMENDERS, config_schema, ready_made
+
+
+def settle(config: dict[str, Any], base: Mapping[str, Any]) -> None:
+    """Settle what merging a second config file into the first, key by key, leaves of recommenders, in place.
+
+    A recommender that is set to null is removed. One that the second file gives another type would keep parameters of
+    its old type: those that the new type does not know, and that still have the value of the first file, are dropped.
+
+    Args:
+        config: the merged configuration, not yet checked.
+        base: the first file, as read.
+    """
+    recommenders = config.get("recommenders")
+    if not isinstance(recommenders, dict):
+        return
+    for name in [name for name, entry in recommenders.items() if entry is None]:
+        del recommenders[name]
+    for name, entry in recommenders.items():
+        before = base.get("recommenders", {}).get(name)
+        if not isinstance(before, dict) or not isinstance(entry, dict) or entry.get("type") == before.get("type"):
+            continue
+        if entry.get("type") in RECOMMENDERS:
+            known = config_schema(RECOMMENDERS[entry["type"]])["properties"]
+            for key in [
+                key for key, value in before.items() if key not in (*known, "type") and entry.get(key) == value
+            ]:
+                entry.pop(key, None)
 
 # 100.0 is an integer to JSON schema, but not to the functions that it would be passed to
 _Validator = extend(
@@ -42,11 +69,10 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
         if name not in config["datasets"]:
             raise ConfigError(f"study: unknown dataset {name!r}; it may be {', '.join(config['datasets'])}")
     for name, dataset in config["datasets"].items():
-        _named(f"datasets.{name}.format", dataset["format"], formats.get)
-        if name in config["study"] and not dataset["path"] and not dataset["urls"]:
-            raise ConfigError(f"datasets.{name}: give either urls or a path")
-        if name in config["study"] and dataset["path"] and not Path(dataset["path"]).is_file():
-            raise ConfigError(f"datasets.{name}.path: there is no file {dataset['path']!r} (from {Path.cwd()})")
+        if dataset["format"] is not None:
+            _named(f"datasets.{name}.format", dataset["format"], formats.get)
+    for name in config["study"]:
+        check_sources(name, config)
     figures = config["figures"]
     for key, labels in {
         "metrics": config["metrics"],
@@ -104,6 +130,27 @@ def check_recommender(entry: dict[str, Any], where: str) -> None:
     schema = config_schema(RECOMMENDERS[kind])
     schema["properties"]["type"] = {"const": kind}
     check(entry, schema, where)
+
+
+def check_sources(name: str, config: Mapping[str, Any]) -> None:
+    """Refuse a dataset of the study that lacks what its recommenders need: events to train on, or files of ranks."""
+    dataset, to_train = config["datasets"][name], []
+    for recommender_name, entry in config["recommenders"].items():
+        ranks = ready_made(entry)
+        if ranks is None:
+            to_train.append(recommender_name)
+        elif not Path(ranks.file(name)).is_file():
+            where = f"recommenders.{recommender_name}.path"
+            raise ConfigError(f"{where}: there is no file {ranks.file(name)!r} (from {Path.cwd()})")
+    if to_train:
+        if dataset["format"] is None:
+            raise ConfigError(
+                f"datasets.{name}: lacks the key 'format', which {', '.join(to_train)} must be trained with"
+            )
+        if not dataset["path"] and not dataset["urls"]:
+            raise ConfigError(f"datasets.{name}: give either urls or a path")
+        if dataset["path"] and not Path(dataset["path"]).is_file():
+            raise ConfigError(f"datasets.{name}.path: there is no file {dataset['path']!r} (from {Path.cwd()})")
 
 
 def _named(key: str, name: str, find: Callable[[str], object]) -> None:

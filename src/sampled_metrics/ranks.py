@@ -6,6 +6,7 @@ uniform on above + 1 … above + tied + 1, anew in every repetition.
 
 import os
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -86,23 +87,73 @@ class RankTable:
         files.write_csv(path, pd.DataFrame({name: getattr(self, name) for name in COLUMNS}))
 
 
-def read_ranks(path: str | os.PathLike[str]) -> RankTable:
-    """Read a rank table that `RankTable.write` wrote.
+def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> RankTable:
+    """Read the ranks of held-out items, one event a line.
+
+    The csv file (gzip where the name ends in .gz) has a header and the columns candidates, above and tied, or rank
+    (from 1, best first, without ties) in place of the last two. A column user is optional; without it users are
+    numbered. Other columns are ignored.
+
+    Args:
+        path: the file.
+        candidates: n of every event, for a file without that column.
 
     Raises:
-        DataError: the file is missing or is not such a table.
+        DataError: the file is missing or is not such a table; the message names the line.
     """
     try:
-        table = pd.read_csv(path)
+        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig", skip_blank_lines=False)
     except (OSError, ValueError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read as a rank table: {' '.join(str(error).split())}") from None
-    missing = [name for name in COLUMNS if name not in table]
+    wanted = ["rank"] if "rank" in table and "above" not in table else ["above", "tied"]
+    if candidates is None:
+        wanted = ["candidates", *wanted]
+    missing = [name for name in wanted if name not in table]
     if missing:
-        raise DataError(f"{path}: lacks column {', '.join(missing)}; a rank table has {', '.join(COLUMNS)}")
-    for name in COLUMNS[1:]:
-        if not pd.api.types.is_integer_dtype(table[name]):
-            raise DataError(f"{path}: column {name} must hold whole numbers alone")
-    try:
-        return RankTable(table["user"].to_numpy(), *(table[name].to_numpy(dtype=np.int64) for name in COLUMNS[1:]))
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from None
+        there = ", ".join(map(repr, table.columns))
+        raise DataError(
+            f"{path}, line 1: lacks the column {', '.join(missing)} (there are {there}); ranks are candidates, above and "
+            "tied, or candidates and rank"
+        )
+    if len(table) == 0:
+        raise DataError(f"{path}: holds no ranks")
+    numbers = {name: _whole_numbers(path, table, name) for name in wanted}
+    n = numbers.get("candidates", np.full(len(table), candidates or 0, dtype=np.int64))
+    if "rank" in numbers:
+        _refuse(path, numbers["rank"] < 1, lambda row: f"rank {numbers['rank'][row]} is below 1")
+        numbers |= {"above": numbers["rank"] - 1, "tied": np.zeros_like(numbers["rank"])}
+    above, tied = numbers["above"], numbers["tied"]
+    _refuse(
+        path,
+        above + tied >= n,
+        lambda row: f"rank {above[row] + tied[row] + 1} (ties included) is above the number of candidates, {n[row]}",
+    )
+    return RankTable(_users(path, table), n, above, tied)
+
+
+def _whole_numbers(path: str | os.PathLike[str], table: pd.DataFrame, name: str) -> Ints:
+    """Return a column of text as integers, or name the first line that is not a whole number from 0."""
+    text = table[name].str.strip()
+    wrong = ~text.str.fullmatch("[0-9]{1,18}").to_numpy(dtype=bool)
+    _refuse(path, wrong, lambda row: f"{name} must be a whole number, 0 or more, not {table[name].iloc[row]!r:.80}")
+    return text.to_numpy(dtype=np.int64)
+
+
+def _users(path: str | os.PathLike[str], table: pd.DataFrame) -> NDArray[np.generic]:
+    """Return the user column, as integers if all are, or number the lines where there is none."""
+    if "user" not in table:
+        return np.arange(1, len(table) + 1)
+    users = table["user"]
+    _refuse(path, (users == "").to_numpy(), lambda row: "user is empty")
+    _refuse(
+        path, users.duplicated().to_numpy(), lambda row: f"user {users.iloc[row]!r:.80} stands on an earlier line too"
+    )
+    whole = users.str.fullmatch("0|[1-9][0-9]{0,17}").all()
+    return users.to_numpy(dtype=np.int64) if whole else users.to_numpy(dtype=np.str_)
+
+
+def _refuse(path: str | os.PathLike[str], wrong: NDArray[np.bool_], says: Callable[[int], str]) -> None:
+    """Raise DataError for the first row that is wrong. Line 1 is the header."""
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(f"{path}, line {row + 2}: {says(row)}")

@@ -18,11 +18,13 @@ if str(LIBRARY) not in sys.path:
     sys.path.insert(0, str(LIBRARY))
 
 from sampled_metrics import reference
-from sampled_metrics.config import complete
+from sampled_metrics.config import complete, settle
 from sampled_metrics.dependencies import library_files
 from sampled_metrics.errors import ConfigError
+from sampled_metrics.recommenders import ready_made
 
 try:
+    settle(config, yaml.safe_load((ROOT / "config.yaml").read_text()))
     complete(
         config,
         yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text()),
@@ -34,6 +36,18 @@ except ConfigError as error:
 wildcard_constraints:
     dataset="|".join(map(re.escape, config["study"])),
     recommender="|".join(map(re.escape, config["recommenders"])),
+
+
+READY_MADE = {
+    name: ranks
+    for name, entry in config["recommenders"].items()
+    if (ranks := ready_made(entry))
+}
+
+
+def one_of(names):
+    """A pattern for wildcards that one of the names matches, and nothing if there is none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def code(script):

@@ -1,4 +1,5 @@
-# Needs: a dataset's split and a trained model. Makes: the rank table, all that later stages need of either.
+# Needs: a dataset's split and a trained model, or ranks that another tool made. Makes: the rank table, all that later stages
+# need.
 
 
 rule rank:
@@ -12,8 +13,33 @@ rule rank:
         "results/logs/{dataset}/rank-{recommender}.log",
     benchmark:
         "results/benchmarks/{dataset}/rank-{recommender}.tsv"
+    wildcard_constraints:
+        recommender=one_of(set(config["recommenders"]) - set(READY_MADE)),
     conda:
         "../../envs/environment.yaml"
     threads: 1
     script:
         "../../scripts/rank.py"
+
+
+rule import_ranks:
+    input:
+        ranks=lambda wildcards: READY_MADE[wildcards.recommender].file(
+            wildcards.dataset
+        ),
+        code=code("import_ranks.py"),
+    output:
+        ranks="results/{dataset}/ranks/{recommender}.csv.gz",
+    log:
+        "results/logs/{dataset}/rank-{recommender}.log",
+    benchmark:
+        "results/benchmarks/{dataset}/rank-{recommender}.tsv"
+    wildcard_constraints:
+        recommender=one_of(READY_MADE),
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        candidates=lambda wildcards: READY_MADE[wildcards.recommender].candidates,
+    script:
+        "../../scripts/import_ranks.py"

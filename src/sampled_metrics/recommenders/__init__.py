@@ -11,8 +11,9 @@ from sampled_metrics.recommenders.ials import IALS
 from sampled_metrics.recommenders.item_cf import ItemCF
 from sampled_metrics.recommenders.models import Model, read_model
 from sampled_metrics.recommenders.parameters import config_schema
+from sampled_metrics.recommenders.ready_made import ReadyMadeRanks
 
-__all__ = ["RECOMMENDERS", "Model", "Recommender", "config_schema", "read_model", "recommender"]
+__all__ = ["RECOMMENDERS", "Model", "Recommender", "config_schema", "read_model", "ready_made", "recommender"]
 
 
 class Recommender(Protocol):
@@ -26,8 +27,15 @@ class Recommender(Protocol):
 RECOMMENDERS: dict[str, Any] = {
     "ials": IALS,
     "item-cf": ItemCF,
+    "ranks": ReadyMadeRanks,
 }
 """The recommenders by the `type` of their config entry."""
+
+
+def ready_made(entry: Mapping[str, Any]) -> ReadyMadeRanks | None:
+    """Return the ready-made ranks that a config entry names, or None if it names a recommender to train."""
+    built = recommender(entry)
+    return built if isinstance(built, ReadyMadeRanks) else None
 
 
 def recommender(entry: Mapping[str, Any]) -> Recommender:

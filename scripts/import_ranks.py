@@ -1,0 +1,8 @@
+"""Check ranks that another tool made, and bring them into the form that later stages read."""
+
+from sampled_metrics.jobs import job
+from sampled_metrics.ranks import read_ranks
+
+if __name__ == "__main__":
+    with job(snakemake.log[0]):
+        read_ranks(snakemake.input.ranks, snakemake.params.candidates).write(snakemake.output.ranks)
