@@ -37,10 +37,8 @@ def settle(config: dict[str, Any], base: Mapping[str, Any]) -> None:
         if not isinstance(before, dict) or not isinstance(entry, dict) or entry.get("type") == before.get("type"):
             continue
         if entry.get("type") in RECOMMENDERS:
-            known = config_schema(RECOMMENDERS[entry["type"]])["properties"]
-            for key in [
-                key for key, value in before.items() if key not in (*known, "type") and entry.get(key) == value
-            ]:
+            known = {"type", *config_schema(RECOMMENDERS[entry["type"]])["properties"]}
+            for key in [key for key, value in before.items() if key not in known and entry.get(key) == value]:
                 entry.pop(key, None)
 
 # 100.0 is an integer to JSON schema, but not to the functions that it would be passed to

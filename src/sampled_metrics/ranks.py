@@ -112,8 +112,8 @@ def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> R
     if missing:
         there = ", ".join(map(repr, table.columns))
         raise DataError(
-            f"{path}, line 1: lacks the column {', '.join(missing)} (there are {there}); ranks are candidates, above and "
-            "tied, or candidates and rank"
+            f"{path}, line 1: lacks the column {', '.join(missing)} (there are {there}); "
+            "ranks are candidates, above and tied, or candidates and rank"
         )
     if len(table) == 0:
         raise DataError(f"{path}: holds no ranks")
