@@ -41,6 +41,7 @@ def settle(config: dict[str, Any], base: Mapping[str, Any]) -> None:
             for key in [key for key, value in before.items() if key not in known and entry.get(key) == value]:
                 entry.pop(key, None)
 
+
 # 100.0 is an integer to JSON schema, but not to the functions that it would be passed to
 _Validator = extend(
     Draft202012Validator,

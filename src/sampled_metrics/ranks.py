@@ -145,9 +145,7 @@ def _users(path: str | os.PathLike[str], table: pd.DataFrame) -> NDArray[np.gene
         return np.arange(1, len(table) + 1)
     users = table["user"]
     _refuse(path, (users == "").to_numpy(), lambda row: "user is empty")
-    _refuse(
-        path, users.duplicated().to_numpy(), lambda row: f"user {users.iloc[row]!r:.80} stands on an earlier line too"
-    )
+    _refuse(path, users.duplicated().to_numpy(), lambda row: f"user {users.iloc[row]!r:.80} is on an earlier line too")
     whole = users.str.fullmatch("0|[1-9][0-9]{0,17}").all()
     return users.to_numpy(dtype=np.int64) if whole else users.to_numpy(dtype=np.str_)
 

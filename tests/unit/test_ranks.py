@@ -76,23 +76,57 @@ class TestFile:
     @pytest.mark.parametrize(
         ("content", "says"),
         [
-            (b"user,candidates,above\n1,5,0\n", "lacks column tied"),
-            (b"", "cannot be read as a rank table"),
-            (b"user,candidates,above,tied\n1,5,0.5,0\n", "column above must hold whole numbers alone"),
-            (b"user,candidates,above,tied\n1,many,0,0\n", "column candidates must hold whole numbers alone"),
-            (b"user,candidates,above,tied\n1,5,0,\n", "column tied must hold whole numbers alone"),
-            (b"user,candidates,above,tied\n8,5,5,0\n", "user 8: above (5)"),
+            (
+                b"user,candidates,above\n1,5,0\n",
+                ", line 1: lacks the column tied (there are 'user', 'candidates', 'above')",
+            ),
+            (b"above,tied\n1,5\n", ", line 1: lacks the column candidates"),
+            (b"", ": cannot be read as a rank table"),
+            (b"candidates,above,tied\n", ": holds no ranks"),
+            (b"candidates,above,tied\n5,0.5,0\n", ", line 2: above must be a whole number, 0 or more, not '0.5'"),
+            (b"candidates,above,tied\n5,0,0\nmany,0,0\n", ", line 3: candidates must be a whole number"),
+            (b"candidates,above,tied\n5,0,0\n5,0,\n", ", line 3: tied must be a whole number, 0 or more, not ''"),
+            (b"candidates,above,tied\n5,-1,0\n", ", line 2: above must be a whole number, 0 or more, not '-1'"),
+            (b"candidates,above,tied\n5,nan,0\n", ", line 2: above must be a whole number, 0 or more, not 'nan'"),
+            (
+                b"candidates,above,tied\n5,3,2\n",
+                ", line 2: rank 6 (ties included) is above the number of candidates, 5",
+            ),
+            (b"candidates,rank\n5,5\n5,6\n", ", line 3: rank 6 (ties included) is above the number of candidates, 5"),
+            (b"candidates,rank\n5,0\n", ", line 2: rank 0 is below 1"),
+            (b"user,candidates,rank\nu,5,1\nv,5,1\nu,5,2\n", ", line 4: user 'u' is on an earlier line too"),
+            (b"user,candidates,rank\n,5,1\n", ", line 2: user is empty"),
+            (b"candidates,rank\n5,1\n\n5,1\n", ", line 3: candidates must be a whole number, 0 or more, not ''"),
         ],
-        ids=["column missing", "empty", "fraction", "text", "gap", "impossible rank"],
     )
     def test_refuses_another_file_and_names_it(self, tmp_path, content, says):
         path = tmp_path / "ranks.csv"
         path.write_bytes(content)
         with pytest.raises(DataError) as caught:
             read_ranks(path)
-        assert str(caught.value).startswith(f"{path}: ")
-        assert says in str(caught.value)
+        assert str(caught.value).startswith(f"{path}{says}")
         assert "\n" not in str(caught.value)
+
+    def test_ranks_without_ties_and_users(self, tmp_path):
+        path = tmp_path / "ranks.csv"
+        path.write_text("rank,candidates,model\n1,7,a\n7,7,a\n")
+        table = read_ranks(path)
+        assert table.user.tolist() == [1, 2]
+        assert table.above.tolist() == [0, 6]
+        assert table.tied.tolist() == [0, 0]
+        assert table.candidates.tolist() == [7, 7]
+
+    def test_candidates_from_elsewhere(self, tmp_path):
+        path = tmp_path / "ranks.csv"
+        path.write_text("rank\n1\n7\n")
+        assert read_ranks(path, candidates=9).candidates.tolist() == [9, 9]
+
+    def test_users_may_be_text_with_a_byte_order_mark_and_windows_lines(self, tmp_path):
+        path = tmp_path / "ranks.csv"
+        path.write_bytes("\ufeffuser,candidates,rank\r\nÅsa,7,2\r\n007,7,1\r\n".encode())
+        table = read_ranks(path)
+        assert table.user.tolist() == ["Åsa", "007"]
+        assert table.above.tolist() == [1, 0]
 
     def test_refuses_a_missing_file(self, tmp_path):
         with pytest.raises(DataError, match="cannot be read as a rank table"):
