@@ -12,7 +12,7 @@ from sampled_metrics.data import formats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics import metric
-from sampled_metrics.recommenders import RECOMMENDERS, config_schema
+from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender
 
 
 def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
@@ -88,6 +88,10 @@ def check_recommender(entry: dict[str, Any], where: str) -> None:
     schema = config_schema(RECOMMENDERS[kind])
     schema["properties"]["type"] = {"const": kind}
     check(entry, schema, where)
+    try:
+        recommender(entry)
+    except ConfigError as error:  # of what a type checks itself, beyond its schema
+        raise ConfigError(f"{where}.{error}") from None
 
 
 def _named(key: str, name: str, find: Callable[[str], object]) -> None:

@@ -7,10 +7,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sampled_metrics.errors import ConfigError
+from sampled_metrics.recommenders.ease import EASE
 from sampled_metrics.recommenders.ials import IALS
+from sampled_metrics.recommenders.implicit_library import ImplicitLibrary
 from sampled_metrics.recommenders.item_cf import ItemCF
 from sampled_metrics.recommenders.models import Model, read_model
 from sampled_metrics.recommenders.parameters import config_schema
+from sampled_metrics.recommenders.popularity import Popularity
+from sampled_metrics.recommenders.random_scores import RandomScores
 
 __all__ = ["RECOMMENDERS", "Model", "Recommender", "config_schema", "read_model", "recommender"]
 
@@ -24,8 +28,12 @@ class Recommender(Protocol):
 
 
 RECOMMENDERS: dict[str, Any] = {
+    "ease": EASE,
     "ials": IALS,
+    "implicit": ImplicitLibrary,
     "item-cf": ItemCF,
+    "popularity": Popularity,
+    "random": RandomScores,
 }
 """The recommenders by the `type` of their config entry."""
 
