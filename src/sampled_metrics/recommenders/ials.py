@@ -36,7 +36,7 @@ class IALS:
     def fit(self, training: csr_array, rng: np.random.Generator) -> FactorModel:
         """Train on (users, items) events, from a random start drawn from rng."""
         from implicit.als import AlternatingLeastSquares  # slow to import, and wanted for training alone
-        from threadpoolctl import threadpool_limits  # implicit depends on it
+        from threadpoolctl import threadpool_limits
 
         ratio = (1 + self.unobserved_weight) / self.unobserved_weight
         users, items = training.shape

@@ -120,7 +120,7 @@ class ImplicitLibrary:
         """Return implicit's own trained model."""
         from implicit.recommender_base import ModelFitError
         from implicit.utils import ParameterWarning
-        from threadpoolctl import threadpool_limits  # implicit depends on it
+        from threadpoolctl import threadpool_limits
 
         make = constructor(self.model)
         fixed = {"num_threads": 1, "random_state": seed, "use_gpu": False}
