@@ -21,9 +21,12 @@ class EASE:
 
     def fit(self, training: csr_array, rng: np.random.Generator) -> SimilarityModel:
         """Solve for B, (items, items), in double precision. Nothing is random."""
+        from threadpoolctl import threadpool_limits  # wanted for training alone
+
         gram = (training.T @ training).toarray()
         np.fill_diagonal(gram, gram.diagonal() + self.regularization)
-        weights = np.linalg.inv(gram)
+        with threadpool_limits(1, "blas"):  # sums have one order
+            weights = np.linalg.inv(gram)
         weights /= -weights.diagonal()
         np.fill_diagonal(weights, 0.0)
         return SimilarityModel(weights)

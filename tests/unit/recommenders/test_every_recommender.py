@@ -1,6 +1,11 @@
 """What every registered recommender must do, on a split whose right answer is known (tests/two_groups.py)."""
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +18,7 @@ from sampled_metrics.ranks import RankTable
 from sampled_metrics.recommenders import RECOMMENDERS, Model, config_schema, read_model, recommender
 from sampled_metrics.seeds import stream
 
+SOURCE = Path(__file__).resolve().parents[3] / "src"
 FIRST, SECOND = SIZES
 IN_FIRST = np.arange(FIRST + SECOND) < FIRST
 
@@ -131,6 +137,42 @@ def test_the_same_stream_gives_the_same_bytes(entry: dict[str, Any], tmp_path) -
     for name in ("one.npz", "two.npz"):
         train(entry, split).write(tmp_path / name)
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+
+
+TRAIN_AND_HASH = """
+import hashlib, json, sys
+import numpy as np
+from scipy.sparse import csr_array
+from sampled_metrics.recommenders import recommender
+from sampled_metrics.seeds import stream
+training = csr_array((np.random.default_rng(0).random((300, 200)) < 0.08).astype(float))
+for name, entry in json.load(sys.stdin).items():
+    recommender(entry).fit(training, stream(1, "train")).write("model.npz")
+    with open("model.npz", "rb") as model:
+        print(name, hashlib.sha256(model.read()).hexdigest())
+"""
+
+
+def test_two_processes_give_the_same_bytes_whatever_their_threads(tmp_path) -> None:
+    def hashes(threads: str) -> str:
+        threaded = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads)
+        ran = subprocess.run(
+            [sys.executable, "-W", "error", "-c", TRAIN_AND_HASH],
+            input=json.dumps(ENTRIES),
+            env=os.environ | threaded | {"PYTHONPATH": str(SOURCE)},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    one = hashes("1")
+    assert len(set(one.splitlines())) == len(ENTRIES)
+    assert hashes("1") == one
+    assert hashes("2") == one
 
 
 @every_entry

@@ -1,9 +1,5 @@
-"""Models of the library implicit score as they do there, give the same bytes again, and refuse bad options."""
+"""Models of the library implicit score as they do there, and refuse bad options."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,38 +68,6 @@ def test_similarities_are_not_symmetric(model: str, training: csr_array) -> None
 @pytest.mark.parametrize("model", FACTORS)
 def test_another_stream_gives_another_start(model: str, training: csr_array) -> None:
     assert not np.allclose(scores(model, training, seed=0), scores(model, training, seed=1))
-
-
-HASHES = """
-import hashlib, sys
-import numpy as np
-from scipy.sparse import csr_array
-from sampled_metrics.recommenders.implicit_library import CONSTRUCTORS, ImplicitLibrary
-training = csr_array((np.random.default_rng(0).random((300, 200)) < 0.08).astype(float))
-for model in CONSTRUCTORS:
-    trained = ImplicitLibrary(model).fit(training, np.random.default_rng(1))
-    arrays = [trained.user_factors, trained.item_factors] if hasattr(trained, "user_factors") else [
-        trained.similarity.data, trained.similarity.indices, trained.similarity.indptr]
-    print(model, hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest())
-"""
-
-
-def test_two_processes_give_the_same_bytes_whatever_their_threads() -> None:
-    source = Path(__file__).resolve().parents[3] / "src"
-
-    def hashes(threads: str) -> str:
-        threaded = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads)
-        environment = os.environ | threaded | {"PYTHONPATH": str(source)}
-        ran = subprocess.run(
-            [sys.executable, "-c", HASHES], env=environment, capture_output=True, text=True, check=False, timeout=120
-        )
-        assert ran.returncode == 0, ran.stderr
-        return ran.stdout
-
-    one = hashes("1")
-    assert [line.split()[0] for line in one.splitlines()] == list(CONSTRUCTORS)
-    assert hashes("1") == one
-    assert hashes("2") == one
 
 
 @pytest.mark.parametrize(
