@@ -14,7 +14,7 @@ from sampled_metrics.data import formats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics import metric
-from sampled_metrics.recommenders import RECOMMENDERS, config_schema, ready_made
+from sampled_metrics.recommenders import TYPES, build, config_schema, ready_made
 
 
 def settle(config: dict[str, Any], base: Mapping[str, Any]) -> None:
@@ -36,8 +36,8 @@ def settle(config: dict[str, Any], base: Mapping[str, Any]) -> None:
         before = base.get("recommenders", {}).get(name)
         if not isinstance(before, dict) or not isinstance(entry, dict) or entry.get("type") == before.get("type"):
             continue
-        if entry.get("type") in RECOMMENDERS:
-            known = {"type", *config_schema(RECOMMENDERS[entry["type"]])["properties"]}
+        if entry.get("type") in TYPES:
+            known = {"type", *config_schema(TYPES[entry["type"]])["properties"]}
             for key in [key for key, value in before.items() if key not in known and entry.get(key) == value]:
                 entry.pop(key, None)
 
@@ -124,11 +124,15 @@ def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
 def check_recommender(entry: dict[str, Any], where: str) -> None:
     """Check a recommender's config entry by the parameters of its type, and fill in their defaults."""
     kind = entry["type"]
-    if kind not in RECOMMENDERS:
-        raise ConfigError(f"{where}.type: unknown recommender type {kind!r}; it may be {', '.join(RECOMMENDERS)}")
-    schema = config_schema(RECOMMENDERS[kind])
+    if kind not in TYPES:
+        raise ConfigError(f"{where}.type: unknown recommender type {kind!r}; it may be {', '.join(TYPES)}")
+    schema = config_schema(TYPES[kind])
     schema["properties"]["type"] = {"const": kind}
     check(entry, schema, where)
+    try:
+        build(entry)
+    except ConfigError as error:  # of what a type checks itself, beyond its schema
+        raise ConfigError(f"{where}.{error}") from None
 
 
 def check_sources(name: str, config: Mapping[str, Any]) -> None:

@@ -149,7 +149,11 @@ ERRORS = [
     ("split/ties", "any", "split.ties: may be first, last, not 'any'"),
     ("sampling/readings", ["printed"], "sampling.readings.0: may be default, as-printed, not 'printed'"),
     ("recommenders/Y/row_norm", "l3", "recommenders.Y.row_norm: may be l1, l2, none, not 'l3'"),
-    ("recommenders/Y/type", "knn", "recommenders.Y.type: unknown recommender type 'knn'; it may be ials, item-cf"),
+    (
+        "recommenders/Y/type",
+        "knn",
+        "recommenders.Y.type: unknown recommender type 'knn'; it may be ease, ials, implicit, item-cf, popularity, random, ranks",
+    ),
     # lists
     ("study", [], "study: needs 1 or more entries, not []"),
     ("recommenders", {}, "recommenders: needs 1 or more entries, not {}"),

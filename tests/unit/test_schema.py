@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from sampled_metrics.config import complete
-from sampled_metrics.recommenders import RECOMMENDERS, config_schema
+from sampled_metrics.recommenders import TYPES, config_schema
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8"))
@@ -31,9 +31,9 @@ def test_every_key_is_described(key: str) -> None:
     assert len(properties(SCHEMA)[key].get("description", "")) > 2
 
 
-@pytest.mark.parametrize("kind", RECOMMENDERS)
+@pytest.mark.parametrize("kind", TYPES)
 def test_every_parameter_of_a_recommender_is_described(kind: str) -> None:
-    for name, below in properties(config_schema(RECOMMENDERS[kind])).items():
+    for name, below in properties(config_schema(TYPES[kind])).items():
         assert len(below.get("description", "")) > 2, name
 
 

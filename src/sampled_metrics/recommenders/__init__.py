@@ -7,13 +7,27 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sampled_metrics.errors import ConfigError
+from sampled_metrics.recommenders.ease import EASE
 from sampled_metrics.recommenders.ials import IALS
+from sampled_metrics.recommenders.implicit_library import ImplicitLibrary
 from sampled_metrics.recommenders.item_cf import ItemCF
 from sampled_metrics.recommenders.models import Model, read_model
 from sampled_metrics.recommenders.parameters import config_schema
+from sampled_metrics.recommenders.popularity import Popularity
+from sampled_metrics.recommenders.random_scores import RandomScores
 from sampled_metrics.recommenders.ready_made import ReadyMadeRanks
 
-__all__ = ["RECOMMENDERS", "Model", "Recommender", "config_schema", "read_model", "ready_made", "recommender"]
+__all__ = [
+    "RECOMMENDERS",
+    "TYPES",
+    "Model",
+    "Recommender",
+    "build",
+    "config_schema",
+    "read_model",
+    "ready_made",
+    "recommender",
+]
 
 
 class Recommender(Protocol):
@@ -25,30 +39,44 @@ class Recommender(Protocol):
 
 
 RECOMMENDERS: dict[str, Any] = {
+    "ease": EASE,
     "ials": IALS,
+    "implicit": ImplicitLibrary,
     "item-cf": ItemCF,
-    "ranks": ReadyMadeRanks,
+    "popularity": Popularity,
+    "random": RandomScores,
 }
-"""The recommenders by the `type` of their config entry."""
+"""The recommenders that can be trained, by the `type` of their config entry."""
+
+TYPES: dict[str, Any] = RECOMMENDERS | {"ranks": ReadyMadeRanks}
+"""What a config entry may be of: a recommender to train, or ranks that are there already."""
 
 
-def ready_made(entry: Mapping[str, Any]) -> ReadyMadeRanks | None:
-    """Return the ready-made ranks that a config entry names, or None if it names a recommender to train."""
-    built = recommender(entry)
-    return built if isinstance(built, ReadyMadeRanks) else None
-
-
-def recommender(entry: Mapping[str, Any]) -> Recommender:
-    """Build a recommender from its config entry, such as ``{"type": "item-cf", "exponent": 3}``.
+def build(entry: Mapping[str, Any]) -> Any:
+    """Build what a config entry describes, such as ``{"type": "item-cf", "exponent": 3}``.
 
     Raises:
         ConfigError: the type is unknown, or a parameter is unknown or missing.
     """
     kind = entry["type"]
-    if kind not in RECOMMENDERS:
-        raise ConfigError(f"unknown recommender type {kind!r}; it may be {', '.join(RECOMMENDERS)}")
+    if kind not in TYPES:
+        raise ConfigError(f"unknown recommender type {kind!r}; it may be {', '.join(TYPES)}")
     try:
-        built: Recommender = RECOMMENDERS[kind](**{key: value for key, value in entry.items() if key != "type"})
+        return TYPES[kind](**{key: value for key, value in entry.items() if key != "type"})
     except TypeError as error:
         raise ConfigError(f"recommender of type {kind}: {error}") from None
-    return built
+
+
+def ready_made(entry: Mapping[str, Any]) -> ReadyMadeRanks | None:
+    """Return the ready-made ranks that a config entry names, or None if it names a recommender to train."""
+    built = build(entry)
+    return built if isinstance(built, ReadyMadeRanks) else None
+
+
+def recommender(entry: Mapping[str, Any]) -> Recommender:
+    """Build a recommender that can be trained from its config entry; ready-made ranks cannot."""
+    built = build(entry)
+    if isinstance(built, ReadyMadeRanks):
+        raise ConfigError("ready-made ranks (type ranks) cannot be trained")
+    trained: Recommender = built
+    return trained

@@ -36,19 +36,21 @@ class IALS:
     def fit(self, training: csr_array, rng: np.random.Generator) -> FactorModel:
         """Train on (users, items) events, from a random start drawn from rng."""
         from implicit.als import AlternatingLeastSquares  # slow to import, and wanted for training alone
+        from threadpoolctl import threadpool_limits
 
         ratio = (1 + self.unobserved_weight) / self.unobserved_weight
-        solver = AlternatingLeastSquares(
-            factors=self.factors,
-            regularization=self.regularization * ratio,
-            iterations=self.iterations,
-            use_cg=False,
-            dtype=np.float64,
-            num_threads=1,
-        )
         users, items = training.shape
-        solver.user_factors = rng.normal(scale=self.initial_deviation, size=(users, self.factors))
-        solver.item_factors = rng.normal(scale=self.initial_deviation, size=(items, self.factors))
-        solver.fit(csr_matrix(training * ratio), show_progress=False)
+        with threadpool_limits(1, "blas"):  # sums have one order
+            solver = AlternatingLeastSquares(
+                factors=self.factors,
+                regularization=self.regularization * ratio,
+                iterations=self.iterations,
+                use_cg=False,
+                dtype=np.float64,
+                num_threads=1,
+            )
+            solver.user_factors = rng.normal(scale=self.initial_deviation, size=(users, self.factors))
+            solver.item_factors = rng.normal(scale=self.initial_deviation, size=(items, self.factors))
+            solver.fit(csr_matrix(training * ratio), show_progress=False)
         scale = np.sqrt(1 + self.unobserved_weight)
         return FactorModel(solver.user_factors / scale, solver.item_factors / scale)

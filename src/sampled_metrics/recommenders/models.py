@@ -1,6 +1,7 @@
 """Trained recommenders: what is stored of one, and how it scores blocks of users and items."""
 
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 from zipfile import BadZipFile
@@ -82,6 +83,47 @@ class SimilarityModel:
             files.write_npz(path, kind=np.array("similarity"), similarity=self.similarity)
 
 
+@dataclass(frozen=True)
+class RandomModel:
+    """Scores are independent and uniform on [0, 1), a function of key, user and item alone; none is stored.
+
+    Attributes:
+        key: 0 … 2⁶⁴ - 1. Key and user select a stream of the counter-based generator Philox (Salmon et al., Parallel
+            Random Numbers: As Easy as 1, 2, 3, SC 2011); an item's score is its number in that stream.
+    """
+
+    key: int
+
+    def scores(self, training: csr_array, users: slice, items: slice) -> Floats:
+        """Return the scores of a block, (users, items), the same whichever block is asked for."""
+        every_user, every_item = training.shape
+        block = range(every_user)[users]
+        scores = np.empty((len(block), every_item))
+        for row, user in zip(scores, block, strict=True):
+            key = np.array([self.key, user], dtype=np.uint64)
+            np.random.Generator(np.random.Philox(key=key)).random(out=row)
+        return scores[:, items]
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the key."""
+        files.write_npz(path, kind=np.array("random"), key=np.array(self.key, dtype=np.uint64))
+
+
+def _sparse_similarity(arrays: Mapping[str, np.ndarray]) -> SimilarityModel:
+    items = len(arrays["indptr"]) - 1
+    stored = (arrays["data"], arrays["indices"], arrays["indptr"])
+    return SimilarityModel(csr_array(stored, shape=(items, items)))
+
+
+KINDS: dict[str, Callable[[Mapping[str, np.ndarray]], Model]] = {
+    "factors": lambda arrays: FactorModel(arrays["user_factors"], arrays["item_factors"]),
+    "similarity": lambda arrays: SimilarityModel(arrays["similarity"]),
+    "sparse similarity": _sparse_similarity,
+    "random": lambda arrays: RandomModel(int(arrays["key"])),
+}
+"""How each kind of model is made of the arrays that its `write` wrote."""
+
+
 def read_model(path: str | os.PathLike[str]) -> Model:
     """Read what a model's `write` wrote.
 
@@ -90,14 +132,8 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     """
     with _npz(path) as arrays:
         kind = str(arrays["kind"]) if "kind" in arrays else None
-        if kind == "factors":
-            return FactorModel(arrays["user_factors"], arrays["item_factors"])
-        if kind == "similarity":
-            return SimilarityModel(arrays["similarity"])
-        if kind == "sparse similarity":
-            items = len(arrays["indptr"]) - 1
-            stored = (arrays["data"], arrays["indices"], arrays["indptr"])
-            return SimilarityModel(csr_array(stored, shape=(items, items)))
+        if kind in KINDS:
+            return KINDS[kind](arrays)
     raise DataError(f"{path}: is not a model of this project")
 
 

@@ -1,6 +1,8 @@
 """Parameters of recommenders: each says what it is and what it may be, once, where it is defined."""
 
+from copy import deepcopy
 from dataclasses import MISSING, field, fields
+from functools import partial
 from typing import Any
 
 
@@ -12,19 +14,21 @@ def parameter(description: str, *, default: Any = MISSING, **schema: Any) -> Any
         default: what it is if config does not say; without one, config must.
         **schema: JSON schema keywords that say what it may be, such as ``type="integer", minimum=1``.
     """
-    return field(default=default, metadata={"schema": {"description": description, **schema}})
+    keywords = {"description": description, **schema}
+    if default is MISSING:
+        return field(metadata={"schema": keywords})
+    keywords["default"] = default
+    if isinstance(default, dict | list):  # each recommender gets its own
+        return field(default_factory=partial(deepcopy, default), metadata={"schema": keywords})
+    return field(default=default, metadata={"schema": keywords})
 
 
 def config_schema(recommender: type) -> dict[str, Any]:
     """Return the JSON schema of a recommender's config entry, its type left aside."""
-    properties = {}
-    for each in fields(recommender):
-        properties[each.name] = dict(each.metadata["schema"])
-        if each.default is not MISSING:
-            properties[each.name]["default"] = each.default
+    properties = {each.name: dict(each.metadata["schema"]) for each in fields(recommender)}
     return {
         "type": "object",
         "additionalProperties": False,
         "properties": properties,
-        "required": [each.name for each in fields(recommender) if each.default is MISSING],
+        "required": [name for name, schema in properties.items() if "default" not in schema],
     }

@@ -18,7 +18,7 @@ def test_builds_what_the_entry_says():
 
 
 def test_unknown_type_lists_the_known_ones():
-    with pytest.raises(ConfigError, match=r"^unknown recommender type 'knn'; it may be ials, item-cf$"):
+    with pytest.raises(ConfigError, match=r"^unknown recommender type 'knn'; it may be ease, ials, .*, ranks$"):
         recommender({"type": "knn"})
 
 
@@ -54,8 +54,8 @@ class TestSchema:
                 Draft202012Validator(each).validate(each["default"])
 
     def test_is_the_callers_own(self, kind):
-        config_schema(RECOMMENDERS[kind])["properties"].clear()
-        assert config_schema(RECOMMENDERS[kind])["properties"]
+        config_schema(RECOMMENDERS[kind])["properties"]["mine"] = {}
+        assert "mine" not in config_schema(RECOMMENDERS[kind])["properties"]
 
 
 def test_what_has_no_default_is_required():

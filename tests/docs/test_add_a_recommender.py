@@ -1,0 +1,87 @@
+"""What docs/add-a-recommender.md tells a reader to do works, in a copy of the library."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from docs_blocks import DOCS, blocks
+from two_groups import two_groups
+
+from sampled_metrics.ranks import read_ranks
+
+PAGE = "add-a-recommender.md"
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+MODULE = Path("sampled_metrics/recommenders/jaccard.py")
+
+TRAIN_AND_RANK = """
+import json, sys
+from sampled_metrics.config import check_recommender
+from sampled_metrics.data.split import read_split
+from sampled_metrics.ranking import rank_held_out
+from sampled_metrics.recommenders import read_model, recommender
+from sampled_metrics.seeds import stream
+entry = json.loads(sys.argv[1])
+check_recommender(entry, "recommenders.W")
+split = read_split("split.npz")
+recommender(entry).fit(split.training, stream(1, "train")).write("model.npz")
+rank_held_out(read_model("model.npz"), split).write("ranks.csv")
+"""
+
+
+def register(init: Path, diff: str) -> None:
+    """Apply the page's diff: each added line goes in before the first line after which it belongs there."""
+    text = init.read_text(encoding="utf-8")
+    imported, opening, entry = diff.splitlines()
+    opening = opening.removeprefix(" ") + "\n"
+    assert text.count(opening) == 1
+    text = text.replace(opening, opening + entry.removeprefix("+") + "\n")
+    first_import = "from sampled_metrics.recommenders."
+    init.write_text(text.replace(first_import, f"{imported.removeprefix('+')}\n{first_import}", 1), encoding="utf-8")
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """A copy of the library with the page's recommender in it, and the split of two groups."""
+    shutil.copytree(SOURCE, tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    (module,) = blocks(PAGE, "python")
+    (diff,) = blocks(PAGE, "diff")
+    (tmp_path / "src" / MODULE).write_text(module, encoding="utf-8")
+    register(tmp_path / "src/sampled_metrics/recommenders/__init__.py", diff)
+    two_groups().write(tmp_path / "split.npz")
+    return tmp_path
+
+
+def run(folder: Path, entry: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", TRAIN_AND_RANK, entry],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(folder / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_the_example_trains_and_ranks_the_held_out_items_first(library: Path) -> None:
+    (config,) = blocks(PAGE, "yaml")
+    entry = yaml.safe_load(config)["recommenders"]["W"]
+    ran = run(library, json.dumps(entry))
+    assert ran.returncode == 0, ran.stderr
+    table = read_ranks(library / "ranks.csv")
+    assert table.above.tolist() == [0] * 14
+    assert table.tied.tolist() == [0] * 14
+
+
+def test_a_parameter_of_the_example_is_checked(library: Path) -> None:
+    ran = run(library, '{"type": "jaccard", "shrinkage": -1}')
+    assert "recommenders.W.shrinkage: must be 0 or more, not -1" in ran.stderr
+
+
+def test_the_page_fits_on_a_screen() -> None:
+    assert len((DOCS / PAGE).read_text(encoding="utf-8").splitlines()) <= 70

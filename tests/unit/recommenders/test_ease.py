@@ -1,0 +1,44 @@
+"""EASE against the minimum that defines it and against an inverse written out."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from sampled_metrics.recommenders.ease import EASE
+
+
+def weights(dense: np.ndarray, regularization: float) -> np.ndarray:
+    return np.asarray(EASE(regularization).fit(csr_array(dense), np.random.default_rng(0)).similarity)
+
+
+@pytest.fixture
+def dense() -> np.ndarray:
+    return (np.random.default_rng(3).random((40, 12)) < 0.3).astype(float)
+
+
+def test_two_items_by_hand() -> None:
+    """Items of 3 and 2 events, 1 together, λ = 1: XᵀX + λI = [[4, 1], [1, 3]], so P = [[3, -1], [-1, 4]] / 11."""
+    dense = np.array([[1.0, 1], [1, 0], [1, 0], [0, 1]])
+    np.testing.assert_allclose(weights(dense, 1), [[0, 1 / 4], [1 / 3, 0]], rtol=1e-14)
+
+
+@pytest.mark.parametrize("regularization", [0.5, 10, 500])
+def test_each_column_is_a_ridge_regression_on_the_other_items(dense: np.ndarray, regularization: float) -> None:
+    """Column j minimises ‖x_j - X b‖² + λ ‖b‖² with b_j = 0: normal equations of the other items alone."""
+    found = weights(dense, regularization)
+    for j in range(12):
+        others = np.delete(np.arange(12), j)
+        gram = dense[:, others].T @ dense[:, others] + regularization * np.eye(11)
+        np.testing.assert_allclose(
+            found[others, j], np.linalg.solve(gram, dense[:, others].T @ dense[:, j]), rtol=1e-10
+        )
+        assert found[j, j] == 0
+
+
+def test_scores_are_the_sum_of_the_weights_of_the_users_items(dense: np.ndarray) -> None:
+    training = csr_array(dense)
+    model = EASE(10).fit(training, np.random.default_rng(0))
+    gram = dense.T @ dense + 10 * np.eye(12)
+    inverse = np.linalg.inv(gram)
+    naive = np.array([[0 if i == j else -inverse[i, j] / inverse[j, j] for j in range(12)] for i in range(12)])
+    np.testing.assert_allclose(model.scores(training, slice(None), slice(None)), dense @ naive, atol=1e-12)
