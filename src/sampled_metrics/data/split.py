@@ -1,8 +1,9 @@
 """The split: one event of every user is held out, the others train (section 6)."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,11 +70,15 @@ def hold_last_out(events: Events, ties: str) -> Split:
         ties: key of `TIE_ORDER`: which of several latest events counts as the last.
 
     Raises:
-        ConfigError: there is no such tie rule.
+        ConfigError: there is no such tie rule, or the events have no timestamps.
         DataError: every user has a single event.
     """
     if ties not in TIE_ORDER:
         raise ConfigError(f"unknown tie rule {ties!r}; it may be {', '.join(TIE_ORDER)}")
+    if events.timestamps is None:
+        raise ConfigError(
+            "split.strategy: last-event needs timestamps, and the file has none; use the strategy random-event"
+        )
     order = np.lexsort((TIE_ORDER[ties](np.arange(len(events))), events.timestamps, events.users))
     users, items = events.users[order], events.items[order]
     last = np.append(users[1:] != users[:-1], True)
@@ -89,3 +94,32 @@ def hold_last_out(events: Events, ties: str) -> Split:
     training = csr_array((np.ones(int(train.sum())), (number[users[train]], items[train])), shape=shape)
     training.sort_indices()
     return Split(training, items[last & kept[users]], events.user_ids[kept], events.item_ids)
+
+
+def take_ready_made(events: Events) -> Split:
+    """Hold out the one event of each user that the file itself holds out.
+
+    Args:
+        events: at most one event for a (user, item) pair, and a held-out one of each user.
+
+    Raises:
+        ConfigError: the file does not say which events it holds out.
+    """
+    if events.held_out is None:
+        raise ConfigError(
+            "split.strategy: ready-made needs a file that says which events are held out, as of format ncf"
+        )
+    train = ~events.held_out
+    shape = (len(events.user_ids), len(events.item_ids))
+    training = csr_array((np.ones(int(train.sum())), (events.users[train], events.items[train])), shape=shape)
+    training.sort_indices()
+    held_out = np.empty(len(events.user_ids), dtype=np.int64)
+    held_out[events.users[events.held_out]] = events.items[events.held_out]
+    return Split(training, held_out, events.user_ids, events.item_ids)
+
+
+STRATEGIES: dict[str, Callable[[Events, Mapping[str, Any]], Split]] = {
+    "last-event": lambda events, options: hold_last_out(events, options["ties"]),
+    "ready-made": lambda events, options: take_ready_made(events),
+}
+"""The strategies by name; each takes the events and the `split` section of config."""
