@@ -8,8 +8,9 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 
-from sampled_metrics.data import formats
-from sampled_metrics.errors import ConfigError
+from sampled_metrics.data import formats, sources
+from sampled_metrics.data.reading import files_beside
+from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics import metric
 from sampled_metrics.recommenders import RECOMMENDERS, config_schema
@@ -32,11 +33,13 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
         if name not in config["datasets"]:
             raise ConfigError(f"study: unknown dataset {name!r}; it may be {', '.join(config['datasets'])}")
     for name, dataset in config["datasets"].items():
-        _named(f"datasets.{name}.format", dataset["format"], formats.get)
+        check_dataset(dataset, f"datasets.{name}")
         if name in config["study"] and not dataset["path"] and not dataset["urls"]:
             raise ConfigError(f"datasets.{name}: give either urls or a path")
         if name in config["study"] and dataset["path"] and not Path(dataset["path"]).is_file():
             raise ConfigError(f"datasets.{name}.path: there is no file {dataset['path']!r} (from {Path.cwd()})")
+        if name in config["study"]:
+            check_ready_made_split(dataset, f"datasets.{name}", config["split"]["strategy"])
     figures = config["figures"]
     for key, labels in {
         "metrics": config["metrics"],
@@ -88,6 +91,32 @@ def check_recommender(entry: dict[str, Any], where: str) -> None:
     schema = config_schema(RECOMMENDERS[kind])
     schema["properties"]["type"] = {"const": kind}
     check(entry, schema, where)
+
+
+def check_dataset(dataset: dict[str, Any], where: str) -> None:
+    """Check a dataset's addresses and, by what its format takes, its options; fill in the options' defaults."""
+    if dataset["urls"]:
+        sources.require_addresses(dataset["urls"], f"{where}.urls")
+    _named(f"{where}.format", dataset["format"], formats.get)
+    check(dataset["options"], formats.get(dataset["format"]).options, f"{where}.options")
+
+
+def check_ready_made_split(dataset: Mapping[str, Any], where: str, strategy: str) -> None:
+    """Refuse a ready-made split that config changes or whose other file is missing, and any other as ready-made."""
+    form = formats.get(dataset["format"])
+    if form.is_ready_made_split != (strategy == "ready-made"):
+        which = "the only one" if form.is_ready_made_split else "not one"
+        raise ConfigError(f"split.strategy: ready-made is {which} for {where}, which has format {dataset['format']}")
+    if form.is_ready_made_split and dataset["min_rating"] != 0:
+        raise ConfigError(f"{where}.min_rating: must be 0 for a ready-made split, not {dataset['min_rating']}")
+    if form.is_ready_made_split and dataset["path"]:
+        try:
+            beside = files_beside(Path(dataset["path"]), form, member=dataset["member"])
+        except DataError as error:
+            raise ConfigError(f"{where}.path: {error}") from None
+        for file in beside:
+            if not file.is_file():
+                raise ConfigError(f"{where}.path: there is no file {file.name!r} beside {dataset['path']!r}")
 
 
 def _named(key: str, name: str, find: Callable[[str], object]) -> None:

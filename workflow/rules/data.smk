@@ -26,6 +26,7 @@ rule download:
 rule split:
     input:
         archive=archive,
+        beside=beside_archive,
         code=code("split.py"),
     output:
         split="results/{dataset}/split.npz",
