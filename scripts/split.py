@@ -1,25 +1,29 @@
-"""Parse a dataset, binarize it, and hold the last event of every user out."""
+"""Parse a dataset, binarize it, and hold one event of every user out."""
 
 import hashlib
 from pathlib import Path
 
 from sampled_metrics import files
-from sampled_metrics.data import formats
-from sampled_metrics.data.archives import open_member
+from sampled_metrics.data import formats, sources
 from sampled_metrics.data.events import binarize
-from sampled_metrics.data.sources import verify
-from sampled_metrics.data.split import hold_last_out
+from sampled_metrics.data.filters import k_core
+from sampled_metrics.data.reading import read_events
+from sampled_metrics.data.split import split_events
 from sampled_metrics.jobs import job
+from sampled_metrics.seeds import stream
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
         archive, dataset = Path(snakemake.input.archive), snakemake.params.dataset
-        verify(archive, md5=dataset["md5"], sha256=dataset["sha256"])
-        form = formats.get(dataset["format"])
-        with open_member(archive, form.member) as stream:
-            events = binarize(form.parse(stream, stream.name), dataset["min_rating"])
-        split = hold_last_out(events, snakemake.params.split["ties"])
+        sources.verify(archive, md5=dataset["md5"], sha256=dataset["sha256"])
+        member = dataset["member"] or (None if dataset["path"] else sources.member(dataset["urls"]))
+        chunks = read_events(archive, formats.get(dataset["format"]), member=member, options=dataset["options"])
+        events = k_core(binarize(chunks, dataset["min_rating"]), dataset["core"])
+        rng = stream(snakemake.params.seed, snakemake.wildcards.dataset, "split")
+        split = split_events(events, snakemake.params.split["strategy"], snakemake.params.split["ties"], rng)
         split.write(snakemake.output.split)
+        with archive.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         files.write_json(
             snakemake.output.facts,
             {
@@ -30,6 +34,6 @@ if __name__ == "__main__":
                 "users_left_out_with_a_single_event": len(events.user_ids) - len(split.user_ids),
                 "mean_candidates": float(split.candidates.mean()),
                 "source": archive.name,
-                "sha256": hashlib.sha256(archive.read_bytes()).hexdigest(),
+                "sha256": sha256,
             },
         )

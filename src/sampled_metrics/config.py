@@ -10,8 +10,9 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.validators import extend
 
-from sampled_metrics.data import formats
-from sampled_metrics.errors import ConfigError
+from sampled_metrics.data import formats, sources
+from sampled_metrics.data.reading import files_beside
+from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics import metric
 from sampled_metrics.recommenders import TYPES, build, config_schema, ready_made
@@ -68,8 +69,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
         if name not in config["datasets"]:
             raise ConfigError(f"study: unknown dataset {name!r}; it may be {', '.join(config['datasets'])}")
     for name, dataset in config["datasets"].items():
-        if dataset["format"] is not None:
-            _named(f"datasets.{name}.format", dataset["format"], formats.get)
+        check_dataset(dataset, f"datasets.{name}")
     for name in config["study"]:
         check_sources(name, config)
     figures = config["figures"]
@@ -154,6 +154,34 @@ def check_sources(name: str, config: Mapping[str, Any]) -> None:
             raise ConfigError(f"datasets.{name}: give either urls or a path")
         if dataset["path"] and not Path(dataset["path"]).is_file():
             raise ConfigError(f"datasets.{name}.path: there is no file {dataset['path']!r} (from {Path.cwd()})")
+        check_ready_made_split(dataset, f"datasets.{name}")
+
+
+def check_dataset(dataset: dict[str, Any], where: str) -> None:
+    """Check a dataset's addresses and, by what its format takes, its options; fill in the options' defaults."""
+    if dataset["urls"]:
+        sources.require_addresses(dataset["urls"], f"{where}.urls")
+    if dataset["format"] is not None:
+        _named(f"{where}.format", dataset["format"], formats.get)
+        check(dataset["options"], formats.get(dataset["format"]).options, f"{where}.options")
+
+
+def check_ready_made_split(dataset: Mapping[str, Any], where: str) -> None:
+    """Refuse a ready-made split that config changes, or whose other file is missing."""
+    form = formats.get(dataset["format"])
+    if not form.is_ready_made_split:
+        return
+    for key in ("min_rating", "core"):
+        if dataset[key] != 0:
+            raise ConfigError(f"{where}.{key}: must be 0 for a ready-made split, not {dataset[key]}")
+    if dataset["path"]:
+        try:
+            beside = files_beside(Path(dataset["path"]), form, member=dataset["member"])
+        except DataError as error:
+            raise ConfigError(f"{where}.path: {error}") from None
+        for file in beside:
+            if not file.is_file():
+                raise ConfigError(f"{where}.path: there is no file {file.name!r} beside {dataset['path']!r}")
 
 
 def _named(key: str, name: str, find: Callable[[str], object]) -> None:

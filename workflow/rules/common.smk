@@ -19,6 +19,8 @@ if str(LIBRARY) not in sys.path:
 
 from sampled_metrics import reference
 from sampled_metrics.config import complete, settle
+from sampled_metrics.data import formats, sources
+from sampled_metrics.data.reading import files_beside
 from sampled_metrics.dependencies import library_files
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders import ready_made
@@ -62,7 +64,16 @@ def archive(wildcards):
 
 
 def download_path(dataset):
-    return f"data/{dataset}/{config['datasets'][dataset]['urls'][0].rsplit('/', 1)[-1]}"
+    return f"data/{dataset}/{sources.file_name(config['datasets'][dataset]['urls'][0])}"
+
+
+def beside_archive(wildcards):
+    """The other file of a split that the user has in two files."""
+    dataset = config["datasets"][wildcards.dataset]
+    if not dataset["path"]:
+        return []
+    form = formats.get(dataset["format"])
+    return files_beside(Path(dataset["path"]), form, member=dataset["member"])
 
 
 def each_recommender(path):

@@ -26,6 +26,7 @@ rule download:
 rule split:
     input:
         archive=archive,
+        beside=beside_archive,
         code=code("split.py"),
     output:
         split="results/{dataset}/split.npz",
@@ -40,5 +41,6 @@ rule split:
     params:
         dataset=lambda wildcards: config["datasets"][wildcards.dataset],
         split=config["split"],
+        seed=config["seed"],
     script:
         "../../scripts/split.py"

@@ -8,8 +8,9 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, cast
 
 from sampled_metrics.errors import DataError
 
@@ -43,17 +44,41 @@ def is_web_page(path: Path) -> bool:
     return _beginning(path).removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(_HTML_BEGINNINGS)
 
 
+class MemberStream(io.BufferedReader):
+    """A stream of bytes whose `name` is what messages are to call it, such as `ml-1m.zip/ratings.dat`.
+
+    Attributes:
+        size: bytes that it will give; None if that is not known.
+    """
+
+    def __init__(self, stream: "_CheckedStream", size: int | None) -> None:
+        super().__init__(stream)
+        self.size = size
+
+
+def find_member(path: Path, member: str | None) -> str | None:
+    """Return the full name of the zip entry that `open_member` opens; None if the file is not a zip archive.
+
+    Raises:
+        DataError: the archive is damaged, or not exactly one of its entries has that name.
+    """
+    if not zipfile.is_zipfile(path):
+        return None
+    with ExitStack() as stack:
+        return _find_entry(_open_archive(stack, path), path, member).filename
+
+
 @contextmanager
-def open_member(path: Path, member: str | None, *, limit: int = _MAX_BYTES) -> Iterator[BinaryIO]:
+def open_member(path: Path, member: str | None, *, limit: int = _MAX_BYTES) -> Iterator[MemberStream]:
     """Open a plain file, a gzipped file, or one member of a zip archive as a stream of bytes.
 
-    What the file is, its content decides, not its name. The stream's `name` is what messages are to call it, such as
-    `ml-1m.zip/ratings.dat`; its reads raise DataError where the content turns out to be damaged.
+    What the file is, its content decides, not its name; a wheel is a zip archive. The stream's reads raise DataError
+    where the content turns out to be damaged.
 
     Args:
         path: the file.
-        member: name of the zip entry, with or without its folder; None if the archive has only one. A file that is
-            not a zip archive is read whole, whatever `member` says.
+        member: name of the zip entry, with or without its folder, or a pattern of it such as `*.inter`; None if the
+            archive has only one. A file that is not a zip archive is read whole, whatever `member` says.
         limit: bytes; a zip entry that declares more is refused.
 
     Raises:
@@ -61,8 +86,8 @@ def open_member(path: Path, member: str | None, *, limit: int = _MAX_BYTES) -> I
             exactly one of its entries has that name.
     """
     with ExitStack() as stack:
-        stream = _open_entry(stack, path, member, limit) if zipfile.is_zipfile(path) else _open_file(stack, path)
-        yield stack.enter_context(io.BufferedReader(stream))
+        opened = _open_entry(stack, path, member, limit) if zipfile.is_zipfile(path) else _open_file(stack, path)
+        yield stack.enter_context(opened)
 
 
 class _CheckedStream(io.RawIOBase):
@@ -82,11 +107,8 @@ class _CheckedStream(io.RawIOBase):
             raise _damaged(self.name, error) from error
 
 
-def _open_entry(stack: ExitStack, path: Path, member: str | None, limit: int) -> _CheckedStream:
-    try:
-        archive = stack.enter_context(zipfile.ZipFile(path))
-    except _DAMAGE as error:
-        raise _damaged(str(path), error) from error
+def _open_entry(stack: ExitStack, path: Path, member: str | None, limit: int) -> MemberStream:
+    archive = _open_archive(stack, path)
     entry = _find_entry(archive, path, member)
     name = f"{path}/{PurePosixPath(entry.filename).name}"
     if entry.flag_bits & _ENCRYPTED_FLAG:
@@ -103,34 +125,50 @@ def _open_entry(stack: ExitStack, path: Path, member: str | None, limit: int) ->
         source = stack.enter_context(archive.open(entry))
     except _DAMAGE as error:
         raise _damaged(name, error) from error
-    return _CheckedStream(cast(io.BufferedIOBase, source), name)
+    return MemberStream(_CheckedStream(cast(io.BufferedIOBase, source), name), entry.file_size)
+
+
+def _open_archive(stack: ExitStack, path: Path) -> zipfile.ZipFile:
+    try:
+        return stack.enter_context(zipfile.ZipFile(path))
+    except _DAMAGE as error:
+        raise _damaged(str(path), error) from error
 
 
 def _find_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> zipfile.ZipInfo:
-    """Return the only entry with that full name or, if there is none, with that name in any folder."""
-    entries = [entry for entry in archive.infolist() if not entry.filename.endswith("/")]
+    """Return the only entry with that full name or, if there is none, with that name or pattern in any folder."""
+    entries = [
+        entry for entry in archive.infolist() if not entry.filename.endswith("/") and not _is_of_macos(entry.filename)
+    ]
     matches = entries
     if member is not None:
         matches = [entry for entry in entries if entry.filename == member]
         matches = matches or [entry for entry in entries if PurePosixPath(entry.filename).name == member]
+        matches = matches or [entry for entry in entries if fnmatchcase(entry.filename, member)]
     if len(matches) == 1:
         return matches[0]
     wanted = "file" if member is None else f"file named {member!r}"
     listed = ", ".join(repr(entry.filename) for entry in (matches or entries)[:_MAX_LISTED]) or "no files"
     more = ", …" if len(matches or entries) > _MAX_LISTED else ""
-    raise DataError(f"{path}: expected one {wanted}, found {len(matches)}; the archive holds {listed}{more}")
+    hint = "; name one as the dataset's `member`" if len(entries) > 1 else ""
+    raise DataError(f"{path}: expected one {wanted}, found {len(matches)}; the archive holds {listed}{more}{hint}")
 
 
-def _open_file(stack: ExitStack, path: Path) -> _CheckedStream:
+def _is_of_macos(name: str) -> bool:
+    """Whether it is not a file but what macOS notes about one, under nearly the same name."""
+    return name.startswith("__MACOSX/")
+
+
+def _open_file(stack: ExitStack, path: Path) -> MemberStream:
     try:
         beginning = _beginning(path)
         if is_web_page(path):
             raise DataError(f"{path}: is a web page, not the data set; delete it and download it again")
         if beginning.startswith(_GZIP_MAGIC):
-            return _CheckedStream(stack.enter_context(gzip.open(path)), str(path))
+            return MemberStream(_CheckedStream(stack.enter_context(gzip.open(path)), str(path)), None)
         if beginning.startswith(_ZIP_MAGIC) or path.suffix.lower() == ".zip":
             raise DataError(f"{path}: is not a zip archive, or is truncated; delete it and download it again")
-        return _CheckedStream(stack.enter_context(path.open("rb")), str(path))
+        return MemberStream(_CheckedStream(stack.enter_context(path.open("rb")), str(path)), path.stat().st_size)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
 

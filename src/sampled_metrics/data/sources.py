@@ -14,6 +14,7 @@ import requests
 import urllib3
 from tqdm import tqdm
 
+from sampled_metrics.data import wheels
 from sampled_metrics.data.archives import is_web_page
 from sampled_metrics.errors import ConfigError, DataError, DownloadError
 
@@ -26,6 +27,24 @@ class _NotFetchedError(Exception):
 
 class _InterruptedError(_NotFetchedError):
     """An address did not give the file this time; asking it again may help."""
+
+
+def file_name(url: str) -> str:
+    """Return what the file at an address is called.
+
+    Raises:
+        ConfigError: it is a malformed address of a wheel.
+    """
+    return wheels.parse_address(url).file_name if url.startswith(wheels.SCHEME) else url.rsplit("/", 1)[-1]
+
+
+def member(urls: Sequence[str]) -> str | None:
+    """Return the file inside the archive that the addresses name, which only those of wheels do; None if none does.
+
+    Raises:
+        ConfigError: one is a malformed address of a wheel.
+    """
+    return next((wheels.parse_address(url).member for url in urls if url.startswith(wheels.SCHEME)), None)
 
 
 def verify(path: Path, *, md5: str | None, sha256: str | None) -> None:
@@ -66,7 +85,7 @@ def download(
     one, so the download starts over. TLS certificates are always verified, and plain http needs a checksum.
 
     Args:
-        urls: https or http addresses of the same file, tried in turn.
+        urls: https or http addresses of the same file, or `pypi:` addresses of the same wheel, tried in turn.
         destination: where the file goes; missing folders are made.
         md5: expected digest in hexadecimal, or None.
         sha256: the same for SHA-256.
@@ -76,19 +95,23 @@ def download(
         progress: whether to draw a progress bar on stderr.
 
     Raises:
-        ConfigError: there is no address, or one is neither https nor http.
+        ConfigError: there is no address, or one is neither https nor http nor that of a wheel.
         DownloadError: no address gave the file.
         DataError: the file cannot be written.
     """
-    _require_web_addresses(urls)
+    require_addresses(urls)
     expected = _expected_digests(md5, sha256)
     part = destination.with_name(f"{destination.name}.part")
     reasons = []
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
         for url in urls:
-            fetch = functools.partial(
-                _fetch, url, part, has_checksum=bool(expected), timeout=timeout, progress=progress
+            fetch = (
+                functools.partial(_fetch_wheel, wheels.parse_address(url), part)
+                if url.startswith(wheels.SCHEME)
+                else functools.partial(
+                    _fetch, url, part, has_checksum=bool(expected), timeout=timeout, progress=progress
+                )
             )
             try:
                 _fetch_verified(fetch, part, expected, attempts=attempts, base_delay=base_delay)
@@ -122,12 +145,26 @@ def _fault(path: Path, expected: dict[str, str]) -> str | None:
     return None if expected else verdict
 
 
-def _require_web_addresses(urls: Sequence[str]) -> None:
+def require_addresses(urls: Sequence[str], key: str = "datasets.*.urls") -> None:
+    """Check that there are addresses, and that each may be downloaded from.
+
+    Args:
+        urls: the addresses.
+        key: what messages call them by.
+
+    Raises:
+        ConfigError: one line that says which is wrong.
+    """
     if not urls:
-        raise ConfigError("datasets.*.urls: there is no address to download from; give one, or set `path` to a copy")
+        raise ConfigError(f"{key}: there is no address to download from; give one, or set `path` to a copy")
     for url in urls:
-        if urlsplit(url).scheme not in ("https", "http"):
-            raise ConfigError(f"datasets.*.urls: {url!r} is not an https:// or http:// address")
+        if url.startswith(wheels.SCHEME):
+            try:
+                wheels.parse_address(url)
+            except ConfigError as error:
+                raise ConfigError(f"{key}: {error}") from None
+        elif urlsplit(url).scheme not in ("https", "http"):
+            raise ConfigError(f"{key}: {url!r} is not an https:// or http:// address")
 
 
 def _fetch_verified(
@@ -180,6 +217,15 @@ def _fetch(url: str, part: Path, *, has_checksum: bool, timeout: tuple[float, fl
         raise _InterruptedError(_in_short(cause)) from error
     except requests.RequestException as error:
         raise _NotFetchedError(_in_short(_first_cause(error, handled_by_caller))) from error
+
+
+def _fetch_wheel(wheel: wheels.Wheel, part: Path) -> bool:
+    """Download a wheel to `part`; no bytes that were there before are kept."""
+    try:
+        wheels.fetch(wheel, part)
+    except DownloadError as error:
+        raise _NotFetchedError(str(error)) from error
+    return False
 
 
 def _refuse_unchecked_http(url: str, has_checksum: bool) -> None:

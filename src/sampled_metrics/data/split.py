@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sampled_metrics import files
+from sampled_metrics.arrays import Ints
 from sampled_metrics.data.events import Events
 from sampled_metrics.errors import ConfigError, DataError
 
-TIE_ORDER: dict[str, Callable[[NDArray[np.int64]], NDArray[np.int64]]] = {
-    "first": lambda position: -position,
-    "last": lambda position: position,
+TIE_ORDER: dict[str, Callable[[Ints, np.random.Generator], Ints]] = {
+    "first": lambda position, rng: -position,
+    "last": lambda position, rng: position,
+    "random": lambda position, rng: rng.permutation(len(position)),
 }
 """Among a user's events that share the latest time, which one is the last: a key, the greatest of which is held out."""
 
@@ -31,12 +33,12 @@ class Split:
     """
 
     training: csr_array
-    held_out: NDArray[np.int64]
+    held_out: Ints
     user_ids: NDArray[np.generic]
     item_ids: NDArray[np.generic]
 
     @property
-    def candidates(self) -> NDArray[np.int64]:
+    def candidates(self) -> Ints:
         """(users,) n_u: all items less the user's training items. The held-out item counts."""
         return self.training.shape[1] - np.diff(self.training.indptr).astype(np.int64)
 
@@ -61,23 +63,38 @@ def read_split(path: str | os.PathLike[str]) -> Split:
         return Split(training, arrays["held_out"], arrays["user_ids"], arrays["item_ids"])
 
 
-def hold_last_out(events: Events, ties: str) -> Split:
+def hold_last_out(events: Events, ties: str, rng: np.random.Generator) -> Split:
     """Hold the last event of every user out. Users with a single event are left out: nothing would train.
 
     Args:
         events: at most one event for a (user, item) pair.
         ties: key of `TIE_ORDER`: which of several latest events counts as the last.
+        rng: the random stream, for random ties.
 
     Raises:
-        ConfigError: there is no such tie rule.
+        ConfigError: there is no such tie rule, or the events have no timestamps.
         DataError: every user has a single event.
     """
     if ties not in TIE_ORDER:
         raise ConfigError(f"unknown tie rule {ties!r}; it may be {', '.join(TIE_ORDER)}")
-    order = np.lexsort((TIE_ORDER[ties](np.arange(len(events))), events.timestamps, events.users))
+    if events.timestamps is None:
+        raise ConfigError(
+            "split.strategy: last-event needs timestamps, and the file has none; use the strategy random-event"
+        )
+    tie = TIE_ORDER[ties](np.arange(len(events)), rng)
+    return _hold_out(events, np.lexsort((tie, events.timestamps, events.users)))
+
+
+def hold_random_out(events: Events, rng: np.random.Generator) -> Split:
+    """Hold one event of every user out, each equally likely; arguments and errors as in `hold_last_out`."""
+    return _hold_out(events, np.lexsort((rng.permutation(len(events)), events.users)))
+
+
+def _hold_out(events: Events, order: Ints) -> Split:
+    """Hold out what comes last of each user in an order that keeps the events of a user together."""
     users, items = events.users[order], events.items[order]
     last = np.append(users[1:] != users[:-1], True)
-    counts = np.bincount(users)
+    counts = np.bincount(users, minlength=len(events.user_ids))
     kept = counts > 1
     if not kept.any():
         raise DataError(
@@ -89,3 +106,44 @@ def hold_last_out(events: Events, ties: str) -> Split:
     training = csr_array((np.ones(int(train.sum())), (number[users[train]], items[train])), shape=shape)
     training.sort_indices()
     return Split(training, items[last & kept[users]], events.user_ids[kept], events.item_ids)
+
+
+def take_ready_made(events: Events) -> Split:
+    """Hold out the one event of each user that the file itself holds out.
+
+    Args:
+        events: at most one event for a (user, item) pair, and a held-out one of each user.
+
+    Raises:
+        ConfigError: the file does not say which events it holds out.
+    """
+    if events.held_out is None:
+        raise ConfigError("a ready-made split needs a file that says which events are held out, as of format ncf")
+    train = ~events.held_out
+    shape = (len(events.user_ids), len(events.item_ids))
+    training = csr_array((np.ones(int(train.sum())), (events.users[train], events.items[train])), shape=shape)
+    training.sort_indices()
+    held_out = np.empty(len(events.user_ids), dtype=np.int64)
+    held_out[events.users[events.held_out]] = events.items[events.held_out]
+    return Split(training, held_out, events.user_ids, events.item_ids)
+
+
+STRATEGIES: dict[str, Callable[[Events, str, np.random.Generator], Split]] = {
+    "last-event": hold_last_out,
+    "random-event": lambda events, ties, rng: hold_random_out(events, rng),
+}
+"""Which event of a user is held out, by name: from the events, the tie rule and a random stream to the split."""
+
+
+def split_events(events: Events, strategy: str, ties: str, rng: np.random.Generator) -> Split:
+    """Hold one event of every user out; a file that has a split of its own is split as it says.
+
+    Args:
+        events: at most one event for a (user, item) pair.
+        strategy: key of `STRATEGIES`.
+        ties: key of `TIE_ORDER`, for last-event.
+        rng: the random stream.
+    """
+    if events.held_out is not None:
+        return take_ready_made(events)
+    return STRATEGIES[strategy](events, ties, rng)

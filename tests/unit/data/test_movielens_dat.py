@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sampled_metrics.data import formats
-from sampled_metrics.data.formats import movielens_dat
+from sampled_metrics.data.formats import movielens_dat, separated
 from sampled_metrics.errors import ConfigError, DataError
 
 
@@ -31,8 +31,8 @@ class TestRegistry:
 class TestWellFormed:
     def test_keeps_file_order_values_and_types(self):
         (chunk,) = parse(b"7::0::3.5::978300760\n1::12::5::-1\n")
-        assert [array.tolist() for array in chunk] == [[7, 1], [0, 12], [3.5, 5.0], [978300760, -1]]
-        assert [array.dtype for array in chunk] == [np.int64, np.int64, np.float64, np.int64]
+        assert [array.tolist() for array in chunk[:4]] == [[7, 1], [0, 12], [3.5, 5.0], [978300760, -1]]
+        assert [array.dtype for array in chunk[:4]] == [np.int64, np.int64, np.float64, np.int64]
 
     @pytest.mark.parametrize(
         "content",
@@ -57,7 +57,7 @@ class TestWellFormed:
     )
     def test_tolerates(self, content):
         (chunk,) = parse(content)
-        assert [array.tolist() for array in chunk] == [[1, 5], [2, 6], [3.0, 4.5], [4, 8]]
+        assert [array.tolist() for array in chunk[:4]] == [[1, 5], [2, 6], [3.0, 4.5], [4, 8]]
 
     def test_ids_of_18_digits_are_exact(self):
         (chunk,) = parse(b"999999999999999999::123456789012345678::1::4\n")
@@ -69,7 +69,7 @@ class TestWellFormed:
         lines = [b"%d::7::4::%d" % (number, 20 - number) for number in range(20)]
         content = ending.join(lines) + ending * (2 if has_empty_end else 1)
         for size in range(1, 30):  # up to two lines and more: every place a cut can fall on
-            monkeypatch.setattr(movielens_dat, "_BLOCK_BYTES", size)
+            monkeypatch.setattr(separated, "_BLOCK_BYTES", size)
             chunks = parse(content)
             assert len(chunks) > 5
             assert np.concatenate([chunk.users for chunk in chunks]).tolist() == list(range(20))
@@ -117,14 +117,14 @@ class TestMalformed:
         assert "line 1:" in error_of(b"1::2::3::4::5\n1::2::3\n")
 
     def test_line_number_counts_from_the_start_of_the_file(self, monkeypatch):
-        monkeypatch.setattr(movielens_dat, "_BLOCK_BYTES", 50)
+        monkeypatch.setattr(separated, "_BLOCK_BYTES", 50)
         content = b"1::2::3::4\n" * 1000 + b"1::2::3\n" + b"1::2::3::4\n" * 1000
         assert "line 1001:" in error_of(content)
 
     def test_an_empty_line_is_only_tolerated_as_the_last(self, monkeypatch):
         assert "line 2:" in error_of(b"1::2::3::4\n\n1::2::3::4\n")
         assert "line 2:" in error_of(b"1::2::3::4\n\n\n")
-        monkeypatch.setattr(movielens_dat, "_BLOCK_BYTES", 1)
+        monkeypatch.setattr(separated, "_BLOCK_BYTES", 1)
         assert "line 2:" in error_of(b"1::2::3::4\n\n1::2::3::4\n")
 
     def test_shows_a_long_line_shortened(self):
@@ -151,14 +151,14 @@ class TestMalformed:
         endless = Endless()
         with pytest.raises(DataError, match="line 1:"):
             list(movielens_dat.parse(io.BufferedReader(endless), "endless"))
-        assert endless.served < 3 * movielens_dat._BLOCK_BYTES
+        assert endless.served < 3 * separated._BLOCK_BYTES
 
     @pytest.mark.parametrize("content", [b"", b"\n", b"\r\n", b"\xef\xbb\xbf"])
     def test_a_file_without_events_is_refused(self, content):
         assert error_of(content) == "ml-1m.zip/ratings.dat: holds no events"
 
     def test_what_comes_before_the_malformed_line_in_earlier_chunks_is_yielded(self, monkeypatch):
-        monkeypatch.setattr(movielens_dat, "_BLOCK_BYTES", 1)
+        monkeypatch.setattr(separated, "_BLOCK_BYTES", 1)
         chunks = movielens_dat.parse(io.BytesIO(b"1::2::3::4\nx\n"), "f")
         assert next(chunks).users.tolist() == [1]
         with pytest.raises(DataError, match=re.escape("f, line 2:")):

@@ -1,0 +1,37 @@
+"""Filters of events, before they are split."""
+
+import numpy as np
+
+from sampled_metrics.data.events import Events
+from sampled_metrics.errors import DataError
+
+
+def k_core(events: Events, k: int) -> Events:
+    """Take users and items with fewer than k events out, again and again, until each that is left has k.
+
+    Args:
+        events: at most one event for a (user, item) pair.
+        k: 0 or 1 keeps everything.
+
+    Raises:
+        DataError: nothing is left.
+    """
+    kept = np.ones(len(events), dtype=np.bool_)
+    while True:
+        user_counts = np.bincount(events.users[kept], minlength=len(events.user_ids))
+        item_counts = np.bincount(events.items[kept], minlength=len(events.item_ids))
+        few = kept & ((user_counts[events.users] < k) | (item_counts[events.items] < k))
+        if not few.any():
+            break
+        kept &= ~few
+    if not kept.any():
+        raise DataError(f"no user and item has {k} (core) events or more among those that are left")
+    users, items = user_counts > 0, item_counts > 0
+    return Events(
+        (np.cumsum(users) - 1)[events.users[kept]],
+        (np.cumsum(items) - 1)[events.items[kept]],
+        None if events.timestamps is None else events.timestamps[kept],
+        events.user_ids[users],
+        events.item_ids[items],
+        None if events.held_out is None else events.held_out[kept],
+    )

@@ -1,0 +1,28 @@
+r"""RecBole's atomic file of interactions, `NAME.inter`: fields separated by tabs, under a header that types them.
+
+The header is such as `user_id:token\titem_id:token\trating:float\ttimestamp:float`. Of its columns, user_id and item_id
+must be there, rating and timestamp may be, and others are ignored. Tokens may be any text; nothing is quoted.
+"""
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from sampled_metrics.data.events import EventChunk
+from sampled_metrics.data.formats.registry import register
+from sampled_metrics.data.formats.separated import layout_by_names, read_events, read_header
+
+COLUMNS = {"user": "user_id", "item": "item_id", "rating": "rating", "timestamp": "timestamp"}
+OPTIONAL = ("rating", "timestamp")
+
+
+@register("recbole-inter", member="*.inter")
+def parse(stream: BinaryIO, name: str) -> Iterator[EventChunk]:
+    """Yield the events in file order; see `read_events`.
+
+    Raises:
+        DataError: a column is missing, a line is malformed, or there is no event.
+    """
+    header = [field.partition(":")[0] for field in read_header(stream, name).split("\t")]
+    columns = {role: column for role, column in COLUMNS.items() if column in header or role not in OPTIONAL}
+    layout = layout_by_names(name, header, columns, "\t", has_quotes=False)
+    yield from read_events(stream, name, layout, lines_before=1)

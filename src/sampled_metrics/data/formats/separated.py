@@ -1,0 +1,196 @@
+"""Lines of separated fields, which all the text formats are: checked by a regular expression, read by pandas."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+import pandas as pd
+
+from sampled_metrics.data.events import EventChunk
+from sampled_metrics.errors import ConfigError, DataError
+
+# Numbers of up to 18 digits fit int64, and exponents of two digits float64, so what matches needs no further check.
+# Possessive (++, *+, ?+): linear in time.
+_ID = rb"[0-9]{1,18}+"
+_DECIMAL = rb"-?[0-9]{1,18}+(?:\.[0-9]{1,18}+)?+"
+_WHOLE = rb"-?[0-9]{1,18}+"
+_NUMBER = rb"-?(?:[0-9]{1,18}+(?:\.[0-9]{0,18}+)?+|\.[0-9]{1,18}+)(?:[eE][+-]?[0-9]{1,2}+)?+"
+
+_BLOCK_BYTES = 16 * 2**20
+_LINE_BYTES = 2**20  # more than a well-formed line has; bounds what a file without line ends takes
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_SHOWN_CHARACTERS = 80
+_SHOWN_COLUMNS = 20
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How an event is written.
+
+    Attributes:
+        separator: what stands between the fields of a line.
+        columns: what each field is, in order: "user", "item", "rating", "timestamp", or None for what is ignored.
+        expected: what messages say a line should be.
+        has_text_ids: False: ids are whole numbers from 0, ratings decimal numbers, timestamps whole numbers, each of
+            at most 18 digits. True: ids are any text that is not empty, ratings and timestamps any finite numbers.
+        has_quotes: whether a field may stand in double quotes, as in csv, where a quote is written twice.
+    """
+
+    separator: str
+    columns: tuple[str | None, ...]
+    expected: str
+    has_text_ids: bool = False
+    has_quotes: bool = False
+
+
+def read_events(stream: BinaryIO, name: str, layout: Layout, *, lines_before: int = 0) -> Iterator[EventChunk]:
+    r"""Yield the events in file order, in chunks of about 16 MiB of text.
+
+    Tolerated are `\r\n` line ends, a UTF-8 byte order mark, a last line without its line end, and an empty last line.
+
+    Args:
+        stream: the file's bytes, from the first event on.
+        name: what errors call the file.
+        layout: how an event is written.
+        lines_before: the lines of the file that were read already.
+
+    Raises:
+        DataError: a line is malformed, or there is no event.
+    """
+    pattern = _events(layout)
+    has_events = False
+    rest = b"" if lines_before else stream.read(len(_BYTE_ORDER_MARK)).removeprefix(_BYTE_ORDER_MARK)
+    is_end = False
+    while not is_end:
+        read = stream.read(_BLOCK_BYTES)
+        is_end = len(read) < _BLOCK_BYTES
+        block = rest + read
+        if is_end and not block.endswith(b"\n"):
+            block += b"\n"
+        match = pattern.match(block)
+        events = match[0] if match else b""
+        rest = block[len(events) :]
+        if events:
+            has_events = True
+            yield _convert(events, layout, name, lines_before)
+            lines_before += events.count(b"\n")
+        # before the end, a line that seems malformed may only be cut: it is tried again with what follows
+        is_malformed = rest not in (b"", b"\n", b"\r\n") if is_end else not events and len(rest) > _LINE_BYTES
+        if is_malformed:
+            line, _, _ = rest.partition(b"\n")
+            raise DataError(f"{name}, line {lines_before + 1}: expected {layout.expected}, got {shown(line)}")
+    if not has_events:
+        raise DataError(f"{name}: holds no events")
+
+
+def read_header(stream: BinaryIO, name: str) -> str:
+    """Read the first line, without its line end.
+
+    Raises:
+        DataError: it is not UTF-8.
+    """
+    line = stream.readline(_LINE_BYTES).removeprefix(_BYTE_ORDER_MARK)
+    try:
+        return line.decode().rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise DataError(f"{name}, line 1: expected a header in UTF-8, got {shown(line.rstrip())}") from None
+
+
+def layout_by_names(
+    name: str, header: Sequence[str], columns: Mapping[str, str], separator: str, *, has_quotes: bool
+) -> Layout:
+    """Return the layout, with text ids, of a file whose header names its columns.
+
+    Args:
+        name: what errors call the file.
+        header: the names of all columns, in order.
+        columns: the name of the column that holds "user", "item", "rating", "timestamp".
+        separator: what stands between the fields of a line.
+        has_quotes: see `Layout`.
+
+    Raises:
+        ConfigError: a column would have to be two things.
+        DataError: a column is missing, or there twice.
+    """
+    meaning = {column: role for role, column in columns.items()}
+    if len(meaning) < len(columns):
+        raise ConfigError(f"columns: {' and '.join(columns)} must name different columns, not {list(columns.values())}")
+    for column in meaning:
+        if header.count(column) != 1:
+            number = "no" if column not in header else "more than one"
+            there = ", ".join(shown(each.encode()) for each in header[:_SHOWN_COLUMNS])
+            more = ", …" if len(header) > _SHOWN_COLUMNS else ""
+            raise DataError(f"{name}, line 1: there is {number} column {column!r}; the columns are {there}{more}")
+    ids = f"{columns['user']!r} and {columns['item']!r} not empty"
+    numbers = " and ".join(repr(columns[role]) for role in ("rating", "timestamp") if role in columns)
+    return Layout(
+        separator,
+        tuple(meaning.get(column) for column in header),
+        f"{len(header)} fields separated by {separator!r}, {ids}" + (f", {numbers} numbers" if numbers else ""),
+        has_text_ids=True,
+        has_quotes=has_quotes,
+    )
+
+
+def shown(line: bytes) -> str:
+    """Quote a line so that it is short and harmless on a terminal."""
+    text = line.removesuffix(b"\r").decode("utf-8", "backslashreplace")
+    return repr(text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…")
+
+
+def _events(layout: Layout) -> re.Pattern[bytes]:
+    """Return a pattern of as many well-formed lines as there are."""
+    separator = re.escape(layout.separator.encode())
+    fields = {"user": _ID, "item": _ID, "rating": _DECIMAL, "timestamp": _WHOLE, None: rb"[^%b\0\r\n]*+" % separator}
+    if layout.has_text_ids:
+        fields |= dict.fromkeys(("user", "item"), rb"[^%b\0\r\n]++" % separator)
+        fields |= dict.fromkeys(("rating", "timestamp"), _NUMBER)
+    if layout.has_quotes:
+        # a quote opens only at the beginning of a field; (?!"(?!")): what it encloses is not empty
+        bare = rb'(?!")[^%b\0\r\n]' % separator
+        enclosed = rb'"[^"\0]*+(?:""[^"\0]*+)*+"'
+        enclosed_id = rb'"(?!"(?!"))[^"\0\r\n]*+(?:""[^"\0\r\n]*+)*+"'
+        fields |= dict.fromkeys(("user", "item"), rb"(?:%b++|%b)" % (bare, enclosed_id))
+        fields |= dict.fromkeys(("rating", "timestamp"), rb'(?:%b|"%b")' % (_NUMBER, _NUMBER))
+        fields[None] = rb"(?:%b*+|%b)" % (bare, enclosed)
+    return re.compile(rb"(?:%b\r?\n)*+" % separator.join(fields[column] for column in layout.columns))
+
+
+def _convert(events: bytes, layout: Layout, name: str, lines_before: int) -> EventChunk:
+    """Turn lines that are known to be well-formed into arrays."""
+    if layout.has_text_ids:
+        _require_utf8(events, name, lines_before)
+    if len(layout.separator) > 1:
+        events = events.replace(layout.separator.encode(), b"\t")  # one byte, for pandas' C engine
+    id_type = object if layout.has_text_ids else np.int64  # not category, which makes numbers of what looks like them
+    types = {"user": id_type, "item": id_type, "rating": np.float64}
+    table = pd.read_csv(
+        io.BytesIO(events),
+        sep="\t" if len(layout.separator) > 1 else layout.separator,
+        names=[column or f"ignored {position}" for position, column in enumerate(layout.columns)],
+        usecols=[column for column in layout.columns if column],
+        dtype={column: types[column] for column in layout.columns if column in types},  # timestamps: int64 if they can
+        engine="c",
+        low_memory=False,
+        na_filter=False,
+        quoting=csv.QUOTE_MINIMAL if layout.has_quotes else csv.QUOTE_NONE,
+    )
+    return EventChunk(
+        table["user"].to_numpy(),
+        table["item"].to_numpy(),
+        table["rating"].to_numpy() if "rating" in table else None,
+        table["timestamp"].to_numpy() if "timestamp" in table else None,
+    )
+
+
+def _require_utf8(events: bytes, name: str, lines_before: int) -> None:
+    try:
+        events.decode()
+    except UnicodeDecodeError as error:
+        line_number = lines_before + events.count(b"\n", 0, error.start) + 1
+        line = events[events.rfind(b"\n", 0, error.start) + 1 :].partition(b"\n")[0]
+        raise DataError(f"{name}, line {line_number}: expected text in UTF-8, got {shown(line)}") from None

@@ -1,0 +1,118 @@
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sampled_metrics.data import formats
+from sampled_metrics.data.events import binarize
+from sampled_metrics.data.reading import files_beside, read_events
+from sampled_metrics.data.split import take_ready_made
+from sampled_metrics.errors import DataError
+
+TRAIN = b"0\t32\t4\t978824330\n0\t34\t4\t978824330\n2\t7\t3\t5\n1\t32\t5\t9\n"
+TEST = b"2\t32\t4\t10\n0\t25\t5\t978824351\n1\t34\t3\t2\n"
+
+
+def parse(train: bytes = TRAIN, test: bytes = TEST) -> list[formats.EventChunk]:
+    parser = formats.get("ncf").parse
+    return list(parser(io.BytesIO(train), "a.train.rating", io.BytesIO(test), "a.test.rating"))
+
+
+def error_of(train: bytes = TRAIN, test: bytes = TEST) -> str:
+    with pytest.raises(DataError) as caught:
+        parse(train, test)
+    return str(caught.value)
+
+
+def test_says_which_events_are_held_out():
+    chunks = parse()
+    held_out = np.concatenate([chunk.held_out for chunk in chunks])
+    users = np.concatenate([chunk.users for chunk in chunks])
+    assert users.tolist() == [0, 0, 2, 1, 2, 0, 1]
+    assert held_out.tolist() == [False] * 4 + [True] * 3
+
+
+def test_the_split_is_the_files_own():
+    split = take_ready_made(binarize(parse(), 0))
+    assert split.item_ids.tolist() == [7, 25, 32, 34]
+    assert split.item_ids[split.held_out].tolist() == [25, 34, 32]
+    assert split.training.toarray().tolist() == [[0, 0, 1, 1], [0, 0, 1, 0], [1, 0, 0, 0]]
+
+
+class TestFiles:
+    def read(self, path: Path, member: str | None = None) -> int:
+        return sum(len(chunk.users) for chunk in read_events(path, formats.get("ncf"), member=member))
+
+    def test_side_by_side(self, tmp_path):
+        path = tmp_path / "ml-1m.train.rating"
+        path.write_bytes(TRAIN)
+        (tmp_path / "ml-1m.test.rating").write_bytes(TEST)
+        assert self.read(path) == 7
+        assert files_beside(path, formats.get("ncf")) == [tmp_path / "ml-1m.test.rating"]
+
+    @pytest.mark.parametrize("member", [None, "pinterest.train.rating", "Data/pinterest.train.rating"])
+    def test_in_a_zip(self, tmp_path, member):
+        path = tmp_path / "ncf.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("Data/pinterest.train.rating", TRAIN)
+            archive.writestr("Data/pinterest.test.rating", TEST)
+            archive.writestr("Data/pinterest.test.negative", b"(0,25)\t1\n")
+        assert self.read(path, member) == 7
+        assert files_beside(path, formats.get("ncf")) == []
+
+    def test_of_several_in_a_zip_the_member_says_which(self, tmp_path):
+        path = tmp_path / "ncf.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            for name in ("ml-1m", "pinterest"):
+                archive.writestr(f"{name}.train.rating", TRAIN)
+                archive.writestr(f"{name}.test.rating", TEST)
+        assert self.read(path, "pinterest.train.rating") == 7
+        with pytest.raises(DataError, match=r"found 2; .*'ml-1m\.train\.rating'.*name one as the dataset's `member`"):
+            self.read(path)
+
+    def test_without_the_test_file(self, tmp_path):
+        path = tmp_path / "ml-1m.train.rating"
+        path.write_bytes(TRAIN)
+        with pytest.raises(DataError, match=r"ml-1m\.test\.rating: cannot be read: No such file"):
+            self.read(path)
+
+    def test_by_another_name(self, tmp_path):
+        path = tmp_path / "train.tsv"
+        path.write_bytes(TRAIN)
+        with pytest.raises(
+            DataError, match=r"^train\.tsv: expected a file named NAME\.train\.rating, with NAME\.test\.rating"
+        ):
+            self.read(path)
+
+
+class TestRefused:
+    def test_a_second_held_out_event(self):
+        assert error_of(test=TEST + b"0\t99\t1\t1\n") == (
+            "a.test.rating, line 4: a second held-out event of user 0; expected one"
+        )
+
+    def test_a_user_without_training(self):
+        assert error_of(test=b"5\t1\t1\t1\n" + TEST) == "a.test.rating, line 1: user 5 is not in a.train.rating"
+
+    def test_a_user_without_a_held_out_event(self):
+        assert error_of(train=TRAIN + b"5\t1\t1\t1\n") == (
+            "a.train.rating, line 5: user 5 has no held-out event in a.test.rating; expected one of each user"
+        )
+
+    def test_an_event_in_both(self):
+        assert error_of(train=TRAIN + b"2\t32\t1\t1\n") == (
+            "a.train.rating, line 5: user 2 has item 32, which a.test.rating, line 1, holds out"
+        )
+
+    def test_line_numbers_count_over_chunks(self, monkeypatch):
+        monkeypatch.setattr("sampled_metrics.data.formats.separated._BLOCK_BYTES", 40)
+        assert error_of(train=TRAIN * 50 + b"2\t32\t1\t1\n" + TRAIN).startswith("a.train.rating, line 201: ")
+
+    @pytest.mark.parametrize(("train", "test", "file"), [(b"", TEST, "train"), (TRAIN, b"", "test")])
+    def test_an_empty_file(self, train, test, file):
+        assert error_of(train, test) == f"a.{file}.rating: holds no events"
+
+    def test_a_malformed_line(self):
+        assert error_of(test=TEST + b"(0,25)\t1\n").startswith("a.test.rating, line 4: expected user, item, rating and")

@@ -1,0 +1,228 @@
+"""What the formats have in common, on the same events written in each."""
+
+import io
+
+import numpy as np
+import pytest
+
+from sampled_metrics.data import formats
+from sampled_metrics.data.events import binarize
+from sampled_metrics.data.formats import separated
+from sampled_metrics.errors import DataError
+
+EVENTS = [(7, 30, 3.5, 978300760), (1, 12, 5, 1), (7, 12, 0.5, 978300759)]
+COLUMNS = {"user": "u", "item": "i", "rating": "r", "timestamp": "t"}
+HEADERS = {
+    "movielens-dat": b"",
+    "movielens-100k": b"",
+    "movielens-csv": b"userId,movieId,rating,timestamp\n",
+    "recbole-inter": b"user_id:token\titem_id:token\trating:float\ttimestamp:float\n",
+    "delimited": b"u;i;r;t\n",
+}
+SEPARATORS = {
+    "movielens-dat": b"::",
+    "movielens-100k": b"\t",
+    "movielens-csv": b",",
+    "recbole-inter": b"\t",
+    "delimited": b";",
+}
+OPTIONS = {"delimited": {"separator": ";", "columns": COLUMNS}}
+EXPECTED = {
+    "movielens-dat": "expected UserID::MovieID::Rating::Timestamp",
+    "movielens-100k": "expected user, item, rating and timestamp, separated by tabs",
+    "movielens-csv": "expected userId,movieId,rating,timestamp",
+    "recbole-inter": (
+        r"expected 4 fields separated by '\t', 'user_id' and 'item_id' not empty, 'rating' and 'timestamp' numbers"
+    ),
+    "delimited": "expected 4 fields separated by ';', 'u' and 'i' not empty, 'r' and 't' numbers",
+}
+
+each_format = pytest.mark.parametrize("form", HEADERS)
+each_with_text_ids = pytest.mark.parametrize("form", ["recbole-inter", "delimited"])
+each_with_integer_ids = pytest.mark.parametrize("form", ["movielens-dat", "movielens-100k", "movielens-csv"])
+
+
+def line(form: str, *fields: object) -> bytes:
+    return SEPARATORS[form].join(str(field).encode() for field in fields) + b"\n"
+
+
+def written(form: str, events=EVENTS) -> bytes:
+    return HEADERS[form] + b"".join(line(form, *event) for event in events)
+
+
+def parse(form: str, content: bytes) -> list[formats.EventChunk]:
+    return list(formats.get(form).parse(io.BytesIO(content), "file", **OPTIONS.get(form, {})))
+
+
+def error_of(form: str, content: bytes) -> str:
+    with pytest.raises(DataError) as caught:
+        parse(form, content)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def columns(chunks: list[formats.EventChunk]) -> list[list]:
+    """Users, items, ratings, timestamps of all chunks; ids as text."""
+    users, items, ratings, timestamps = (np.concatenate(each) for each in list(zip(*chunks, strict=True))[:4])
+    return [[str(id_) for id_ in users], [str(id_) for id_ in items], ratings.tolist(), timestamps.tolist()]
+
+
+EVENT_COLUMNS = [["7", "1", "7"], ["30", "12", "12"], [3.5, 5.0, 0.5], [978300760, 1, 978300759]]
+
+
+@each_format
+class TestEveryFormat:
+    def test_reads_the_same_events(self, form):
+        assert columns(parse(form, written(form))) == EVENT_COLUMNS
+
+    def test_gives_the_same_numbers(self, form):
+        events = binarize(parse(form, written(form)), 0)
+        assert events.user_ids.tolist() == [1, 7]
+        assert events.item_ids.tolist() == [12, 30]
+        assert events.user_ids.dtype == events.item_ids.dtype == events.timestamps.dtype == np.int64
+        assert events.users.tolist() == [1, 0, 1]
+        assert events.items.tolist() == [1, 0, 0]
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda content: content.removesuffix(b"\n"),
+            lambda content: content.replace(b"\n", b"\r\n"),
+            lambda content: b"\xef\xbb\xbf" + content,
+            lambda content: content + b"\n",
+            lambda content: (content + b"\n").replace(b"\n", b"\r\n"),
+        ],
+        ids=["no final newline", "crlf", "byte order mark", "empty last line", "crlf empty last line"],
+    )
+    def test_tolerates(self, form, change):
+        assert columns(parse(form, change(written(form)))) == EVENT_COLUMNS
+
+    def test_chunks_may_be_cut_anywhere(self, form, monkeypatch):
+        events = [(number, 7, 4, 20 - number) for number in range(1, 21)]
+        for size in range(1, 40):
+            monkeypatch.setattr(separated, "_BLOCK_BYTES", size)
+            chunks = parse(form, written(form, events))
+            assert len(chunks) > 4
+            assert columns(chunks)[0] == [str(number) for number in range(1, 21)]
+            assert columns(chunks)[3] == list(range(19, -1, -1))
+
+    @pytest.mark.parametrize("block", [30, 2**24])
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            (1, 2, 3),
+            (1, 2, 3, 4, 5),
+            (1, 2, "x", 4),
+            (1, 2, "", 4),
+            ("", 2, 3, 4),
+            (1, "", 3, 4),
+            (1, 2, 3, ""),
+            (1, 2, "nan", 4),
+            (1, 2, 3, "inf"),
+            (1, 2, "1e999", 4),
+            (1, 2, 3, "2015-01-01"),
+            (1, 2, 3, " 4"),
+            ("1\0", 2, 3, 4),
+            ("1\r", 2, 3, 4),
+            (),
+        ],
+    )
+    def test_names_the_file_and_the_line(self, form, fields, block, monkeypatch):
+        monkeypatch.setattr(separated, "_BLOCK_BYTES", block)
+        bad = line(form, *fields)
+        content = written(form) + bad + line(form, 9, 9, 9, 9)
+        number = 4 + bool(HEADERS[form])
+        message = error_of(form, content)
+        assert message == f"file, line {number}: {EXPECTED[form]}, got {separated.shown(bad.removesuffix(bytes([10])))}"
+
+    def test_shows_a_long_line_shortened(self, form):
+        assert error_of(form, written(form) + b"x" * 100_000).endswith("got " + repr("x" * 79 + "…"))
+
+    def test_a_file_without_line_ends_is_not_read_whole(self, form):
+        stream = io.BytesIO(written(form) + b"1" * 3 * separated._BLOCK_BYTES)
+        with pytest.raises(DataError, match=r"line [45]:"):
+            list(formats.get(form).parse(stream, "file", **OPTIONS.get(form, {})))
+        assert stream.tell() < 2.1 * separated._BLOCK_BYTES
+
+    @pytest.mark.parametrize("end", [b"", b"\n"])
+    def test_a_file_without_events(self, form, end):
+        assert error_of(form, HEADERS[form] + end) == "file: holds no events"
+
+
+@each_with_integer_ids
+@pytest.mark.parametrize(
+    "fields", [("a", 2, 3, 4), (-1, 2, 3, 4), (1, "2.0", 3, 4), (1, 2, 3, "4.0"), ('"1"', 2, 3, 4)]
+)
+def test_refuses_what_movielens_never_has(form, fields):
+    assert EXPECTED[form] in error_of(form, written(form) + line(form, *fields))
+
+
+@each_with_text_ids
+class TestTextIds:
+    def test_one_id_that_is_no_number_makes_all_of_its_column_text(self, form):
+        events = binarize(parse(form, written(form, [(10, 30, 1, 1), (9, 4, 1, 1), ("u 1", 30, 1, 1)])), 0)
+        assert events.user_ids.tolist() == ["10", "9", "u 1"]
+        assert events.item_ids.tolist() == [4, 30]
+        assert events.users.tolist() == [0, 1, 2]
+
+    def test_also_where_it_comes_in_another_chunk(self, form, monkeypatch):
+        monkeypatch.setattr(separated, "_BLOCK_BYTES", 10)
+        chunks = parse(form, written(form, [(10, 1, 1, 1)] * 20 + [("x", 1, 1, 1)] + [(10, 2, 1, 1)]))
+        assert len(chunks) > 5
+        events = binarize(chunks, 0)
+        assert events.user_ids.tolist() == ["10", "x"]
+        assert events.users.tolist() == [0, 1, 0]
+
+    @pytest.mark.parametrize("id_", ["07", "+7", "7.0", "-7", "1234567890123456789", "nan", "NA", "null", "٧"])
+    def test_text_that_only_resembles_a_number_is_not_merged_with_it(self, form, id_):
+        events = binarize(parse(form, written(form, [(7, 1, 1, 1), (id_, 1, 1, 1)])), 0)
+        assert sorted(events.user_ids.tolist()) == sorted(["7", id_])
+
+    def test_ids_in_utf8(self, form):
+        assert columns(parse(form, written(form, [("é", "東京", 1, 1)])))[:2] == [["é"], ["東京"]]
+
+    @pytest.mark.parametrize("block", [20, 2**24])
+    def test_other_encodings_are_refused(self, form, block, monkeypatch):
+        monkeypatch.setattr(separated, "_BLOCK_BYTES", block)
+        bad = line(form, "caf\N{LATIN SMALL LETTER E WITH ACUTE}", 2, 3, 4).replace("é".encode(), b"\xe9")
+        message = error_of(form, written(form) + bad + line(form, 9, 9, 9, 9))
+        assert message.startswith(r"file, line 5: expected text in UTF-8, got 'caf\\xe9")
+
+    @pytest.mark.parametrize(
+        ("text", "value"),
+        [
+            ("8.81250949e8", 881250949.0),
+            ("8.8e8", 8.8e8),
+            ("881250949.25", 881250949.25),
+            ("-1", -1),
+            ("5.", 5),
+            (".5", 0.5),
+        ],
+    )
+    def test_numbers_may_be_floats(self, form, text, value):
+        (chunk,) = parse(form, written(form, [(1, 2, text, text)]))
+        assert chunk.ratings.tolist() == chunk.timestamps.tolist() == [value]
+
+    def test_whole_timestamps_are_exact(self, form):
+        (chunk,) = parse(form, written(form, [(1, 2, 3, 10**17 + 1)]))
+        assert chunk.timestamps.tolist() == [10**17 + 1]
+
+    def test_ratings_are_the_nearest_floats(self, form):
+        texts = [f"{number / 1000:.3f}" for number in range(10_000)]
+        (chunk,) = parse(form, written(form, [(1, 2, text, 1) for text in texts]))
+        assert chunk.ratings.tolist() == [float(text) for text in texts]
+
+    def test_header_that_is_not_text(self, form):
+        assert error_of(form, b"\xff\xfe\n1\n").startswith(r"file, line 1: expected a header in UTF-8, got '\\xff")
+
+    def test_a_huge_header_is_shown_shortened(self, form):
+        message = error_of(form, SEPARATORS[form].join([b"x" * 1000] * 1000))
+        assert message.startswith("file, line 1: there is no column 'u")
+        assert len(message) < 3000
+        assert message.endswith("…', …")
+
+    def test_a_column_that_is_there_twice(self, form):
+        name = HEADERS[form].split(SEPARATORS[form])[0]
+        message = error_of(form, SEPARATORS[form].join([name, HEADERS[form]]))
+        assert message.startswith("file, line 1: there is more than one column 'u")
