@@ -22,6 +22,10 @@ include: "workflow/rules/toy.smk"
 include: "workflow/rules/fidelity.smk"
 
 
+onstart:
+    remove_comparisons_that_do_not_apply()
+
+
 rule all:
     default_target: True
     input:

@@ -208,6 +208,8 @@ def _fill_in_defaults(config: Any, schema: Mapping[str, Any], root: Mapping[str,
 
 def _one_line(error: ValidationError, where: str) -> str:
     key = ".".join([*([where] if where else []), *_path(error.absolute_path)]) or "(top level)"
+    if "propertyNames" in error.absolute_schema_path:
+        return f"{key}: {error.instance!r} cannot be a name; it may be letters and digits, and . _ + - in between"
     if error.validator == "additionalProperties":
         allowed = list(error.schema.get("properties", {}))
         unknown = next(name for name in error.instance if name not in allowed)

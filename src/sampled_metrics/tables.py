@@ -1,6 +1,7 @@
 """The paper's tables as people read them: Markdown, LaTeX and html. Fractions become per cent here alone."""
 
 import html
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -124,7 +125,7 @@ def _by_recommender(cells: pd.DataFrame, ranks: dict[str, Sequence[int]]) -> pd.
 
 
 def _plus_minus(mean: float, sd: float, digits: int) -> str:
-    return f"{mean:.{digits}f}±{sd:.{digits}f}"
+    return f"{mean:.{digits}f}" if math.isnan(sd) else f"{mean:.{digits}f}±{sd:.{digits}f}"
 
 
 def _reading_heading(name: str) -> str:

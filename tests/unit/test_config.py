@@ -162,7 +162,11 @@ ERRORS = [
     ("figures/figure-5/edges", [10, 10], "figures.figure-5.edges: must ascend, not [10, 10]"),
     # names
     ("study", ["ml-1b"], "study: unknown dataset 'ml-1b'; it may be ml-1m"),
-    ("recommenders", {"a/b": {"type": "item-cf", "exponent": 1}}, "recommenders: must match "),
+    (
+        "recommenders",
+        {"a/b": {"type": "item-cf", "exponent": 1}},
+        "recommenders: 'a/b' cannot be a name; it may be letters and digits",
+    ),
     ("datasets/ml-1m/format", "csv", "datasets.ml-1m.format: "),
     ("metrics", ["ap", "recall"], "metrics: unknown metric 'recall'; it may be recall@k, "),
     ("toy/metrics", ["map"], "toy.metrics: unknown metric 'map'; it may be "),

@@ -113,3 +113,21 @@ def test_adding_a_recommender_trains_it_alone(finished: Project, tmp_path: Path)
     before, after = (pd.read_csv(each / "results/made-up/table-3.csv") for each in (finished.folder, folder))
     kept = after[after["recommender"] != "sharp"].reset_index(drop=True)
     pd.testing.assert_frame_equal(kept, before, check_exact=True)
+
+
+def test_a_dry_run_writes_nothing(project: Project) -> None:
+    ran = project.snakemake("--cores", "2", "-n")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert not (project.folder / "results").exists()
+
+
+def test_a_comparison_with_the_paper_does_not_outlive_its_study(finished: Project, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(finished.folder, folder, copy_function=shutil.copy2)
+    (folder / "results/made-up/fidelity.csv").write_text("of an earlier study\n")
+    assert (folder / "results/toy/fidelity.csv").exists()
+    Project(folder).configure(toy={"repetitions": 20, "negatives": 50})
+    ran = Project(folder).snakemake("--cores", "2")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    left = [path.name for path in (folder / "results").glob("*/*") if path.stem in ("fidelity", "claims")]
+    assert left == []

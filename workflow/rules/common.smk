@@ -117,10 +117,19 @@ def study_results():
 
 
 def toy_is_the_papers():
-    """Whether Tables 1 and 2 and Figures 2-4 show all that the paper's numbers and claims are about."""
+    """Whether Tables 1 and 2 and Figures 2-4 are of what the paper's numbers and claims are about."""
     return reference.covers_toy(config)
 
 
 def has_printed_numbers(dataset):
-    """Whether the study of a dataset has all that the paper's numbers and claims are about."""
+    """Whether the study of a dataset is the one that the paper's numbers and claims are about."""
     return reference.covers_study(dataset, config)
+
+
+def remove_comparisons_that_do_not_apply():
+    """Remove what an earlier run, of the paper's own study, left beside the results of another one."""
+    others = [name for name in config["study"] if not has_printed_numbers(name)]
+    for folder in [*others, *([] if toy_is_the_papers() else ["toy"])]:
+        for path in rendered(f"results/{folder}/{{what}}", ["csv", "md", "html"]):
+            for what in ("fidelity", "claims"):
+                Path(path.format(what=what)).unlink(missing_ok=True)

@@ -56,7 +56,9 @@ class BiasVariance:
         distribution = rank_distribution(candidates, assumed)
         marginal = distribution.mean(axis=0)
         if self.gamma == 1:
-            return LinearEstimate(metric.values(candidates) @ distribution / candidates / marginal)
+            joint = metric.values(candidates) @ distribution / candidates
+            # an x that no rank can give counts nothing, as for any other γ
+            return LinearEstimate(np.divide(joint, marginal, out=np.zeros_like(joint), where=marginal > 0))
         factor, target = triangular(candidates, assumed, metric)
         bias = np.sqrt(1 - self.gamma)
         equations = np.vstack((bias * factor, np.diag(np.sqrt(self.gamma * marginal))))
