@@ -10,7 +10,7 @@ READY := $(VENV)/ready
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test lint format seed-spread publish bench lock clean
+.PHONY: help demo reproduce test lint format seed-spread publish bench lock clean
 
 help:  ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -22,6 +22,10 @@ $(READY): envs/requirements.lock
 	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.lock
 	@touch $@
+
+demo: $(READY)  ## the running example, the paper from its published ranks, and MovieLens 100K: no download site needed
+	$(BIN)/snakemake --cores $(CORES) --configfile examples/demo.yaml
+	@echo "the report is results/report.html"
 
 reproduce: $(READY)  ## the whole study, from the archive to results/report.html
 	$(SNAKEMAKE)

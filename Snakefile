@@ -5,6 +5,7 @@ from snakemake.utils import min_version
 min_version("9.8")
 
 
+configfile: f"{workflow.basedir}/datasets.yaml"
 configfile: f"{workflow.basedir}/config.yaml"
 
 

@@ -16,14 +16,18 @@ if __name__ == "__main__":
     with job(snakemake.log[0]):
         archive, dataset = Path(snakemake.input.archive), snakemake.params.dataset
         sources.verify(archive, md5=dataset["md5"], sha256=dataset["sha256"])
+        with archive.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        if not dataset["md5"] and not dataset["sha256"]:
+            sources.verify_as_first_seen(
+                archive, sha256, Path("data", snakemake.wildcards.dataset, "first-seen.sha256")
+            )
         member = dataset["member"] or (None if dataset["path"] else sources.member(dataset["urls"]))
         chunks = read_events(archive, formats.get(dataset["format"]), member=member, options=dataset["options"])
         events = k_core(binarize(chunks, dataset["min_rating"]), dataset["core"])
         rng = stream(snakemake.params.seed, snakemake.wildcards.dataset, "split")
         split = split_events(events, snakemake.params.split["strategy"], snakemake.params.split["ties"], rng)
         split.write(snakemake.output.split)
-        with archive.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         files.write_json(
             snakemake.output.facts,
             {

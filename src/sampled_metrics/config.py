@@ -16,10 +16,13 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics import metric
 from sampled_metrics.recommenders import TYPES, build, config_schema, ready_made
+from sampled_metrics.recommenders.ready_made import ReadyMadeRanks
 
 
 def settle(config: dict[str, Any], base: Mapping[str, Any]) -> None:
     """Settle what merging a second config file into the first, key by key, leaves of recommenders, in place.
+
+    Those of the first file come first.
 
     A recommender that is set to null is removed. One that the second file gives another type would keep parameters of
     its old type: those that the new type does not know, and that still have the value of the first file, are dropped.
@@ -31,8 +34,10 @@ def settle(config: dict[str, Any], base: Mapping[str, Any]) -> None:
     recommenders = config.get("recommenders")
     if not isinstance(recommenders, dict):
         return
-    for name in [name for name, entry in recommenders.items() if entry is None]:
-        del recommenders[name]
+    names = [*base.get("recommenders", {}), *recommenders]
+    kept = {name: recommenders[name] for name in names if recommenders.get(name) is not None}
+    recommenders.clear()
+    recommenders.update(kept)
     for name, entry in recommenders.items():
         before = base.get("recommenders", {}).get(name)
         if not isinstance(before, dict) or not isinstance(entry, dict) or entry.get("type") == before.get("type"):
@@ -135,21 +140,38 @@ def check_recommender(entry: dict[str, Any], where: str) -> None:
         raise ConfigError(f"{where}.{error}") from None
 
 
+def ready_made_ranks(config: Mapping[str, Any]) -> dict[tuple[str, str], ReadyMadeRanks]:
+    """Return the ready-made ranks of a study by (dataset, recommender).
+
+    They are a dataset's own (its key `ranks`), or of a recommender of type ranks.
+    """
+    found = {}
+    for dataset in config["study"]:
+        for name, entry in config["recommenders"].items():
+            file = config["datasets"][dataset]["ranks"].get(name)
+            ranks = ReadyMadeRanks(file) if file else ready_made(entry)
+            if ranks is not None:
+                found[dataset, name] = ranks
+    return found
+
+
 def check_sources(name: str, config: Mapping[str, Any]) -> None:
     """Refuse a dataset of the study that lacks what its recommenders need: events to train on, or files of ranks."""
-    dataset, to_train = config["datasets"][name], []
-    for recommender_name, entry in config["recommenders"].items():
-        ranks = ready_made(entry)
-        if ranks is None:
-            to_train.append(recommender_name)
-        elif not Path(ranks.file(name)).is_file():
-            where = f"recommenders.{recommender_name}.path"
-            raise ConfigError(f"{where}: there is no file {ranks.file(name)!r} (from {Path.cwd()})")
+    dataset = config["datasets"][name]
+    for recommender_name in dataset["ranks"]:
+        if recommender_name not in config["recommenders"]:
+            known = ", ".join(config["recommenders"])
+            raise ConfigError(f"datasets.{name}.ranks: unknown recommender {recommender_name!r}; it may be {known}")
+    there = {of: ranks for (of_dataset, of), ranks in ready_made_ranks(config).items() if of_dataset == name}
+    for recommender_name, ranks in there.items():
+        if not Path(ranks.file(name)).is_file():
+            own = recommender_name in dataset["ranks"]
+            key = f"datasets.{name}.ranks.{recommender_name}" if own else f"recommenders.{recommender_name}.path"
+            raise ConfigError(f"{key}: there is no file {ranks.file(name)!r} (from {Path.cwd()})")
+    to_train = [each for each in config["recommenders"] if each not in there]
     if to_train:
         if dataset["format"] is None:
-            raise ConfigError(
-                f"datasets.{name}: lacks the key 'format', which {', '.join(to_train)} must be trained with"
-            )
+            raise ConfigError(f"datasets.{name}: lacks the key 'format', for {', '.join(to_train)} to be trained")
         if not dataset["path"] and not dataset["urls"]:
             raise ConfigError(f"datasets.{name}: give either urls or a path")
         if dataset["path"] and not Path(dataset["path"]).is_file():

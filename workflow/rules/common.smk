@@ -18,12 +18,11 @@ if str(LIBRARY) not in sys.path:
     sys.path.insert(0, str(LIBRARY))
 
 from sampled_metrics import reference
-from sampled_metrics.config import complete, settle
+from sampled_metrics.config import complete, ready_made_ranks, settle
 from sampled_metrics.data import formats, sources
 from sampled_metrics.data.reading import files_beside
 from sampled_metrics.dependencies import library_files
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.recommenders import ready_made
 
 try:
     settle(config, yaml.safe_load((ROOT / "config.yaml").read_text()))
@@ -40,16 +39,18 @@ wildcard_constraints:
     recommender="|".join(map(re.escape, config["recommenders"])),
 
 
-READY_MADE = {
-    name: ranks
-    for name, entry in config["recommenders"].items()
-    if (ranks := ready_made(entry))
-}
+READY_MADE = ready_made_ranks(config)
 
 
-def one_of(names):
-    """A pattern for wildcards that one of the names matches, and nothing if there is none."""
-    return "|".join(map(re.escape, names)) or "(?!)"
+def datasets_where(made):
+    """A pattern for the wildcard dataset of a rank table: where its ranks are ready-made, or where they are not."""
+    pairs = (
+        "|".join(
+            re.escape(f"{dataset}/ranks/{name}.csv.gz") for dataset, name in READY_MADE
+        )
+        or "(?!)"
+    )
+    return f"(?{'=' if made else '!'}(?:{pairs})$)(?:{'|'.join(map(re.escape, config['study']))})"
 
 
 def code(script):

@@ -14,7 +14,7 @@ rule rank:
     benchmark:
         "results/benchmarks/{dataset}/rank-{recommender}.tsv"
     wildcard_constraints:
-        recommender=one_of(set(config["recommenders"]) - set(READY_MADE)),
+        dataset=datasets_where(made=False),
     conda:
         "../../envs/environment.yaml"
     threads: 1
@@ -35,11 +35,13 @@ rule import_ranks:
     benchmark:
         "results/benchmarks/{dataset}/rank-{recommender}.tsv"
     wildcard_constraints:
-        recommender=one_of(READY_MADE),
+        dataset=datasets_where(made=True),
     conda:
         "../../envs/environment.yaml"
     threads: 1
     params:
-        candidates=lambda wildcards: READY_MADE[wildcards.recommender].candidates,
+        candidates=lambda wildcards: READY_MADE[
+            wildcards.dataset, wildcards.recommender
+        ].candidates,
     script:
         "../../scripts/import_ranks.py"

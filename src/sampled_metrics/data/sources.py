@@ -14,6 +14,7 @@ import requests
 import urllib3
 from tqdm import tqdm
 
+from sampled_metrics import files
 from sampled_metrics.data import wheels
 from sampled_metrics.data.archives import is_web_page
 from sampled_metrics.errors import ConfigError, DataError, DownloadError
@@ -64,6 +65,27 @@ def verify(path: Path, *, md5: str | None, sha256: str | None) -> None:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
     if fault is not None:
         raise DataError(f"{path}: {fault}; delete it and run again, or correct the dataset's checksum or path")
+
+
+def verify_as_first_seen(path: Path, sha256: str, record: Path) -> None:
+    """Record the checksum of a file that config states none for, and refuse another file from then on.
+
+    Args:
+        path: the dataset's file.
+        sha256: its SHA-256, in hexadecimal.
+        record: where the checksum that was seen first is kept.
+
+    Raises:
+        DataError: the file is not the one that was seen first.
+    """
+    if not record.exists():
+        files.write_text(record, sha256)
+    seen = record.read_text(encoding="utf-8").strip()
+    if seen != sha256:
+        raise DataError(
+            f"{path}: sha256 is {sha256}, but the file seen first had {seen}; "
+            f"if the change is meant, delete {record}, or state the checksum in config"
+        )
 
 
 def download(

@@ -96,33 +96,26 @@ class TestAddresses:
 
 
 class TestReadyMadeSplit:
-    def test_needs_its_strategy(self):
-        assert error_of({"format": "ncf"}) == (
-            "split.strategy: ready-made is the only one for datasets.a, which has format ncf"
-        )
-        assert completed({"format": "ncf"}, "ready-made")["format"] == "ncf"
-
-    def test_is_not_there_in_other_formats(self):
-        assert error_of({"format": "movielens-dat"}, "ready-made") == (
-            "split.strategy: ready-made is not one for datasets.a, which has format movielens-dat"
-        )
+    def test_is_split_as_its_files_say_whatever_the_strategy(self):
+        assert completed({"format": "ncf"})["format"] == "ncf"
+        assert completed({"format": "ncf"}, "random-event")["format"] == "ncf"
 
     def test_is_taken_whole(self):
-        assert error_of({"format": "ncf", "min_rating": 4}, "ready-made") == (
+        assert error_of({"format": "ncf", "min_rating": 4}) == (
             "datasets.a.min_rating: must be 0 for a ready-made split, not 4"
         )
 
     def test_needs_both_files(self, tmp_path):
         train = tmp_path / "ml-1m.train.rating"
         train.write_text("0\t1\t5\t1\n")
-        assert error_of({"format": "ncf", "path": str(train)}, "ready-made") == (
+        assert error_of({"format": "ncf", "path": str(train)}) == (
             f"datasets.a.path: there is no file 'ml-1m.test.rating' beside {str(train)!r}"
         )
         train.with_name("ml-1m.test.rating").write_text("0\t2\t5\t1\n")
-        assert completed({"format": "ncf", "path": str(train)}, "ready-made")["path"] == str(train)
+        assert completed({"format": "ncf", "path": str(train)})["path"] == str(train)
 
     def test_needs_its_name(self, tmp_path):
         train = tmp_path / "train.tsv"
         train.write_text("0\t1\t5\t1\n")
-        message = error_of({"format": "ncf", "path": str(train)}, "ready-made")
+        message = error_of({"format": "ncf", "path": str(train)})
         assert message.startswith("datasets.a.path: train.tsv: expected a file named NAME.train.rating")

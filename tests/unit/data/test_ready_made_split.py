@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sampled_metrics.data.events import Events
-from sampled_metrics.data.split import STRATEGIES, hold_last_out, read_split, take_ready_made
+from sampled_metrics.data.split import hold_last_out, read_split, split_events, take_ready_made
 from sampled_metrics.errors import ConfigError
 
 
@@ -17,23 +17,17 @@ def events(users, items, timestamps=None, held_out=None, user_ids=(10, 20), item
     )
 
 
-class TestLastEvent:
-    def test_of_each_user_is_held_out(self):
-        split = hold_last_out(events([0, 1, 0, 1], [0, 1, 2, 2], [5, 9, 3, 8]), "first")
-        assert split.held_out.tolist() == [0, 1]
-        assert split.training.toarray().tolist() == [[0, 0, 1], [0, 0, 1]]
+RNG = np.random.default_rng(1)
 
-    def test_may_be_told_by_a_fraction_of_a_second(self):
-        assert hold_last_out(events([0, 0, 1, 1], [0, 1, 0, 1], [1.5, 1.25, 1.25, 1.5]), "first").held_out.tolist() == [
-            0,
-            1,
-        ]
 
-    def test_needs_timestamps(self):
-        with pytest.raises(
-            ConfigError, match=r"^split\.strategy: last-event needs timestamps, .*strategy random-event$"
-        ):
-            hold_last_out(events([0, 0], [0, 1]), "first")
+def test_the_last_event_may_be_told_by_a_fraction_of_a_second():
+    halves = events([0, 0, 1, 1], [0, 1, 0, 1], [1.5, 1.25, 1.25, 1.5])
+    assert hold_last_out(halves, "first", RNG).held_out.tolist() == [0, 1]
+
+
+def test_the_last_event_needs_timestamps():
+    with pytest.raises(ConfigError, match=r"^split\.strategy: last-event needs timestamps, .*strategy random-event$"):
+        hold_last_out(events([0, 0], [0, 1]), "first", RNG)
 
 
 class TestReadyMade:
@@ -47,7 +41,7 @@ class TestReadyMade:
         assert split.training.has_sorted_indices
 
     def test_needs_a_file_that_says(self):
-        with pytest.raises(ConfigError, match=r"^split\.strategy: ready-made needs a file that says"):
+        with pytest.raises(ConfigError, match=r"^a ready-made split needs a file that says"):
             take_ready_made(events([0, 0], [0, 1], [0, 1]))
 
 
@@ -61,8 +55,14 @@ def test_text_ids_are_written_and_read(tmp_path):
     assert read.training.toarray().tolist() == split.training.toarray().tolist()
 
 
-def test_strategies_by_name():
+def test_a_file_with_a_split_of_its_own_is_split_as_it_says():
     both = events([0, 0, 0, 1, 1], [0, 1, 2, 0, 1], [5, 5, 1, 1, 2], [False, False, True, True, False])
-    assert STRATEGIES["last-event"](both, {"ties": "first"}).held_out.tolist() == [0, 1]
-    assert STRATEGIES["last-event"](both, {"ties": "last"}).held_out.tolist() == [1, 1]
-    assert STRATEGIES["ready-made"](both, {"ties": "first"}).held_out.tolist() == [2, 0]
+    assert split_events(both, "last-event", "first", RNG).held_out.tolist() == [2, 0]
+    assert split_events(both, "random-event", "first", RNG).held_out.tolist() == [2, 0]
+
+
+def test_strategies_by_name():
+    one = events([0, 0, 0, 1, 1], [0, 1, 2, 0, 1], [5, 5, 1, 1, 2])
+    assert split_events(one, "last-event", "first", RNG).held_out.tolist() == [0, 1]
+    assert split_events(one, "last-event", "last", RNG).held_out.tolist() == [1, 1]
+    assert set(split_events(one, "random-event", "last", RNG).held_out.tolist()) <= {0, 1, 2}

@@ -5,9 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampled_metrics.data import split as splits
 from sampled_metrics.data.events import Events
-from sampled_metrics.data.split import Split, hold_last_out, read_split
+from sampled_metrics.data.split import Split, hold_random_out, read_split
 from sampled_metrics.errors import ConfigError, DataError
+
+
+def hold_last_out(events, ties):
+    return splits.hold_last_out(events, ties, np.random.default_rng(1))
 
 
 def events_of(rows, users=None, items=None):
@@ -57,8 +62,8 @@ class TestHoldLastOut:
             hold_last_out(events_of([(0, 0, 1), (1, 0, 1), (2, 1, 1)]), "first")
 
     def test_refuses_an_unknown_tie_rule(self):
-        with pytest.raises(ConfigError, match="unknown tie rule 'random'; it may be first, last"):
-            hold_last_out(events_of(self.ROWS), "random")
+        with pytest.raises(ConfigError, match="unknown tie rule 'middle'; it may be first, last, random"):
+            hold_last_out(events_of(self.ROWS), "middle")
 
     def test_candidates_are_all_items_less_the_users_training_items(self):
         rows = [(0, 0, 1), (0, 1, 2), (0, 2, 3), (1, 0, 1), (1, 1, 2)]
@@ -113,3 +118,23 @@ class TestFile:
         for path in (tmp_path / "1.npz", tmp_path / "2.npz"):
             self.SPLIT.write(path)
         assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
+
+
+def test_random_ties_hold_out_each_of_the_latest_events_alike():
+    events = events_of([(0, 0, 1), (0, 1, 9), (0, 2, 9), (0, 3, 9)])
+    rng = np.random.default_rng(3)
+    counts = np.bincount([splits.hold_last_out(events, "random", rng).held_out[0] for _ in range(1500)], minlength=4)
+    assert counts[0] == 0
+    assert np.abs(counts[1:] - 500).max() < 4 * np.sqrt(1500 * 2 / 9)
+
+
+def test_a_random_event_is_each_of_the_users_alike_and_needs_no_time():
+    rows = events_of([(0, 0, 1), (1, 2, 5), (0, 1, 9), (0, 2, 9), (1, 3, 1), (2, 0, 1)])
+    events = Events(rows.users, rows.items, None, rows.user_ids, rows.item_ids)
+    rng = np.random.default_rng(4)
+    found = np.array([hold_random_out(events, rng).held_out for _ in range(1500)])
+    assert found.shape == (1500, 2)  # the third user has a single event
+    assert np.abs(np.bincount(found[:, 0], minlength=3) - 500).max() < 4 * np.sqrt(1500 * 2 / 9)
+    assert np.abs(np.bincount(found[:, 1], minlength=4)[2:] - 750).max() < 4 * np.sqrt(1500 / 4)
+    again = hold_random_out(events, np.random.default_rng(5)), hold_random_out(events, np.random.default_rng(5))
+    assert again[0].held_out.tolist() == again[1].held_out.tolist()
