@@ -20,7 +20,6 @@ from sampled_metrics.names import estimator_name, metric_name
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1, 3, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-SHADES = ("#1a1a1a", "#6e6e6e", "#b4b4b4", "#e8e8e8")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo", "--")
 
 SETTINGS: Any = {
@@ -146,7 +145,7 @@ def _figure_5(table: pd.DataFrame) -> Figure:
     names = list(dict.fromkeys(table["recommender"]))
     figure.set_size_inches(max(6.5, 0.22 * len(buckets) * (len(names) + 1)), 3.4)
     width = 0.82 / len(names)
-    colours, hatches = cycle(("#333333", "#D55E00", "#56B4E9", "#009E73", "#CC79A7", "#E69F00")), cycle(HATCHES)
+    colours, hatches = cycle(("#333333", *COLOURS[1:])), cycle(HATCHES)
     for number, name in enumerate(names):
         events = table[table["recommender"] == name].set_index("bucket")["events"].reindex(buckets)
         position = np.arange(len(buckets)) + (number - (len(names) - 1) / 2) * width
@@ -159,7 +158,7 @@ def _figure_5(table: pd.DataFrame) -> Figure:
     panel.set_xticks(np.arange(len(buckets)), buckets)
     panel.set(xlabel="predicted rank of the held-out item", ylabel="users")
     panel.grid(axis="x", visible=False)
-    panel.legend(title="recommender")
+    figure.legend(*panel.get_legend_handles_labels(), title="recommender", loc="outside right upper")
     return figure
 
 
@@ -174,7 +173,8 @@ def _figure_6(table: pd.DataFrame) -> Figure:
             panel.axhline(exact, color=style["color"], linestyle=style["linestyle"], linewidth=0.7)
         panel.set(xscale="log", title=estimator_name(label), xlabel="negatives sampled, m")
         panel.set_ylabel(f"expected {metric_name(table['metric'].iloc[0])} in %")
-    panels[0].legend(title="recommender\n(thin: exact)")
+    handles = panels[0].get_legend_handles_labels()
+    figure.legend(*handles, title="recommender\n(thin: exact)", loc="outside right upper")
     return figure
 
 
