@@ -14,7 +14,18 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("Snakefile", "config.yaml", "datasets.yaml", "workflow", "scripts", "src", "profiles", "envs", "docs", "published")
+PARTS = (
+    "Snakefile",
+    "config.yaml",
+    "datasets.yaml",
+    "workflow",
+    "scripts",
+    "src",
+    "profiles",
+    "envs",
+    "docs",
+    "published",
+)
 
 
 def ratings(users: int = 60, items: int = 90, seed: int = 1) -> str:
@@ -68,12 +79,10 @@ class Project:
 
 
 def copy_of_project(folder: Path) -> Project:
-    for part in PARTS:
-        source = ROOT / part
-        if source.is_dir():
-            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__", "*.png"))
-        else:
-            shutil.copy(source, folder / part)
+    for name in FILES:
+        shutil.copy(ROOT / name, folder / name)
+    for name in FOLDERS:
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.png"))
     archive(folder / "made-up.zip", ratings())
     project = Project(folder)
     project.configure()
