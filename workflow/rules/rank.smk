@@ -24,9 +24,9 @@ rule rank:
 
 rule import_ranks:
     input:
-        ranks=lambda wildcards: READY_MADE[wildcards.recommender].file(
-            wildcards.dataset
-        ),
+        ranks=lambda wildcards: READY_MADE[
+            wildcards.dataset, wildcards.recommender
+        ].file(wildcards.dataset),
         code=code("import_ranks.py"),
     output:
         ranks="results/{dataset}/ranks/{recommender}.csv.gz",
