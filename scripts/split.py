@@ -13,7 +13,7 @@ from sampled_metrics.jobs import job
 from sampled_metrics.seeds import stream
 
 if __name__ == "__main__":
-    with job(snakemake.log[0]):
+    with job(snakemake.log[0], about=f"dataset {snakemake.wildcards.dataset}: "):
         archive, dataset = Path(snakemake.input.archive), snakemake.params.dataset
         sources.verify(archive, md5=dataset["md5"], sha256=dataset["sha256"])
         with archive.open("rb") as file:

@@ -14,15 +14,21 @@ from sampled_metrics.errors import SampledMetricsError
 
 
 @contextmanager
-def job(log: str | os.PathLike[str]) -> Iterator[None]:
-    """Log to a file; on an error that a user can cause, say it in one line there and on stderr, and exit with 1."""
+def job(log: str | os.PathLike[str], about: str = "") -> Iterator[None]:
+    """Log to a file; on an error that a user can cause, say it in one line there and on stderr, and exit with 1.
+
+    Args:
+        log: the file.
+        about: what the line begins with, where its message alone would not say what it is about.
+    """
     Path(log).parent.mkdir(parents=True, exist_ok=True)
     logging.basicConfig(filename=log, filemode="w", level=logging.INFO, format="%(message)s", force=True)
     try:
         yield
     except SampledMetricsError as error:
-        logging.error("error: %s", error)
-        print(f"error: {error}", file=sys.stderr)
+        line = f"error: {about}{error}"
+        logging.error("%s", line)
+        print(line, file=sys.stderr)
         raise SystemExit(1) from None
     except Exception:
         logging.exception("unexpected")

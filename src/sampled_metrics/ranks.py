@@ -5,6 +5,7 @@ uniform on above + 1 … above + tied + 1, anew in every repetition.
 """
 
 import os
+import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -101,10 +102,7 @@ def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> R
     Raises:
         DataError: the file is missing or is not such a table; the message names the line.
     """
-    try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig", skip_blank_lines=False)
-    except (OSError, ValueError, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: cannot be read as a rank table: {' '.join(str(error).split())}") from None
+    table = _table_of_text(path)
     wanted = ["rank"] if "rank" in table and "above" not in table else ["above", "tied"]
     if candidates is None:
         wanted = ["candidates", *wanted]
@@ -115,8 +113,11 @@ def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> R
             f"{path}, line 1: lacks the column {', '.join(missing)} (there are {there}); "
             "ranks are candidates, above and tied, or candidates and rank"
         )
+    twice = [name for name in (*wanted, "user") if list(table.columns).count(name) > 1]
+    if twice:
+        raise DataError(f"{path}, line 1: has the column {', '.join(map(repr, twice))} more than once")
     if len(table) == 0:
-        raise DataError(f"{path}: holds no ranks")
+        raise DataError(f"{path}: holds no ranks, only a header")
     numbers = {name: _whole_numbers(path, table, name) for name in wanted}
     n = numbers.get("candidates", np.full(len(table), candidates or 0, dtype=np.int64))
     if "rank" in numbers:
@@ -129,6 +130,25 @@ def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> R
         lambda row: f"rank {above[row] + tied[row] + 1} (ties included) is above the number of candidates, {n[row]}",
     )
     return RankTable(_users(path, table), n, above, tied)
+
+
+def _table_of_text(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Return the lines of a csv file as text, under the names of its header, without empty lines at the end."""
+    try:
+        # the header is read as a line like the others: pandas would take a line with more fields to begin with an index
+        lines = pd.read_csv(
+            path, header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig", skip_blank_lines=False
+        ).fillna("")
+    except pd.errors.EmptyDataError:
+        raise DataError(f"{path}: is empty; ranks are a csv with the columns candidates, above and tied") from None
+    except (OSError, ValueError, EOFError, zlib.error) as error:
+        if found := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error)):
+            fields, line, seen = found.groups()
+            raise DataError(f"{path}, line {line}: has {seen} fields, but the lines before have {fields}") from None
+        raise DataError(f"{path}: cannot be read as a rank table: {' '.join(str(error).split())}") from None
+    filled = np.flatnonzero((lines != "").any(axis="columns"))
+    lines = lines.iloc[: filled[-1] + 1 if len(filled) else 1]
+    return lines.iloc[1:].set_axis(lines.iloc[0].str.strip().tolist(), axis="columns").reset_index(drop=True)
 
 
 def _whole_numbers(path: str | os.PathLike[str], table: pd.DataFrame, name: str) -> Ints:

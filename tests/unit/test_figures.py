@@ -153,7 +153,8 @@ class TestFigure5:
             of_one = table[table["recommender"] == bars.get_label()]
             assert [bar.get_height() for bar in bars] == pytest.approx(of_one["events"].tolist())
         assert (panel.get_xlabel(), panel.get_ylabel()) == ("predicted rank of the held-out item", "users")
-        assert texts(panel.get_legend()) == ["X", "Y", "Z"]
+        [legend] = panel.figure.legends
+        assert texts(legend) == ["X", "Y", "Z"]
 
     def test_bars_stand_at_their_bucket_side_by_side(self, drawn):
         [panel] = drawn("figure-5").axes

@@ -81,7 +81,7 @@ class TestFile:
                 ", line 1: lacks the column tied (there are 'user', 'candidates', 'above')",
             ),
             (b"above,tied\n1,5\n", ", line 1: lacks the column candidates"),
-            (b"", ": cannot be read as a rank table"),
+            (b"", ": is empty; ranks are a csv"),
             (b"candidates,above,tied\n", ": holds no ranks"),
             (b"candidates,above,tied\n5,0.5,0\n", ", line 2: above must be a whole number, 0 or more, not '0.5'"),
             (b"candidates,above,tied\n5,0,0\nmany,0,0\n", ", line 3: candidates must be a whole number"),

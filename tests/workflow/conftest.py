@@ -14,18 +14,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = (
-    "Snakefile",
-    "config.yaml",
-    "datasets.yaml",
-    "workflow",
-    "scripts",
-    "src",
-    "profiles",
-    "envs",
-    "docs",
-    "published",
-)
+FILES = ("Snakefile", "config.yaml", "datasets.yaml")
+FOLDERS = ("workflow", "scripts", "src", "profiles", "envs", "docs", "published")
 
 
 def ratings(users: int = 60, items: int = 90, seed: int = 1) -> str:

@@ -1,0 +1,371 @@
+"""Data of one's own: a csv file with text ids, ready-made ranks, several datasets in a study, many recommenders."""
+
+import itertools
+import math
+import re
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from conftest import Project, copy_of_project
+
+READINGS = ["default", "as-printed"]
+METRICS = ["recall@10", "ndcg@10", "ap", "auc"]
+ESTIMATORS = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001"]
+TABLES = [f"{name}.{kind}" for name in ("table-3", "table-4") for kind in ("csv", "md", "tex", "html")]
+FIGURES = [f"{name}.{kind}" for name in ("figure-5", "figure-6") for kind in ("csv", "svg", "png")]
+EVERYTHING = [*TABLES, *FIGURES]
+
+
+READERS = ["ada", "Bo", "çelik", "d'Arc", "eve, the 2nd", "f 6", "007", 'the "g"', "伊藤", "zoë"]
+
+
+def shop() -> str:
+    """A csv of ten users with text ids, some of which csv has to quote, 5 to 9 books each; unordered times."""
+    lines = ["when,reader,stars,book,remark"]
+    for number, reader in enumerate(READERS):
+        quoted = '"' + reader.replace('"', '""') + '"' if {",", '"'} & set(reader) else reader
+        for at in range(5 + number % 5):
+            time, book = 1000 + (7 * at) % 11 + at / 10, (5 * number + at * (number % 3 + 1)) % 30
+            lines.append(f'{time},{quoted},{1 + at % 5},book-{book:02},"well, "')
+    return "\n".join(lines) + "\n"
+
+
+def shop_candidates() -> dict[str, int]:
+    """The candidates of each user: all books less those in training, which are all of the user's but one."""
+    books = len(set(re.findall(r"book-\d\d", shop())))
+    return {reader: books - (4 + number % 5) for number, reader in enumerate(READERS)}
+
+
+SHOP = {
+    "path": "my books.csv",
+    "format": "delimited",
+    "options": {"columns": {"user": "reader", "item": "book", "rating": "stars", "timestamp": "when"}},
+}
+
+
+def write_shop(folder: Path) -> None:
+    (folder / "my books.csv").write_text(shop(), encoding="utf-8")
+
+
+def write_config(project: Project, config: dict) -> None:
+    """Write a study.yaml that has nothing but this config, in this order."""
+    text = yaml.safe_dump(config, allow_unicode=True, sort_keys=False)
+    (project.folder / "study.yaml").write_text(text, encoding="utf-8")
+
+
+def run(project: Project, *targets: str) -> str:
+    ran = project.snakemake(*targets, "--cores", "2")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout + ran.stderr
+
+
+def of(dataset: str, names: list[str]) -> list[str]:
+    return [f"results/{dataset}/{name}" for name in names]
+
+
+def assert_there(project: Project, dataset: str, names: list[str]) -> None:
+    for name in of(dataset, names):
+        assert (project.folder / name).stat().st_size > 0, name
+
+
+def table(project: Project, dataset: str, name: str) -> pd.DataFrame:
+    return pd.read_csv(project.folder / f"results/{dataset}/{name}")
+
+
+def exact(project: Project, dataset: str) -> dict[tuple[str, str], float]:
+    """Exact metrics by recommender and metric; each reading has the same."""
+    rows = table(project, dataset, "table-3.csv").query("estimator == 'exact'")
+    assert (rows.groupby(["recommender", "metric"])["mean"].nunique() == 1).all()
+    return {(row.recommender, row.metric): row.mean for row in rows.itertuples()}
+
+
+def value(metric: str, rank: int, candidates: int) -> float:
+    """The metric of one held-out item, by its definition."""
+    return {
+        "recall@10": float(rank <= 10),
+        "ndcg@10": 1 / math.log2(rank + 1) if rank <= 10 else 0.0,
+        "ap": 1 / rank,
+        "auc": (candidates - rank) / (candidates - 1),
+    }[metric]
+
+
+def expected(metric: str, places: list[tuple[int, int, int]]) -> float:
+    """The mean metric of (candidates, above, tied), ties broken at random."""
+    over_ties = [
+        math.fsum(value(metric, above + 1 + at, candidates) for at in range(tied + 1)) / (tied + 1)
+        for candidates, above, tied in places
+    ]
+    return math.fsum(over_ties) / len(over_ties)
+
+
+# --- (a) a csv with text ids ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def books(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A finished study of the csv; tests only look at it, or dry-run."""
+    config = {
+        "study": ["books"],
+        "datasets": {"books": SHOP},
+        "sampling": {"negatives": 10, "repetitions": 5},
+        "toy": {"repetitions": 20},
+    }
+    project = copy_of_project(tmp_path_factory.mktemp("books"))
+    write_config(project, config)
+    write_shop(project.folder)
+    run(project)
+    return project
+
+
+def test_a_csv_gives_every_table_and_figure(books: Project) -> None:
+    assert_there(books, "books", EVERYTHING)
+    report = (books.folder / "results/report.html").read_text(encoding="utf-8")
+    for name in ("table-3.html", "table-4.html", "figure-5.svg", "figure-6.svg"):
+        assert f"results/books/{name}" in report
+    assert len(table(books, "books", "table-3.csv")) == 2 * 3 * 4 * 8  # readings, recommenders, metrics, estimators
+    allowed = {m for m in (10, 15, 20, 30) if m < min(shop_candidates().values())}  # of those that config.yaml has
+    assert set(table(books, "books", "figure-6.csv")["negatives"]) == allowed != set()
+    log = (books.folder / "results/logs/books/figure-6.log").read_text(encoding="utf-8")
+    assert "left out, as a user has fewer other candidates" in log
+
+
+def test_a_csv_keeps_its_text_ids(books: Project) -> None:
+    ranks = pd.read_csv(books.folder / "results/books/ranks/Y.csv.gz", dtype={"user": str}, keep_default_na=False)
+    assert {row.user: row.candidates for row in ranks.itertuples()} == shop_candidates()
+
+
+def test_a_second_run_of_a_csv_has_nothing_to_do(books: Project) -> None:
+    ran = books.snakemake("--cores", "2", "-n")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "Nothing to be done" in ran.stdout + ran.stderr
+
+
+# --- (b) ready-made ranks alone ---------------------------------------------------------------------------------------
+
+MINE = [(200, 0, 0), (180, 3, 2), (150, 9, 1), (120, 40, 30), (120, 119, 0), (101, 0, 100)]
+THEIRS = [(200, 4, 0), (180, 0, 0), (150, 9, 0), (120, 11, 0), (120, 60, 0), (101, 2, 0)]
+
+
+def write_ranks(folder: Path) -> None:
+    """Write mine.csv, with ties and extra columns in an order of its own, and ranks/elsewhere.csv, of ranks alone."""
+    lines = [f"x,{tied},{above},{candidates},u{at}" for at, (candidates, above, tied) in enumerate(MINE)]
+    (folder / "mine.csv").write_text("\n".join(["note,tied,above,candidates,user", *lines]) + "\n", encoding="utf-8")
+    (folder / "ranks").mkdir()
+    lines = [f"{candidates},{above + 1}" for candidates, above, _ in THEIRS]
+    (folder / "ranks/elsewhere.csv").write_text("\n".join(["candidates,rank", *lines]) + "\n", encoding="utf-8")
+
+
+RANKS_ALONE = {
+    "mine": {"type": "ranks", "path": "mine.csv"},
+    "theirs": {"type": "ranks", "path": "ranks/{dataset}.csv"},
+}
+
+
+@pytest.fixture(scope="session")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A finished study of ready-made ranks, of a dataset that has no events; tests only look at it."""
+    config = {
+        "study": ["elsewhere"],
+        "datasets": {"elsewhere": {}},
+        "recommenders": {"X": None, "Y": None, "Z": None, **RANKS_ALONE},
+        "sampling": {"repetitions": 5},
+    }
+    project = copy_of_project(tmp_path_factory.mktemp("elsewhere"))
+    write_config(project, config)
+    write_ranks(project.folder)
+    run(project, *of("elsewhere", EVERYTHING))
+    return project
+
+
+def test_ranks_alone_give_every_table_and_figure(elsewhere: Project) -> None:
+    assert_there(elsewhere, "elsewhere", EVERYTHING)
+    found = exact(elsewhere, "elsewhere")
+    assert set(found) == {(name, metric) for name in ("mine", "theirs") for metric in METRICS}
+    for metric in METRICS:
+        assert found["mine", metric] == pytest.approx(expected(metric, MINE), abs=1e-12)
+        assert found["theirs", metric] == pytest.approx(expected(metric, THEIRS), abs=1e-12)
+
+
+def test_ranks_alone_need_no_events(elsewhere: Project) -> None:
+    assert not (elsewhere.folder / "data").exists()
+    assert not list((elsewhere.folder / "results/elsewhere").glob("split.npz"))
+    assert not (elsewhere.folder / "results/elsewhere/models").exists()
+    users = table(elsewhere, "elsewhere", "ranks/mine.csv.gz")["user"]
+    assert users.tolist() == [f"u{at}" for at in range(len(MINE))]
+
+
+def test_ranks_alone_have_nothing_to_do_twice(elsewhere: Project) -> None:
+    ran = elsewhere.snakemake(*of("elsewhere", EVERYTHING), "--cores", "2", "-n")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "Nothing to be done" in ran.stdout + ran.stderr
+
+
+# --- (c) a dataset's own ranks, and (d) two datasets in one study -----------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def two_datasets(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Tables and figures of two datasets: Y is trained on made-up, and has ready-made ranks on books."""
+    project = copy_of_project(tmp_path_factory.mktemp("two"))
+    write_shop(project.folder)
+    write_ranks(project.folder)
+    project.configure(
+        study=["books", "made-up"],
+        datasets={
+            "made-up": {"path": "made-up.zip", "format": "movielens-dat"},
+            "books": SHOP | {"ranks": {"Y": "mine.csv"}},
+        },
+        recommenders={"X": {"factors": 4, "iterations": 2}},
+        sampling={"negatives": 10, "repetitions": 5},
+    )
+    run(project, *[path for name in ("books", "made-up") for path in of(name, EVERYTHING)])
+    return project
+
+
+def test_two_datasets_have_results_each(two_datasets: Project) -> None:
+    for name in ("books", "made-up"):
+        assert_there(two_datasets, name, EVERYTHING)
+        assert len(exact(two_datasets, name)) == 3 * 4
+    users = {name: len(table(two_datasets, name, "ranks/Z.csv.gz")) for name in ("books", "made-up")}
+    assert users == {"books": 10, "made-up": 60}
+
+
+def test_ready_made_ranks_of_one_dataset_are_not_those_of_another(two_datasets: Project) -> None:
+    models = {name: sorted((two_datasets.folder / f"results/{name}/models").iterdir()) for name in ("books", "made-up")}
+    assert [path.stem for path in models["books"]] == ["X", "Z"]
+    assert [path.stem for path in models["made-up"]] == ["X", "Y", "Z"]
+    found = exact(two_datasets, "books")
+    for metric in METRICS:
+        assert found["Y", metric] == pytest.approx(expected(metric, MINE), abs=1e-12)
+    assert len(table(two_datasets, "books", "ranks/Y.csv.gz")) == len(MINE)
+    assert len(table(two_datasets, "made-up", "ranks/Y.csv.gz")) == 60
+
+
+def test_a_dataset_beside_another_has_the_numbers_that_it_has_alone(two_datasets: Project, books: Project) -> None:
+    of_z = {project: [line for line in lines(project, "books") if b",Z," in line] for project in (two_datasets, books)}
+    assert len(of_z[books]) == 2 * 4 * 8
+    assert of_z[two_datasets] == of_z[books]
+
+
+def test_replacing_a_file_of_ranks_runs_what_depends_on_it(two_datasets: Project, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(two_datasets.folder, folder, copy_function=shutil.copy2)
+    with (folder / "mine.csv").open("a", encoding="utf-8") as file:
+        file.write("x,0,7,100,another\n")
+    project = Project(folder)
+    ran = project.snakemake(*of("books", EVERYTHING), *of("made-up", EVERYTHING), "--cores", "2", "-n")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    jobs = dict(re.findall(r"^(\w+) +(\d+)$", ran.stdout.partition("Job stats:")[2], re.MULTILINE))
+    once = dict.fromkeys(("import_ranks", "sample", "table_3", "table_4", "figure_5", "figure_6"), "1")
+    assert jobs == once | {"total": "6"}
+
+
+# --- (e) many recommenders --------------------------------------------------------------------------------------------
+
+EIGHT = {
+    "cf-1": {"type": "item-cf", "exponent": 1},
+    "popular": {"type": "popularity"},
+    "cf-2": {"type": "item-cf", "exponent": 2},
+    "ease": {"type": "ease", "regularization": 10},
+    "random": {"type": "random"},
+    "cosine": {"type": "implicit", "model": "cosine", "options": {"K": 5}},
+    "cf-3": {"type": "item-cf", "exponent": 3},
+    "cf-3-again": {"type": "item-cf", "exponent": 3},  # the exact metrics of cf-3, so that this pair has no order
+}
+
+
+def config_of(*names: str) -> dict:
+    """A config of the made-up dataset and some of the eight recommenders, in this order, without the paper's."""
+    return {
+        "study": ["made-up"],
+        "datasets": {"made-up": {"path": "made-up.zip", "format": "movielens-dat"}},
+        "recommenders": {"X": None, "Y": None, "Z": None} | {name: EIGHT[name] for name in names},
+        "sampling": {"negatives": 20, "repetitions": 10},
+    }
+
+
+@pytest.fixture(scope="session")
+def eight(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Tables and figures of eight recommenders; tests only look at them."""
+    project = copy_of_project(tmp_path_factory.mktemp("eight"))
+    write_config(project, config_of(*EIGHT))
+    run(project, *of("made-up", EVERYTHING))
+    return project
+
+
+def test_every_pair_of_eight_is_in_table_4(eight: Project) -> None:
+    found = exact(eight, "made-up")
+    assert list(dict.fromkeys(name for name, _ in found)) == list(EIGHT)
+    order = set()
+    for metric in METRICS:
+        for one, other in itertools.combinations(EIGHT, 2):
+            gap = found[other, metric] - found[one, metric]
+            if abs(gap) > 1e-12:
+                order.add((metric, one, other) if gap > 0 else (metric, other, one))
+    expected_rows = {(reading, *pair, label) for reading in READINGS for pair in order for label in ESTIMATORS}
+    rows = table(eight, "made-up", "table-4.csv")
+    assert len(rows) == len(expected_rows)
+    assert {(r.reading, r.metric, r.worse, r.better, r.estimator) for r in rows.itertuples()} == expected_rows
+    assert ((rows["correct"] >= 0) & (rows["correct"] <= 1)).all()
+    assert {frozenset(pair) for _, *pair in order} == {
+        frozenset(pair) for pair in itertools.combinations(EIGHT, 2) if set(pair) != {"cf-3", "cf-3-again"}
+    }
+
+
+def test_every_pair_of_eight_is_in_the_readable_table_4(eight: Project) -> None:
+    """One row of a pair and metric, whichever of the two is better on it."""
+    text = (eight.folder / "results/made-up/table-4.md").read_text(encoding="utf-8")
+    pairs = re.findall(r"^\| (\S+) vs (\S+) +\| (\S+)", text, re.MULTILINE)
+    rows = table(eight, "made-up", "table-4.csv")
+    cells = {(frozenset((r.worse, r.better)), r.metric) for r in rows.itertuples()}
+    assert len(pairs) == len(READINGS) * len(cells)
+    assert {(frozenset(pair), metric.lower()) for *pair, metric in pairs} == cells
+
+
+def test_eight_recommenders_are_drawn(eight: Project) -> None:
+    assert_there(eight, "made-up", EVERYTHING)
+    for name in ("figure-5", "figure-6"):
+        assert list(dict.fromkeys(table(eight, "made-up", f"{name}.csv")["recommender"])) == list(EIGHT)
+        svg = (eight.folder / f"results/made-up/{name}.svg").read_text(encoding="utf-8")
+        for recommender in EIGHT:
+            assert re.search(rf">{recommender}<|<!-- {recommender} -->", svg), f"{recommender} in {name}.svg"
+    events = table(eight, "made-up", "figure-5.csv").groupby("recommender")["events"].sum()
+    assert events.to_numpy() == pytest.approx([60.0] * 8)
+
+
+# --- (f) one more recommender -----------------------------------------------------------------------------------------
+
+
+def lines(project: Project, dataset: str) -> list[bytes]:
+    return (project.folder / f"results/{dataset}/table-3.csv").read_bytes().splitlines(keepends=True)
+
+
+@pytest.fixture(scope="session")
+def two_recommenders(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Table 3 of two recommenders, one of which is random."""
+    project = copy_of_project(tmp_path_factory.mktemp("two-recommenders"))
+    write_config(project, config_of("popular", "random"))
+    run(project, *of("made-up", ["table-3.csv"]))
+    return project
+
+
+def test_one_more_recommender_leaves_the_other_lines(two_recommenders: Project, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(two_recommenders.folder, folder, copy_function=shutil.copy2)
+    project = Project(folder)
+    write_config(project, config_of("popular", "cf-2", "random"))
+    said = run(project, *of("made-up", ["table-3.csv"]))
+    assert len(re.findall(r"Finished jobid: \d+ \(Rule: (?:split|train|rank|sample)\)", said)) == 3
+    before, after = lines(two_recommenders, "made-up"), lines(project, "made-up")
+    assert len(after) - len(before) == 2 * 4 * 8
+    assert [line for line in after if b",cf-2," not in line] == before
+
+
+def test_a_study_of_more_recommenders_has_the_same_lines(two_recommenders: Project, eight: Project) -> None:
+    before, after = lines(two_recommenders, "made-up"), lines(eight, "made-up")
+    assert len(after) == 1 + 2 * 8 * 4 * 8
+    others = tuple(f",{name},".encode() for name in EIGHT if name not in ("popular", "random"))
+    assert [line for line in after if not any(name in line for name in others)] == before
