@@ -143,7 +143,7 @@ def _figure_5(table: pd.DataFrame) -> Figure:
     figure, [panel] = _panels(1, 1)
     buckets = list(dict.fromkeys(table["bucket"]))
     names = list(dict.fromkeys(table["recommender"]))
-    figure.set_size_inches(max(6.5, 0.22 * len(buckets) * (len(names) + 1)), 3.4)
+    figure.set_size_inches(max(8.0, 0.22 * len(buckets) * (len(names) + 1)), 3.4)
     width = 0.82 / len(names)
     colours, hatches = cycle(("#333333", *COLOURS[1:])), cycle(HATCHES)
     for number, name in enumerate(names):
