@@ -18,7 +18,7 @@ if __name__ == "__main__":
         sources.verify(archive, md5=dataset["md5"], sha256=dataset["sha256"])
         with archive.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        if not dataset["md5"] and not dataset["sha256"]:
+        if not dataset["path"] and not dataset["md5"] and not dataset["sha256"]:
             sources.verify_as_first_seen(
                 archive, sha256, Path("data", snakemake.wildcards.dataset, "first-seen.sha256")
             )

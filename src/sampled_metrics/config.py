@@ -2,7 +2,8 @@
 
 import copy
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,41 +19,59 @@ from sampled_metrics.metrics import metric
 from sampled_metrics.recommenders import TYPES, build, config_schema, ready_made
 from sampled_metrics.recommenders.ready_made import ReadyMadeRanks
 
+RESERVED = ("toy", "logs", "benchmarks")
+"""Folders of results that are not a dataset's."""
 
-def settle(config: dict[str, Any], base: Mapping[str, Any]) -> None:
-    """Settle what merging a second config file into the first, key by key, leaves of recommenders, in place.
 
-    Those of the first file come first.
+def settle(config: dict[str, Any], files: Sequence[Mapping[str, Any]]) -> None:
+    """Put the recommenders of several config files together, in place.
 
-    A recommender that is set to null is removed. One that the second file gives another type would keep parameters of
-    its old type: those that the new type does not know, and that still have the value of the first file, are dropped.
+    Each file overrides the ones before it key by key, but an entry that changes a recommender's type starts afresh, as
+    the parameters of another type mean something else, and null removes a recommender.
 
     Args:
-        config: the merged configuration, not yet checked.
-        base: the first file, as read.
+        config: the merged configuration, not yet checked; its recommenders are replaced.
+        files: the config files, as read, in their order.
     """
-    recommenders = config.get("recommenders")
-    if not isinstance(recommenders, dict):
-        return
-    names = [*base.get("recommenders", {}), *recommenders]
-    kept = {name: recommenders[name] for name in names if recommenders.get(name) is not None}
-    recommenders.clear()
-    recommenders.update(kept)
-    for name, entry in recommenders.items():
-        before = base.get("recommenders", {}).get(name)
-        if not isinstance(before, dict) or not isinstance(entry, dict) or entry.get("type") == before.get("type"):
-            continue
-        if entry.get("type") in TYPES:
-            known = {"type", *config_schema(TYPES[entry["type"]])["properties"]}
-            for key in [key for key, value in before.items() if key not in known and entry.get(key) == value]:
-                entry.pop(key, None)
+    recommenders: dict[str, Any] = {}
+    for file in files:
+        stated = file.get("recommenders") or {}
+        for name, entry in stated.items() if isinstance(stated, Mapping) else ():
+            before = recommenders.get(name)
+            if entry is None:
+                recommenders.pop(name, None)
+            elif (
+                not isinstance(entry, Mapping)
+                or not isinstance(before, Mapping)
+                or ("type" in entry and entry["type"] != before.get("type"))
+            ):
+                recommenders[name] = copy.deepcopy(entry)
+            else:
+                recommenders[name] = _overridden(before, entry)
+    config["recommenders"] = recommenders
+
+
+def _overridden(before: Mapping[str, Any], by: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a mapping with the keys of another one laid over its own, at any depth."""
+    both = {
+        key: _overridden(before[key], value)
+        if isinstance(value, Mapping) and isinstance(before.get(key), Mapping)
+        else copy.deepcopy(value)
+        for key, value in by.items()
+    }
+    return {**before, **both}
 
 
 # 100.0 is an integer to JSON schema, but not to the functions that it would be passed to
 _Validator = extend(
     Draft202012Validator,
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "integer": lambda _, value: isinstance(value, int) and not isinstance(value, bool),
+            "number": lambda _, value: (
+                isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+            ),
+        }
     ),
 )
 
@@ -76,6 +95,8 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
     for name, dataset in config["datasets"].items():
         check_dataset(dataset, f"datasets.{name}")
     for name in config["study"]:
+        if name in RESERVED:
+            raise ConfigError(f"study: a dataset cannot be called {name!r}, as results/{name}/ has another use")
         check_sources(name, config)
     figures = config["figures"]
     for key, labels in {

@@ -28,7 +28,7 @@ def job(log: str | os.PathLike[str], about: str = "") -> Iterator[None]:
     except SampledMetricsError as error:
         line = f"error: {about}{error}"
         logging.error("%s", line)
-        print(line, file=sys.stderr)
+        sys.stderr.write(f"{line}\n")  # at once: other jobs write, too
         raise SystemExit(1) from None
     except Exception:
         logging.exception("unexpected")

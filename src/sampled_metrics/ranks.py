@@ -9,6 +9,7 @@ import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -104,6 +105,10 @@ def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> R
     """
     table = _table_of_text(path)
     wanted = ["rank"] if "rank" in table and "above" not in table else ["above", "tied"]
+    if "rank" in table and ("above" in table or "tied" in table):
+        raise DataError(f"{path}, line 1: has both rank and above or tied; ranks are rank alone, or above and tied")
+    if candidates is not None and "candidates" in table:
+        raise DataError(f"{path}, line 1: has a column candidates, so that candidates must not be given besides")
     if candidates is None:
         wanted = ["candidates", *wanted]
     missing = [name for name in wanted if name not in table]
@@ -137,7 +142,13 @@ def _table_of_text(path: str | os.PathLike[str]) -> pd.DataFrame:
     try:
         # the header is read as a line like the others: pandas would take a line with more fields to begin with an index
         lines = pd.read_csv(
-            path, header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig", skip_blank_lines=False
+            path,
+            header=None,
+            dtype=str,
+            keep_default_na=False,
+            encoding="utf-8-sig",
+            skip_blank_lines=False,
+            compression="gzip" if Path(path).suffix == ".gz" else None,
         ).fillna("")
     except pd.errors.EmptyDataError:
         raise DataError(f"{path}: is empty; ranks are a csv with the columns candidates, above and tied") from None

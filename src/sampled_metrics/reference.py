@@ -108,7 +108,7 @@ def covers_study(dataset: str, config: Mapping[str, Any]) -> bool:
     sampling, figure_6 = config["sampling"], config["figures"]["figure-6"]
     return (
         dataset == DATASET
-        and config["datasets"][dataset]["min_rating"] == 0
+        and config["datasets"][dataset]["min_rating"] == config["datasets"][dataset]["core"] == 0
         and config["split"] == {"strategy": "last-event", "ties": "first"}
         and (sampling["negatives"], sampling["replacement"]) == (100, False)
         and sampling["repetitions"] > 1

@@ -96,6 +96,9 @@ class TestFile:
             (b"candidates,rank\n5,0\n", ", line 2: rank 0 is below 1"),
             (b"user,candidates,rank\nu,5,1\nv,5,1\nu,5,2\n", ", line 4: user 'u' is on an earlier line too"),
             (b"user,candidates,rank\n,5,1\n", ", line 2: user is empty"),
+            (b"candidates,rank,tied\n5,1,1\n", ", line 1: has both rank and above or tied"),
+            (b"candidates,rank\n5,1,1\n", ", line 2: has 3 fields, but the lines before have 2"),
+            (b"candidates,rank,rank\n5,1,1\n", ", line 1: has the column 'rank' more than once"),
             (b"candidates,rank\n5,1\n\n5,1\n", ", line 3: candidates must be a whole number, 0 or more, not ''"),
         ],
     )
@@ -120,6 +123,9 @@ class TestFile:
         path = tmp_path / "ranks.csv"
         path.write_text("rank\n1\n7\n")
         assert read_ranks(path, candidates=9).candidates.tolist() == [9, 9]
+        path.write_text("candidates,rank\n9,1\n")
+        with pytest.raises(DataError, match="has a column candidates, so that candidates must not be given besides"):
+            read_ranks(path, candidates=9)
 
     def test_users_may_be_text_with_a_byte_order_mark_and_windows_lines(self, tmp_path):
         path = tmp_path / "ranks.csv"

@@ -39,6 +39,9 @@ DATASET = {"path": "made-up.zip", "format": "movielens-dat"}
         ),
         ({"datasets": {"made-up": DATASET | {"md5": "0" * 32}}}, "made-up.zip: md5 is "),
         ({"study": ["../x"]}, "study.0: must match"),
+        ({"study": ["toy"], "datasets": {"toy": DATASET}}, "study: a dataset cannot be called 'toy'"),
+        ({"recommenders": {"X": {"type": ["ease"]}}}, "recommenders.X.type: must be of type string"),
+        ({"recommenders": {"X": {"type": "ease", "regularization": float("nan")}}}, "recommenders.X.regularization: "),
     ],
 )
 def test_config(project: Project, changes: dict, says: str) -> None:

@@ -40,3 +40,31 @@ def test_a_wrong_download_is_refused(project: Project, server) -> None:
     assert "Traceback" not in output
     assert "web page" in output
     assert not list((project.folder / "data").rglob("made-up.zip*"))
+
+
+def test_a_file_of_the_users_own_is_never_taken_for_a_download(project: Project) -> None:
+    mine = project.folder / "data/made-up/made-up.zip"
+    mine.parent.mkdir(parents=True)
+    archive(mine, ratings())
+    before = mine.read_bytes()
+    project.configure(datasets={"made-up": {"path": "data/made-up/made-up.zip", "format": "movielens-dat"}})
+    for _ in range(2):
+        ran = project.snakemake("results/made-up/dataset.json", "--cores", "1", "--forceall")
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        assert mine.read_bytes() == before
+
+
+def test_without_a_checksum_the_file_seen_first_is_the_one(project: Project, server) -> None:
+    folder, address = server
+    archive(folder / "made-up.zip", ratings())
+    urls = [address.replace("http:", "https:") + "/made-up.zip"]  # plain http would need a checksum
+    project.configure(datasets={"made-up": {"urls": urls, "format": "movielens-dat"}})
+    fetched = project.folder / "data/made-up/made-up.zip"
+    fetched.parent.mkdir(parents=True)
+    fetched.write_bytes((folder / "made-up.zip").read_bytes())  # as if it had been downloaded
+    ran = project.snakemake("results/made-up/dataset.json", "--cores", "1")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    archive(fetched, ratings(seed=2))
+    ran = project.snakemake("results/made-up/dataset.json", "--cores", "1")
+    assert ran.returncode != 0
+    assert "but the file seen first had" in ran.stdout + ran.stderr

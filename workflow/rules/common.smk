@@ -25,7 +25,14 @@ from sampled_metrics.dependencies import library_files
 from sampled_metrics.errors import ConfigError
 
 try:
-    settle(config, yaml.safe_load((ROOT / "config.yaml").read_text()))
+    files = [ROOT / "config.yaml", *workflow.overwrite_configfiles]
+    settle(
+        config,
+        [
+            *(yaml.safe_load(Path(file).read_text()) or {} for file in files),
+            workflow.config_settings.config,
+        ],
+    )
     complete(
         config,
         yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text()),
@@ -62,6 +69,27 @@ def archive(wildcards):
     """The dataset's file: a copy of the user's own, or the download."""
     dataset = config["datasets"][wildcards.dataset]
     return dataset["path"] or download_path(wildcards.dataset)
+
+
+def downloads():
+    """A pattern for the wildcard dataset of a download: nothing that a dataset has a path to is ever one."""
+    names = [
+        name
+        for name in config["study"]
+        if config["datasets"][name]["urls"] and not config["datasets"][name]["path"]
+    ]
+    pairs = "|".join(
+        re.escape(download_path(name).removeprefix("data/")) for name in names
+    )
+    return f"(?=(?:{pairs or '(?!)'})$)(?:{'|'.join(map(re.escape, config['study']))})"
+
+
+def stamp(path):
+    """Size and time of a file of the user's own, so that any other file in its place is noticed, an older one too."""
+    if not path or not Path(path).is_file():
+        return None
+    about = Path(path).stat()
+    return [about.st_size, about.st_mtime_ns]
 
 
 def download_path(dataset):

@@ -12,6 +12,8 @@ rule download:
         "results/logs/{dataset}/download-{file}.log",
     benchmark:
         "results/benchmarks/{dataset}/download-{file}.tsv"
+    wildcard_constraints:
+        dataset=downloads(),
     conda:
         "../../envs/environment.yaml"
     threads: 1
@@ -39,7 +41,12 @@ rule split:
         "../../envs/environment.yaml"
     threads: 1
     params:
-        dataset=lambda wildcards: config["datasets"][wildcards.dataset],
+        dataset=lambda wildcards: {
+            key: value
+            for key, value in config["datasets"][wildcards.dataset].items()
+            if key != "ranks"
+        },
+        stamp=lambda wildcards: stamp(config["datasets"][wildcards.dataset]["path"]),
         split=config["split"],
         seed=config["seed"],
     script:

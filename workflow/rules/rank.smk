@@ -40,6 +40,7 @@ rule import_ranks:
         "../../envs/environment.yaml"
     threads: 1
     params:
+        stamp=lambda wildcards, input: stamp(input.ranks),
         candidates=lambda wildcards: READY_MADE[
             wildcards.dataset, wildcards.recommender
         ].candidates,

@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import os
+import re
 import ssl
 import sys
 import time
@@ -187,6 +188,8 @@ def require_addresses(urls: Sequence[str], key: str = "datasets.*.urls") -> None
                 raise ConfigError(f"{key}: {error}") from None
         elif urlsplit(url).scheme not in ("https", "http"):
             raise ConfigError(f"{key}: {url!r} is not an https:// or http:// address")
+        elif not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._+-]*", file_name(url)):
+            raise ConfigError(f"{key}: {url!r} does not end in the name of a file, of letters, digits and . _ + -")
 
 
 def _fetch_verified(

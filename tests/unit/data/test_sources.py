@@ -451,7 +451,12 @@ class TestAddresses:
         assert server.ranges == []
 
     def test_malformed(self, destination):
-        assert "(https://: Invalid URL" in error_of("https://", destination)
+        assert "(https:///a.zip: Invalid URL" in error_of("https:///a.zip", destination)
+
+    @pytest.mark.parametrize("url", ["https://example.org/", "https://example.org/..", "https://example.org/a?b=c"])
+    def test_without_the_name_of_a_file(self, url, destination):
+        with pytest.raises(ConfigError, match="does not end in the name of a file"):
+            fetch([url], destination)
 
 
 class TestTls:
