@@ -1,0 +1,28 @@
+"""The config files in examples/ are complete, and README's walk-through is one of them."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT, Project
+
+
+@pytest.mark.parametrize("name", ["demo", "films", "own-ranks", "paper-from-ranks"])
+def test_a_dry_run_plans_the_study(project: Project, name: str) -> None:
+    shutil.copytree(ROOT / "examples", project.folder / "examples")
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", "-n", "--configfile", f"examples/{name}.yaml"]
+    ran = subprocess.run(command, cwd=project.folder, capture_output=True, text=True, timeout=100, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    planned = re.findall(r"^(\w+) +\d+$", ran.stdout.partition("Job stats:")[2], re.MULTILINE)
+    assert "table_4" in planned
+    assert ("train" in planned) == (name in ("demo", "films"))
+    assert ("download" in planned) == (name == "demo")
+
+
+def test_films_are_those_of_the_readme() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"```csv\n{(ROOT / 'examples/films.csv').read_text(encoding='utf-8')}```" in text
+    config = (ROOT / "examples/films.yaml").read_text(encoding="utf-8").partition("films.yaml\n")[2]
+    assert f"```yaml\n{config.replace('examples/', '')}```" in text
