@@ -408,8 +408,8 @@ def _uncorrected_1000(study: Study) -> Finding:
 
 
 def _bv_60(study: Study) -> Finding:
-    size = _right_from(study, "bv-0.1", "YX")
-    return f"right from m = {size}" if size else "never right", size is not None and size <= 60
+    size = _right_from(study, "bv-0.1", "ZYX")
+    return f"right from m = {size}" if size else "never right", size is not None and size < 60
 
 
 def _same_metric(study: Study) -> Finding:

@@ -218,7 +218,7 @@ STUDY_CLAIMS = (
     Claim("low_gamma_order", "Caption of Table 3", "BV with γ of 0.1 or less produces the right order in expectation"),
     Claim("one_third", "Section 6.3", "m = 1000 is about a 1/3 sampling rate"),
     Claim("uncorrected_1000", "Section 6.3, Figure 6", "Uncorrected, it needs more than m = 1000 to order X and Y"),
-    Claim("bv_60", "Caption of Figure 6", "With BV 0.1 it requires only m = 60 to order X and Y correctly"),
+    Claim("bv_60", "Section 6.3, Figure 6", "With BV 0.1 the order is right with less than m = 60 samples"),
     Claim("same_metric", "Section 6.3", "Under the rank estimate Recall@10 and NDCG@10 are identical"),
     Claim(
         "rank_estimate_wins", "Section 6.3, Table 4", "The rank estimate is never worse than no correction, in Table 4"
