@@ -1,0 +1,102 @@
+"""P(x | rank): the binomial and the hypergeometric distribution, to some 12 digits for any size.
+
+Sums of log-factorials lose digits as they grow (half of them at a pool of 10⁷). Here a log-factorial is kept in two
+parts, one of which is a multiple of a power of two, so that its sums and differences are exact.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import xlogy
+
+from sampled_metrics.arrays import Floats, Ints
+from sampled_metrics.design import Design
+
+
+def binomial_pmf(better: ArrayLike, pool: ArrayLike, draws: int, x: Ints | None = None) -> Floats:
+    """P(x of `draws` negatives are better), drawn with replacement from a pool of which `better` are.
+
+    Args:
+        better: (events,) r - 1, negatives that score above the held-out item.
+        pool: (events,) or one number: n - 1, all negatives.
+        draws: m.
+        x: (columns,) which numbers from 0 to m; all of them unless stated.
+
+    Returns:
+        (events, m + 1) probabilities of x = 0 … m, or (events, columns).
+    """
+    return _in_blocks(_binomial, better, pool, draws, x)
+
+
+def hypergeometric_pmf(better: ArrayLike, pool: ArrayLike, draws: int, x: Ints | None = None) -> Floats:
+    """P(x of `draws` negatives are better), drawn without replacement; arguments and result as in `binomial_pmf`."""
+    return _in_blocks(_hypergeometric, better, pool, draws, x)
+
+
+_BLOCK = 32_768  # probabilities at a time, so that what is computed on the way stays in the cache
+
+
+def _in_blocks(
+    block: Callable[[Ints, Ints, int, Ints], Floats], better: ArrayLike, pool: ArrayLike, draws: int, x: Ints | None
+) -> Floats:
+    better = np.atleast_1d(np.asarray(better, dtype=np.int64))
+    pool = np.broadcast_to(np.asarray(pool, dtype=np.int64), better.shape)
+    x = np.arange(draws + 1) if x is None else x
+    probabilities = np.empty((len(better), len(x)))
+    step = max(1, _BLOCK // len(x))
+    for first in range(0, len(better), step):
+        events = slice(first, first + step)
+        probabilities[events] = block(better[events], pool[events], draws, x)
+    return probabilities
+
+
+def _binomial(better: Ints, pool: Ints, draws: int, x: Ints) -> Floats:
+    """Exp of log C(m, x) + x log θ + (m - x) log(1 - θ)."""
+    log_choose = sum(table[draws] - table[x] - table[draws - x] for table in _log_factorials(_rounded_up(draws)))
+    theta, rest = (better / pool)[:, np.newaxis], ((pool - better) / pool)[:, np.newaxis]
+    return np.asarray(np.exp(log_choose + xlogy(x, theta) + xlogy(draws - x, rest)))
+
+
+def _hypergeometric(better: Ints, pool: Ints, draws: int, x: Ints) -> Floats:
+    """Exp of log C(better, x) C(rest, m - x) / C(pool, m), the terms of the event or of x alone taken first."""
+    rest = pool - better
+    above_left, rest_left = better[:, np.newaxis] - x, (rest - draws)[:, np.newaxis] + x
+    impossible = (above_left < 0) | (rest_left < 0)
+    above_left[impossible], rest_left[impossible] = 0, 0
+    logs = np.zeros(impossible.shape)
+    for table in _log_factorials(_rounded_up(max(int(pool.max()), draws))):
+        of_event = table[better] + table[rest] + table[draws] + table[np.maximum(pool - draws, 0)] - table[pool]
+        logs += of_event[:, np.newaxis] - (table[x] + table[draws - x])
+        logs -= table.take(above_left) + table.take(rest_left)
+    logs[impossible] = -np.inf
+    return np.asarray(np.exp(logs, out=logs))
+
+
+def _rounded_up(largest: int) -> int:
+    """The next power of two, so that a few tables serve all sizes."""
+    return 1 << max(10, largest.bit_length())
+
+
+@lru_cache(maxsize=4)
+def _log_factorials(largest: int) -> tuple[Floats, Floats]:
+    """Two tables of (largest + 1,) whose sum is log n!; sums of a few dozen entries of the first are exact."""
+    log = np.log(np.maximum(np.arange(largest + 1), 1))
+    quantum = 2.0 ** (np.ceil(np.log2(max(log.sum(), 1.0))) - 46)
+    coarse = np.round(log / quantum) * quantum
+    return np.cumsum(coarse), np.cumsum(log - coarse)
+
+
+def pmf(better: ArrayLike, pool: ArrayLike, design: Design, x: Ints | None = None) -> Floats:
+    """P(x | rank) under a design, (events, m + 1) or (events, columns); arguments as in `binomial_pmf`."""
+    return (binomial_pmf if design.replacement else hypergeometric_pmf)(better, pool, design.negatives, x)
+
+
+@lru_cache(maxsize=2)  # an array may take 100 MB
+def rank_distribution(candidates: int, design: Design) -> Floats:
+    """A of eq. 23 without its prior: P(x | r) for r = 1 … n in rows and x = 0 … m in columns, as (n, m + 1)."""
+    design.check(candidates)
+    distribution = pmf(np.arange(candidates), candidates - 1, design)
+    distribution.flags.writeable = False
+    return distribution
