@@ -11,6 +11,7 @@ Papers differ in names: with one relevant item reciprocal rank (mrr) is average 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -132,24 +133,58 @@ def ndcg(rank: ArrayLike, k: int | None = None) -> Floats:
     return gain if k is None else np.where(r <= k, gain, 0.0)
 
 
+# --- the share of one of several relevant items -----------------------------------------------------------------------
+#
+# Every metric above is a sum over an instance's relevant items. Let the i-th best of R have b irrelevant items above
+# it, out of N: its rank is b + i, and what it adds depends on b, i, R and N alone.
+
+
+def _auc_share(better: Ints, pool: Ints, position: int, relevant: int) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(pool > 0, (1.0 - better / pool) / relevant, np.nan)
+
+
+def _precision_share(rank: Ints, position: int, relevant: int, k: int) -> Floats:
+    return precision(rank, k)
+
+
+def _recall_share(rank: Ints, position: int, relevant: int, k: int) -> Floats:
+    return recall(rank, k) / relevant
+
+
+def _hit_rate_share(rank: Ints, position: int, relevant: int, k: int) -> Floats:
+    return recall(rank, k) if position == 1 else np.zeros(np.shape(rank))
+
+
+def _average_precision_share(rank: Ints, position: int, relevant: int, k: int | None) -> Floats:
+    return position * average_precision(rank, k) / min(relevant, k or relevant)
+
+
+def _reciprocal_rank_share(rank: Ints, position: int, relevant: int, k: int | None) -> Floats:
+    return average_precision(rank, k) if position == 1 else np.zeros(np.shape(rank))
+
+
+def _ndcg_share(rank: Ints, position: int, relevant: int, k: int | None) -> Floats:
+    ideal = (1.0 / np.log2(np.arange(2, min(relevant, k or relevant) + 2))).sum()
+    return ndcg(rank, k) / ideal
+
+
 # --- by label ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Metric:
-    """A metric with its cut-off, found by its label.
+class RankMetric:
+    """What one relevant item is worth, by its rank.
 
     Attributes:
         label: as in config and in the tables, for example ``recall@10``.
         of_rank: (rank, candidates) → value of one relevant item at that rank (eqs 7-13), elementwise.
-        of_sets: (ranks of shape (instances, relevant), candidates) → (instances,) values (eqs 2-6).
         linear_in_rank: whether the value is linear in the rank (AUC alone). Every other metric ignores candidates.
     """
 
     label: str
     of_rank: Callable[[ArrayLike, ArrayLike], Floats]
-    of_sets: Callable[[ArrayLike, ArrayLike], Floats]
-    linear_in_rank: bool = False
+    linear_in_rank: bool
 
     def over_ties(self, above: ArrayLike, tied: ArrayLike, candidates: ArrayLike) -> Floats:
         """Expected value when ties are broken at random: the mean over the ranks above + 1 … above + tied + 1.
@@ -175,6 +210,50 @@ class Metric:
 
 
 @dataclass(frozen=True)
+class Metric(RankMetric):
+    """A metric with its cut-off, found by its label.
+
+    Attributes:
+        of_sets: (ranks of shape (instances, relevant), candidates) → (instances,) values (eqs 2-6).
+        cutoff: k, or None.
+        share: (better, pool, position, relevant) → what the relevant item in that position adds to the metric.
+    """
+
+    of_sets: Callable[[ArrayLike, ArrayLike], Floats]
+    cutoff: int | None
+    share: Callable[[Ints, Ints, int, int], Floats]
+
+    def at_position(self, position: int, relevant: int) -> RankMetric:
+        """Return what the i-th best of R relevant items adds, as a metric of its rank among the irrelevant ones.
+
+        With b irrelevant items above it out of N, that rank is b + 1 among N + 1 candidates, and its rank among all
+        items is b + i. The metric of eqs 2-6 is the sum over i = 1 … R.
+
+        Args:
+            position: i, from 1.
+            relevant: R.
+
+        Raises:
+            ValueError: position is not from 1 to relevant.
+        """
+        return _at_position(self, position, relevant)
+
+
+@cache
+def _at_position(metric: Metric, position: int, relevant: int) -> RankMetric:
+    if not 1 <= position <= relevant:
+        raise ValueError(f"position must be from 1 to {relevant}, the relevant items, not {position}")
+    if relevant == 1:
+        return metric
+
+    def of_rank(rank: ArrayLike, candidates: ArrayLike) -> Floats:
+        better, pool = np.asarray(rank) - 1, np.asarray(candidates) - 1
+        return metric.share(better, pool, position, relevant)
+
+    return RankMetric(f"{metric.label} of {position}/{relevant}", of_rank, metric.linear_in_rank)
+
+
+@dataclass(frozen=True)
 class _Family:
     build: Callable[[str, int | None], Metric]
     cutoff: str  # "needed", "possible" or "none"
@@ -192,29 +271,35 @@ FAMILIES: dict[str, _Family] = {}
 
 
 def _register(
-    name: str, cutoff: str, of_rank: Callable[..., Floats], of_sets: Callable[..., Floats], *, linear: bool = False
+    name: str, cutoff: str, of_rank: Callable[..., Floats], of_sets: Callable[..., Floats], share: Callable[..., Floats]
 ) -> None:
-    """Add a family of metrics: functions of (rank or sets, k), or of (…, candidates) if it has no cut-off."""
+    """Add a family of metrics with a cut-off: functions of (rank, k), (sets, k) and (rank, position, relevant, k)."""
 
     def build(label: str, k: int | None) -> Metric:
-        if cutoff == "none":
-            return Metric(label, of_rank, of_sets, linear)
-        return Metric(label, lambda r, _: of_rank(r, k), lambda sets, _: of_sets(sets, k), linear)
+        return Metric(
+            label,
+            lambda r, _: of_rank(r, k),
+            False,
+            lambda sets, _: of_sets(sets, k),
+            k,
+            lambda better, _, position, relevant: share(better + position, position, relevant, k),
+        )
 
     FAMILIES[name] = _Family(build, cutoff)
 
 
-_register("recall", "needed", recall, recall_of_sets)
-_register("hit-rate", "needed", recall, hit_rate_of_sets)
-_register("precision", "needed", precision, precision_of_sets)
-_register("ap", "possible", average_precision, average_precision_of_sets)
-_register("mrr", "possible", average_precision, reciprocal_rank_of_sets)
-_register("ndcg", "possible", ndcg, ndcg_of_sets)
-_register("auc", "none", auc, auc_of_sets, linear=True)
+_register("recall", "needed", recall, recall_of_sets, _recall_share)
+_register("hit-rate", "needed", recall, hit_rate_of_sets, _hit_rate_share)
+_register("precision", "needed", precision, precision_of_sets, _precision_share)
+_register("ap", "possible", average_precision, average_precision_of_sets, _average_precision_share)
+_register("mrr", "possible", average_precision, reciprocal_rank_of_sets, _reciprocal_rank_share)
+_register("ndcg", "possible", ndcg, ndcg_of_sets, _ndcg_share)
+FAMILIES["auc"] = _Family(lambda label, k: Metric(label, auc, True, auc_of_sets, k, _auc_share), "none")
 
 
+@cache
 def metric(label: str) -> Metric:
-    """Return the metric of a label such as ``recall@10``, ``ndcg``, ``auc``.
+    """Return the metric of a label such as ``recall@10``, ``ndcg``, ``auc``; the same object for the same label.
 
     Raises:
         ConfigError: the label names no metric, or its cut-off is missing, not allowed or not a whole number from 1.

@@ -5,40 +5,80 @@ from collections.abc import Callable
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.bias_variance import BiasVariance
+from sampled_metrics.estimators.estimated_prior import EstimatedPriorCorrection, Multinomial, Tradeoff, Weighed
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
-from sampled_metrics.estimators.linear import Estimator, LinearEstimate
+from sampled_metrics.estimators.linear import LinearEstimate, LinearEstimator
+from sampled_metrics.estimators.mapping import mapping
+from sampled_metrics.estimators.maximum_entropy import MaximumEntropy
+from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
+from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.estimators.rank_estimate import RankEstimate
+from sampled_metrics.estimators.rank_prior import RankPrior
 from sampled_metrics.estimators.uncorrected import Uncorrected
 
-__all__ = ["Estimator", "LinearEstimate", "estimator"]
+__all__ = ["Estimate", "Estimator", "LinearEstimate", "LinearEstimator", "estimator", "linear_estimator"]
+
+_NUMBER = r"([0-9.]+(?:e-?[0-9]+)?)"
+
+_PRIORS: dict[str, Callable[[bool | None], RankPrior]] = {
+    "mle": lambda replacement: MaximumLikelihood(replacement=replacement),
+    "mes": lambda replacement: MaximumEntropy(replacement=replacement),
+}
 
 # pattern of the label → (what to call it in messages, (groups of the pattern, assumed replacement) → estimator)
-_REGISTRY: dict[str, tuple[str, Callable[[re.Match[str], bool], Estimator]]] = {
+_REGISTRY: dict[str, tuple[str, Callable[[re.Match[str], bool | None], Estimator]]] = {
     r"uncorrected": ("uncorrected", lambda label, replacement: Uncorrected()),
     r"rank-estimate": ("rank-estimate", lambda label, replacement: RankEstimate()),
     r"rank-estimate-as-printed": ("rank-estimate-as-printed", lambda label, replacement: RankEstimate(1)),
     r"cls": ("cls", lambda label, replacement: ConstrainedLeastSquares(replacement)),
-    r"bv-([0-9.]+(?:e-?[0-9]+)?)": (
+    rf"bv-{_NUMBER}": (
         "bv-γ with γ from 0 to 1, such as bv-0.1",
-        lambda label, replacement: BiasVariance(_gamma(label[1]), replacement),
+        lambda label, replacement: BiasVariance(_number("γ", label[1]), replacement),
+    ),
+    r"mle(?:-([1-9][0-9]*))?": (
+        "mle or mle-I with I iterations of EM",
+        lambda label, replacement: MaximumLikelihood(int(label[1] or 100), replacement),
+    ),
+    rf"mes(?:-{_NUMBER})?": (
+        "mes or mes-η",
+        lambda label, replacement: MaximumEntropy(_number("η", label[1] or "0.01"), replacement),
+    ),
+    rf"bv-{_NUMBER}-(mle|mes)(-pooled-prior)?": (
+        "bv-γ-mle, bv-γ-mes",
+        lambda label, replacement: _under_prior(Weighed(_number("γ", label[1])), label[2], label[3], replacement),
+    ),
+    r"mn-(mle|mes)(-pooled-prior)?": (
+        "mn-mle, mn-mes (these four also with -pooled-prior)",
+        lambda label, replacement: _under_prior(Multinomial(), label[1], label[2], replacement),
+    ),
+    r"mapping-(linear|bound)": ("mapping-linear, mapping-bound", lambda label, replacement: mapping(label[1])),
+    rf"mapping-(beta)-{_NUMBER}": (
+        "mapping-beta-a",
+        lambda label, replacement: mapping(label[1], _number("a", label[2])),
     ),
 }
 
 
-def _gamma(text: str) -> float:
+def _number(what: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ConfigError(f"γ must be a number from 0 to 1, not {text!r}") from None
+        raise ConfigError(f"{what} must be a number, not {text!r}") from None
 
 
-def estimator(label: str, *, assume_replacement: bool) -> Estimator:
+def _under_prior(
+    tradeoff: Tradeoff, prior: str, pooled: str | None, replacement: bool | None
+) -> EstimatedPriorCorrection:
+    return EstimatedPriorCorrection(tradeoff, _PRIORS[prior](replacement), pooled is not None)
+
+
+def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimator:
     """Return the estimator of a label such as ``cls`` or ``bv-0.1``.
 
     Args:
         label: its name in config and in the tables.
         assume_replacement: whether the estimators that use P(x | r) take it as binomial (the paper, whatever the
-            sample) rather than hypergeometric.
+            sample) rather than hypergeometric; None is as the negatives were drawn.
 
     Raises:
         ConfigError: there is no such estimator.
@@ -48,3 +88,15 @@ def estimator(label: str, *, assume_replacement: bool) -> Estimator:
             return build(found, assume_replacement)
     known = ", ".join(name for name, _ in _REGISTRY.values())
     raise ConfigError(f"unknown estimator {label!r}; it may be {known}")
+
+
+def linear_estimator(label: str, *, assume_replacement: bool | None = None) -> LinearEstimator:
+    """Return an estimator that is linear in the sample, so that its expectation is known without a draw.
+
+    Raises:
+        ConfigError: there is no such estimator, or it is not linear.
+    """
+    found = estimator(label, assume_replacement=assume_replacement)
+    if not isinstance(found, LinearEstimator):
+        raise ConfigError(f"estimator {label!r} is not linear in the sample, so that it has no weights to show here")
+    return found

@@ -1,32 +1,42 @@
 """Constrained least squares (CLS): the least biased weights that never reward a worse sampled rank (section 5.2)."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import nnls
 
-from sampled_metrics.estimators.bias_variance import triangular
-from sampled_metrics.estimators.linear import LinearEstimate
-from sampled_metrics.metrics import Metric
-from sampled_metrics.sampling import Design
+from sampled_metrics.arrays import Floats
+from sampled_metrics.design import Design
+from sampled_metrics.estimators.linear import LinearEstimator
+from sampled_metrics.estimators.reduction import reduced
+from sampled_metrics.metrics import RankMetric
 
 
 @dataclass(frozen=True)
-class ConstrainedLeastSquares:
+class ConstrainedLeastSquares(LinearEstimator):
     """Minimises eq. 21 under a uniform prior, over weights that are non-increasing in x and not negative.
 
     With w_x = Σ_{j ≥ x} δ_j and δ ≥ 0 it is a non-negative least-squares problem. The paper states only that weights do
     not increase; its printed numbers also need w ≥ 0.
 
     Attributes:
-        replacement: whether P(x | r) is taken as if negatives were drawn with replacement.
+        replacement: whether P(x | r) is taken as if negatives were drawn with replacement; None is as they were drawn.
     """
 
-    replacement: bool
+    replacement: bool | None
 
-    def fit(self, design: Design, candidates: int, metric: Metric) -> LinearEstimate:
-        """Solve the problem for one metric."""
-        factor, target = triangular(candidates, Design(design.negatives, self.replacement), metric)
-        steps = np.cumsum(factor, axis=1)  # what δ_j adds: A summed over x ≤ j
-        delta, _ = nnls(steps, target)
-        return LinearEstimate(np.cumsum(delta[::-1])[::-1])
+    def __str__(self) -> str:
+        return "cls"
+
+    def weights(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
+        """Solve the problem for each metric."""
+        return _weights(design.assumed(self.replacement), candidates, metrics)
+
+
+@lru_cache(maxsize=128)
+def _weights(design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
+    problem = reduced(candidates, design, metrics)
+    steps = np.cumsum(problem.factor, axis=1)  # what δ_j adds: A summed over x ≤ j
+    deltas = np.stack([nnls(steps, target)[0] for target in problem.targets.T])
+    return np.cumsum(deltas[:, ::-1], axis=1)[:, ::-1]

@@ -1,41 +1,59 @@
-"""What an estimator is: it learns, before any sample is seen, what to make of one (section 5).
+"""Linear estimators: every estimator of the paper is a vector of weights (section 5).
 
-Every estimator of the paper is a vector of weights: an event whose sampled rank is x + 1 counts w_x, and the estimate
-is the mean over events. That is linear in the histogram of x, which is therefore all that a sample is reduced to.
+An event whose sampled rank is x + 1 counts w_x, and the estimate is the mean over events.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from sampled_metrics.arrays import Floats
-from sampled_metrics.metrics import Metric
-from sampled_metrics.sampling import Design
-
-
-class Estimator(Protocol):
-    """A rule for estimating the true metric from sampled ranks."""
-
-    def fit(self, design: Design, candidates: int, metric: Metric) -> "LinearEstimate":
-        """Prepare to estimate a metric over n candidates from samples of a design; depends on no sample."""
-        ...
+from sampled_metrics.design import Design
+from sampled_metrics.errors import DataError
+from sampled_metrics.metrics import Metric, RankMetric
+from sampled_metrics.outcomes import Outcomes
 
 
 @dataclass(frozen=True)
 class LinearEstimate:
-    """A fitted estimator that is linear in the histogram of x.
+    """A fitted estimator that is linear in the counts of outcomes.
 
     Attributes:
-        weights: (m + 1,) what an event with x = 0 … m better negatives in its sample counts.
+        weights: (metrics, outcomes) what an event with that outcome counts.
     """
 
     weights: Floats
 
-    def estimate(self, histogram: np.ndarray) -> Floats:
-        """Return the estimate of the mean metric.
+    def estimate(self, counts: np.ndarray) -> Floats:
+        """Return (…, metrics) estimates from (…, outcomes) counts."""
+        return np.asarray(counts @ self.weights.T / np.sum(counts, axis=-1, keepdims=True))
 
-        Args:
-            histogram: (…, m + 1) how many events had x = 0 … m; leading axes, such as repetitions, are kept.
+
+class LinearEstimator(ABC):
+    """An estimator that is fixed by its weights for one design, one n and one metric."""
+
+    @abstractmethod
+    def weights(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
+        """Return the (metrics, m + 1) weights of x = 0 … m for samples of a design from n candidates."""
+
+    def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> LinearEstimate:
+        """Return the weights of all outcomes, those of each n and m fitted on their own.
+
+        Raises:
+            DataError: m depends on what was seen, or an event has no sampled negatives.
         """
-        return np.asarray(histogram @ self.weights / np.sum(histogram, axis=-1))
+        if outcomes.adaptive:
+            raise DataError(
+                f"{self} is not valid on an adaptive sample: its weights hold for a number of negatives that was fixed "
+                "beforehand; mle is valid"
+            )
+        weights = np.empty((len(metrics), len(outcomes)))
+        for group in outcomes.groups:
+            if group.negatives == 0:
+                raise DataError(f"{self} has no weights for an event without sampled negatives; mle is valid")
+            design = Design(group.negatives, outcomes.replacement)
+            of_group = self.weights(design, group.candidates, tuple(group.target(metric) for metric in metrics))
+            weights[:, group.outcomes] = of_group[:, group.x]
+        return LinearEstimate(weights)

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampled_metrics.estimators.linear import LinearEstimate
-from sampled_metrics.metrics import Metric
-from sampled_metrics.sampling import Design
+from sampled_metrics.arrays import Floats
+from sampled_metrics.design import Design
+from sampled_metrics.estimators.linear import LinearEstimator
+from sampled_metrics.metrics import RankMetric
 
 
 @dataclass(frozen=True)
-class RankEstimate:
+class RankEstimate(LinearEstimator):
     """w_x = f(1 + floor((n - 1) x / m)), eq. 20, floored as in the paper's experiments.
 
     Attributes:
@@ -19,8 +20,11 @@ class RankEstimate:
 
     extra_divisor: int = 0
 
-    def fit(self, design: Design, candidates: int, metric: Metric) -> LinearEstimate:
+    def __str__(self) -> str:
+        return "rank-estimate"
+
+    def weights(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
         """Scale every sampled rank up to the n candidates."""
         x = np.arange(design.negatives + 1)
         rank = 1 + (candidates - 1) * x // (design.negatives + self.extra_divisor)
-        return LinearEstimate(metric.of_rank(rank, candidates))
+        return np.stack([metric.of_rank(rank, candidates) for metric in metrics])

@@ -2,15 +2,21 @@
 
 from dataclasses import dataclass
 
-from sampled_metrics.estimators.linear import LinearEstimate
-from sampled_metrics.metrics import Metric
-from sampled_metrics.sampling import Design
+import numpy as np
+
+from sampled_metrics.arrays import Floats
+from sampled_metrics.design import Design
+from sampled_metrics.estimators.linear import LinearEstimator
+from sampled_metrics.metrics import RankMetric
 
 
 @dataclass(frozen=True)
-class Uncorrected:
+class Uncorrected(LinearEstimator):
     """w_x = f(x + 1), with n = m + 1 for the metrics that need n."""
 
-    def fit(self, design: Design, candidates: int, metric: Metric) -> LinearEstimate:
+    def __str__(self) -> str:
+        return "uncorrected"
+
+    def weights(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
         """Ignore the number of candidates, as a sampled evaluation does."""
-        return LinearEstimate(metric.values(design.negatives + 1))
+        return np.stack([metric.values(design.negatives + 1) for metric in metrics])

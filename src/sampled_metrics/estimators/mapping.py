@@ -1,0 +1,91 @@
+"""Mapping functions: Recall@k of the sample stands for Recall@f(k).
+
+Li, Jin, Gao, Liu: On Sampling Top-K Recommendation Evaluation, KDD 2020. That fixes the share of events up to each rank
+f(k), k = 1 … m + 1. Between them the share is taken to grow evenly, so that an event whose sampled rank is k counts the
+mean of the metric over the true ranks from f(k-1) to f(k), f(0) = 0. This makes a linear estimator of any metric, which
+is the source's own for Recall at the ranks f(k).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from sampled_metrics.arrays import Floats
+from sampled_metrics.design import Design
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.estimators.linear import LinearEstimator
+from sampled_metrics.metrics import Metric, RankMetric
+
+
+def linear(k: Floats, candidates: int, negatives: int) -> Floats:
+    """f(k) = 1 + (k - 1)(n - 1)/m."""
+    return 1 + (k - 1) * (candidates - 1) / negatives
+
+
+def bound(k: Floats, candidates: int, negatives: int) -> Floats:
+    """f(k) = 1 + (k - ½)(n - 1)/m, at most n."""
+    return np.minimum(1 + (k - 0.5) * (candidates - 1) / negatives, candidates)
+
+
+def beta(shape: float) -> Callable[[Floats, int, int], Floats]:
+    """f(k) = 1 + (n - 1) [Γ(k + a) Γ(m + 1) / (Γ(k) Γ(m + 1 + a))]^(1/a), for ranks whose quantile is Beta(a, 1)."""
+
+    def of_k(k: Floats, candidates: int, negatives: int) -> Floats:
+        log = gammaln(k + shape) + gammaln(negatives + 1) - gammaln(k) - gammaln(negatives + 1 + shape)
+        return 1 + (candidates - 1) * np.exp(log / shape)
+
+    return of_k
+
+
+@dataclass(frozen=True)
+class Mapping(LinearEstimator):
+    """The metric of the true ranks that a sampled rank is mapped to.
+
+    Attributes:
+        label: for messages.
+        function: f, of k = 1 … m + 1, n and m; f(m + 1) = n.
+    """
+
+    label: str
+    function: Callable[[Floats, int, int], Floats]
+
+    def __str__(self) -> str:
+        return self.label
+
+    def weights(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
+        """Average each metric between the mapped ranks.
+
+        Raises:
+            DataError: the cut-off of a metric is below f(1), so that no sampled rank stands for it.
+        """
+        ranks = self.function(np.arange(1.0, design.negatives + 2), candidates, design.negatives)
+        for metric in metrics:
+            cutoff = metric.cutoff if isinstance(metric, Metric) else None
+            if cutoff is not None and cutoff < ranks[0] * (1 - 1e-12):
+                raise DataError(
+                    f"{self.label} is not valid for {metric.label} with {design.negatives} negatives of {candidates} "
+                    f"candidates: sampled rank 1 stands for all ranks up to {ranks[0]:.1f}; draw more negatives"
+                )
+        ends = np.concatenate(([0.0], ranks))
+        return np.stack([_means(metric.values(candidates), ends) for metric in metrics])
+
+
+def _means(values: Floats, ends: Floats) -> Floats:
+    """Means of a metric between ends, where rank r fills the interval from r - 1 to r."""
+    integral = np.interp(ends, np.arange(len(values) + 1), np.concatenate(([0.0], np.cumsum(values))))
+    return np.diff(integral) / np.diff(ends)
+
+
+def mapping(kind: str, shape: float = 1.0) -> Mapping:
+    """Return the estimator of ``mapping-linear``, ``mapping-bound`` or ``mapping-beta-a``.
+
+    Raises:
+        ConfigError: a is not more than 0.
+    """
+    if kind == "beta":
+        if not shape > 0:
+            raise ConfigError(f"a of mapping-beta-a must be more than 0, not {shape:g}")
+        return Mapping(f"mapping-beta-{shape:g}", beta(shape))
+    return Mapping(f"mapping-{kind}", {"linear": linear, "bound": bound}[kind])

@@ -1,0 +1,119 @@
+"""Maximal entropy with minimal distribution bias (MES): the flattest distribution of true ranks that fits the sample.
+
+Jin, Li, Gao, Liu, Zhang: On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021, arXiv 2103.01474.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp, xlogy
+
+from sampled_metrics.arrays import Floats
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.estimators.banded import Banded
+from sampled_metrics.estimators.rank_prior import PlugInEstimator
+from sampled_metrics.outcomes import Outcomes
+
+GAP = 1e-8
+"""The duality gap that a solution may have at most."""
+
+
+@dataclass(frozen=True)
+class MaximumEntropy(PlugInEstimator):
+    """min over the simplex of (m + 1) Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π).
+
+    Solved by its dual, smooth and without constraints. Where n or m differ between events, x is compared over all
+    events together: A is averaged over those whose n allows the rank, m + 1 over all.
+
+    Attributes:
+        eta: η, the price of entropy; 0.01 in the source.
+        replacement: whether P(x | r) is taken as binomial; None is as the negatives were drawn.
+    """
+
+    eta: float = 0.01
+    replacement: bool | None = None
+
+    def __post_init__(self) -> None:
+        if not self.eta > 0:
+            raise ConfigError(f"η of mes must be more than 0, not {self.eta}")
+
+    def __str__(self) -> str:
+        return "mes" if self.eta == 0.01 else f"mes-{self.eta:g}"
+
+    def check(self, outcomes: Outcomes) -> None:
+        """Refuse adaptive samples.
+
+        Raises:
+            DataError: m depends on what was seen, so that P(x | r) is not that of any design.
+        """
+        if outcomes.adaptive:
+            raise DataError(f"{self} is not valid on an adaptive sample; mle is valid")
+
+    def solve(self, outcomes: Outcomes, counts: np.ndarray) -> Floats:
+        """Return (samples, largest n) distributions of true ranks."""
+        if len(outcomes.groups) == 1:
+            likelihood, scale = outcomes.likelihood(replacement=self.replacement), outcomes.negatives[0] + 1.0
+            return np.stack([maximum_entropy(likelihood, of_one, scale, self.eta)[0] for of_one in counts])
+        return np.stack([self._solve_mixed(outcomes, of_one) for of_one in counts])
+
+    def _solve_mixed(self, outcomes: Outcomes, counts: np.ndarray) -> Floats:
+        columns = int(outcomes.negatives.max()) + 1
+        likelihood = np.zeros((outcomes.most_candidates, columns))
+        allowed = np.zeros(outcomes.most_candidates)
+        for group in outcomes.groups:
+            events = counts[group.outcomes].sum()
+            full = group.distribution(outcomes.replacement if self.replacement is None else self.replacement)
+            likelihood[: group.candidates, : group.negatives + 1] += events * full
+            allowed[: group.candidates] += events
+        likelihood /= allowed[:, np.newaxis]
+        of_x = np.bincount(outcomes.x, weights=counts, minlength=columns)
+        scale = float(counts @ (outcomes.negatives + 1) / counts.sum())
+        return maximum_entropy(likelihood, of_x, scale, self.eta)[0]
+
+
+def maximum_entropy(likelihood: Floats, counts: np.ndarray, scale: float, eta: float) -> tuple[Floats, float]:
+    """Minimise scale Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π) over distributions π.
+
+    With v_x = scale h_x the dual is to minimise η log Σ_r exp(-(Aλ)_r / η) + Σ_x λ_x² / (4 v_x) + λᵀh, and
+    π ∝ exp(-Aλ/η). In μ = λ / √(2v) its Hessian is at least the identity, and L-BFGS needs some fifty steps.
+
+    Args:
+        likelihood: A, (n, outcomes).
+        counts: (outcomes,) how many events had each outcome.
+        scale: m + 1.
+        eta: η.
+
+    Returns:
+        (n,) the distribution, and the duality gap.
+
+    Raises:
+        DataError: the gap does not fall below 10⁻⁸.
+    """
+    seen = counts > 0
+    bands, frequencies = Banded.of(likelihood[:, seen]), counts[seen] / counts.sum()
+    unit = np.sqrt(2 * scale * frequencies)
+
+    def distribution(mu: Floats) -> tuple[Floats, float]:
+        exponents = bands.of_ranks(unit * mu) / -eta
+        log_sum = float(logsumexp(exponents))
+        return np.exp(exponents - log_sum), log_sum
+
+    def dual(mu: Floats) -> tuple[float, Floats]:
+        pi, log_sum = distribution(mu)
+        value = eta * log_sum + 0.5 * mu @ mu + (unit * mu) @ frequencies
+        return value, mu + unit * (frequencies - bands.of_outcomes(pi))
+
+    solved = minimize(
+        dual,
+        np.zeros(len(unit)),
+        jac=True,
+        method="L-BFGS-B",
+        options={"ftol": 0, "gtol": 1e-8, "maxcor": 30, "maxiter": 5000},
+    )
+    pi, _ = distribution(solved.x)
+    off = bands.of_outcomes(pi) - frequencies
+    gap = float(scale * frequencies @ off**2 + eta * xlogy(pi, pi).sum() + solved.fun)
+    if not gap <= GAP:
+        raise DataError(f"mes: the duality gap is {gap:.1e}, not below {GAP:.0e}; is η = {eta:g} too small?")
+    return pi, gap

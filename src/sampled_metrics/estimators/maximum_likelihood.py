@@ -1,0 +1,64 @@
+"""Maximum likelihood (MLE): the distribution of true ranks under which the sample is most likely, by EM.
+
+Jin, Li, Gao, Liu, Zhang: On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021, arXiv 2103.01474.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sampled_metrics.arrays import Floats
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.estimators.banded import Banded
+from sampled_metrics.estimators.rank_prior import PlugInEstimator
+from sampled_metrics.outcomes import Outcomes
+
+
+@dataclass(frozen=True)
+class MaximumLikelihood(PlugInEstimator):
+    """π_r ← π_r Σ_x h_x A[r, x] / (Aᵀπ)_x, from the uniform distribution.
+
+    The optimum is not unique, so that the number of iterations regularises: it is part of the estimator. Each outcome
+    enters with the likelihood of its own n and m, so that EM is valid for samples whose events differ in them, adaptive
+    ones included: a rule for going on that depends only on what was seen leaves the likelihood as it is.
+
+    Attributes:
+        iterations: how often π is improved; 100 in the source.
+        replacement: whether P(x | r) is taken as binomial; None is as the negatives were drawn.
+    """
+
+    iterations: int = 100
+    replacement: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.iterations < 1:
+            raise ConfigError(f"the iterations of mle must be 1 or more, not {self.iterations}")
+
+    def __str__(self) -> str:
+        return "mle" if self.iterations == 100 else f"mle-{self.iterations}"
+
+    def solve(self, outcomes: Outcomes, counts: np.ndarray) -> Floats:
+        """Return (samples, largest n) distributions of true ranks."""
+        return expectation_maximisation(outcomes.likelihood(replacement=self.replacement), counts, self.iterations)
+
+
+def expectation_maximisation(likelihood: Floats, counts: np.ndarray, iterations: int) -> Floats:
+    """Run EM for several samples at once.
+
+    Args:
+        likelihood: (n, outcomes) P(outcome | rank), up to a factor for each outcome.
+        counts: (samples, outcomes) how many events had each outcome.
+        iterations: how often the distribution is improved.
+
+    Returns:
+        (samples, n) distributions of true ranks.
+    """
+    seen = counts.any(axis=0)
+    ranks, bands, counts = len(likelihood), Banded.of(likelihood[:, seen]), counts[:, seen]
+    frequencies = counts / counts.sum(axis=1, keepdims=True)
+    distribution = np.full((len(counts), ranks), 1.0 / ranks)
+    for _ in range(iterations):
+        expected = bands.of_outcomes(distribution)
+        ratio = np.divide(frequencies, expected, out=np.zeros_like(expected), where=frequencies > 0)
+        distribution *= bands.of_ranks(ratio)
+    return distribution

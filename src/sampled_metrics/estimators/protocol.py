@@ -1,0 +1,44 @@
+"""What an estimator is: fitted before a sample is seen, it then says what the true metrics are (section 5).
+
+A sample is a count of outcomes (`sampled_metrics.outcomes`): how many events had x of m negatives above their held-out
+item. Everything that an estimator needs beside it, n and m included, is in the outcomes.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from sampled_metrics.arrays import Floats
+from sampled_metrics.metrics import Metric
+from sampled_metrics.outcomes import Outcomes
+
+
+class Estimate(Protocol):
+    """A fitted estimator."""
+
+    def estimate(self, counts: np.ndarray) -> Floats:
+        """Return the estimates of the mean metrics.
+
+        Args:
+            counts: (…, outcomes) how many events had each outcome; leading axes, such as repetitions, are kept.
+
+        Returns:
+            (…, metrics) estimates.
+
+        Raises:
+            DataError: the estimator is not valid for such a sample; the message says why.
+        """
+        ...
+
+
+class Estimator(Protocol):
+    """A rule for estimating true metrics from sampled ranks."""
+
+    def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> Estimate:
+        """Prepare to estimate metrics from samples with such outcomes; depends on no sample.
+
+        Raises:
+            DataError: the estimator is not valid for such samples; the message says why.
+        """
+        ...

@@ -1,0 +1,63 @@
+"""The n equations of a least-squares correction reduced to the m + 1 that matter, in bounded memory.
+
+‖D^½ (A w - f)‖² and ‖R w - Qᵀ D^½ f‖² differ by a constant, where D^½ A = QR. No digits are lost to AᵀDA, and no more
+than a block of A is ever held: the R of a block stacked on the R of those before is reduced anew, with f as further
+columns.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from sampled_metrics.arrays import Floats
+from sampled_metrics.design import Design
+from sampled_metrics.distributions import pmf
+from sampled_metrics.metrics import RankMetric
+
+_ROWS = 4096  # of A in a block, beside those of R
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """What the least-squares problems of one design, one n and some metrics depend on, with D = 1/n.
+
+    Attributes:
+        factor: R, (min(n, m + 1), m + 1), where D^½ A = QR.
+        targets: Qᵀ D^½ f, (min(n, m + 1), metrics).
+        marginal: c = Aᵀ D 1, (m + 1,): P(x).
+        joint: Aᵀ D f, (m + 1, metrics).
+    """
+
+    factor: Floats
+    targets: Floats
+    marginal: Floats
+    joint: Floats
+
+
+@lru_cache(maxsize=16)
+def reduced(candidates: int, design: Design, metrics: tuple[RankMetric, ...]) -> Reduction:
+    """Reduce eq. 21 under the uniform prior.
+
+    Args:
+        candidates: n.
+        design: m, and the distribution that P(x | r) is taken as.
+        metrics: the metrics f.
+    """
+    columns = design.negatives + 1
+    rows = max(_ROWS, 2 * (columns + len(metrics)))
+    values = np.stack([metric.values(candidates) for metric in metrics], axis=1)
+    system = np.empty((0, columns + len(metrics)))
+    marginal, joint = np.zeros(columns), np.zeros((columns, len(metrics)))
+    for first in range(0, candidates, rows):
+        ranks = slice(first, min(first + rows, candidates))
+        block = pmf(np.arange(ranks.start, ranks.stop), candidates - 1, design)
+        marginal += block.sum(axis=0) / candidates
+        joint += block.T @ values[ranks] / candidates
+        block = np.hstack((block, values[ranks])) / np.sqrt(candidates)
+        system = np.asarray(np.linalg.qr(np.vstack((system, block)), mode="r"))
+    kept = min(candidates, columns)
+    parts = (np.triu(system[:kept, :columns]), system[:kept, columns:], marginal, joint)
+    for part in parts:
+        part.flags.writeable = False
+    return Reduction(*parts)
