@@ -8,7 +8,7 @@ from sampled_metrics.ranks import read_ranks
 from sampled_metrics.recommenders import recommender
 from sampled_metrics.reference import RANDOM_RECOMMENDER
 from sampled_metrics.seeds import stream
-from sampled_metrics.study import Evaluation, repeat, table_3, table_4
+from sampled_metrics.study import Evaluation, expect, repeat, table_3, table_4
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
@@ -18,6 +18,7 @@ if __name__ == "__main__":
         evaluation = Evaluation.configured(
             params.sampling, params.estimators, params.metrics, params.assume_replacement
         )
+        expected = {name: expect(table, evaluation) for name, table in ranks.items()}
         runs = []
         for start in progress("random starts")(range(params.starts)):
             # every recommender is sampled anew, as it would be in a study of its own
@@ -27,5 +28,6 @@ if __name__ == "__main__":
             estimates = {
                 name: repeat(table, evaluation, stream(*names, name, "sample")) for name, table in ranks.items()
             }
-            runs.append((table_3(ranks, estimates), table_4(ranks, estimates)))
+            expected[RANDOM_RECOMMENDER] = expect(ranks[RANDOM_RECOMMENDER], evaluation)
+            runs.append((table_3(ranks, estimates, expected), table_4(ranks, estimates, expected)))
         files.write_csv(snakemake.output.spread, fidelity.seed_spread(runs, RANDOM_RECOMMENDER))

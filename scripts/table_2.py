@@ -1,8 +1,8 @@
 """Evaluate the running example on samples: Table 2."""
 
 from sampled_metrics import files, tables, toy
+from sampled_metrics.design import Design
 from sampled_metrics.jobs import job
-from sampled_metrics.sampling import Design
 from sampled_metrics.seeds import stream
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ if __name__ == "__main__":
         names = snakemake.params.recommenders
         ranks = {name: read_ranks(path) for name, path in zip(names, snakemake.input.ranks, strict=True)}
         estimates = {name: pd.read_csv(path) for name, path in zip(names, snakemake.input.estimates, strict=True)}
-        table = table_3(ranks, estimates)
+        expected = {name: pd.read_csv(path) for name, path in zip(names, snakemake.input.expected, strict=True)}
+        table = table_3(ranks, estimates, expected)
         files.write_csv(snakemake.output.csv, table)
         title = "Table 3. Exact, sampled and corrected metrics in per cent (mean ± standard deviation of a repetition)"
-        tables.write(title, tables.table_3(table), snakemake.output.md, snakemake.output.tex, snakemake.output.html)
+        sections = tables.table_3(table, snakemake.params.repetitions)
+        tables.write(title, sections, snakemake.output.md, snakemake.output.tex, snakemake.output.html)

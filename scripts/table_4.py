@@ -12,7 +12,8 @@ if __name__ == "__main__":
         names = snakemake.params.recommenders
         ranks = {name: read_ranks(path) for name, path in zip(names, snakemake.input.ranks, strict=True)}
         estimates = {name: pd.read_csv(path) for name, path in zip(names, snakemake.input.estimates, strict=True)}
-        table = table_4(ranks, estimates)
+        expected = {name: pd.read_csv(path) for name, path in zip(names, snakemake.input.expected, strict=True)}
+        table = table_4(ranks, estimates, expected)
         files.write_csv(snakemake.output.csv, table)
         title = "Table 4. Repetitions in which a pair is ordered as by the exact metric, in per cent"
         tables.write(title, tables.table_4(table), snakemake.output.md, snakemake.output.tex, snakemake.output.html)

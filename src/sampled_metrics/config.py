@@ -14,7 +14,7 @@ from jsonschema.validators import extend
 from sampled_metrics.data import formats, sources
 from sampled_metrics.data.reading import files_beside
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import estimator
+from sampled_metrics.estimators import estimator, linear_estimator
 from sampled_metrics.metrics import metric
 from sampled_metrics.recommenders import TYPES, build, config_schema, ready_made
 from sampled_metrics.recommenders.ready_made import ReadyMadeRanks
@@ -107,13 +107,14 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
     }.items():
         for label in labels:
             _named(key, label, metric)
-    for key, labels in {
-        "estimators": config["estimators"],
-        "figures.figure-4.estimators": figures["figure-4"]["estimators"],
-        "figures.figure-6.estimators": figures["figure-6"]["estimators"],
-    }.items():
+    for key, labels, find in (
+        ("estimators", config["estimators"], estimator),
+        ("comparison.estimators", config["comparison"]["estimators"], estimator),
+        ("figures.figure-4.estimators", figures["figure-4"]["estimators"], linear_estimator),
+        ("figures.figure-6.estimators", figures["figure-6"]["estimators"], linear_estimator),
+    ):
         for label in labels:
-            _named(key, label, lambda name: estimator(name, assume_replacement=True))
+            _named(key, label, find)
     edges = figures["figure-5"]["edges"]
     if sorted(set(edges)) != edges:
         raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")

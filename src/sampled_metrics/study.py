@@ -9,11 +9,14 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics.arrays import Floats
+from sampled_metrics.design import Design
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import LinearEstimate, estimator
+from sampled_metrics.estimators import Estimate, LinearEstimate, estimator, linear_estimator
+from sampled_metrics.expectation import expected_distribution, linear_moments, probability_of_order
 from sampled_metrics.metrics import metric
+from sampled_metrics.outcomes import Outcomes
 from sampled_metrics.ranks import RankTable
-from sampled_metrics.sampling import Design, Draws, distribution_over_ties, draw, thinned
+from sampled_metrics.sampling import Draws, draw, thinned
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,7 @@ class Reading:
     """How a sample is turned into an estimate, where the paper's text and its printed numbers disagree.
 
     Attributes:
-        tie_rule: how tied negatives in a sample count (`sampled_metrics.sampling.TIE_RULES`).
+        tie_rule: how tied negatives in a sample count (`sampled_metrics.ties.TIE_RULES`).
         stands_in: estimators that another one takes the place of, by label.
     """
 
@@ -49,15 +52,11 @@ def reading(name: str) -> Reading:
 
 def fit_estimators(
     labels: Sequence[str], metrics: Sequence[str], design: Design, candidates: int, *, assume_replacement: bool
-) -> dict[tuple[str, str], LinearEstimate]:
-    """Fit every estimator for every metric, by (metric label, estimator label)."""
-    return {
-        (metric_label, label): estimator(label, assume_replacement=assume_replacement).fit(
-            design, candidates, metric(metric_label)
-        )
-        for metric_label in metrics
-        for label in labels
-    }
+) -> dict[str, Estimate]:
+    """Fit every estimator for all metrics, by estimator label."""
+    outcomes = Outcomes.of(design, candidates)
+    wanted = [metric(label) for label in metrics]
+    return {label: estimator(label, assume_replacement=assume_replacement).fit(outcomes, wanted) for label in labels}
 
 
 def sampled_histograms(draws: Iterator[Draws], tie_rules: Sequence[str], negatives: int) -> dict[str, np.ndarray]:
@@ -88,6 +87,11 @@ class Evaluation:
     estimators: Sequence[str]
     metrics: Sequence[str]
     assume_replacement: bool
+
+    def fitted_labels(self) -> list[str]:
+        """Return the labels of all estimators that some reading uses."""
+        readings = [reading(name) for name in self.readings]
+        return sorted({each.stands_in.get(label, label) for each in readings for label in self.estimators})
 
     @classmethod
     def configured(
@@ -125,69 +129,117 @@ def repeat(
     readings = {name: reading(name) for name in evaluation.readings}
     histograms = sampled_histograms(draws, sorted({each.tie_rule for each in readings.values()}), design.negatives)
     fitted = fit_estimators(
-        sorted({each.stands_in.get(label, label) for each in readings.values() for label in evaluation.estimators}),
+        evaluation.fitted_labels(),
         evaluation.metrics,
         design,
         table.typical_candidates,
         assume_replacement=evaluation.assume_replacement,
     )
-    return pd.concat(
-        [
+    parts = []
+    for name, each in readings.items():
+        of_reading = {
+            label: fitted[each.stands_in.get(label, label)].estimate(histograms[each.tie_rule])
+            for label in evaluation.estimators
+        }
+        parts += [
             pd.DataFrame(
                 {
                     "reading": name,
                     "metric": metric_label,
                     "estimator": label,
                     "repetition": np.arange(repetitions),
-                    "estimate": fitted[metric_label, each.stands_in.get(label, label)].estimate(
-                        histograms[each.tie_rule]
-                    ),
+                    "estimate": of_reading[label][:, column],
                 }
             )
-            for name, each in readings.items()
-            for metric_label in evaluation.metrics
+            for column, metric_label in enumerate(evaluation.metrics)
             for label in evaluation.estimators
-        ],
-        ignore_index=True,
+        ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def expect(table: RankTable, evaluation: Evaluation) -> pd.DataFrame:
+    """Compute what a sampled evaluation gives on average and how much it varies, without a draw.
+
+    Args:
+        table: where the recommender ranks the held-out items.
+        evaluation: what would be run.
+
+    Returns:
+        One row per reading, metric and estimator, with the columns mean_exact and sd_exact: expectation and standard
+        deviation of the estimate of one repetition. They are missing for estimators that are not linear in the sample.
+    """
+    fitted = fit_estimators(
+        evaluation.fitted_labels(),
+        evaluation.metrics,
+        evaluation.design,
+        table.typical_candidates,
+        assume_replacement=evaluation.assume_replacement,
     )
+    linear = {label: each.weights for label, each in fitted.items() if isinstance(each, LinearEstimate)}
+    rows: list[tuple[object, ...]] = []
+    for name in evaluation.readings:
+        each = reading(name)
+        stacked = np.vstack([np.empty((0, evaluation.design.negatives + 1)), *linear.values()])
+        means, deviations = linear_moments(table, evaluation.design, stacked, each.tie_rule)
+        for column, metric_label in enumerate(evaluation.metrics):
+            for label in evaluation.estimators:
+                stand_in = each.stands_in.get(label, label)
+                moments = (np.nan, np.nan)
+                if stand_in in linear:
+                    at = list(linear).index(stand_in) * len(evaluation.metrics) + column
+                    moments = float(means[at]), float(deviations[at])
+                rows.append((name, metric_label, label, *moments))
+    return pd.DataFrame(rows, columns=["reading", "metric", "estimator", "mean_exact", "sd_exact"])
 
 
-def table_3(ranks: Mapping[str, RankTable], estimates: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def table_3(
+    ranks: Mapping[str, RankTable], estimates: Mapping[str, pd.DataFrame], expected: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
     """Summarise the repetitions of each recommender: mean, and standard deviation of one repetition.
 
     Args:
         ranks: rank tables by recommender.
         estimates: what `repeat` returned, by recommender.
+        expected: what `expect` returned, by recommender.
 
     Returns:
-        Columns reading, recommender, metric, estimator, mean, sd. The first estimator of each metric is `exact`, whose
-        standard deviation is that of breaking ties at random once.
+        Columns reading, recommender, metric, estimator, mean, sd, mean_exact, sd_exact: the last two without any
+        repetition. The first estimator of each metric is `exact`, whose standard deviation is that of breaking ties at
+        random once.
     """
     rows: list[tuple[object, ...]] = []
     for name in _readings(estimates):
         for recommender, runs in estimates.items():
+            exact = expected[recommender].set_index(["reading", "metric", "estimator"])
             for label, of_metric in runs[runs["reading"] == name].groupby("metric", sort=False):
                 of_label, table = metric(str(label)), ranks[recommender]
                 values = float(table.values(of_label).mean()), table.tie_deviation(of_label)
-                rows.append((name, recommender, label, "exact", *values))
+                rows.append((name, recommender, label, "exact", *values, *values))
                 for estimator_label, of_estimator in of_metric.groupby("estimator", sort=False):
                     values = _mean_and_deviation(of_estimator["estimate"].to_numpy())
-                    rows.append((name, recommender, label, estimator_label, *values))
-    return pd.DataFrame(rows, columns=["reading", "recommender", "metric", "estimator", "mean", "sd"])
+                    without = exact.loc[(name, label, estimator_label), ["mean_exact", "sd_exact"]]
+                    rows.append((name, recommender, label, estimator_label, *values, *without))
+    columns = ["reading", "recommender", "metric", "estimator", "mean", "sd", "mean_exact", "sd_exact"]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def table_4(ranks: Mapping[str, RankTable], estimates: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def table_4(
+    ranks: Mapping[str, RankTable], estimates: Mapping[str, pd.DataFrame], expected: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
     """Count how often each pair of recommenders is ordered as by the exact metric.
 
     Args:
         ranks: rank tables by recommender.
         estimates: what `repeat` returned, by recommender, with the same repetitions.
+        expected: what `expect` returned, by recommender.
 
     Returns:
-        Columns reading, worse, better, metric, estimator, correct (fraction of the repetitions). A pair whose exact
-        metrics are equal has no right order and no row. An estimate that ties the two is not correct.
+        Columns reading, worse, better, metric, estimator, correct (fraction of the repetitions), correct_exact (its
+        expectation without any repetition, by the normal approximation). A pair whose exact metrics are equal has no
+        right order and no row. An estimate that ties the two is not correct.
     """
     keys = ["reading", "metric", "estimator"]
+    moments = {name: each.set_index(keys) for name, each in expected.items()}
     rows: list[tuple[object, ...]] = []
     for name in _readings(estimates):
         for one, other in combinations(estimates, 2):
@@ -198,8 +250,24 @@ def table_4(ranks: Mapping[str, RankTable], estimates: Mapping[str, pd.DataFrame
                 if abs(gap) > EQUAL:
                     correct = np.sign(group["estimate_other"] - group["estimate_one"]) == np.sign(gap)
                     worse, better = (one, other) if gap > 0 else (other, one)
-                    rows.append((name, worse, better, label, estimator_label, correct.mean()))
-    return pd.DataFrame(rows, columns=["reading", "worse", "better", "metric", "estimator", "correct"])
+                    chance = right_order(
+                        *(moments[each].loc[(name, label, estimator_label)] for each in (worse, better))
+                    )
+                    rows.append((name, worse, better, label, estimator_label, correct.mean(), chance))
+    columns = ["reading", "worse", "better", "metric", "estimator", "correct", "correct_exact"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def right_order(worse: pd.Series, better: pd.Series) -> float:
+    """Chance that the better recommender gets the larger estimate, by the normal approximation.
+
+    Args:
+        worse: mean_exact and sd_exact of its estimate.
+        better: those of the other's, from samples of its own.
+    """
+    return probability_of_order(
+        better["mean_exact"] - worse["mean_exact"], float(np.hypot(worse["sd_exact"], better["sd_exact"]))
+    )
 
 
 def _readings(estimates: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -208,28 +276,6 @@ def _readings(estimates: Mapping[str, pd.DataFrame]) -> list[str]:
 
 def _mean_and_deviation(values: Floats) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else np.nan
-
-
-def expected_distribution(table: RankTable, design: Design, block: int = 2_000_000) -> Floats:
-    """P(x) of an event picked at random from a table: what a histogram of samples shows on average.
-
-    A linear estimate with weights w has the expected value P @ w. No draw is made; ties are broken at random.
-
-    Args:
-        table: where the recommender ranks the held-out items.
-        design: how negatives are drawn.
-        block: how many probabilities are held at once.
-
-    Returns:
-        (m + 1,) probabilities of x = 0 … m.
-    """
-    step = max(1, block // (design.negatives + 1))
-    total = np.zeros(design.negatives + 1)
-    for first in range(0, len(table), step):
-        events = slice(first, first + step)
-        chances = distribution_over_ties(table.above[events], table.tied[events], table.candidates[events], design)
-        total += chances.sum(axis=0)
-    return total / len(table)
 
 
 def figure_5(tables: Mapping[str, RankTable], edges: Sequence[int]) -> pd.DataFrame:
@@ -294,17 +340,14 @@ def figure_6(
     chances = {name: expected_distribution(table, Design(sizes[0], replacement)) for name, table in tables.items()}
     expected: dict[tuple[str, str, int], float] = {}
     for m in watch(sizes):
-        fitted = {
-            n: fit_estimators(
-                estimators, [metric_label], Design(m, replacement), n, assume_replacement=assume_replacement
-            )
+        weights = {
+            n: _weights(estimators, metric_label, Design(m, replacement), n, assume_replacement)
             for n in {table.typical_candidates for table in tables.values()}
         }
         for name, table in tables.items():
             chances[name] = thinned(chances[name], m)
             for label in estimators:
-                weights = fitted[table.typical_candidates][metric_label, label].weights
-                expected[name, label, m] = float(chances[name] @ weights)
+                expected[name, label, m] = float(chances[name] @ weights[table.typical_candidates][label])
     rows = [
         (metric_label, name, label, m, expected[name, label, m], exact[name])
         for label in estimators
@@ -312,3 +355,13 @@ def figure_6(
         for m in reversed(sizes)
     ]
     return pd.DataFrame(rows, columns=["metric", "recommender", "estimator", "negatives", "expected", "exact"])
+
+
+def _weights(
+    labels: Sequence[str], metric_label: str, design: Design, candidates: int, assume_replacement: bool
+) -> dict[str, Floats]:
+    outcomes, wanted = Outcomes.of(design, candidates), [metric(metric_label)]
+    return {
+        label: linear_estimator(label, assume_replacement=assume_replacement).fit(outcomes, wanted).weights[0]
+        for label in labels
+    }

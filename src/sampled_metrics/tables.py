@@ -27,8 +27,15 @@ def table_2(table: pd.DataFrame, ranks: dict[str, Sequence[int]]) -> list[Sectio
     return [("", _by_recommender(cells, ranks))]
 
 
-def table_3(table: pd.DataFrame) -> list[Section]:
-    """Lay out Table 3 from its csv table, a section for each reading; values in per cent."""
+WITHOUT_REPETITIONS = "Without repetitions"
+"""What the headings of the sections begin with that set repetitions beside what needs none."""
+
+
+def table_3(table: pd.DataFrame, repetitions: int) -> list[Section]:
+    """Lay out Table 3 from its csv table, a section for each reading; values in per cent.
+
+    The last section says how far the means are from their exact expectations.
+    """
     per_cent = table.assign(
         cell=[
             f"{100 * mean:.2f}" if estimator == "exact" else _plus_minus(100 * mean, 100 * sd, 2)
@@ -45,27 +52,115 @@ def table_3(table: pd.DataFrame) -> list[Section]:
         ]
         columns = ["Metric", "Recommender", *map(estimator_name, estimators)]
         sections.append((_reading_heading(str(name)), pd.DataFrame(rows, columns=columns)))
-    return sections
+    linear = table[(table["estimator"] != "exact") & table["mean_exact"].notna()]
+    # where nothing varies, only rounding tells the two apart
+    error = (linear["sd_exact"] / math.sqrt(repetitions)).clip(lower=1e-12)
+    off = ((linear["mean"] - linear["mean_exact"]) / error).abs()
+    heading = f"{WITHOUT_REPETITIONS}: the means of the repetitions and their exact expectations, in standard errors"
+    return [*sections, (heading, _agreement(linear["reading"], off))]
+
+
+def _agreement(readings: pd.Series, off: pd.Series) -> pd.DataFrame:
+    """Count how many numbers are how many standard errors off, by reading."""
+    rows = [
+        [str(name), str(len(of_one)), f"{of_one.max():.1f}", *(str((of_one > limit).sum()) for limit in (2, 3, 4))]
+        for name, of_one in off.groupby(readings, sort=False)
+    ]
+    columns = ["Reading", "Numbers", "Largest difference", "Beyond 2", "Beyond 3", "Beyond 4"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def table_4(table: pd.DataFrame) -> list[Section]:
-    """Lay out Table 4 from its csv table, a section for each reading; per cent of the repetitions."""
-    sections = []
-    for name, cells in table.groupby("reading", sort=False):
-        pairs = cells[["worse", "better"]].min(axis=1) + " vs " + cells[["worse", "better"]].max(axis=1)
-        estimators = list(dict.fromkeys(cells["estimator"]))
-        rows = [
-            [
-                str(pair),
-                metric_name(str(label)),
-                *(f"{100 * value:.0f}" for value in of_one.set_index("estimator")["correct"].reindex(estimators)),
-            ]
-            for pair, of_pair in cells.groupby(pairs, sort=False)
-            for label, of_one in of_pair.groupby("metric", sort=False)
+    """Lay out Table 4 from its csv table, a section for each reading; per cent of the repetitions.
+
+    Sections with the probabilities that need no repetition follow.
+    """
+    beside = f"{WITHOUT_REPETITIONS}: the probability of the right order, by the normal approximation. "
+    counted = [(_reading_heading(str(name)), _pairs(cells, "correct")) for name, cells in _by_reading(table)]
+    expected = [
+        (beside + _reading_heading(str(name)), _pairs(cells, "correct_exact")) for name, cells in _by_reading(table)
+    ]
+    return [*counted, *expected]
+
+
+def _by_reading(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    return [(str(name), cells) for name, cells in table.groupby("reading", sort=False)]
+
+
+def _pairs(cells: pd.DataFrame, column: str) -> pd.DataFrame:
+    pairs = cells[["worse", "better"]].min(axis=1) + " vs " + cells[["worse", "better"]].max(axis=1)
+    estimators = list(dict.fromkeys(cells["estimator"]))
+    rows = [
+        [
+            str(pair),
+            metric_name(str(label)),
+            *(_number(100 * value, ".0f") for value in of_one.set_index("estimator")[column].reindex(estimators)),
         ]
-        columns = ["Pair", "Metric", *map(estimator_name, estimators)]
-        sections.append((_reading_heading(str(name)), pd.DataFrame(rows, columns=columns)))
+        for pair, of_pair in cells.groupby(pairs, sort=False)
+        for label, of_one in of_pair.groupby("metric", sort=False)
+    ]
+    return pd.DataFrame(rows, columns=["Pair", "Metric", *map(estimator_name, estimators)])
+
+
+def comparison(compared: pd.DataFrame, ordered: pd.DataFrame) -> list[Section]:
+    """Lay out the comparison of estimators: error and order by sample size, the adaptive sample, then every metric.
+
+    Args:
+        compared: what `comparison.compare_estimators` returned, with a column recommender.
+        ordered: what `comparison.order` returned.
+    """
+    of_recall = compared[compared["metric"].str.startswith("recall@1-")]
+    top = ordered[ordered["metric"] != "auc"]
+    name = metric_name(str(of_recall["metric"].iloc[0]))
+    error = f"Error of {name} in per cent: mean of |estimate - exact| / exact, over the recommenders"
+    chance = "Right order in per cent: mean over all pairs of recommenders and all metrics but AUC"
+    sections = [
+        (error, _by_size(of_recall[of_recall["sample"] == "fixed"], "error", 1)),
+        (chance, _by_size(top[top["sample"] == "fixed"], "correct", 0)),
+    ]
+    if (compared["sample"] == "adaptive").any():
+        sections.append(("Adaptive sampling, and fixed samples of equal cost", _equal_cost(of_recall, top)))
+    for label in dict.fromkeys(compared.loc[compared["exact"].notna(), "metric"]):
+        cells = compared[(compared["metric"] == label) & (compared["sample"] == "fixed")]
+        heading = f"{metric_name(str(label))} in per cent, by recommender: bias ± standard deviation"
+        sections.append((heading, _bias_and_deviation(cells)))
     return sections
+
+
+def _by_size(cells: pd.DataFrame, column: str, digits: int) -> pd.DataFrame:
+    wide = cells.pivot_table(index="estimator", columns="negatives", values=column, sort=False, dropna=False)
+    text = wide.map(lambda value: _number(100 * value, f".{digits}f"))
+    text.columns = [f"m = {m:g}" for m in text.columns]
+    text.insert(0, "Estimator", [estimator_name(str(label)) for label in text.index])
+    return text
+
+
+def _equal_cost(of_recall: pd.DataFrame, top: pd.DataFrame) -> pd.DataFrame:
+    rows = []
+    for sample in ("adaptive", "equal-cost"):
+        errors = of_recall[of_recall["sample"] == sample]
+        for label, of_one in errors.groupby("estimator", sort=False):
+            chances = top.loc[(top["sample"] == sample) & (top["estimator"] == label), "correct"]
+            values = [_number(100 * value, ".1f") for value in (of_one["error"].mean(), chances.mean())]
+            rows.append([estimator_name(str(label)), f"{of_one['negatives'].mean():.0f}", *values])
+    return pd.DataFrame(rows, columns=["Estimator", "Mean negatives", "Error", "Right order"])
+
+
+def _bias_and_deviation(cells: pd.DataFrame) -> pd.DataFrame:
+    sizes = list(dict.fromkeys(cells["negatives"]))
+    rows = []
+    for (recommender, label), of_one in cells.groupby(["recommender", "estimator"], sort=False):
+        of_size = of_one.set_index("negatives").loc[sizes]
+        shown = [
+            "-" if math.isnan(bias) else f"{100 * bias:+.2f}±{100 * sd:.2f}"
+            for bias, sd in zip(of_size["bias"], of_size["sd"], strict=True)
+        ]
+        rows.append([str(recommender), estimator_name(str(label)), *shown])
+    return pd.DataFrame(rows, columns=["Recommender", "Estimator", *(f"m = {m:g}" for m in sizes)])
+
+
+def _number(value: float, form: str) -> str:
+    return "-" if math.isnan(value) else f"{value:{form}}"
 
 
 def fidelity(table: pd.DataFrame) -> list[Section]:

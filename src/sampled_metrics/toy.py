@@ -9,9 +9,12 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics.arrays import Ints
-from sampled_metrics.estimators import estimator
+from sampled_metrics.design import Design
+from sampled_metrics.distributions import rank_distribution
+from sampled_metrics.estimators import linear_estimator
 from sampled_metrics.metrics import metric
-from sampled_metrics.sampling import Design, draw, expected_metric, rank_distribution
+from sampled_metrics.outcomes import Outcomes
+from sampled_metrics.sampling import draw, expected_metric
 
 
 def table_1(ranks: Mapping[str, Sequence[int]], candidates: int, metrics: Sequence[str]) -> pd.DataFrame:
@@ -120,7 +123,7 @@ def figure_4(candidates: int, metric_label: str, negatives: int, estimators: Seq
     exact = metric(metric_label).of_rank(rank, candidates)
     curves = []
     for label in estimators:
-        weights = estimator(label, assume_replacement=True).fit(design, candidates, metric(metric_label)).weights
+        [weights] = linear_estimator(label).fit(Outcomes.of(design, candidates), [metric(metric_label)]).weights
         curves.append(pd.DataFrame({"panel": "sampled", "estimator": label, "rank": sampled_rank, "value": weights}))
         curves.append(pd.DataFrame({"panel": "expected", "estimator": label, "rank": rank, "value": chances @ weights}))
     curves.append(pd.DataFrame({"panel": "expected", "estimator": "exact", "rank": rank, "value": exact}))

@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 
 from sampled_metrics import claims, reference, toy
+from sampled_metrics.design import Design
 from sampled_metrics.metrics import metric
 from sampled_metrics.ranks import RankTable
-from sampled_metrics.sampling import Design, expected_metric
+from sampled_metrics.sampling import expected_metric
 
 TOY_METRICS = ["auc", "ap", "ndcg", "recall@10"]
 SIZES = [10, 30, 200, 500, 3000, 5000, 9999]

@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from sampled_metrics import sampling
+from sampled_metrics import distributions, sampling, ties
+from sampled_metrics.design import Design
+from sampled_metrics.distributions import pmf
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics import metric
-from sampled_metrics.sampling import Design, draw, pmf
+from sampled_metrics.sampling import draw
 
 WITH, WITHOUT = True, False
 METRICS = ["auc", "ap", "ndcg", "ndcg@3", "recall@1", "recall@3", "precision@2"]
@@ -35,45 +37,45 @@ def enumerated(better, pool, draws, replacement):
 class TestDistribution:
     @pytest.mark.parametrize(("pool", "draws"), [(1, 1), (3, 1), (4, 2), (5, 3), (4, 4), (3, 5)])
     def test_with_replacement_is_every_tuple_counted(self, pool, draws):
-        ours = sampling.binomial_pmf(np.arange(pool + 1), pool, draws)
+        ours = distributions.binomial_pmf(np.arange(pool + 1), pool, draws)
         wanted = [enumerated(better, pool, draws, WITH) for better in range(pool + 1)]
         np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-15)
 
     @pytest.mark.parametrize(("pool", "draws"), [(1, 1), (3, 1), (4, 2), (6, 3), (7, 5), (5, 5)])
     def test_without_replacement_is_every_subset_counted(self, pool, draws):
-        ours = sampling.hypergeometric_pmf(np.arange(pool + 1), pool, draws)
+        ours = distributions.hypergeometric_pmf(np.arange(pool + 1), pool, draws)
         wanted = [enumerated(better, pool, draws, WITHOUT) for better in range(pool + 1)]
         np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-15)
 
     def test_of_the_papers_size_is_scipys(self):
         better, x = np.array([0, 1, 35, 1000, 3539, 3540]), np.arange(101)
         np.testing.assert_allclose(
-            sampling.binomial_pmf(better, 3540, 100),
+            distributions.binomial_pmf(better, 3540, 100),
             stats.binom.pmf(x, 100, better[:, np.newaxis] / 3540),
             rtol=1e-9,
             atol=1e-300,
         )
         np.testing.assert_allclose(
-            sampling.hypergeometric_pmf(better, 3540, 100),
+            distributions.hypergeometric_pmf(better, 3540, 100),
             stats.hypergeom.pmf(x, 3540, better[:, np.newaxis], 100),
             rtol=1e-9,
             atol=1e-290,
         )
 
     def test_each_event_may_have_its_own_pool(self):
-        ours = sampling.hypergeometric_pmf([2, 2], [4, 6], 3)
+        ours = distributions.hypergeometric_pmf([2, 2], [4, 6], 3)
         np.testing.assert_allclose(ours, [enumerated(2, 4, 3, WITHOUT), enumerated(2, 6, 3, WITHOUT)], atol=1e-14)
-        ours = sampling.binomial_pmf([2, 2], [4, 6], 3)
+        ours = distributions.binomial_pmf([2, 2], [4, 6], 3)
         np.testing.assert_allclose(ours, [enumerated(2, 4, 3, WITH), enumerated(2, 6, 3, WITH)], atol=1e-14)
 
     @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
     def test_of_all_ranks_has_a_row_for_each(self, replacement):
-        rows = sampling.rank_distribution(6, Design(3, replacement))
+        rows = distributions.rank_distribution(6, Design(3, replacement))
         np.testing.assert_allclose(rows, [enumerated(r - 1, 5, 3, replacement) for r in range(1, 7)], atol=1e-14)
 
     def test_of_all_ranks_cannot_be_changed_by_who_asked(self):
         with pytest.raises(ValueError, match="read-only"):
-            sampling.rank_distribution(6, Design(3))[0, 0] = 1
+            distributions.rank_distribution(6, Design(3))[0, 0] = 1
 
 
 class TestExpectedMetrics:
@@ -168,7 +170,7 @@ class TestTies:
     def test_without_replacement_is_the_mean_over_the_ranks(self, above, tied, candidates, m):
         better = np.arange(above, above + tied + 1)[:, np.newaxis]
         chances = stats.hypergeom.pmf(np.arange(m + 1), candidates - 1, better, m)
-        ours = sampling.distribution_over_ties([above], [tied], [candidates], Design(m, WITHOUT))
+        ours = ties.distribution_over_ties([above], [tied], [candidates], Design(m, WITHOUT))
         np.testing.assert_allclose(ours, [chances.mean(axis=0)], atol=1e-10)
 
     @pytest.mark.parametrize(
@@ -183,22 +185,22 @@ class TestTies:
                     [better, equal, m - better - equal], m, np.array(shares) / (candidates - 1)
                 )
                 wanted[better : better + equal + 1] += chance / (equal + 1)
-        ours = sampling.distribution_over_ties([above], [tied], [candidates], Design(m, WITH))
+        ours = ties.distribution_over_ties([above], [tied], [candidates], Design(m, WITH))
         np.testing.assert_allclose(ours, [wanted], atol=1e-12)
 
     @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
     def test_events_with_and_without_ties_keep_their_places(self, replacement):
         above, tied, candidates = np.array([[1, 0, 12], [0, 3, 12], [4, 0, 9], [2, 2, 9], [11, 0, 12], [1, 70, 99]]).T
         design = Design(5, replacement)
-        ours = sampling.distribution_over_ties(above, tied, candidates, design)
+        ours = ties.distribution_over_ties(above, tied, candidates, design)
         for event in range(len(above)):
-            alone = sampling.distribution_over_ties(above[event], tied[event], candidates[event], design)
+            alone = ties.distribution_over_ties(above[event], tied[event], candidates[event], design)
             np.testing.assert_allclose(ours[event], alone[0], atol=1e-13)
 
     def test_a_million_candidates_lose_no_digits_that_matter(self):
         n, above, tied = 1_000_000, 20_000, 1
         design = Design(100, WITHOUT)
-        ours = sampling.distribution_over_ties([above], [tied], [n], design)[0]
+        ours = ties.distribution_over_ties([above], [tied], [n], design)[0]
         wanted = stats.hypergeom.pmf(np.arange(101), n - 1, [[above], [above + 1]], 100).mean(axis=0)
         np.testing.assert_allclose(ours, wanted, atol=1e-8)
 
@@ -290,7 +292,7 @@ class TestDraw:
         """P value of a chi-square test of 100 000 draws for 30 candidates."""
         design, repetitions = Design(9, replacement), 100_000
         x = draw_counts(design, "random", repetitions, np.random.default_rng(3), above, tied, 30)
-        expected = repetitions * sampling.distribution_over_ties([above], [tied], [30], design)[0]
+        expected = repetitions * ties.distribution_over_ties([above], [tied], [30], design)[0]
         observed, often = np.bincount(x, minlength=10), expected > 20
         assert observed[expected < 1e-6].sum() == 0
         if often.sum() == 1:
@@ -328,14 +330,18 @@ class TestDraw:
 
     @pytest.mark.parametrize(("tie_rule", "possible"), [("random", {0, 1, 2, 3}), ("beats-one", {0, 1, 2})])
     def test_tied_negatives_count_as_above_equally_often(self, tie_rule, possible):
-        counts = sampling.TIE_RULES[tie_rule](np.full(12_000, 3), (np.arange(12_000) + 0.5) / 12_000)
+        counts = ties.TIE_RULES[tie_rule].count_above(np.full(12_000, 3), (np.arange(12_000) + 0.5) / 12_000)
         numbers, often = np.unique(counts, return_counts=True)
         assert set(numbers.tolist()) == possible
         assert set(often.tolist()) == {12_000 // len(possible)}
 
     @pytest.mark.parametrize("tie_rule", ["random", "beats-one"])
     def test_without_ties_the_tie_rules_do_nothing(self, tie_rule):
-        assert sampling.TIE_RULES[tie_rule](np.zeros(3, dtype=int), np.array([0, 0.5, 0.999])).tolist() == [0, 0, 0]
+        assert ties.TIE_RULES[tie_rule].count_above(np.zeros(3, dtype=int), np.array([0, 0.5, 0.999])).tolist() == [
+            0,
+            0,
+            0,
+        ]
 
 
 class TestDesign:
@@ -356,6 +362,6 @@ class TestDesign:
 
     def test_distributions_check_it(self):
         with pytest.raises(DataError):
-            sampling.rank_distribution(10, Design(10, WITHOUT))
+            distributions.rank_distribution(10, Design(10, WITHOUT))
         with pytest.raises(DataError):
-            sampling.distribution_over_ties([0], [0], [10], Design(10, WITHOUT))
+            ties.distribution_over_ties([0], [0], [10], Design(10, WITHOUT))

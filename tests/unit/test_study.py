@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampled_metrics import study
+from sampled_metrics import expectation, study
+from sampled_metrics.design import Design
 from sampled_metrics.errors import ConfigError, DataError, SampledMetricsError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics import metric
+from sampled_metrics.outcomes import Outcomes
 from sampled_metrics.ranks import RankTable
-from sampled_metrics.sampling import Design, distribution_over_ties
+from sampled_metrics.ties import distribution_over_ties
 
 METRICS = ["recall@10", "ndcg@10", "ap", "auc"]
 ESTIMATORS = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001"]
@@ -74,7 +76,7 @@ class TestRepeat:
         )
         for label, name in product(["ap", "auc"], ["uncorrected", "bv-0.1"]):
             keys = {"reading": "default", "metric": label, "estimator": name}
-            assert estimates_of(few, **keys) == estimates_of(more, **keys)
+            assert estimates_of(few, **keys) == pytest.approx(estimates_of(more, **keys), rel=1e-12)
 
     def test_a_longer_run_begins_with_a_shorter_one(self):
         table = random_table(3, 30)
@@ -152,25 +154,26 @@ class TestExpectedDistribution:
         table = random_table(5, 80, ties=ties)
         what = evaluation(1500, design=design, estimators=ESTIMATORS, metrics=METRICS)
         runs = study.repeat(table, what, np.random.default_rng(7))
-        chances = study.expected_distribution(table, design)
+        chances = expectation.expected_distribution(table, design)
         fitted = study.fit_estimators(ESTIMATORS, METRICS, design, table.typical_candidates, assume_replacement=True)
         for (label, name), of_cell in runs.groupby(["metric", "estimator"]):
-            expected = chances @ fitted[label, name].weights
+            expected = chances @ fitted[name].weights[METRICS.index(label)]
             error = of_cell["estimate"].std() / np.sqrt(1500)
             # 1e-12: where every repetition gives the same
             assert abs(of_cell["estimate"].mean() - expected) <= 4 * error + 1e-12, (label, name)
 
-    def test_does_not_depend_on_the_blocks_it_is_computed_in(self):
+    def test_does_not_depend_on_the_blocks_it_is_computed_in(self, monkeypatch):
         table, design = random_table(6, 50), Design(12)
-        whole = study.expected_distribution(table, design)
+        whole = expectation.expected_distribution(table, design)
         for block in (1, 13, 100, 13 * 50):
-            np.testing.assert_allclose(study.expected_distribution(table, design, block), whole, atol=1e-15)
+            monkeypatch.setattr(expectation, "_BLOCK", block)
+            np.testing.assert_allclose(expectation.expected_distribution(table, design), whole, atol=1e-15)
         assert whole.sum() == pytest.approx(1)
 
     def test_by_hand(self):
         # n = 3, one negative: never better at rank 1, always at rank 3, half of the time if both tie
         table = table_of([(3, 0, 0), (3, 2, 0), (3, 0, 2), (3, 0, 0)])
-        np.testing.assert_allclose(study.expected_distribution(table, Design(1)), [2.5 / 4, 1.5 / 4], atol=1e-14)
+        np.testing.assert_allclose(expectation.expected_distribution(table, Design(1)), [2.5 / 4, 1.5 / 4], atol=1e-14)
 
 
 def runs_of(values, reading="default", label="ap", name="cls"):
@@ -185,15 +188,36 @@ def runs_of(values, reading="default", label="ap", name="cls"):
     )
 
 
+def expected_of(estimates):
+    """Exact moments of all that was estimated: means .5 apart in alphabetical order, a difference has deviation .25."""
+    means, sd = {name: -0.5 * number for number, name in enumerate(sorted(estimates))}, 0.25 / np.sqrt(2)
+    keys = ["reading", "metric", "estimator"]
+    return {
+        name: runs[keys].drop_duplicates().assign(mean_exact=means[name], sd_exact=sd)
+        for name, runs in estimates.items()
+    }
+
+
 RANKS = {"X": table_of([(5, 0, 0), (5, 3, 0)]), "Y": table_of([(5, 0, 1), (5, 1, 0)]), "Z": table_of([(5, 4, 0)] * 2)}
 """AP: X (1 + 1/4) / 2 = .625; Y ((1 + 1/2) / 2 + 1/2) / 2 = .625; Z 1/5. AUC: X 5/8; Y (7/8 + 3/4) / 2; Z 0."""
+
+
+def table_3_of(ranks, estimates):
+    return study.table_3(ranks, estimates, expected_of(estimates))
+
+
+def table_4_of(ranks, estimates):
+    return study.table_4(ranks, estimates, expected_of(estimates))
 
 
 class TestTable3:
     def test_by_hand(self):
         estimates = {"X": pd.concat([runs_of([0.2, 0.4]), runs_of([0.7, 0.7], label="auc", name="bv-1")])}
-        table = study.table_3(RANKS, estimates)
-        assert list(table.columns) == ["reading", "recommender", "metric", "estimator", "mean", "sd"]
+        table = table_3_of(RANKS, estimates)
+        assert list(table.columns) == [
+            *("reading", "recommender", "metric", "estimator"),
+            *("mean", "sd", "mean_exact", "sd_exact"),
+        ]
         rows = table.set_index(["metric", "estimator"])
         assert rows["mean"].to_dict() == pytest.approx(
             {("ap", "exact"): 0.625, ("ap", "cls"): 0.3, ("auc", "exact"): 5 / 8, ("auc", "bv-1"): 0.7}
@@ -203,18 +227,18 @@ class TestTable3:
         assert rows.loc[("ap", "exact"), "sd"] == pytest.approx(0, abs=1e-6)
 
     def test_exact_comes_first_with_the_deviation_of_its_ties(self):
-        table = study.table_3(RANKS, {"Y": runs_of([0.1, 0.2])})
+        table = table_3_of(RANKS, {"Y": runs_of([0.1, 0.2])})
         assert table["estimator"].tolist() == ["exact", "cls"]
         # one of two events is at rank 1 or 2: AP 1 or 1/2, and half of that in the mean
         assert table["sd"][0] == pytest.approx(0.25 / 2)
 
     def test_one_repetition_has_no_deviation(self):
-        table = study.table_3(RANKS, {"X": runs_of([0.3])})
+        table = table_3_of(RANKS, {"X": runs_of([0.3])})
         assert np.isnan(table.set_index("estimator").loc["cls", "sd"])
 
     def test_keeps_the_readings_apart(self):
         estimates = {"X": pd.concat([runs_of([0.2, 0.4]), runs_of([0.8, 0.8], reading="as-printed")])}
-        table = study.table_3(RANKS, estimates).set_index(["reading", "estimator"])
+        table = table_3_of(RANKS, estimates).set_index(["reading", "estimator"])
         assert table["mean"].to_dict() == pytest.approx(
             {
                 ("default", "exact"): 0.625,
@@ -229,25 +253,29 @@ class TestTable4:
     def test_by_hand(self):
         # Z is worse than X: right in the first and the last of four runs; equal estimates are not the right order
         estimates = {"X": runs_of([0.5, 0.1, 0.3, 0.9]), "Z": runs_of([0.4, 0.2, 0.3, 0.2])}
-        table = study.table_4(RANKS, estimates)
+        table = table_4_of(RANKS, estimates)
         assert table.to_dict("records") == [
             {"reading": "default", "worse": "Z", "better": "X", "metric": "ap", "estimator": "cls", "correct": 0.5}
+            | {"correct_exact": pytest.approx(0.9772498680518208)}  # a gap of 0.5, two deviations of the difference
         ]
 
     def test_the_worse_one_comes_first_whichever_is_listed_first(self):
         estimates = {"Z": runs_of([0.4, 0.2, 0.3, 0.2]), "X": runs_of([0.5, 0.1, 0.3, 0.9])}
-        table = study.table_4(RANKS, estimates)
+        table = table_4_of(RANKS, estimates)
         assert table[["worse", "better", "correct"]].to_numpy().tolist() == [["Z", "X", 0.5]]
 
     def test_runs_are_compared_with_the_run_of_the_same_number(self):
         estimates = {"X": runs_of([0.5, 0.1]), "Z": runs_of([0.2, 0.4]).iloc[::-1]}
-        assert study.table_4(RANKS, estimates)["correct"].tolist() == [0.5]
+        assert table_4_of(RANKS, estimates)["correct"].tolist() == [0.5]
 
     def test_a_pair_with_equal_exact_metrics_has_no_row(self):
-        of_ap = study.table_4(RANKS, {"X": runs_of([0.5, 0.6]), "Y": runs_of([0.4, 0.7])})
+        of_ap = table_4_of(RANKS, {"X": runs_of([0.5, 0.6]), "Y": runs_of([0.4, 0.7])})
         assert of_ap.empty
-        assert list(of_ap.columns) == ["reading", "worse", "better", "metric", "estimator", "correct"]
-        of_auc = study.table_4(RANKS, {"X": runs_of([0.5, 0.6], label="auc"), "Y": runs_of([0.4, 0.7], label="auc")})
+        assert list(of_ap.columns) == [
+            *("reading", "worse", "better", "metric", "estimator"),
+            *("correct", "correct_exact"),
+        ]
+        of_auc = table_4_of(RANKS, {"X": runs_of([0.5, 0.6], label="auc"), "Y": runs_of([0.4, 0.7], label="auc")})
         assert of_auc[["worse", "better", "correct"]].to_numpy().tolist() == [["X", "Y", 0.5]]
 
     def test_a_pair_with_the_same_ranks_for_other_users_has_no_row(self):
@@ -255,7 +283,7 @@ class TestTable4:
         rows = np.column_stack([np.full(6040, 3541), rng.integers(0, 3541, 6040), np.zeros(6040, dtype=int)])
         for _ in range(20):
             ranks = {"X": table_of(rows), "Y": table_of(rng.permutation(rows))}
-            assert study.table_4(ranks, {"X": runs_of([0.5]), "Y": runs_of([0.4])}).empty
+            assert table_4_of(ranks, {"X": runs_of([0.5]), "Y": runs_of([0.4])}).empty
 
     def test_every_pair_metric_and_estimator_has_a_row(self):
         def runs(shift):
@@ -266,7 +294,7 @@ class TestTable4:
                 for name in ("cls", "bv-1")
             )
 
-        table = study.table_4(RANKS, {"X": runs(0.2), "Y": runs(0.3), "Z": runs(0.1)})
+        table = table_4_of(RANKS, {"X": runs(0.2), "Y": runs(0.3), "Z": runs(0.1)})
         pairs = {frozenset(pair) for pair in zip(table["worse"], table["better"], strict=True)}
         assert pairs == {frozenset("XY"), frozenset("XZ"), frozenset("YZ")}
         assert len(table) == 2 * 3 * 2 * 2
@@ -326,7 +354,7 @@ class TestFigure6:
         for name, recommender, m in product(names, tables, sizes):
             ranks = tables[recommender]
             fitted = estimator(name, assume_replacement=True).fit(
-                Design(m, replacement), ranks.typical_candidates, metric("recall@3")
+                Outcomes.of(Design(m, replacement), ranks.typical_candidates), [metric("recall@3")]
             )
             chances = np.mean(
                 [
@@ -336,7 +364,7 @@ class TestFigure6:
                 axis=0,
             )
             row = table.loc[(name, recommender, m)]
-            assert row["expected"] == pytest.approx(chances @ fitted.weights, abs=1e-12)
+            assert row["expected"] == pytest.approx(chances @ fitted.weights[0], abs=1e-12)
             assert row["exact"] == pytest.approx(ranks.values(metric("recall@3")).mean())
             assert row["metric"] == "recall@3"
 

@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from sampled_metrics import toy
+from sampled_metrics.design import Design
 from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.metrics import metric
-from sampled_metrics.sampling import Design
 from sampled_metrics.seeds import stream
 
 RANKS = {"A": [3, 3], "B": [1, 9]}

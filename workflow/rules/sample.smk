@@ -1,4 +1,5 @@
-# Needs: a rank table. Makes: what every estimator says in every repetition of the sampled evaluation.
+# Needs: a rank table. Makes: what every estimator says in every repetition of the sampled evaluation, and what it says on
+# average, without a draw.
 
 
 rule sample:
@@ -22,3 +23,25 @@ rule sample:
         assume_replacement=negatives_are_replaced(config["estimator_model"]),
     script:
         "../../scripts/sample.py"
+
+
+rule expect:
+    input:
+        ranks="results/{dataset}/ranks/{recommender}.csv.gz",
+        code=code("expect.py"),
+    output:
+        expected="results/{dataset}/expected/{recommender}.csv",
+    log:
+        "results/logs/{dataset}/expect-{recommender}.log",
+    benchmark:
+        "results/benchmarks/{dataset}/expect-{recommender}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    params:
+        sampling=config["sampling"],
+        estimators=config["estimators"],
+        metrics=config["metrics"],
+        assume_replacement=negatives_are_replaced(config["estimator_model"]),
+    script:
+        "../../scripts/expect.py"

@@ -5,6 +5,7 @@ rule table_3:
     input:
         ranks=each_recommender("results/{dataset}/ranks/{recommender}.csv.gz"),
         estimates=each_recommender("results/{dataset}/estimates/{recommender}.csv.gz"),
+        expected=each_recommender("results/{dataset}/expected/{recommender}.csv"),
         code=code("table_3.py"),
     output:
         csv="results/{dataset}/table-3.csv",
@@ -25,6 +26,7 @@ rule table_3:
     threads: 1
     params:
         recommenders=list(config["recommenders"]),
+        repetitions=config["sampling"]["repetitions"],
     script:
         "../../scripts/table_3.py"
 
@@ -33,6 +35,7 @@ rule table_4:
     input:
         ranks=each_recommender("results/{dataset}/ranks/{recommender}.csv.gz"),
         estimates=each_recommender("results/{dataset}/estimates/{recommender}.csv.gz"),
+        expected=each_recommender("results/{dataset}/expected/{recommender}.csv"),
         code=code("table_4.py"),
     output:
         csv="results/{dataset}/table-4.csv",

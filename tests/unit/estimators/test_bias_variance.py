@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from sampled_metrics.design import Design
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.bias_variance import BiasVariance
 from sampled_metrics.metrics import metric
-from sampled_metrics.sampling import Design
+from sampled_metrics.outcomes import Outcomes
 
 METRICS = ["ap", "ndcg", "recall@3", "auc"]
 
@@ -66,7 +67,7 @@ def exactly(n, m, gamma, f, replacement=True):
 )
 @pytest.mark.parametrize("replacement", [True, False])
 def test_is_eq_25_in_exact_arithmetic(gamma, label, f, replacement):
-    weights = BiasVariance(gamma, replacement).fit(Design(4), 8, metric(label)).weights
+    weights = BiasVariance(gamma, replacement).fit(Outcomes.of(Design(4), 8), [metric(label)]).weights[0]
     np.testing.assert_allclose(weights, exactly(8, 4, gamma, f, replacement), rtol=1e-9, atol=1e-11)
 
 
@@ -75,7 +76,7 @@ def test_keeps_its_digits_where_the_equations_are_badly_conditioned(gamma):
     n, m = 40, 22
     wanted = exactly(n, m, gamma, [Fraction(1, r) for r in range(1, n + 1)])
     assert np.linalg.cond(binomial(n, m).T @ binomial(n, m)) > 1e10
-    weights = BiasVariance(gamma, True).fit(Design(m), n, metric("ap")).weights
+    weights = BiasVariance(gamma, True).fit(Outcomes.of(Design(m), n), [metric("ap")]).weights[0]
     np.testing.assert_allclose(weights, wanted, rtol=1e-6, atol=1e-8)
 
 
@@ -89,7 +90,7 @@ def test_is_eq_25_at_the_papers_size(gamma):
     f = 1 / np.arange(1, n + 1, dtype=wide)
     gamma_wide = wide(str(gamma))
     matrix = (1 - gamma_wide) * (A.T @ A) + gamma_wide * np.diag(A.sum(axis=0))
-    weights = BiasVariance(gamma, True).fit(Design(m), n, metric("ap")).weights
+    weights = BiasVariance(gamma, True).fit(Outcomes.of(Design(m), n), [metric("ap")]).weights[0]
     wanted = np.array(solved(list(matrix), list(A.T @ f)), dtype=float)
     np.testing.assert_allclose(weights, wanted, rtol=0, atol=1e-7 * np.abs(wanted).max())
 
@@ -102,12 +103,16 @@ def test_gamma_1_is_the_posterior_mean(label):
     for x in range(m + 1):
         chance_of_x = sum(A[r, x] / n for r in range(n))
         naive.append(sum(A[r, x] / n / chance_of_x * f[r] for r in range(n)))
-    np.testing.assert_allclose(BiasVariance(1, True).fit(Design(m), n, metric(label)).weights, naive, rtol=1e-12)
+    np.testing.assert_allclose(
+        BiasVariance(1, True).fit(Outcomes.of(Design(m), n), [metric(label)]).weights[0], naive, rtol=1e-12
+    )
 
 
 def test_gamma_1_is_where_gamma_just_below_1_leads():
     design = Design(20)
-    one, near = (BiasVariance(gamma, True).fit(design, 200, metric("ap")).weights for gamma in (1, 1 - 1e-9))
+    one, near = (
+        BiasVariance(gamma, True).fit(Outcomes.of(design, 200), [metric("ap")]).weights[0] for gamma in (1, 1 - 1e-9)
+    )
     np.testing.assert_allclose(near, one, rtol=1e-6)
 
 
@@ -126,7 +131,7 @@ def objective(weights, A, f, gamma):
 def test_bias_squared_plus_gamma_variance_is_least(label, gamma):
     n, m = 25, 5
     A, f = binomial(n, m), metric(label).values(n)
-    weights = BiasVariance(gamma, True).fit(Design(m), n, metric(label)).weights
+    weights = BiasVariance(gamma, True).fit(Outcomes.of(Design(m), n), [metric(label)]).weights[0]
     least = objective(weights, A, f, gamma)
     for x in range(m + 1):
         step = np.eye(m + 1)[x] * 0.1
@@ -137,7 +142,7 @@ def test_bias_squared_plus_gamma_variance_is_least(label, gamma):
 
 
 def test_auc_without_a_price_of_variance_is_unbiased():
-    weights = BiasVariance(0, True).fit(Design(6), 50, metric("auc")).weights
+    weights = BiasVariance(0, True).fit(Outcomes.of(Design(6), 50), [metric("auc")]).weights[0]
     np.testing.assert_allclose(weights, 1 - np.arange(7) / 6, atol=1e-9)
 
 
@@ -146,7 +151,7 @@ def test_a_higher_gamma_means_more_bias_and_less_variance():
     A, f = binomial(n, m), metric("recall@3").values(n)
     bias, variance = [], []
     for gamma in (0.001, 0.01, 0.1, 1):
-        weights = BiasVariance(gamma, True).fit(Design(m), n, metric("recall@3")).weights
+        weights = BiasVariance(gamma, True).fit(Outcomes.of(Design(m), n), [metric("recall@3")]).weights[0]
         bias.append(((A @ weights - f) ** 2).mean())
         variance.append((A @ weights**2 - (A @ weights) ** 2).mean())
     assert sorted(bias) == bias
@@ -164,5 +169,8 @@ def test_assumes_what_it_is_told_whatever_the_design():
     designs = Design(5, True), Design(5, False)
     for gamma in (0.1, 1):
         for assumed in (True, False):
-            one, other = (BiasVariance(gamma, assumed).fit(design, 12, metric("ap")).weights for design in designs)
+            one, other = (
+                BiasVariance(gamma, assumed).fit(Outcomes.of(design, 12), [metric("ap")]).weights[0]
+                for design in designs
+            )
             assert one.tolist() == other.tolist()

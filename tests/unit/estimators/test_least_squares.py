@@ -7,9 +7,10 @@ import pytest
 from scipy import stats
 from scipy.optimize import LinearConstraint, minimize
 
+from sampled_metrics.design import Design
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.metrics import metric
-from sampled_metrics.sampling import Design
+from sampled_metrics.outcomes import Outcomes
 
 METRICS = ["ap", "ndcg", "recall@1", "recall@3", "auc"]
 
@@ -44,7 +45,7 @@ def best_of_every_active_set(A, f):
 @pytest.mark.parametrize(("n", "m"), [(4, 3), (9, 3), (30, 5)])
 def test_is_the_best_of_every_active_set(n, m, label, replacement):
     A, f = distribution(n, m, replacement), metric(label).values(n)
-    ours = ConstrainedLeastSquares(replacement).fit(Design(m), n, metric(label)).weights
+    ours = ConstrainedLeastSquares(replacement).fit(Outcomes.of(Design(m), n), [metric(label)]).weights[0]
     least, weights = best_of_every_active_set(A, f)
     assert loss(A, ours, f) == pytest.approx(least, rel=1e-9, abs=1e-18)
     np.testing.assert_allclose(ours, weights, atol=1e-7)
@@ -54,7 +55,7 @@ def test_is_the_best_of_every_active_set(n, m, label, replacement):
 def test_a_general_solver_finds_nothing_better(label):
     n, m = 40, 8
     A, f = distribution(n, m, True), metric(label).values(n)
-    ours = ConstrainedLeastSquares(True).fit(Design(m), n, metric(label)).weights
+    ours = ConstrainedLeastSquares(True).fit(Outcomes.of(Design(m), n), [metric(label)]).weights[0]
     steps = np.eye(m + 1) - np.eye(m + 1, k=1)  # w_x - w_{x+1}, and the last weight itself
     found = minimize(
         lambda w: loss(A, w, f),
@@ -73,7 +74,7 @@ def test_a_general_solver_finds_nothing_better(label):
 def test_meets_the_conditions_of_an_optimum_at_the_papers_size(label):
     n, m = 3541, 100
     A, f = distribution(n, m, True), metric(label).values(n)
-    weights = ConstrainedLeastSquares(True).fit(Design(m), n, metric(label)).weights
+    weights = ConstrainedLeastSquares(True).fit(Outcomes.of(Design(m), n), [metric(label)]).weights[0]
     steps = weights - np.append(weights[1:], 0)
     assert (steps >= -1e-15).all()
     # the loss must not fall along any step that may be taken, and be flat along those that are
@@ -85,16 +86,20 @@ def test_meets_the_conditions_of_an_optimum_at_the_papers_size(label):
 
 def test_auc_is_already_unbiased():
     # Binomial x has mean m (r-1)/(n-1), so 1 - x/m is AUC in expectation, falls, and is not negative
-    weights = ConstrainedLeastSquares(True).fit(Design(6), 50, metric("auc")).weights
+    weights = ConstrainedLeastSquares(True).fit(Outcomes.of(Design(6), 50), [metric("auc")]).weights[0]
     np.testing.assert_allclose(weights, 1 - np.arange(7) / 6, atol=1e-9)
 
 
 def test_assumes_what_it_is_told_whatever_the_design():
     designs = Design(5, True), Design(5, False)
     for assumed in (True, False):
-        one, other = (ConstrainedLeastSquares(assumed).fit(design, 12, metric("ap")).weights for design in designs)
+        one, other = (
+            ConstrainedLeastSquares(assumed).fit(Outcomes.of(design, 12), [metric("ap")]).weights[0]
+            for design in designs
+        )
         assert one.tolist() == other.tolist()
     binomial, hypergeometric = (
-        ConstrainedLeastSquares(assumed).fit(designs[0], 12, metric("ap")).weights for assumed in (True, False)
+        ConstrainedLeastSquares(assumed).fit(Outcomes.of(designs[0], 12), [metric("ap")]).weights[0]
+        for assumed in (True, False)
     )
     assert np.abs(binomial - hypergeometric).max() > 0.01

@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampled_metrics.design import Design
 from sampled_metrics.estimators import LinearEstimate, estimator
 from sampled_metrics.metrics import metric
-from sampled_metrics.sampling import Design, Draws
+from sampled_metrics.outcomes import Outcomes
+from sampled_metrics.sampling import Draws
 from sampled_metrics.study import sampled_histograms
 
 LABELS = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.01"]
@@ -16,11 +18,11 @@ LABELS = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.01"]
 class TestEstimate:
     def test_by_hand(self):
         # 2 events count 1, 1 counts 0.5, 1 counts 0
-        assert LinearEstimate(np.array([1, 0.5, 0])).estimate(np.array([2, 1, 1])) == pytest.approx(2.5 / 4)
+        assert LinearEstimate(np.array([[1, 0.5, 0]])).estimate(np.array([2, 1, 1])) == pytest.approx(2.5 / 4)
 
     def test_repetitions_are_rows(self):
-        estimates = LinearEstimate(np.array([1.0, 0.0])).estimate(np.array([[3, 1], [0, 4], [2, 2]]))
-        assert estimates.tolist() == pytest.approx([0.75, 0, 0.5])
+        estimates = LinearEstimate(np.array([[1.0, 0.0], [0.0, 2.0]])).estimate(np.array([[3, 1], [0, 4], [2, 2]]))
+        np.testing.assert_allclose(estimates, [[0.75, 0.5], [0, 2], [0.5, 1]], rtol=1e-15)
 
     @given(st.lists(st.integers(0, 6), min_size=1, max_size=12), st.randoms(use_true_random=False))
     def test_ignores_the_order_of_the_users(self, x, random):
@@ -32,10 +34,10 @@ class TestEstimate:
             for each in (x, shuffled)
         ]
         for label in LABELS:
-            fitted = estimator(label, assume_replacement=True).fit(Design(6), 25, metric("ndcg"))
+            fitted = estimator(label, assume_replacement=True).fit(Outcomes.of(Design(6), 25), [metric("ndcg")])
             one, other = (fitted.estimate(histogram) for histogram in histograms)
             assert one.tolist() == other.tolist()
-            assert one[0] == pytest.approx(fitted.weights[x].mean())
+            assert one[0, 0] == pytest.approx(fitted.weights[0, x].mean())
 
 
 class TestUncorrected:
@@ -51,5 +53,7 @@ class TestUncorrected:
     )
     def test_is_the_metric_of_the_sampled_rank(self, label, weights):
         for candidates in (4, 1000):
-            fitted = estimator("uncorrected", assume_replacement=True).fit(Design(3), candidates, metric(label))
-            assert fitted.weights.tolist() == pytest.approx(weights)
+            fitted = estimator("uncorrected", assume_replacement=True).fit(
+                Outcomes.of(Design(3), candidates), [metric(label)]
+            )
+            assert fitted.weights[0].tolist() == pytest.approx(weights)

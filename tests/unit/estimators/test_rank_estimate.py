@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from sampled_metrics.design import Design
 from sampled_metrics.estimators.rank_estimate import RankEstimate
 from sampled_metrics.metrics import metric
-from sampled_metrics.sampling import Design
+from sampled_metrics.outcomes import Outcomes
 
 # 1 + floor(10 x / 4), and 1 + floor(10 x / 5)
 AS_WRITTEN, AS_PRINTED = [1, 3, 6, 8, 11], [1, 3, 5, 7, 9]
@@ -22,20 +23,23 @@ AS_WRITTEN, AS_PRINTED = [1, 3, 6, 8, 11], [1, 3, 5, 7, 9]
     ],
 )
 def test_is_the_metric_of_the_scaled_rank(extra, ranks, label, value):
-    weights = RankEstimate(extra).fit(Design(4), 11, metric(label)).weights
+    weights = RankEstimate(extra).fit(Outcomes.of(Design(4), 11), [metric(label)]).weights[0]
     assert weights.tolist() == pytest.approx([float(value(rank)) for rank in ranks])
 
 
 def test_recall_and_ndcg_at_10_are_the_same_at_the_papers_size():
     # one better negative of 100 already stands for rank 36 of 3541
-    recall, ndcg = (RankEstimate().fit(Design(100), 3541, metric(label)).weights for label in ("recall@10", "ndcg@10"))
+    recall, ndcg = (
+        RankEstimate().fit(Outcomes.of(Design(100), 3541), [metric(label)]).weights[0]
+        for label in ("recall@10", "ndcg@10")
+    )
     assert recall.tolist() == ndcg.tolist() == [1] + [0] * 100
 
 
 @pytest.mark.parametrize(("n", "m"), [(50, 49), (99, 7), (3541, 100)])
 def test_the_floor_is_exact_where_the_division_is(n, m):
     # where (n - 1) x / m is whole, rounding must not lose 1: AUC tells ranks apart
-    weights = RankEstimate().fit(Design(m), n, metric("auc")).weights
+    weights = RankEstimate().fit(Outcomes.of(Design(m), n), [metric("auc")]).weights[0]
     x = np.arange(m + 1)
     whole = ((n - 1) * x) % m == 0
     assert whole.sum() >= 2

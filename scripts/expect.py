@@ -1,0 +1,15 @@
+"""Compute what the sampled evaluation of a recommender gives on average, and how much it varies, without a draw."""
+
+from sampled_metrics import files
+from sampled_metrics.jobs import job
+from sampled_metrics.ranks import read_ranks
+from sampled_metrics.study import Evaluation, expect
+
+if __name__ == "__main__":
+    with job(snakemake.log[0]):
+        params = snakemake.params
+        expected = expect(
+            read_ranks(snakemake.input.ranks),
+            Evaluation.configured(params.sampling, params.estimators, params.metrics, params.assume_replacement),
+        )
+        files.write_csv(snakemake.output.expected, expected)
