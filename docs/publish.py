@@ -19,6 +19,8 @@ def collect() -> None:
         for pattern in patterns:
             for path in sorted((ROOT / "results" / of).glob(pattern)):
                 shutil.copyfile(path, SHOWN / path.name)
+    for name in ("comparison.md", "comparison.png"):
+        shutil.copyfile(ROOT / "results/ml-1m" / name, SHOWN / name)
     for of in ("toy", "ml-1m"):
         for what in ("fidelity", "claims"):
             shutil.copyfile(ROOT / "results" / of / f"{what}.md", SHOWN / f"{of}-{what}.md")
@@ -27,12 +29,14 @@ def collect() -> None:
 def with_blocks(text: str) -> str:
     """Fill the blocks of a page that are marked `<!-- begin NAME -->` … `<!-- end -->` from docs/reproduction/NAME.
 
-    Of a fidelity table only what comes before the list of every number is shown.
+    Of a fidelity table what comes before the list of every number is shown, of Tables 3 and 4 what the paper has.
     """
 
     def filled(block: re.Match[str]) -> str:
         content = (SHOWN / block["name"]).read_text(encoding="utf-8")
-        return f"{block[1]}{content.partition('Every printed number beside ours')[0].rstrip()}\n{block[3]}"
+        for rest in ("Every printed number beside ours", "Without repetitions"):
+            content = content.partition(rest)[0]
+        return f"{block[1]}{content.rstrip()}\n{block[3]}"
 
     return BLOCK.sub(filled, text)
 

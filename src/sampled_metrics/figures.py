@@ -178,6 +178,46 @@ def _figure_6(table: pd.DataFrame) -> Figure:
     return figure
 
 
+def comparison(compared: pd.DataFrame, ordered: pd.DataFrame) -> Figure:
+    """Draw error and order of every estimator by sample size, a row of panels for each few estimators.
+
+    Args:
+        compared: what `comparison.compare_estimators` returned, with a column recommender.
+        ordered: what `comparison.order` returned.
+    """
+    error = compared[compared["metric"].str.startswith("recall@1-")]
+    correct = ordered[ordered["metric"] != "auc"]
+    labels = list(dict.fromkeys(compared.loc[compared["sample"] == "fixed", "estimator"]))
+    rows = [labels[first : first + 7] for first in range(0, len(labels), 7)]
+    with mpl.rc_context(SETTINGS):
+        figure, panels = _panels(len(rows), 2, 3.4)
+        for row, of_row in enumerate(rows):
+            left, right = panels[2 * row : 2 * row + 2]
+            for label, style in zip(of_row, _styles(len(of_row), marked=True), strict=True):
+                _by_negatives(left, error, "error", label, style)
+                _by_negatives(right, correct, "correct", label, style)
+            if (compared["sample"] == "adaptive").any() and row == len(rows) - 1:
+                star = {"color": "#7F7F7F", "linestyle": "none", "marker": "*", "markersize": 9}
+                _by_negatives(left, error, "error", "adaptive", star, "adaptive")
+                _by_negatives(right, correct, "correct", "adaptive", star, "adaptive")
+            name = metric_name(str(error["metric"].iloc[0]))
+            left.set(xscale="log", yscale="log", xlabel="negatives sampled, m", ylabel=f"error of {name} in %")
+            right.set(xscale="log", xlabel="negatives sampled, m", ylabel="right order in %", ylim=(-3, 103))
+            right.legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
+    return figure
+
+
+def _by_negatives(
+    panel: Axes, table: pd.DataFrame, column: str, label: str, style: dict[str, Any], sample: str = "fixed"
+) -> None:
+    """Draw the mean of a column, over all else, by sample size."""
+    cells = table[(table["sample"] == sample) & (table["estimator"] == label)]
+    curve = 100 * cells.groupby("negatives")[column].mean().dropna()
+    if sample != "fixed":
+        curve = pd.Series({cells["negatives"].mean(): 100 * cells[column].mean()}).dropna()
+    panel.plot(curve.index, curve, label=estimator_name(label), **style)
+
+
 FIGURES = {
     "figure-1": _figure_1,
     "figure-2": _figure_2,

@@ -134,9 +134,16 @@ def study_results():
     tables = rendered("results/{dataset}/table-{n}", ["csv", "md", "tex", "html"])
     figures = rendered("results/{dataset}/figure-{n}", ["csv", "svg", "png"])
     compared = rendered("results/{dataset}/{what}", ["csv", "md", "html"])
+    comparison = rendered(
+        "results/{dataset}/comparison", ["csv", "md", "html", "svg", "png"]
+    )
     return [
         *expand(tables, dataset=config["study"], n=[3, 4]),
         *expand(figures, dataset=config["study"], n=[5, 6]),
+        *expand(
+            comparison if config["comparison"]["estimators"] else [],
+            dataset=config["study"],
+        ),
         *expand(
             compared,
             dataset=[name for name in config["study"] if has_printed_numbers(name)],

@@ -1,0 +1,20 @@
+"""Put the comparisons of estimators of all recommenders together."""
+
+import pandas as pd
+
+from sampled_metrics import figures, files, tables
+from sampled_metrics.comparison import order
+from sampled_metrics.jobs import job
+
+if __name__ == "__main__":
+    with job(snakemake.log[0]):
+        names = snakemake.params.recommenders
+        each = {name: pd.read_csv(path) for name, path in zip(names, snakemake.input.comparisons, strict=True)}
+        compared = pd.concat([table.assign(recommender=name) for name, table in each.items()], ignore_index=True)
+        compared.insert(0, "recommender", compared.pop("recommender"))
+        ordered = order(each)
+        files.write_csv(snakemake.output.csv, compared)
+        files.write_csv(snakemake.output.order, ordered)
+        title = "Estimators compared, by sample size"
+        tables.write(title, tables.comparison(compared, ordered), snakemake.output.md, snakemake.output.html)
+        figures.write(figures.comparison(compared, ordered), snakemake.output.svg, snakemake.output.png)
