@@ -9,11 +9,11 @@ Where a list is cut off, what is relevant but not on it still counts, in recall,
 So these take ``judged``, (users, items): the grades of everything that is judged for the user, on the list or not, in
 any order, NaN where there is nothing. Without it the list is taken to hold everything that is relevant.
 
-What a metric of a user is who has nothing relevant is a convention: the argument ``nothing_relevant``. Its default is 0,
-which the lecture states for reciprocal rank and the article for NDCG; NaN leaves the user out of `mean_over_users`.
+The value of a user who has nothing relevant is a convention: the argument ``nothing_relevant``. Its default is 0, which
+the lecture states for reciprocal rank and the article for NDCG; NaN leaves the user out of `mean_over_users`.
 
-The article is "MRR vs MAP vs NDCG: Rank-Aware Evaluation Metrics And When To Use Them"; the lecture is "Rank-Aware
-Top-N Metrics" of the recommender systems specialization of the University of Minnesota.
+The article is "MRR vs MAP vs NDCG: Rank-Aware Evaluation Metrics And When To Use Them"; the lecture is the video on
+rank-aware top-N metrics that the article draws on, from a course of the University of Minnesota.
 """
 
 from collections.abc import Callable, Sequence
@@ -158,7 +158,7 @@ def _convention(name: str, value: float, least: float = 0.0) -> float:
 def _hits(
     relevance: ArrayLike, k: int | None, judged: ArrayLike | None, nothing_relevant: float
 ) -> tuple[NDArray[np.bool_], Ints, Callable[[Floats], Floats]]:
-    """Check the arguments of a metric of relevant items, and return what it is made of.
+    """Check the arguments of a metric of relevant and irrelevant items, and return what it is made of.
 
     Returns:
         (users, at most k), whether the item at a rank is relevant; (users,), how many are relevant in all; and a
@@ -632,7 +632,8 @@ def concordant_pairs(
         ConfigError: `tied` is not in [0, 1], or `nothing_to_order` neither in [0, 1] nor NaN.
     """
     convention = _convention("nothing_to_order", nothing_to_order)
-    if np.isnan(_convention("tied", tied)):
+    tied = _convention("tied", tied)
+    if np.isnan(tied):
         raise ConfigError("tied is nan; it has to be a number from 0 to 1")
     lists = _lists(relevance)
     ranked = None if scores is None else _scores(scores, lists)
