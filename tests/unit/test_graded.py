@@ -418,8 +418,8 @@ class TestAgainstLoops:
         many = rng.integers(0, 3, (5000, 3))
         expected = [loop_concordant(listed, (3, 2, 1), 0.5) for listed in many]
         assert graded.concordant_pairs(many).tolist() == pytest.approx(expected, nan_ok=True)
-        halves = np.repeat([[1, 0], [0, 1]], 300, axis=1)
-        assert graded.concordant_pairs(halves).tolist() == [1, 0]
+        # 1 is right above 300 items, which are all wrong above 2, and so is 1
+        assert graded.concordant_pairs([[1, *[0] * 300, 2]]).tolist() == [300 / 601]
 
 
 class TestAgainstScipy:
@@ -501,6 +501,13 @@ class TestProperties:
     def test_no_order_has_more_dcg_than_the_ideal(self, listed):
         orders = np.array(list(permutations(listed)))
         assert graded.dcg(orders).max() == pytest.approx(one(graded.dcg(graded.ideal_order([listed]))), **CLOSE)
+
+    def test_rounding_does_not_lift_a_perfect_list_above_1(self):
+        # sums of different lengths round differently
+        ideal = graded.ideal_order(np.random.default_rng(0).integers(0, 5, (2000, 7)))
+        values = graded.ndcg(ideal, judged=np.concatenate([ideal, np.zeros((2000, 20))], axis=1))
+        assert values.max() == 1
+        assert values[ideal.any(axis=1)].min() == pytest.approx(1, rel=1e-14)
 
     @given(st.lists(grades, min_size=1, max_size=4), st.integers(1, 4))
     def test_padding_changes_nothing(self, lists, columns):
@@ -706,6 +713,11 @@ class TestRefuses:
         assert message == "the gain of grade 2000 of user row 1 is inf; a gain has to be a finite number from 0"
         message = refusal(DataError, graded.ndcg, [[1, 0]], gain=lambda grades: grades - 1)
         assert message == "the gain of grade 0 of user row 0 is -1; a gain has to be a finite number from 0"
+
+    def test_the_padding_gains_nothing_even_where_grade_0_does(self):
+        assert graded.dcg([[1, 0, NAN], [1, NAN, NAN]], gain=lambda grades: grades + 1).tolist() == pytest.approx(
+            [2 + 1 / log2(3), 2]
+        )
 
     def test_a_gain_that_is_not_elementwise(self):
         message = refusal(ConfigError, graded.dcg, [[1, 0]], gain=np.sum)
