@@ -652,8 +652,9 @@ def _count_pairs(lists: Floats, scores: Floats | None, tied: float) -> tuple[Flo
     right, pairs = np.zeros(len(lists)), np.zeros(len(lists))
     for i in range(len(grades) - 1):
         above, below = grades[i] > grades[i + 1 :], grades[i] < grades[i + 1 :]  # False beside the padding
-        right += above.sum(axis=0, dtype=counter)
-        pairs += above.sum(axis=0, dtype=counter)
+        concordant = above.sum(axis=0, dtype=counter)
+        right += concordant
+        pairs += concordant
         pairs += below.sum(axis=0, dtype=counter)
         if ranked is not None:
             same = ranked[i] == ranked[i + 1 :]
