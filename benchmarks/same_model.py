@@ -296,8 +296,10 @@ def installed(tool: str) -> bool:
 
 
 def version(tool: str) -> str:
-    """Version of a tool's package."""
-    return "" if TOOLS[tool] is ours else importlib.metadata.version(tool)
+    """Version of the package that brings a tool along: RecTools has implicit from pm-implicit."""
+    if TOOLS[tool] is ours:
+        return ""
+    return importlib.metadata.version(importlib.metadata.packages_distributions()[tool][0])
 
 
 @dataclass(frozen=True)
