@@ -1,6 +1,6 @@
 """Copy the figures and tables of a run to docs/reproduction/, and the tables that README.md shows into it.
 
-make publish CONFIG=examples/local-copy.yaml
+make publish CONFIG="examples/local-copy.yaml examples/comparison.yaml"
 """
 
 import re
@@ -10,6 +10,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SHOWN = ROOT / "docs/reproduction"
 BLOCK = re.compile(r"(<!-- begin (?P<name>[\w.-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+REST = re.compile(
+    r"^(Every printed number beside|Without repetitions|[^\n]* in per cent, by recommender).*", re.M | re.S
+)
 
 
 def collect() -> None:
@@ -29,19 +32,18 @@ def collect() -> None:
 def with_blocks(text: str) -> str:
     """Fill the blocks of a page that are marked `<!-- begin NAME -->` … `<!-- end -->` from docs/reproduction/NAME.
 
-    Of a fidelity table what comes before the list of every number is shown, of Tables 3 and 4 what the paper has.
+    Of a fidelity table what comes before the list of every number is shown, of Tables 3 and 4 what the paper has, of the
+    comparison of estimators what is over all recommenders.
     """
 
     def filled(block: re.Match[str]) -> str:
         content = (SHOWN / block["name"]).read_text(encoding="utf-8")
-        for rest in ("Every printed number beside ours", "Without repetitions"):
-            content = content.partition(rest)[0]
-        return f"{block[1]}{content.rstrip()}\n{block[3]}"
+        return f"{block[1]}{REST.sub('', content).rstrip()}\n{block[3]}"
 
     return BLOCK.sub(filled, text)
 
 
 if __name__ == "__main__":
     collect()
-    readme = ROOT / "README.md"
-    readme.write_text(with_blocks(readme.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in (ROOT / "README.md", ROOT / "docs/which-estimator.md"):
+        page.write_text(with_blocks(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -204,6 +204,12 @@ def comparison(compared: pd.DataFrame, ordered: pd.DataFrame) -> Figure:
             left.set(xscale="log", yscale="log", xlabel="negatives sampled, m", ylabel=f"error of {name} in %")
             right.set(xscale="log", xlabel="negatives sampled, m", ylabel="right order in %", ylim=(-3, 103))
             right.legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
+            for panel in (left, right):
+                panel.xaxis.set_major_formatter("{x:g}")
+            left.yaxis.set_major_formatter("{x:g}")
+        lowest, highest = zip(*(panel.get_ylim() for panel in panels[::2]), strict=True)
+        for panel in panels[::2]:
+            panel.set_ylim(min(lowest), max(highest))
     return figure
 
 
