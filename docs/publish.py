@@ -32,8 +32,8 @@ def collect() -> None:
 def with_blocks(text: str) -> str:
     """Fill the blocks of a page that are marked `<!-- begin NAME -->` … `<!-- end -->` from docs/reproduction/NAME.
 
-    Of a fidelity table what comes before the list of every number is shown, of Tables 3 and 4 what the paper has, of the
-    comparison of estimators what is over all recommenders.
+    Shown are of a fidelity table the counts, of Tables 3 and 4 what the paper has, of the comparison of estimators what is
+    over all recommenders.
     """
 
     def filled(block: re.Match[str]) -> str:
