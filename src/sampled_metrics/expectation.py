@@ -56,12 +56,22 @@ def linear_moments(table: RankTable, design: Design, weights: Floats, rule: str 
     Returns:
         (estimates,) means and (estimates,) standard deviations, over the draws of one evaluation.
     """
-    total, variance = np.zeros(len(weights)), np.zeros(len(weights))
+    means, variances = user_moments(table, design, weights, rule)
+    return means.mean(axis=0), np.sqrt(variances.sum(axis=0)) / len(table)
+
+
+def user_moments(table: RankTable, design: Design, weights: Floats, rule: str = "random") -> tuple[Floats, Floats]:
+    """Exact mean and variance of what each user counts; arguments as of `linear_moments`.
+
+    Returns:
+        (users, estimates) means and (users, estimates) variances, over the draws of one evaluation.
+    """
+    means, variances = [], []
     for chances in distributions(table, design, rule):
-        means = chances @ weights.T
-        total += means.sum(axis=0)
-        variance += np.maximum(chances @ weights.T**2 - means**2, 0.0).sum(axis=0)
-    return total / len(table), np.sqrt(variance) / len(table)
+        mean = chances @ weights.T
+        means.append(mean)
+        variances.append(np.maximum(chances @ weights.T**2 - mean**2, 0.0))
+    return np.concatenate(means), np.concatenate(variances)
 
 
 def probability_of_order(gap: float, deviation: float) -> float:

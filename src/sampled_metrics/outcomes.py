@@ -86,6 +86,14 @@ class Outcomes:
         return cls(x, design.negatives * ones, candidates * ones, design.replacement, False, 1, ones)
 
     @classmethod
+    def of_group(cls, group: Group, replacement: bool) -> "Outcomes":
+        """Return all outcomes x = 0 … m that samples like those of a group can have."""
+        x = np.arange(group.negatives + 1)
+        ones = np.ones_like(x)
+        m, n, relevant = group.negatives * ones, group.candidates * ones, group.relevant * ones
+        return cls(x, m, n, replacement, False, group.position, relevant)
+
+    @classmethod
     def observed(
         cls,
         x: ArrayLike,

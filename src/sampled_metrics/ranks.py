@@ -5,11 +5,7 @@ uniform on above + 1 … above + tied + 1, anew in every repetition.
 """
 
 import os
-import re
-import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampled_metrics import files
+from sampled_metrics.csv_table import CsvTable, read_table
 from sampled_metrics.errors import DataError
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so editing one ranks nothing anew
@@ -56,6 +53,10 @@ class RankTable:
     def __len__(self) -> int:
         return len(self.user)
 
+    def rows(self, events: Ints) -> "RankTable":
+        """Return the table of some of its events, in that order."""
+        return RankTable(self.user[events], self.candidates[events], self.above[events], self.tied[events])
+
     @property
     def typical_candidates(self) -> int:
         """The one n of the estimators: the mean number of candidates, rounded (3541 on MovieLens 1M)."""
@@ -89,6 +90,10 @@ class RankTable:
         files.write_csv(path, pd.DataFrame({name: getattr(self, name) for name in COLUMNS}))
 
 
+RANKS = "ranks are a csv with the columns candidates, above and tied, or candidates and rank"
+"""What a file of ranks holds, for messages."""
+
+
 def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> RankTable:
     """Read the ranks of held-out items, one event a line.
 
@@ -103,86 +108,29 @@ def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> R
     Raises:
         DataError: the file is missing or is not such a table; the message names the line.
     """
-    table = _table_of_text(path)
+    return ranks_of(read_table(path, RANKS), candidates)
+
+
+def ranks_of(table: CsvTable, candidates: int | None = None) -> RankTable:
+    """Return the ranks that a csv table holds; columns, arguments and errors as of `read_ranks`."""
     wanted = ["rank"] if "rank" in table and "above" not in table else ["above", "tied"]
     if "rank" in table and ("above" in table or "tied" in table):
-        raise DataError(f"{path}, line 1: has both rank and above or tied; ranks are rank alone, or above and tied")
+        raise DataError(
+            f"{table.name}, line 1: has both rank and above or tied; ranks are rank alone, or above and tied"
+        )
     if candidates is not None and "candidates" in table:
-        raise DataError(f"{path}, line 1: has a column candidates, so that candidates must not be given besides")
+        raise DataError(f"{table.name}, line 1: has a column candidates, so that candidates must not be given besides")
     if candidates is None:
         wanted = ["candidates", *wanted]
-    missing = [name for name in wanted if name not in table]
-    if missing:
-        there = ", ".join(map(repr, table.columns))
-        raise DataError(
-            f"{path}, line 1: lacks the column {', '.join(missing)} (there are {there}); "
-            "ranks are candidates, above and tied, or candidates and rank"
-        )
-    twice = [name for name in (*wanted, "user") if list(table.columns).count(name) > 1]
-    if twice:
-        raise DataError(f"{path}, line 1: has the column {', '.join(map(repr, twice))} more than once")
-    if len(table) == 0:
-        raise DataError(f"{path}: holds no ranks, only a header")
-    numbers = {name: _whole_numbers(path, table, name) for name in wanted}
+    table.require(wanted, "ranks are candidates, above and tied, or candidates and rank")
+    numbers = {name: table.whole_numbers(name) for name in wanted}
     n = numbers.get("candidates", np.full(len(table), candidates or 0, dtype=np.int64))
     if "rank" in numbers:
-        _refuse(path, numbers["rank"] < 1, lambda row: f"rank {numbers['rank'][row]} is below 1")
+        table.refuse(numbers["rank"] < 1, lambda row: f"rank {numbers['rank'][row]} is below 1")
         numbers |= {"above": numbers["rank"] - 1, "tied": np.zeros_like(numbers["rank"])}
     above, tied = numbers["above"], numbers["tied"]
-    _refuse(
-        path,
+    table.refuse(
         above + tied >= n,
         lambda row: f"rank {above[row] + tied[row] + 1} (ties included) is above the number of candidates, {n[row]}",
     )
-    return RankTable(_users(path, table), n, above, tied)
-
-
-def _table_of_text(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Return the lines of a csv file as text, under the names of its header, without empty lines at the end."""
-    try:
-        # the header is read as a line like the others: pandas would take a line with more fields to begin with an index
-        lines = pd.read_csv(
-            path,
-            header=None,
-            dtype=str,
-            keep_default_na=False,
-            encoding="utf-8-sig",
-            skip_blank_lines=False,
-            compression="gzip" if Path(path).suffix == ".gz" else None,
-        ).fillna("")
-    except pd.errors.EmptyDataError:
-        raise DataError(f"{path}: is empty; ranks are a csv with the columns candidates, above and tied") from None
-    except (OSError, ValueError, EOFError, zlib.error) as error:
-        if found := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error)):
-            fields, line, seen = found.groups()
-            raise DataError(f"{path}, line {line}: has {seen} fields, but the lines before have {fields}") from None
-        raise DataError(f"{path}: cannot be read as a rank table: {' '.join(str(error).split())}") from None
-    filled = np.flatnonzero((lines != "").any(axis="columns"))
-    lines = lines.iloc[: filled[-1] + 1 if len(filled) else 1]
-    return lines.iloc[1:].set_axis(lines.iloc[0].str.strip().tolist(), axis="columns").reset_index(drop=True)
-
-
-def _whole_numbers(path: str | os.PathLike[str], table: pd.DataFrame, name: str) -> Ints:
-    """Return a column of text as integers, or name the first line that is not a whole number from 0."""
-    text = table[name].str.strip()
-    wrong = ~text.str.fullmatch("[0-9]{1,18}").to_numpy(dtype=bool)
-    _refuse(path, wrong, lambda row: f"{name} must be a whole number, 0 or more, not {table[name].iloc[row]!r:.80}")
-    return text.to_numpy(dtype=np.int64)
-
-
-def _users(path: str | os.PathLike[str], table: pd.DataFrame) -> NDArray[np.generic]:
-    """Return the user column, as integers if all are, or number the lines where there is none."""
-    if "user" not in table:
-        return np.arange(1, len(table) + 1)
-    users = table["user"]
-    _refuse(path, (users == "").to_numpy(), lambda row: "user is empty")
-    _refuse(path, users.duplicated().to_numpy(), lambda row: f"user {users.iloc[row]!r:.80} is on an earlier line too")
-    whole = users.str.fullmatch("0|[1-9][0-9]{0,17}").all()
-    return users.to_numpy(dtype=np.int64) if whole else users.to_numpy(dtype=np.str_)
-
-
-def _refuse(path: str | os.PathLike[str], wrong: NDArray[np.bool_], says: Callable[[int], str]) -> None:
-    """Raise DataError for the first row that is wrong. Line 1 is the header."""
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise DataError(f"{path}, line {row + 2}: {says(row)}")
+    return RankTable(table.users(), n, above, tied)

@@ -166,7 +166,7 @@ def test_damaged_gzip(project: Project) -> None:
     (project.folder / "mine.csv.gz").write_bytes(whole[:-40])
     recommenders = MINE | {"mine": {"type": "ranks", "path": "mine.csv.gz"}}
     line = refused(project, {"datasets": {"own": {}}, "recommenders": recommenders}, "table-3.csv")
-    assert "mine.csv.gz: cannot be read as a rank table" in line
+    assert "mine.csv.gz: cannot be read" in line
 
 
 def test_bad_ranks_of_a_dataset_of_its_own_events(project: Project) -> None:

@@ -1,0 +1,383 @@
+"""The command `sampled-metrics`: the library's verbs over csv files."""
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pandas as pd
+from click.shell_completion import get_completion_class
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from sampled_metrics.csv_table import CsvTable, read_stream, read_table
+from sampled_metrics.errors import DataError, SampledMetricsError
+from sampled_metrics.ranks import RANKS, RankTable, ranks_of
+from sampled_metrics.result import Result, cell
+from sampled_metrics.sampled_ranks import SAMPLED, sampled_ranks_of
+from sampled_metrics.verbs import compare, correct, evaluate, expect, plan
+from sampled_metrics.verbs.correct import ESTIMATORS
+from sampled_metrics.verbs.evaluate import METRICS
+from sampled_metrics.verbs.plan import ESTIMATORS as PLANNED
+
+NAME = "sampled-metrics"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command; exit with 0 when done, 2 on bad usage or input, which is said in one line on stderr."""
+    try:
+        cli.main(arguments, prog_name=NAME, standalone_mode=False)
+    except click.exceptions.Exit as stopped:
+        sys.exit(stopped.exit_code)
+    except click.Abort:
+        _fail("interrupted", 130)
+    except click.ClickException as error:
+        _fail(error.format_message())
+    except SampledMetricsError as error:
+        _fail(str(error))
+    except BrokenPipeError:  # whoever read the output has seen enough
+        sys.stderr.close()
+        sys.exit(0)
+
+
+def _fail(message: str, code: int = 2) -> None:
+    sys.stderr.write(f"error: {' '.join(message.split())}\n")
+    sys.exit(code)
+
+
+def _version() -> str:
+    try:
+        return version(NAME)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+# --- what the commands share ------------------------------------------------------------------------------------------
+
+
+class _Labels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
+    """Labels with commas between them."""
+
+    name = "labels"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        labels = tuple(label.strip() for label in str(value).split(","))
+        if "" in labels:
+            self.fail(f"{value!r} has an empty label; labels stand with commas between them")
+        return labels
+
+
+class _Formatted(click.Command):
+    """A command whose epilog, the examples, keeps its lines."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.epilog:
+            formatter.write(f"\nExample:\n{self.epilog}\n")
+
+
+def _options(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+FILE = click.Path(path_type=str, allow_dash=True)
+METRIC_LIST = click.option(
+    "--metrics", type=_Labels(), default=",".join(METRICS), show_default=True, help="Metrics, with commas between them."
+)
+CANDIDATES = click.option(
+    "--candidates", type=click.IntRange(1), help="n: how many items an exact evaluation ranks, unless a column says it."
+)
+NEGATIVES = click.option(
+    "--negatives", type=click.IntRange(1), help="m: how many negatives were sampled, unless a column says it."
+)
+REPLACEMENT = click.option("--replacement", is_flag=True, help="A negative could be sampled twice for the same user.")
+INTERVALS = _options(
+    click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals."),
+    click.option(
+        "--interval", default="bootstrap", show_default=True, metavar="bootstrap|delta", help="How they are made."
+    ),
+    click.option("--resamples", type=int, default=1000, show_default=True, help="Bootstrap samples."),
+    click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap."),
+)
+OUTPUT = _options(
+    click.option("--json", "form", flag_value="json", help="Print rows and remarks as JSON."),
+    click.option("--csv", "form", flag_value="csv", help="Print csv, remarks on stderr."),
+)
+
+
+def _read(path: str, holds: str) -> CsvTable:
+    if path == "-":
+        return read_stream(sys.stdin.buffer, "stdin", holds, single="rank")
+    return read_table(path, holds, single="rank")
+
+
+def _exact(path: str, candidates: int | None) -> RankTable:
+    return ranks_of(_read(path, RANKS), candidates)
+
+
+def _names(paths: tuple[str, ...]) -> list[str]:
+    """What to call recommenders: their files' names without folder and endings, or their paths if these are alike."""
+    names = ["stdin" if path == "-" else Path(path).name.split(".")[0] or path for path in paths]
+    if len(set(names)) < len(names):
+        names = list(paths)
+    if len(set(names)) < len(names):
+        raise DataError(f"{next(name for name in names if names.count(name) > 1)}: is given twice")
+    return names
+
+
+def _watch(blocks: Iterable[int]) -> Iterable[int]:
+    """Show the progress on a terminal, on stderr, and nothing elsewhere."""
+    if not sys.stderr.isatty():
+        return blocks
+    return track(list(blocks), console=Console(stderr=True), transient=True, description="")
+
+
+def _show(result: Result, form: str | None) -> None:
+    if form == "json":
+        rows = [{name: _plain(value) for name, value in row.items()} for row in result.to_dict("records")]
+        click.echo(json.dumps({"rows": rows, "remarks": list(result.remarks)}, indent=2, ensure_ascii=False))
+        return
+    if form == "csv":
+        click.echo(pd.DataFrame(result).to_csv(index=False, lineterminator="\n"), nl=False)
+        for remark in result.remarks:
+            click.echo(remark, err=True)
+        return
+    console = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 10_000, highlight=False)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in result.columns:
+        number = pd.api.types.is_numeric_dtype(result[name]) or any(value is pd.NA for value in result[name])
+        table.add_column(str(name), justify="right" if number else "left", no_wrap=True)
+    for row in result.itertuples(index=False):
+        table.add_row(*map(cell, row))
+    console.print(table)
+    for remark in result.remarks:
+        console.print(f"\n{remark}", markup=False)
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it; what is missing is null."""
+    if value is pd.NA or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+# --- the commands -----------------------------------------------------------------------------------------------------
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Files are csv, gzip where the name ends in .gz; - is standard input. 'sampled-metrics COMMAND --help' has "
+    "an example of each.",
+)
+@click.version_option(_version(), prog_name=NAME)
+def cli() -> None:
+    """Metrics of recommenders from ranks, exact or among sampled negatives."""
+
+
+@cli.command(
+    "evaluate",
+    cls=_Formatted,
+    short_help="Exact metrics of ranks, with intervals.",
+    epilog="  sampled-metrics evaluate ranks.csv --metrics recall@10,ndcg@10,auc\n\n"
+    "  ranks.csv: user,candidates,rank    or    user,candidates,above,tied    or one rank a line and --candidates",
+)
+@click.argument("ranks", type=FILE)
+@METRIC_LIST
+@CANDIDATES
+@INTERVALS
+@OUTPUT
+def _evaluate(ranks: str, metrics: tuple[str, ...], candidates: int | None, form: str | None, **options: Any) -> None:
+    """Exact metrics of ranks among all candidates, with intervals."""
+    _show(evaluate(_exact(ranks, candidates), metrics, watch=_watch, **options), form)
+
+
+@cli.command(
+    "correct",
+    cls=_Formatted,
+    short_help="The true metrics behind sampled ranks.",
+    epilog="  sampled-metrics correct mine.csv --candidates 3541 --negatives 100 --metrics recall@10,ndcg@10\n\n"
+    "  mine.csv: a column rank, from 1 to 101 here, or one rank a line; user, candidates, negatives if they differ",
+)
+@click.argument("ranks", type=FILE)
+@CANDIDATES
+@NEGATIVES
+@click.option(
+    "--estimators", type=_Labels(), default=",".join(ESTIMATORS), show_default=True, help="With commas between them."
+)
+@METRIC_LIST
+@REPLACEMENT
+@click.option("--adaptive", is_flag=True, help="More negatives were sampled where none was above the item; mle only.")
+@INTERVALS
+@OUTPUT
+def _correct(
+    ranks: str,
+    candidates: int | None,
+    negatives: int | None,
+    estimators: tuple[str, ...],
+    metrics: tuple[str, ...],
+    replacement: bool,
+    adaptive: bool,
+    form: str | None,
+    **options: Any,
+) -> None:
+    """The true metrics behind ranks among sampled negatives, with intervals."""
+    sampled = sampled_ranks_of(_read(ranks, SAMPLED), candidates, negatives, replacement=replacement)
+    corrected = correct(
+        sampled,
+        replacement=replacement,
+        estimators=estimators,
+        metrics=metrics,
+        adaptive=adaptive,
+        watch=_watch,
+        **options,
+    )
+    _show(corrected, form)
+
+
+@cli.command(
+    "compare",
+    cls=_Formatted,
+    short_help="Whether one recommender is better than another.",
+    epilog="  sampled-metrics compare old.csv new.csv --metrics recall@10\n"
+    "  sampled-metrics compare old.csv new.csv --negatives 100 --candidates 3541 --estimator bv-0.1",
+)
+@click.argument("one", type=FILE)
+@click.argument("other", type=FILE)
+@METRIC_LIST
+@CANDIDATES
+@NEGATIVES
+@click.option("--estimator", help="That corrects sampled ranks; bv-0.1 unless stated.")
+@REPLACEMENT
+@INTERVALS
+@OUTPUT
+def _compare(
+    one: str,
+    other: str,
+    metrics: tuple[str, ...],
+    candidates: int | None,
+    negatives: int | None,
+    estimator: str | None,
+    replacement: bool,
+    form: str | None,
+    **options: Any,
+) -> None:
+    """Whether one recommender is better than another one, paired by user.
+
+    Ranks are sampled if --negatives is given or there is a column negatives, and exact if not.
+    """
+    first, second = _names((one, other))
+    tables = [_read(path, RANKS if negatives is None else SAMPLED) for path in (one, other)]
+    if negatives is not None or any("negatives" in table for table in tables):
+        of_both: list[Any] = [
+            sampled_ranks_of(table, candidates, negatives, replacement=replacement) for table in tables
+        ]
+    else:
+        of_both = [ranks_of(table, candidates) for table in tables]
+    compared = compare(
+        of_both[0],
+        of_both[1],
+        metrics,
+        replacement=replacement,
+        estimator=estimator,
+        names=(first, second),
+        watch=_watch,
+        **options,
+    )
+    _show(compared, form)
+
+
+@cli.command(
+    "expect",
+    cls=_Formatted,
+    short_help="What sampled metrics would show of exact ranks.",
+    epilog="  sampled-metrics expect x.csv y.csv --negatives 100 --metrics recall@10",
+)
+@click.argument("ranks", type=FILE, nargs=-1, required=True)
+@click.option("--negatives", type=click.IntRange(1), required=True, help="m: how many would be sampled.")
+@METRIC_LIST
+@click.option(
+    "--estimators", type=_Labels(), default="uncorrected", show_default=True, help="With commas between them."
+)
+@CANDIDATES
+@REPLACEMENT
+@OUTPUT
+def _expect(
+    ranks: tuple[str, ...],
+    negatives: int,
+    metrics: tuple[str, ...],
+    estimators: tuple[str, ...],
+    candidates: int | None,
+    replacement: bool,
+    form: str | None,
+) -> None:
+    """What sampled metrics would show of exact ranks, and whether they would order recommenders wrongly."""
+    tables = {name: _exact(path, candidates) for name, path in zip(_names(ranks), ranks, strict=True)}
+    _show(expect(tables, negatives, metrics, replacement=replacement, estimators=estimators), form)
+
+
+@cli.command(
+    "plan",
+    cls=_Formatted,
+    short_help="How many negatives, or users, it takes.",
+    epilog="  sampled-metrics plan x.csv y.csv --metric recall@10 --confidence 0.95",
+)
+@click.argument("one", type=FILE)
+@click.argument("other", type=FILE)
+@click.option("--metric", default="recall@10", show_default=True, help="The metric by which to order.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Wanted chance of the right order.")
+@click.option(
+    "--estimators", type=_Labels(), default=",".join(PLANNED), show_default=True, help="With commas between them."
+)
+@CANDIDATES
+@REPLACEMENT
+@OUTPUT
+def _plan(
+    one: str,
+    other: str,
+    metric: str,
+    confidence: float,
+    estimators: tuple[str, ...],
+    candidates: int | None,
+    replacement: bool,
+    form: str | None,
+) -> None:
+    """How many negatives, and users, it takes to order two recommenders rightly; from exact ranks."""
+    first, second = _names((one, other))
+    planned = plan(
+        _exact(one, candidates),
+        _exact(other, candidates),
+        metric,
+        confidence=confidence,
+        estimators=estimators,
+        replacement=replacement,
+        names=(first, second),
+        watch=_watch,
+    )
+    _show(planned, form)
+
+
+@cli.command(
+    "completion",
+    cls=_Formatted,
+    short_help="Print what makes a shell complete this.",
+    epilog='  eval "$(sampled-metrics completion bash)"    # in ~/.bashrc; zsh and fish likewise',
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def _completion(shell: str) -> None:
+    """Print what makes a shell complete this command."""
+    found = get_completion_class(shell)
+    if found is None:
+        raise click.UsageError(f"no completion for {shell}")
+    click.echo(found(cli, {}, NAME, "_SAMPLED_METRICS_COMPLETE").source())

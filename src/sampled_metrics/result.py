@@ -1,0 +1,50 @@
+"""What the functions for people with ranks return: a pandas DataFrame with the remarks that belong to its numbers."""
+
+import html
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+
+class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
+    """A DataFrame that shows its numbers with few digits, and remarks below them.
+
+    Everything that a DataFrame can do, it can do. What is taken from it (rows, columns, copies) keeps the remarks.
+
+    Attributes:
+        remarks: sentences: warnings and conclusions, in plain words.
+    """
+
+    _metadata = ["remarks"]  # noqa: RUF012  # pandas' own way
+
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def _constructor(self) -> Callable[..., "Result"]:
+        return Result
+
+    def with_remarks(self, remarks: list[str]) -> "Result":
+        """Return the same table with other remarks."""
+        table = self.copy()
+        table.remarks = tuple(remarks)
+        return table
+
+    def __repr__(self) -> str:
+        return "\n\n".join([self._shown().to_string(index=False), *self.remarks])
+
+    def _repr_html_(self) -> str:
+        remarks = "".join(f"<p>{html.escape(remark)}</p>" for remark in self.remarks)
+        return f"{self._shown().to_html(index=False, border=0)}{remarks}"
+
+    def _shown(self) -> pd.DataFrame:
+        """The table as text: four significant digits at most, missing numbers as a dash."""
+        plain = pd.DataFrame(self)
+        return plain.map(cell)
+
+
+def cell(value: Any) -> str:
+    """Return a value as it is shown."""
+    if isinstance(value, float):
+        return "-" if value != value else f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
+    return "-" if value is pd.NA else str(value)
