@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SHOWN = ROOT / "docs/reproduction"
-BLOCK = re.compile(r"(<!-- begin (?P<name>[\w.-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- begin (?P<name>[\w.-]+)(?P<default> \(default\))? -->\n).*?(<!-- end -->)", re.DOTALL)
 REST = re.compile(
     r"^(Every printed number beside|Without repetitions|[^\n]* in per cent, by recommender).*", re.M | re.S
 )
@@ -32,18 +32,23 @@ def collect() -> None:
 def with_blocks(text: str) -> str:
     """Fill the blocks of a page that are marked `<!-- begin NAME -->` … `<!-- end -->` from docs/reproduction/NAME.
 
+    `<!-- begin NAME (default) -->` shows the default reading alone.
+
     Shown are of a fidelity table the counts, of Tables 3 and 4 what the paper has, of the comparison of estimators what is
     over all recommenders.
     """
 
     def filled(block: re.Match[str]) -> str:
         content = (SHOWN / block["name"]).read_text(encoding="utf-8")
-        return f"{block[1]}{REST.sub('', content).rstrip()}\n{block[3]}"
+        content = REST.sub("", content)
+        if block["default"]:
+            content = content.partition("Reading: as printed")[0]
+        return f"{block[1]}{content.rstrip()}\n{block[4]}"
 
     return BLOCK.sub(filled, text)
 
 
 if __name__ == "__main__":
     collect()
-    for page in (ROOT / "README.md", ROOT / "docs/which-estimator.md"):
+    for page in (ROOT / "README.md", ROOT / "docs/reproduction.md", ROOT / "docs/which-estimator.md"):
         page.write_text(with_blocks(page.read_text(encoding="utf-8")), encoding="utf-8")
