@@ -34,8 +34,8 @@ def with_blocks(text: str) -> str:
 
     `<!-- begin NAME (default) -->` shows the default reading alone.
 
-    Shown are of a fidelity table the counts, of Tables 3 and 4 what the paper has, of the comparison of estimators what is
-    over all recommenders.
+    Shown are of a fidelity table the counts, of Tables 3 and 4 what the paper has, of the comparison of estimators what
+    is over all recommenders.
     """
 
     def filled(block: re.Match[str]) -> str:
