@@ -59,7 +59,8 @@ def main() -> None:
     size = (given.candidates, given.negatives, given.events)
     print("| estimator | seconds | MiB |\n|:---|---:|---:|")
     context = multiprocessing.get_context("spawn")  # a fork would start with the memory of its parent
-    for name, labels in [*((label, [label]) for label in given.estimators), ("all, one after another", given.estimators)]:
+    runs = [(label, [label]) for label in given.estimators] + [("all, one after another", given.estimators)]
+    for name, labels in runs:
         with context.Pool(1) as pool:
             seconds, memory = pool.apply(timed, (labels, *size))
         print(f"| {name} | {seconds:.2f} | {memory:.0f} |", flush=True)
