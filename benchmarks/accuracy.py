@@ -13,10 +13,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import comb
+from pathlib import Path
 
 import mpmath
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from sampled_metrics.design import Design
 from sampled_metrics.estimators.bias_variance import BiasVariance

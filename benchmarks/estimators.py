@@ -12,8 +12,11 @@ import resource
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from sampled_metrics.design import Design
 from sampled_metrics.errors import DataError
