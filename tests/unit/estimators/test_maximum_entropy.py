@@ -1,4 +1,4 @@
-"""Maximum entropy: the optimum by its conditions, by a general solver, and in closed form where every negative is seen."""
+"""Maximum entropy: its optimum by conditions, by a general solver, and in closed form where every negative is seen."""
 
 from functools import cache
 
