@@ -1,4 +1,4 @@
-"""P(x | rank) of large pools and samples, against fractions and mpmath."""
+"""P(x | rank), of small pools by enumeration, and of large ones against fractions, mpmath and scipy."""
 
 from fractions import Fraction
 from math import comb
@@ -6,9 +6,11 @@ from math import comb
 import mpmath
 import numpy as np
 import pytest
+from exact_probabilities import enumerated
+from scipy import stats
 
 from sampled_metrics.design import Design
-from sampled_metrics.distributions import binomial_pmf, hypergeometric_pmf, pmf
+from sampled_metrics.distributions import binomial_pmf, hypergeometric_pmf, pmf, rank_distribution
 
 SMALLEST = 1e-290  # below, doubles themselves lose digits
 
@@ -18,6 +20,50 @@ def digits(ours, wanted, tolerance=1e-12):
     wanted = np.asarray(wanted)
     np.testing.assert_allclose(np.asarray(ours), wanted, rtol=tolerance, atol=SMALLEST)
     assert (wanted > SMALLEST).any()
+
+
+class TestSmall:
+    @pytest.mark.parametrize(("pool", "draws"), [(1, 1), (3, 1), (4, 2), (5, 3), (4, 4), (3, 5)])
+    def test_with_replacement_is_every_tuple_counted(self, pool, draws):
+        ours = binomial_pmf(np.arange(pool + 1), pool, draws)
+        wanted = [enumerated(better, pool, draws, True) for better in range(pool + 1)]
+        np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-15)
+
+    @pytest.mark.parametrize(("pool", "draws"), [(1, 1), (3, 1), (4, 2), (6, 3), (7, 5), (5, 5)])
+    def test_without_replacement_is_every_subset_counted(self, pool, draws):
+        ours = hypergeometric_pmf(np.arange(pool + 1), pool, draws)
+        wanted = [enumerated(better, pool, draws, False) for better in range(pool + 1)]
+        np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-15)
+
+    def test_of_the_papers_size_is_scipys(self):
+        better, x = np.array([0, 1, 35, 1000, 3539, 3540]), np.arange(101)
+        np.testing.assert_allclose(
+            binomial_pmf(better, 3540, 100),
+            stats.binom.pmf(x, 100, better[:, np.newaxis] / 3540),
+            rtol=1e-9,
+            atol=1e-300,
+        )
+        np.testing.assert_allclose(
+            hypergeometric_pmf(better, 3540, 100),
+            stats.hypergeom.pmf(x, 3540, better[:, np.newaxis], 100),
+            rtol=1e-9,
+            atol=1e-290,
+        )
+
+    def test_each_event_may_have_its_own_pool(self):
+        ours = hypergeometric_pmf([2, 2], [4, 6], 3)
+        np.testing.assert_allclose(ours, [enumerated(2, 4, 3, False), enumerated(2, 6, 3, False)], atol=1e-14)
+        ours = binomial_pmf([2, 2], [4, 6], 3)
+        np.testing.assert_allclose(ours, [enumerated(2, 4, 3, True), enumerated(2, 6, 3, True)], atol=1e-14)
+
+    @pytest.mark.parametrize("replacement", [True, False])
+    def test_of_all_ranks_has_a_row_for_each(self, replacement):
+        rows = rank_distribution(6, Design(3, replacement))
+        np.testing.assert_allclose(rows, [enumerated(r - 1, 5, 3, replacement) for r in range(1, 7)], atol=1e-14)
+
+    def test_of_all_ranks_cannot_be_changed_by_who_asked(self):
+        with pytest.raises(ValueError, match="read-only"):
+            rank_distribution(6, Design(3))[0, 0] = 1
 
 
 @pytest.mark.parametrize("draws", [1, 7, 100, 1000])
