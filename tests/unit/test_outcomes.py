@@ -112,6 +112,14 @@ class TestLikelihood:
             wanted = [float(row[x]) for row in rows] + [0.0] * (9 - n)
             np.testing.assert_allclose(ours[:, column], wanted, rtol=1e-12, atol=1e-14)
 
+    def test_outcomes_may_be_in_any_order(self):
+        x, m, n = np.array([[3, 4, 9], [0, 2, 5], [1, 4, 9], [0, 4, 9], [2, 2, 5], [4, 4, 9], [2, 4, 9]]).T
+        outcomes = Outcomes(x, m, n, False, False, 1, np.ones_like(x))
+        ours = outcomes.likelihood()
+        for column, (of_outcome, mm, nn) in enumerate(zip(x, m, n, strict=True)):
+            np.testing.assert_allclose(ours[:nn, column], chances(int(nn), int(mm))[:, of_outcome], atol=1e-14)
+            assert (ours[nn:, column] == 0).all()
+
     def test_of_events_that_all_had_no_negatives(self):
         outcomes, which = Outcomes.observed([0, 0], 0, 3)
         assert which.tolist() == [0, 0]
