@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampled_metrics import metrics
@@ -179,6 +179,91 @@ class TestOneRelevantItem:
     def test_auc_alone_is_linear_in_the_rank(self):
         assert [label for label in LABELS if metric(label).linear_in_rank] == ["auc"]
         assert np.diff(metric("auc").values(30), 2) == pytest.approx(0, abs=1e-14)
+
+
+class TestSharesOfSeveralRelevantItems:
+    ALL: ClassVar = [*LABELS, "ap@1", "mrr@1", "ndcg@1", "recall@1", "hit-rate@1", "precision@1", "ndcg@2", "ap@30"]
+
+    def test_every_metric_of_the_registry_is_looked_at(self):
+        assert {label.partition("@")[0] for label in self.ALL} == set(metrics.FAMILIES)
+
+    @settings(deadline=None)  # a busy machine is no failure
+    @given(rank_sets, st.sampled_from(ALL))
+    def test_sum_up_to_the_metric_of_the_set(self, ranks_and_n, label):
+        relevant, n = ranks_and_n
+        size, total = len(relevant), 0.0
+        for position, rank in enumerate(sorted(relevant), start=1):
+            # what it is a function of is the rank among the irrelevant items and itself
+            among = sum(other not in relevant for other in range(1, rank)) + 1
+            share = metric(label).at_position(position, size)
+            total += float(share.of_rank(among, n - size + 1))
+            assert share.values(n - size + 1)[among - 1] == share.of_rank(among, n - size + 1)
+        assert total == pytest.approx(metric(label).of_sets([list(relevant)], n)[0], rel=1e-12, abs=1e-15)
+
+    @settings(deadline=None)  # a busy machine is no failure
+    @given(rank_sets, st.integers(1, 30))
+    def test_sum_up_to_the_papers_sums(self, ranks_and_n, k):
+        relevant, n = ranks_and_n
+        of_paper = {
+            "auc": naive_auc(relevant, n),
+            f"precision@{k}": naive_precision(relevant, k),
+            f"recall@{k}": naive_recall(relevant, k),
+            f"ap@{k}": naive_average_precision(relevant, k),
+            f"ndcg@{k}": naive_ndcg(relevant, k),
+            "ap": naive_average_precision(relevant, n),
+            "ndcg": naive_ndcg(relevant, n),
+            f"hit-rate@{k}": float(min(relevant) <= k),
+            "mrr": 1 / min(relevant),
+            f"mrr@{k}": 1 / min(relevant) if min(relevant) <= k else 0,
+        }
+        for label, wanted in of_paper.items():
+            shares = [
+                metric(label).at_position(i, len(relevant)).of_rank(rank - i + 1, n - len(relevant) + 1)
+                for i, rank in enumerate(sorted(relevant), start=1)
+            ]
+            assert sum(map(float, shares)) == pytest.approx(wanted, rel=1e-12, abs=1e-15), label
+
+    def test_by_hand(self):
+        # the second of three relevant items, with 2 of 5 irrelevant ones above it: rank 4 of 8, 3 of 6 without the rest
+        for label, value in {
+            "auc": 3 / 5 / 3,
+            "precision@4": 1 / 4,
+            "precision@3": 0,
+            "recall@4": 1 / 3,
+            "recall@3": 0,
+            "hit-rate@4": 0,
+            "mrr": 0,
+            "ap": 2 / 4 / 3,
+            "ap@4": 2 / 4 / 3,
+            "ap@3": 0,
+            "ndcg": 0.43067655807 / 2.13092975357,  # 1/log2 5, and 1 + 1/log2 3 + 1/2
+            "ndcg@4": 0.43067655807 / 2.13092975357,
+            "ndcg@3": 0,
+        }.items():
+            assert float(metric(label).at_position(2, 3).of_rank(3, 6)) == pytest.approx(value, rel=1e-10), label
+
+    @pytest.mark.parametrize("label", ALL)
+    def test_the_one_of_one_is_the_metric_itself(self, label):
+        assert metric(label).at_position(1, 1) is metric(label)
+
+    @pytest.mark.parametrize("label", ALL)
+    def test_never_rise_with_the_rank(self, label):
+        for position, relevant in ((1, 2), (2, 2), (3, 7)):
+            values = metric(label).at_position(position, relevant).values(30)
+            assert values.shape == (30,)
+            assert (values >= 0).all()
+            assert (np.diff(values) <= 1e-15).all()
+
+    def test_are_the_same_object_for_the_same_place(self):
+        assert metric("ap").at_position(2, 3) is metric("ap").at_position(2, 3)
+        assert metric("ap").at_position(2, 3).label == "ap of 2/3"
+
+    @pytest.mark.parametrize(("position", "relevant"), [(0, 2), (3, 2), (-1, 1), (1, 0)])
+    def test_refuse_a_place_that_is_not_there(self, position, relevant):
+        with pytest.raises(
+            ValueError, match=f"position must be from 1 to {relevant}, the relevant items, not {position}"
+        ):
+            metric("ap").at_position(position, relevant)
 
 
 class TestTable1:

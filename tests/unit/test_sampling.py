@@ -1,11 +1,11 @@
-"""What a sample shows of a rank: against enumeration, scipy, closed forms, and a sampler that looks at items."""
+"""What a sample shows of a rank: against enumeration, closed forms, and a sampler that looks at items."""
 
 from fractions import Fraction
-from itertools import combinations, product
 from math import comb
 
 import numpy as np
 import pytest
+from exact_probabilities import enumerated
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -23,59 +23,6 @@ METRICS = ["auc", "ap", "ndcg", "ndcg@3", "recall@1", "recall@3", "precision@2"]
 
 def in_top_10(rank):
     return int(rank <= 10)
-
-
-def enumerated(better, pool, draws, replacement):
-    """P(x) by listing every sample: all m-tuples, or all m-subsets, of the numbers 0 … pool - 1."""
-    ways = product(range(pool), repeat=draws) if replacement else combinations(range(pool), draws)
-    counts = [0] * (draws + 1)
-    for sample in ways:
-        counts[sum(item < better for item in sample)] += 1
-    return [float(Fraction(count, sum(counts))) for count in counts]
-
-
-class TestDistribution:
-    @pytest.mark.parametrize(("pool", "draws"), [(1, 1), (3, 1), (4, 2), (5, 3), (4, 4), (3, 5)])
-    def test_with_replacement_is_every_tuple_counted(self, pool, draws):
-        ours = distributions.binomial_pmf(np.arange(pool + 1), pool, draws)
-        wanted = [enumerated(better, pool, draws, WITH) for better in range(pool + 1)]
-        np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-15)
-
-    @pytest.mark.parametrize(("pool", "draws"), [(1, 1), (3, 1), (4, 2), (6, 3), (7, 5), (5, 5)])
-    def test_without_replacement_is_every_subset_counted(self, pool, draws):
-        ours = distributions.hypergeometric_pmf(np.arange(pool + 1), pool, draws)
-        wanted = [enumerated(better, pool, draws, WITHOUT) for better in range(pool + 1)]
-        np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-15)
-
-    def test_of_the_papers_size_is_scipys(self):
-        better, x = np.array([0, 1, 35, 1000, 3539, 3540]), np.arange(101)
-        np.testing.assert_allclose(
-            distributions.binomial_pmf(better, 3540, 100),
-            stats.binom.pmf(x, 100, better[:, np.newaxis] / 3540),
-            rtol=1e-9,
-            atol=1e-300,
-        )
-        np.testing.assert_allclose(
-            distributions.hypergeometric_pmf(better, 3540, 100),
-            stats.hypergeom.pmf(x, 3540, better[:, np.newaxis], 100),
-            rtol=1e-9,
-            atol=1e-290,
-        )
-
-    def test_each_event_may_have_its_own_pool(self):
-        ours = distributions.hypergeometric_pmf([2, 2], [4, 6], 3)
-        np.testing.assert_allclose(ours, [enumerated(2, 4, 3, WITHOUT), enumerated(2, 6, 3, WITHOUT)], atol=1e-14)
-        ours = distributions.binomial_pmf([2, 2], [4, 6], 3)
-        np.testing.assert_allclose(ours, [enumerated(2, 4, 3, WITH), enumerated(2, 6, 3, WITH)], atol=1e-14)
-
-    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
-    def test_of_all_ranks_has_a_row_for_each(self, replacement):
-        rows = distributions.rank_distribution(6, Design(3, replacement))
-        np.testing.assert_allclose(rows, [enumerated(r - 1, 5, 3, replacement) for r in range(1, 7)], atol=1e-14)
-
-    def test_of_all_ranks_cannot_be_changed_by_who_asked(self):
-        with pytest.raises(ValueError, match="read-only"):
-            distributions.rank_distribution(6, Design(3))[0, 0] = 1
 
 
 class TestExpectedMetrics:

@@ -131,15 +131,18 @@ class EstimatedPriorEstimate:
         values = np.stack([group.target(metric).values(group.candidates) for metric in self.metrics], axis=1)
         matrix = self.correction.tradeoff.matrix(distribution)
         sums = np.zeros((len(samples), len(self.metrics)))
-        weights: Floats | None = None
+        pooled: dict[int, Floats] = {}  # weights by number of events, which repetitions may have in common
         for sample, prior in enumerate(priors):
-            counts = samples[sample, group.outcomes]
+            counts, events = samples[sample, group.outcomes], int(samples[sample].sum())
             if not counts.any():
                 continue
-            if weights is None or not self.correction.pooled:
+            weights = pooled.get(events)
+            if weights is None:
                 prior = prior / prior.sum()
                 joint = distribution.of_outcomes(prior * values.T).T
-                weights = _solve(matrix(prior, int(samples[sample].sum())), joint, self.correction)
+                weights = _solve(matrix(prior, events), joint, self.correction)
+                if self.correction.pooled:
+                    pooled[events] = weights
             sums[sample] = counts @ weights[group.x]
         return sums
 

@@ -16,7 +16,7 @@ from sampled_metrics.arrays import Floats
 from sampled_metrics.design import Design
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.linear import LinearEstimator
-from sampled_metrics.metrics import Metric, RankMetric
+from sampled_metrics.metrics import RankMetric
 
 
 def linear(k: Floats, candidates: int, negatives: int) -> Floats:
@@ -58,18 +58,19 @@ class Mapping(LinearEstimator):
         """Average each metric between the mapped ranks.
 
         Raises:
-            DataError: the cut-off of a metric is below f(1), so that no sampled rank stands for it.
+            DataError: a metric is 0 beyond a rank below f(1), its cut-off, so that no sampled rank stands for it.
         """
         ranks = self.function(np.arange(1.0, design.negatives + 2), candidates, design.negatives)
-        for metric in metrics:
-            cutoff = metric.cutoff if isinstance(metric, Metric) else None
-            if cutoff is not None and cutoff < ranks[0] * (1 - 1e-12):
+        values = [metric.values(candidates) for metric in metrics]
+        for metric, of_rank in zip(metrics, values, strict=True):
+            worth = np.flatnonzero(of_rank)
+            if not metric.linear_in_rank and len(worth) and worth[-1] + 1 < ranks[0] * (1 - 1e-12):
                 raise DataError(
                     f"{self.label} is not valid for {metric.label} with {design.negatives} negatives of {candidates} "
                     f"candidates: sampled rank 1 stands for all ranks up to {ranks[0]:.1f}; draw more negatives"
                 )
         ends = np.concatenate(([0.0], ranks))
-        return np.stack([_means(metric.values(candidates), ends) for metric in metrics])
+        return np.stack([_means(of_rank, ends) for of_rank in values])
 
 
 def _means(values: Floats, ends: Floats) -> Floats:

@@ -54,7 +54,9 @@ def expectation_maximisation(likelihood: Floats, counts: np.ndarray, iterations:
         (samples, n) distributions of true ranks.
     """
     seen = counts.any(axis=0)
-    ranks, bands, counts = len(likelihood), Banded.of(likelihood[:, seen]), counts[:, seen]
+    ranks, columns, counts = len(likelihood), likelihood[:, seen], counts[:, seen]
+    columns /= columns.max(axis=0)  # what the band leaves out is negligible beside the largest
+    bands = Banded.of(columns)
     frequencies = counts / counts.sum(axis=1, keepdims=True)
     distribution = np.full((len(counts), ranks), 1.0 / ranks)
     for _ in range(iterations):

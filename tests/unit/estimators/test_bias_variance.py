@@ -3,8 +3,10 @@
 from fractions import Fraction
 from math import comb
 
+import mpmath
 import numpy as np
 import pytest
+from exact_probabilities import exact
 from scipy import stats
 
 from sampled_metrics.design import Design
@@ -174,3 +176,76 @@ def test_assumes_what_it_is_told_whatever_the_design():
                 for design in designs
             )
             assert one.tolist() == other.tolist()
+
+
+# --- against mpmath ---------------------------------------------------------------------------------------------------
+
+
+def system(n, m, replacement):
+    """D^½ A and D^½ f of AP in mpmath, from exact fractions."""
+    root = 1 / mpmath.sqrt(n)
+    A = mpmath.matrix([[root * p.numerator / p.denominator for p in row] for row in exact(n, m, replacement)])
+    return A, mpmath.matrix([root / r for r in range(1, n + 1)])
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize("m", [8, 10])
+def test_gamma_0_is_the_least_squares_solution_to_8_digits(m, replacement):
+    with mpmath.workdps(50):
+        A, f = system(60, m, replacement)
+        wanted = [float(weight) for weight in mpmath.qr_solve(A, f)[0]]
+    ours = BiasVariance(0, replacement).fit(Outcomes.of(Design(m), 60), [metric("ap")]).weights[0]
+    np.testing.assert_allclose(ours, wanted, rtol=0, atol=1e-8 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("m", [4, 6, 8])
+def test_a_small_gamma_leads_to_the_least_squares_solution(m):
+    with mpmath.workdps(50):
+        A, f = system(60, m, False)
+        least_squares = np.array([float(weight) for weight in mpmath.qr_solve(A, f)[0]])
+    off = []
+    for gamma in (1e-6, 1e-8, 1e-10, 1e-12):
+        ours = BiasVariance(gamma, False).fit(Outcomes.of(Design(m), 60), [metric("ap")]).weights[0]
+        off.append(np.abs(ours - least_squares).max() / np.abs(least_squares).max())
+    assert sorted(off, reverse=True) == off
+    assert off[-1] < 1e-8
+    np.testing.assert_allclose(np.array(off[:2]) / off[1:3], 100, rtol=0.2)  # the difference is proportional to γ
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize("m", [8, 10, 12, 30])
+def test_gamma_1e_8_is_eq_25_in_50_digits(m, replacement):
+    with mpmath.workdps(50):
+        A, f = system(60, m, replacement)
+        gamma = mpmath.mpf(1e-8)
+        marginal = [sum(A[r, x] for r in range(60)) / mpmath.sqrt(60) for x in range(m + 1)]
+        matrix = (1 - gamma) * A.T * A + gamma * mpmath.diag(marginal)
+        wanted = np.array([float(weight) for weight in mpmath.lu_solve(matrix, A.T * f)])
+    ours = BiasVariance(1e-8, replacement).fit(Outcomes.of(Design(m), 60), [metric("ap")]).weights[0]
+    np.testing.assert_allclose(ours, wanted, rtol=0, atol=1e-10 * np.abs(wanted).max())
+
+
+# --- special cases ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gamma", [0, 1e-8, 0.01, 0.5, 1])
+def test_every_negative_without_replacement_shows_the_rank_at_any_gamma(gamma):
+    # A is the identity: (1-γ) D w + γ D w = D f
+    weights = BiasVariance(gamma, False).fit(Outcomes.of(Design(39), 40), [metric("ap")]).weights[0]
+    np.testing.assert_allclose(weights, 1 / np.arange(1, 41), rtol=1e-10)
+
+
+@pytest.mark.parametrize("gamma", [0, 0.1, 1])
+def test_outcomes_that_no_rank_can_give_count_nothing(gamma):
+    # two candidates, the one negative drawn three times: it is better each time, or never
+    weights = BiasVariance(gamma, True).fit(Outcomes.of(Design(3, True), 2), [metric("ap")]).weights[0]
+    np.testing.assert_allclose(weights, [1, 0, 0, 0.5], atol=1e-14)
+
+
+@pytest.mark.parametrize("gamma", [0, 1e-8, 0.1, 1])
+def test_several_metrics_at_once_are_what_each_is_alone(gamma):
+    outcomes = Outcomes.of(Design(12), 300)
+    together = BiasVariance(gamma, None).fit(outcomes, [metric(label) for label in METRICS]).weights
+    for label, weights in zip(METRICS, together, strict=True):
+        alone = BiasVariance(gamma, None).fit(outcomes, [metric(label)]).weights[0]
+        np.testing.assert_allclose(weights, alone, rtol=0, atol=1e-8 * np.abs(alone).max())

@@ -103,3 +103,30 @@ def test_assumes_what_it_is_told_whatever_the_design():
         for assumed in (True, False)
     )
     assert np.abs(binomial - hypergeometric).max() > 0.01
+
+
+def test_more_than_one_block_of_ranks_meets_the_conditions_of_an_optimum():
+    n, m = 10_000, 20
+    A, f = distribution(n, m, True), metric("ap").values(n)
+    weights = ConstrainedLeastSquares(True).fit(Outcomes.of(Design(m), n), [metric("ap")]).weights[0]
+    steps = weights - np.append(weights[1:], 0)
+    assert (steps >= -1e-15).all()
+    slope = np.cumsum(A.T @ (A @ weights - f))
+    scale = np.cumsum(A.T @ f).max()
+    assert (slope >= -1e-10 * scale).all()
+    assert np.abs(slope * steps).max() <= 1e-10 * scale
+
+
+@pytest.mark.parametrize("label", METRICS)
+def test_every_negative_without_replacement_shows_the_rank(label):
+    # A is the identity, and the metric itself does not rise
+    weights = ConstrainedLeastSquares(False).fit(Outcomes.of(Design(39), 40), [metric(label)]).weights[0]
+    np.testing.assert_allclose(weights, metric(label).of_rank(np.arange(1, 41), 40), atol=1e-12)
+
+
+def test_several_metrics_at_once_are_what_each_is_alone():
+    outcomes = Outcomes.of(Design(12), 300)
+    together = ConstrainedLeastSquares(None).fit(outcomes, [metric(label) for label in METRICS]).weights
+    for label, weights in zip(METRICS, together, strict=True):
+        alone = ConstrainedLeastSquares(None).fit(outcomes, [metric(label)]).weights[0]
+        np.testing.assert_allclose(weights, alone, atol=1e-8)
