@@ -227,7 +227,7 @@ class TestRepetitions:
             stand_in = "rank-estimate-as-printed" if (name, reading) == ("rank-estimate", "as-printed") else name
             at = CELLS.index((stand_in, label))
             found = expected.loc[(name, label), ["mean_exact", "sd_exact"]].tolist()
-            # here auc is fitted alone, there beside other metrics: cls, whose fit is all but singular, feels the rounding
+            # auc is fitted alone here and beside others there: cls, whose fit of it is all but singular, feels it
             loose = (name, label) == ("cls", "auc")
             assert found == pytest.approx([means[at], deviations[at]], rel=1e-9, abs=1e-6 if loose else 0)
 
