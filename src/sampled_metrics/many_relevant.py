@@ -43,8 +43,8 @@ def correct_many(
         (metrics,) estimates of the means over users.
 
     Raises:
-        DataError: there are no users, a user has no relevant item, counts that decrease or exceed m, or the estimator is
-            not valid for such samples.
+        DataError: there are no users, a user has no relevant item, counts that decrease or exceed m, or the estimator
+            is not valid for such samples.
     """
     x = np.atleast_2d(np.asarray(above, dtype=np.int64))
     there = x >= 0
