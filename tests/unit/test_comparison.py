@@ -376,7 +376,8 @@ class TestOrder:
             assert np.isnan(order({"one": one, "other": other})["correct"]).tolist() == [True]
 
     def test_three_recommenders_have_three_pairs(self):
-        each = {name: moments(("fixed", 10.0, "cls", "ap", at, at, 0.1)) for name, at in (("a", 0.1), ("b", 0.3), ("c", 0.2))}
+        exact = {"a": 0.1, "b": 0.3, "c": 0.2}
+        each = {name: moments(("fixed", 10.0, "cls", "ap", at, at, 0.1)) for name, at in exact.items()}
         found = order(each)
         assert list(zip(found["worse"], found["better"], strict=True)) == [("a", "b"), ("a", "c"), ("c", "b")]
 
