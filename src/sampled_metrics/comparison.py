@@ -109,10 +109,10 @@ def compare_estimators(
         watch: wraps the list of samples, for a progress bar.
 
     Returns:
-        Columns sample (fixed, adaptive, or equal-cost: fixed, of as many negatives as the adaptive one has on average),
-        negatives (mean m of an event: the cost), estimator, metric, exact, mean, bias, sd, rmse, and error, the mean of
-        |estimate - exact| / exact. The metric recall@1-K has only an error, the mean over k = 1 … K. Numbers are
-        missing where the estimator is not valid for the metric with such a sample.
+        Columns sample (fixed, adaptive, or equal-cost: fixed, of as many negatives as the adaptive one has on average,
+        left out where an event has fewer), negatives (mean m of an event: the cost), estimator, metric, exact, mean,
+        bias, sd, rmse, and error, the mean of |estimate - exact| / exact. The metric recall@1-K has only an error, the
+        mean over k = 1 … K. Numbers are missing where the estimator is not valid for the metric with such a sample.
     """
     labels = [*comparison.metrics, *(f"recall@{k}" for k in range(1, comparison.recall_up_to + 1))]
     metrics = [metric(label) for label in labels]
@@ -122,7 +122,8 @@ def compare_estimators(
     if comparison.adaptive:
         cost, moments = _adaptive(table, comparison, metrics, exact, stream(ADAPTIVE))
         parts.append(_summary(comparison, ADAPTIVE, cost, ADAPTIVE, exact, moments))
-        samples.append(("equal-cost", round(cost)))
+        if comparison.replacement or round(cost) < table.candidates.min():
+            samples.append(("equal-cost", round(cost)))
     for sample, m in watch(samples):
         of_size = _fixed(table, comparison, metrics, exact, m, stream(f"m {m}"))
         parts += [_summary(comparison, sample, m, label, exact, moments) for label, moments in of_size.items()]
@@ -197,8 +198,8 @@ def _adaptive(
     costs, estimates = [], []
     for _ in range(comparison.repetitions):
         x, negatives = draw_adaptive(table, design, rng)
-        # as elsewhere in a study, all events share the typical n
-        n = max(table.typical_candidates, int(negatives.max()) + 1)
+        # as elsewhere in a study, events share the typical n, but for those that drew more than it has
+        n = np.maximum(table.typical_candidates, 0 if comparison.replacement else negatives + 1)
         outcomes, which = Outcomes.observed(x, negatives, n, replacement=comparison.replacement, adaptive=True)
         costs.append(negatives.mean())
         estimates.append(em.fit(outcomes, metrics).estimate(np.bincount(which, minlength=len(outcomes))))
@@ -283,6 +284,5 @@ def order(comparisons: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _with_place(table: pd.DataFrame) -> pd.DataFrame:
-    """Number the sample sizes, so that those of two recommenders match where they differ, as they do at equal cost."""
-    place = table.groupby(["sample", "estimator", "metric"], sort=False).cumcount()
-    return table.assign(place=place)
+    """Say what samples of two recommenders have in common: m, but for the one adaptive and the one of equal cost."""
+    return table.assign(place=table["negatives"].where(table["sample"] == "fixed", 0.0))

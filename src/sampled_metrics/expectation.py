@@ -75,7 +75,10 @@ def user_moments(table: RankTable, design: Design, weights: Floats, rule: str = 
 
 
 def probability_of_order(gap: float, deviation: float) -> float:
-    """Chance that a normal number with a mean of `gap` is above 0; a gap of 0 without deviation is not."""
-    if deviation > 0:
-        return float(ndtr(gap / deviation))
-    return float(gap > 0) if np.isfinite(gap) else np.nan
+    """Chance that a normal number with a mean of `gap` is above 0; a gap of 0 without deviation is not.
+
+    Missing where the gap or its deviation is.
+    """
+    if np.isnan(gap) or np.isnan(deviation):
+        return np.nan
+    return float(ndtr(gap / deviation)) if deviation > 0 else float(gap > 0)

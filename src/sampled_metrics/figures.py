@@ -201,7 +201,9 @@ def comparison(compared: pd.DataFrame, ordered: pd.DataFrame) -> Figure:
                 _by_negatives(left, error, "error", "adaptive", star, "adaptive")
                 _by_negatives(right, correct, "correct", "adaptive", star, "adaptive")
             name = metric_name(str(error["metric"].iloc[0]))
-            left.set(xscale="log", yscale="log", xlabel="negatives sampled, m", ylabel=f"error of {name} in %")
+            left.set(xscale="log", xlabel="negatives sampled, m", ylabel=f"error of {name} in %")
+            if any((np.asarray(line.get_ydata(), dtype=np.float64) > 0).any() for line in left.get_lines()):
+                left.set_yscale("log")
             right.set(xscale="log", xlabel="negatives sampled, m", ylabel="right order in %", ylim=(-3, 103))
             right.legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
             for panel in (left, right):

@@ -43,19 +43,22 @@ def correct_many(
         (metrics,) estimates of the means over users.
 
     Raises:
-        DataError: a user has no relevant item, counts that decrease or exceed m, or the estimator is not valid for such
-            samples.
+        DataError: there are no users, a user has no relevant item, counts that decrease or exceed m, or the estimator
+            is not valid for such samples.
     """
     x = np.atleast_2d(np.asarray(above, dtype=np.int64))
     there = x >= 0
     relevant = there.sum(axis=1)
     users = len(x)
+    if users == 0:
+        raise DataError("there are no users to estimate from")
     m, pool = (np.broadcast_to(np.asarray(each, dtype=np.int64), users) for each in (negatives, irrelevant))
     _refuse(relevant == 0, "has no relevant item")
     _refuse((there[:, 1:] & ~there[:, :-1]).any(axis=1), "has -1 before its last relevant item")
     _refuse((there[:, 1:] & (np.diff(x, axis=1) < 0)).any(axis=1), "has fewer sampled items above a worse item")
+    _refuse((x > m[:, np.newaxis]).any(axis=1), "has more sampled items above a relevant item than were sampled")
     total = np.zeros(len(metrics))
-    for position in range(1, x.shape[1] + 1):
+    for position in range(1, relevant.max() + 1):
         of_users = relevant >= position
         outcomes, which = Outcomes.observed(
             x[of_users, position - 1],

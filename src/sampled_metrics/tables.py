@@ -150,7 +150,7 @@ def _bias_and_deviation(cells: pd.DataFrame) -> pd.DataFrame:
     sizes = list(dict.fromkeys(cells["negatives"]))
     rows = []
     for (recommender, label), of_one in cells.groupby(["recommender", "estimator"], sort=False):
-        of_size = of_one.set_index("negatives").loc[sizes]
+        of_size = of_one.set_index("negatives").reindex(sizes)
         shown = [
             "-" if math.isnan(bias) else f"{100 * bias:+.2f}±{100 * sd:.2f}"
             for bias, sd in zip(of_size["bias"], of_size["sd"], strict=True)

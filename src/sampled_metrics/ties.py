@@ -65,10 +65,11 @@ def distribution_over_ties(
         np.atleast_1d(np.asarray(column, dtype=np.int64)) for column in np.broadcast_arrays(above, tied, candidates)
     )
     design.check(candidates)
+    of_rule = tie_rule(rule)
     ties = np.flatnonzero(tied)
     distribution = pmf(above, candidates - 1, design)
     if len(ties):
-        distribution[ties] = tie_rule(rule).distribution(above[ties], tied[ties], candidates[ties], design)
+        distribution[ties] = of_rule.distribution(above[ties], tied[ties], candidates[ties], design)
     return distribution
 
 

@@ -215,3 +215,112 @@ def test_drawing_leaves_the_callers_settings_alone(drawn):
     before = dict(mpl.rcParams)
     drawn("figure-2")
     assert dict(mpl.rcParams) == before
+
+
+# --- the comparison of estimators -------------------------------------------------------------------------------------
+
+NOTHING = float("nan")
+
+
+def compared_rows(errors):
+    """(recommender, sample, negatives, estimator) → error of Recall@1 … 50."""
+    return pd.DataFrame(
+        [(*key, "recall@1-50", error) for key, error in errors.items()],
+        columns=["recommender", "sample", "negatives", "estimator", "metric", "error"],
+    )
+
+
+def ordered_rows(chances):
+    """(sample, negatives, estimator, metric) → chance of the right order."""
+    return pd.DataFrame(
+        [(*key, "X", "Y", chance) for key, chance in chances.items()],
+        columns=["sample", "negatives", "estimator", "metric", "worse", "better", "correct"],
+    )
+
+
+ERRORS = {
+    ("X", "fixed", 10.0, "cls"): 0.2,
+    ("Y", "fixed", 10.0, "cls"): 0.4,
+    ("X", "fixed", 100.0, "cls"): 0.1,
+    ("Y", "fixed", 100.0, "cls"): 0.1,
+    ("X", "fixed", 10.0, "mapping-bound"): NOTHING,
+    ("Y", "fixed", 10.0, "mapping-bound"): NOTHING,
+    ("X", "fixed", 100.0, "mapping-bound"): 0.6,
+    ("Y", "fixed", 100.0, "mapping-bound"): NOTHING,
+}
+ADAPTIVE = {
+    ("X", "adaptive", 200.0, "adaptive"): 0.02,
+    ("Y", "adaptive", 300.0, "adaptive"): 0.04,
+    ("X", "equal-cost", 200.0, "cls"): 0.9,
+    ("Y", "equal-cost", 300.0, "cls"): 0.9,
+}
+CHANCES = {
+    ("fixed", 10.0, "cls", "ap"): 0.5,
+    ("fixed", 10.0, "cls", "ndcg"): 0.7,
+    ("fixed", 10.0, "cls", "auc"): 1.0,
+    ("fixed", 100.0, "cls", "ap"): 0.9,
+    ("fixed", 10.0, "mapping-bound", "ap"): NOTHING,
+    ("fixed", 100.0, "mapping-bound", "ap"): 0.25,
+}
+
+
+class TestComparison:
+    def test_means_by_sample_size(self):
+        left, right = figures.comparison(compared_rows(ERRORS), ordered_rows(CHANCES)).axes
+        assert curves(left) == {
+            "CLS": ([10, 100], pytest.approx([30, 10])),
+            "Mapping, bound": ([100], pytest.approx([60])),
+        }
+        assert curves(right) == {
+            "CLS": ([10, 100], pytest.approx([60, 90])),  # AUC is no part of it
+            "Mapping, bound": ([100], pytest.approx([25])),
+        }
+        assert (left.get_xscale(), left.get_yscale(), right.get_xscale()) == ("log", "log", "log")
+        assert left.get_ylabel() == "error of Recall@1-50 in %"
+        assert texts(right.get_legend()) == ["CLS", "Mapping, bound"]
+
+    def test_the_adaptive_sample_is_one_point_at_its_mean_size(self):
+        chances = ordered_rows(CHANCES | {("adaptive", 250.0, "adaptive", "ap"): 0.95})
+        left, right = figures.comparison(compared_rows(ERRORS | ADAPTIVE), chances).axes
+        assert curves(left)["Adaptive (EM)"] == ([250], pytest.approx([3]))
+        assert curves(right)["Adaptive (EM)"] == ([250], pytest.approx([95]))
+        assert curves(left)["CLS"] == ([10, 100], pytest.approx([30, 10]))
+
+    @pytest.mark.parametrize(("number", "rows"), [(1, 1), (7, 1), (8, 2), (14, 2), (15, 3)])
+    def test_each_estimator_is_drawn_once(self, number, rows):
+        names = [f"bv-0.{at}" for at in range(1, number + 1)]
+        errors = {("X", "fixed", m, name): 0.1 for name in names for m in (10.0, 20.0)}
+        panels = figures.comparison(compared_rows(errors | ADAPTIVE), ordered_rows({})).axes
+        assert len(panels) == 2 * rows
+        drawn = [label for panel in panels[::2] for label in curves(panel)]
+        assert drawn == [*(f"BV 0.{at}" for at in range(1, number + 1)), "Adaptive (EM)"]
+        for panel in panels[::2]:
+            looks = {(line.get_marker(), str(line._dash_pattern)) for line in panel.get_lines()}
+            assert len(looks) == len(panel.get_lines())
+
+    @pytest.mark.parametrize(
+        "errors",
+        [
+            dict.fromkeys(ERRORS, NOTHING),
+            dict.fromkeys(ERRORS, 0.0),
+            ERRORS | {("X", "fixed", 10.0, "cls"): 0.0, ("Y", "fixed", 10.0, "cls"): 0.0},
+            dict.fromkeys(ERRORS | ADAPTIVE, NOTHING),
+        ],
+        ids=["none", "zero", "some zero", "none with an adaptive sample"],
+    )
+    def test_errors_that_a_logarithmic_axis_does_not_have(self, errors, tmp_path):
+        for chances in ({}, CHANCES):
+            figure = figures.comparison(compared_rows(errors), ordered_rows(chances))
+            figures.write(figure, tmp_path / "a.svg", tmp_path / "a.png")
+            assert (tmp_path / "a.svg").stat().st_size > 0
+
+    def test_one_recommender_has_no_order(self, tmp_path):
+        _, right = figures.comparison(compared_rows(ERRORS), ordered_rows({})).axes
+        assert [x for x, _ in curves(right).values()] == [[], []]
+
+    def test_is_the_same_bytes_twice(self, tmp_path):
+        for name in ("1", "2"):
+            figure = figures.comparison(compared_rows(ERRORS | ADAPTIVE), ordered_rows(CHANCES))
+            figures.write(figure, tmp_path / f"{name}.svg", tmp_path / f"{name}.png")
+        for ending in ("svg", "png"):
+            assert (tmp_path / f"1.{ending}").read_bytes() == (tmp_path / f"2.{ending}").read_bytes()

@@ -381,3 +381,89 @@ class TestFigure6:
             study.figure_6(
                 {"X": table_of([(8, 1, 0)])}, "ap", ["uncorrected"], [50], replacement=False, assume_replacement=True
             )
+
+
+class TestExpect:
+    def test_by_hand(self):
+        # one of two negatives is above and one is drawn: AP 1 or 1/2, in each of two events; the deviation of the mean
+        # of two is .25 / √2
+        table = table_of([(3, 1, 0)] * 2)
+        found = study.expect(table, evaluation(design=Design(1), estimators=["uncorrected"], metrics=["ap"]))
+        assert list(found.columns) == ["reading", "metric", "estimator", "mean_exact", "sd_exact"]
+        [row] = found.to_dict("records")
+        assert (row["mean_exact"], row["sd_exact"]) == pytest.approx((0.75, 0.25 / np.sqrt(2)))
+
+    def test_the_readings_break_ties_differently(self):
+        # both negatives tie and both are drawn: at random the rank is 1, 2 or 3; as printed it beats one, 1 or 2
+        what = evaluation(
+            design=Design(2), readings=["default", "as-printed"], estimators=["uncorrected"], metrics=["ap"]
+        )
+        found = study.expect(table_of([(3, 0, 2)]), what).set_index("reading")
+        assert found["mean_exact"].to_dict() == pytest.approx({"default": (1 + 1 / 2 + 1 / 3) / 3, "as-printed": 0.75})
+        assert found.loc["as-printed", "sd_exact"] == pytest.approx(0.25)
+
+    def test_as_printed_has_the_divisor_of_the_printed_numbers(self):
+        # x = 1 of m = 1: rank 1 + floor(2 · 1 / 1) = 3 by eq. 20, 1 + floor(2 · 1 / 2) = 2 as printed
+        what = evaluation(
+            design=Design(1), readings=["default", "as-printed"], estimators=["rank-estimate"], metrics=["ap"]
+        )
+        found = study.expect(table_of([(3, 2, 0)]), what).set_index("reading")
+        assert found["mean_exact"].to_dict() == pytest.approx({"default": 1 / 3, "as-printed": 1 / 2})
+        assert found["estimator"].tolist() == ["rank-estimate"] * 2
+
+    def test_what_is_not_linear_is_missing_and_the_others_stay_in_their_places(self):
+        table, names = random_table(11, 30), ["mle", "cls", "mes", "uncorrected", "mn-mle"]
+        both = study.expect(table, evaluation(estimators=names)).set_index(["metric", "estimator"])
+        alone = study.expect(table, evaluation(estimators=["uncorrected"])).set_index(["metric", "estimator"])
+        for label in ("ap", "auc"):
+            for name in ("mle", "mes", "mn-mle"):
+                assert both.loc[(label, name), ["mean_exact", "sd_exact"]].isna().all()
+            found = both.loc[(label, "uncorrected"), ["mean_exact", "sd_exact"]].tolist()
+            assert found == pytest.approx(
+                alone.loc[(label, "uncorrected"), ["mean_exact", "sd_exact"]].tolist(), rel=1e-12
+            )
+
+    def test_none_is_linear(self):
+        found = study.expect(random_table(11, 30), evaluation(estimators=["mle"]))
+        assert found[["mean_exact", "sd_exact"]].isna().all(axis=None)
+        assert len(found) == 2
+
+    def test_has_the_rows_of_the_repetitions(self):
+        table, what = random_table(11, 30), evaluation(readings=["default", "as-printed"], estimators=["cls", "mle"])
+        runs = study.repeat(table, what, np.random.default_rng(1))
+        keys = ["reading", "metric", "estimator"]
+        assert study.expect(table, what)[keys].to_numpy().tolist() == runs[keys].drop_duplicates().to_numpy().tolist()
+
+    def test_refuses_more_negatives_than_there_are(self):
+        with pytest.raises(DataError, match="only 11 candidates"):
+            study.expect(table_of([(50, 0, 0), (12, 0, 0)]), evaluation())
+
+
+class TestWithoutRepetitions:
+    def test_table_3_sets_exact_moments_beside_those_of_the_repetitions(self):
+        estimates = {"X": pd.concat([runs_of([0.2, 0.4]), runs_of([0.7, 0.7], label="auc", name="mle")])}
+        expected = expected_of(estimates)
+        expected["X"].loc[expected["X"]["estimator"] == "mle", ["mean_exact", "sd_exact"]] = np.nan
+        rows = study.table_3(RANKS, estimates, expected).set_index(["metric", "estimator"])
+        assert rows.loc[("ap", "cls"), ["mean_exact", "sd_exact"]].tolist() == pytest.approx([0, 0.25 / np.sqrt(2)])
+        assert rows.loc[("auc", "mle"), ["mean_exact", "sd_exact"]].isna().all()
+        # the exact metric is what it is, with the deviation of its ties
+        assert rows.loc[("ap", "exact"), "mean_exact"] == rows.loc[("ap", "exact"), "mean"] == pytest.approx(0.625)
+
+    def test_table_4_has_no_chance_where_there_is_no_exact_expectation(self):
+        estimates = {"X": runs_of([0.5, 0.1]), "Z": runs_of([0.4, 0.2])}
+        expected = {
+            name: each.assign(mean_exact=np.nan, sd_exact=np.nan) for name, each in expected_of(estimates).items()
+        }
+        table = study.table_4(RANKS, estimates, expected)
+        assert table["correct"].tolist() == [0.5]
+        assert table["correct_exact"].isna().all()
+
+    def test_right_order_by_hand(self):
+        worse = pd.Series({"mean_exact": 0.1, "sd_exact": 0.03})
+        better = pd.Series({"mean_exact": 0.2, "sd_exact": 0.04})
+        assert study.right_order(worse, better) == pytest.approx(0.9772498680518208)  # two deviations of √(.03² + .04²)
+        assert study.right_order(better, worse) == pytest.approx(1 - 0.9772498680518208)
+
+    def test_one_recommender_has_no_pair(self):
+        assert table_4_of(RANKS, {"X": runs_of([0.5, 0.1])}).empty

@@ -252,3 +252,156 @@ class TestFormats:
             for name in ("1", "2"):
                 tables.write("T", self.HARD, tmp_path / f"{name}.{kind}")
             assert (tmp_path / f"1.{kind}").read_bytes() == (tmp_path / f"2.{kind}").read_bytes()
+
+
+NOTHING = float("nan")
+
+
+def comparison_rows(*rows):
+    columns = ["recommender", "sample", "negatives", "estimator", "metric", "exact", "mean", "bias", "sd", "error"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def order_rows(*rows):
+    return pd.DataFrame(rows, columns=["sample", "negatives", "estimator", "metric", "worse", "better", "correct"])
+
+
+COMPARED = comparison_rows(
+    *(
+        (name, "fixed", m, label, "ap", 0.1, 0.1 + bias, bias, sd, NOTHING)
+        for name, m, label, bias, sd in (
+            ("X", 10.0, "cls", 0.02, 0.003),
+            ("X", 20.0, "cls", -0.01, 0.002),
+            ("X", 10.0, "mapping-bound", NOTHING, NOTHING),
+            ("X", 20.0, "mapping-bound", 0.00456, 0.00123),
+            ("Y", 10.0, "cls", 0.0, 0.0),
+            ("Y", 20.0, "cls", 0.5, 0.1),
+            ("Y", 10.0, "mapping-bound", NOTHING, NOTHING),
+            ("Y", 20.0, "mapping-bound", NOTHING, NOTHING),
+        )
+    ),
+    *(
+        (name, sample, m, label, "recall@1-50", NOTHING, NOTHING, NOTHING, NOTHING, error)
+        for name, sample, m, label, error in (
+            ("X", "fixed", 10.0, "cls", 0.1),
+            ("X", "fixed", 20.0, "cls", 0.05),
+            ("X", "fixed", 10.0, "mapping-bound", NOTHING),
+            ("X", "fixed", 20.0, "mapping-bound", 0.3),
+            ("Y", "fixed", 10.0, "cls", 0.3),
+            ("Y", "fixed", 20.0, "cls", 0.07),
+            ("Y", "fixed", 10.0, "mapping-bound", NOTHING),
+            ("Y", "fixed", 20.0, "mapping-bound", NOTHING),
+            ("X", "adaptive", 250.4, "adaptive", 0.03),
+            ("Y", "adaptive", 299.6, "adaptive", 0.05),
+            ("X", "equal-cost", 250.0, "cls", 0.08),
+            ("Y", "equal-cost", 300.0, "cls", 0.1),
+        )
+    ),
+)
+ORDERED = order_rows(
+    ("fixed", 10.0, "cls", "ap", "X", "Y", 0.5),
+    ("fixed", 10.0, "cls", "ndcg", "X", "Y", 0.7),
+    ("fixed", 10.0, "cls", "auc", "X", "Y", 1.0),  # which every estimator orders rightly
+    ("fixed", 20.0, "cls", "ap", "X", "Y", 0.914),
+    ("fixed", 10.0, "mapping-bound", "ap", "X", "Y", NOTHING),
+    ("fixed", 20.0, "mapping-bound", "ap", "X", "Y", 0.25),
+    ("adaptive", 275.0, "adaptive", "ap", "X", "Y", 0.98),
+    ("equal-cost", 275.0, "cls", "ap", "X", "Y", 0.954),
+)
+
+
+class TestComparison:
+    def test_by_hand(self, tmp_path):
+        sections = tables.comparison(COMPARED, ORDERED)
+        markdown, latex, html = written(tmp_path, sections)
+        assert markdown == plain(latex) == html
+        error, chance, cost, of_ap = markdown
+        # the mean over the recommenders, of those that have one
+        assert error == [
+            ["Estimator", "m = 10", "m = 20"],
+            ["CLS", "20.0", "6.0"],
+            ["Mapping, bound", "-", "30.0"],
+        ]
+        assert chance == [["Estimator", "m = 10", "m = 20"], ["CLS", "60", "91"], ["Mapping, bound", "-", "25"]]
+        assert cost == [
+            ["Estimator", "Mean negatives", "Error", "Right order"],
+            ["Adaptive (EM)", "275", "4.0", "98.0"],
+            ["CLS", "275", "9.0", "95.4"],
+        ]
+        assert of_ap == [
+            ["Recommender", "Estimator", "m = 10", "m = 20"],
+            ["X", "CLS", "+2.00±0.30", "-1.00±0.20"],
+            ["X", "Mapping, bound", "-", "+0.46±0.12"],
+            ["Y", "CLS", "+0.00±0.00", "+50.00±10.00"],
+            ["Y", "Mapping, bound", "-", "-"],
+        ]
+        assert [heading.split(":")[0] for heading, _ in sections] == [
+            "Error of Recall@1-50 in per cent",
+            "Right order in per cent",
+            "Adaptive sampling, and fixed samples of equal cost",
+            "AP in per cent, by recommender",
+        ]
+
+    def test_without_an_adaptive_sample(self):
+        fixed = COMPARED[COMPARED["sample"] == "fixed"]
+        assert len(tables.comparison(fixed, ORDERED[ORDERED["sample"] == "fixed"])) == 3
+
+    def test_without_a_sample_of_equal_cost(self, tmp_path):
+        some = COMPARED["sample"] != "equal-cost"
+        cost = written(tmp_path, tables.comparison(COMPARED[some], ORDERED[ORDERED["sample"] != "equal-cost"]))[0][2]
+        assert [row[0] for row in cost[1:]] == ["Adaptive (EM)"]
+
+    def test_one_recommender_has_errors_but_no_order(self, tmp_path):
+        alone = COMPARED[COMPARED["recommender"] == "X"]
+        markdown, _, html = written(tmp_path, tables.comparison(alone, ORDERED.iloc[:0]))
+        assert markdown[0][1] == html[0][1] == ["CLS", "10.0", "5.0"]
+        assert [row for row in markdown[-1] if row[0] == "Y"] == []
+
+    def test_a_recommender_that_lacks_a_size_has_a_gap_there(self, tmp_path):
+        # of Y, whose users have fewer candidates, there is no sample of 20
+        lacking = COMPARED[(COMPARED["recommender"] == "X") | (COMPARED["negatives"] != 20)]
+        of_ap = written(tmp_path, tables.comparison(lacking, ORDERED))[0][-1]
+        assert of_ap[3] == ["Y", "CLS", "+0.00±0.00", "-"]
+
+    def test_only_auc(self, tmp_path):
+        of_auc = COMPARED.replace({"metric": {"ap": "auc"}})
+        markdown, _, _ = written(tmp_path, tables.comparison(of_auc, ORDERED[ORDERED["metric"] == "auc"]))
+        assert markdown[-1][0] == ["Recommender", "Estimator", "m = 10", "m = 20"]
+
+
+class TestWithoutRepetitions:
+    def test_estimators_without_a_closed_form_are_not_counted(self, tmp_path):
+        rows = [
+            ("default", "X", "ap", "exact", 0.1, 0.0, 0.1, 0.0),
+            ("default", "X", "ap", "cls", 0.21, 0.05, 0.2, 0.02),
+            ("default", "X", "ap", "mle", 0.3, 0.01, NOTHING, NOTHING),
+        ]
+        found = written(tmp_path, tables.table_3(pd.DataFrame(rows, columns=TABLE_3), repetitions=4))[0]
+        # one number, .01 off, where the standard error is .02 / 2
+        assert found[-1][1:] == [["default", "1", "1.0", "0", "0", "0"]]
+        assert found[0][1] == ["AP", "X", "10.00", "21.00±5.00", "30.00±1.00"]
+
+    def test_none_has_a_closed_form(self, tmp_path):
+        rows = [("default", "X", "ap", "exact", 0.1, 0.0, 0.1, 0.0)]
+        rows += [("default", "X", "ap", "mle", 0.3, 0.01, NOTHING, NOTHING)]
+        found = written(tmp_path, tables.table_3(pd.DataFrame(rows, columns=TABLE_3), repetitions=4))[0]
+        assert found[0][1] == ["AP", "X", "10.00", "30.00±1.00"]
+        assert found[-1][1:] == []
+
+    def test_beyond_two_three_and_four(self, tmp_path):
+        off = [0.5, 2.5, -3.5, 4.5]
+        rows = [("default", "X", "ap", "exact", 0.1, 0.0, 0.1, 0.0)]
+        rows += [("default", "X", f"recall@{k}", "cls", 0.1 + 0.001 * z, 0.01, 0.1, 0.01) for k, z in enumerate(off, 1)]
+        found = written(tmp_path, tables.table_3(pd.DataFrame(rows, columns=TABLE_3), repetitions=100))[0]
+        assert found[-1][1] == ["default", "4", "4.5", "3", "2", "1"]
+
+    def test_what_does_not_vary_and_is_right_is_not_off(self, tmp_path):
+        rows = [("default", "X", "ap", "cls", 0.3 + 1e-16, 0.0, 0.3, 0.0)]
+        found = written(tmp_path, tables.table_3(pd.DataFrame(rows, columns=TABLE_3), repetitions=100))[0]
+        assert found[-1][1] == ["default", "1", "0.0", "0", "0", "0"]
+
+    def test_one_repetition(self, tmp_path):
+        rows = [("default", "X", "ap", "cls", 0.31, NOTHING, 0.3, 0.01)]
+        found = written(tmp_path, tables.table_3(pd.DataFrame(rows, columns=TABLE_3), repetitions=1))[0]
+        assert found[0][1] == ["AP", "X", "31.00"]
+        assert found[-1][1] == ["default", "1", "1.0", "0", "0", "0"]
