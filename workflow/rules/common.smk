@@ -119,6 +119,11 @@ def rendered(path, kinds):
     return expand(f"{path}.{{kind}}", kind=kinds, allow_missing=True)
 
 
+COMPARISON = rendered(
+    "results/{dataset}/comparison", ["csv", "md", "html", "svg", "png"]
+)
+
+
 def toy_results():
     tables = rendered("results/toy/table-{n}", ["csv", "md", "tex", "html"])
     figures = rendered("results/toy/figure-{n}", ["csv", "svg", "png"])
@@ -134,9 +139,6 @@ def study_results():
     tables = rendered("results/{dataset}/table-{n}", ["csv", "md", "tex", "html"])
     figures = rendered("results/{dataset}/figure-{n}", ["csv", "svg", "png"])
     compared = rendered("results/{dataset}/{what}", ["csv", "md", "html"])
-    comparison = rendered(
-        "results/{dataset}/comparison", ["csv", "md", "html", "svg", "png"]
-    )
     return [
         *expand(tables, dataset=config["study"], n=[3, 4]),
         *expand(figures, dataset=config["study"], n=[5, 6]),
@@ -163,9 +165,13 @@ def has_printed_numbers(dataset):
 
 
 def remove_comparisons_that_do_not_apply():
-    """Remove what an earlier run, of the paper's own study, left beside the results of another one."""
+    """Remove what an earlier run, of another study, left beside the results: comparisons with the paper, or of estimators."""
     others = [name for name in config["study"] if not has_printed_numbers(name)]
     for folder in [*others, *([] if toy_is_the_papers() else ["toy"])]:
         for path in rendered(f"results/{folder}/{{what}}", ["csv", "md", "html"]):
             for what in ("fidelity", "claims"):
                 Path(path.format(what=what)).unlink(missing_ok=True)
+    if not config["comparison"]["estimators"]:
+        for dataset in config["study"]:
+            for path in (*COMPARISON, "results/{dataset}/comparison-order.csv"):
+                Path(path.format(dataset=dataset)).unlink(missing_ok=True)
