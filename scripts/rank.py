@@ -9,4 +9,5 @@ if __name__ == "__main__":
     with job(snakemake.log[0]):
         model, split = read_model(snakemake.input.model), read_split(snakemake.input.split)
         watch = progress(f"rank {snakemake.wildcards.dataset} {snakemake.wildcards.recommender}")
-        rank_held_out(model, split, watch).write(snakemake.output.ranks)
+        table = rank_held_out(model, split, watch, precision=snakemake.params.precision, threads=snakemake.threads)
+        table.write(snakemake.output.ranks)

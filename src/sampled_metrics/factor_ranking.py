@@ -2,12 +2,8 @@
 
 What a rank needs of a score is whether it is above the held-out item's, or equal to it. A block of scores is a matrix
 product; each comparison of it is a bit an item, counted eight items at a time. Scores of training items are computed
-and their bits cleared, which is cheaper than leaving them out. Blocks of users run in threads, each on one core, so that
-the counts are the same whatever their number.
+and their bits cleared, which is cheaper than leaving them out.
 """
-
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,61 +19,48 @@ USERS, ITEMS = 256, 2048
 """Users and items of a block: a megabyte or two of scores, and enough of both for a matrix product at full speed."""
 
 
-def count_by_factors(
-    user_factors: Floats,
-    item_factors: Floats,
-    training: csr_array,
-    held_out: Ints,
-    *,
-    precision: str = "float64",
-    threads: int = 1,
-    watch: Callable[[Iterable[int]], Iterable[int]] = lambda blocks: blocks,
-) -> tuple[Ints, Ints]:
-    """Count the items that score above each user's held-out item, and the others that score the same.
+class FactorCounter:
+    """Counts for each user the items that score above the held-out item, and the others that score the same.
 
-    Args:
-        user_factors: (users, d).
-        item_factors: (items, d).
-        training: (users, items) each stored pair is one that does not count.
-        held_out: (users,) index of the held-out item, not one of the user's stored pairs.
-        precision: float64 or float32.
-        threads: how many blocks are counted at a time.
-        watch: wraps the range of blocks, for a progress bar.
-
-    Returns:
-        above and tied, (users,) each.
-
-    Raises:
-        DataError: a score is not, or might not be, a finite number.
+    Attributes:
+        blocks: users by block, each once. They have their held-out items in the same block of items.
     """
-    kind = PRECISIONS[precision]
-    users, items = user_factors.astype(kind, copy=False), np.ascontiguousarray(item_factors.T, dtype=kind)
-    _require_finite(users, items)
-    width = min(ITEMS, items.shape[1])
-    above, tied = np.empty(len(held_out), dtype=np.int64), np.empty(len(held_out), dtype=np.int64)
-    blocks = _blocks_of_users(held_out // width)
 
-    def count(number: int) -> None:
-        block = blocks[number]
-        above[block], tied[block] = _count_block(users[block], items, training[block], held_out[block], width)
+    def __init__(
+        self, user_factors: Floats, item_factors: Floats, training: csr_array, held_out: Ints, precision: str
+    ) -> None:
+        """Prepare the factors.
 
-    if threads == 1:
-        for number in watch(range(len(blocks))):
-            count(number)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            waiting = [pool.submit(count, number) for number in range(len(blocks))]
-            for number in watch(range(len(blocks))):
-                waiting[number].result()
-    return above, tied
+        Args:
+            user_factors: (users, d).
+            item_factors: (items, d).
+            training: (users, items) each stored pair is one that does not count.
+            held_out: (users,) index of the held-out item, not one of the user's stored pairs.
+            precision: float64 or float32.
+
+        Raises:
+            DataError: a score is not, or might not be, a finite number.
+        """
+        kind = PRECISIONS[precision]
+        self._users = user_factors.astype(kind, copy=False)
+        self._items = np.ascontiguousarray(item_factors.T, dtype=kind)
+        _require_finite(self._users, self._items)
+        self._training, self._held_out = training, held_out
+        self._width = min(ITEMS, self._items.shape[1])
+        self.blocks = _blocks_of_users(held_out // self._width)
+
+    def count(self, users: Ints) -> tuple[Ints, Ints]:
+        """Return above and tied, (users,) each, of the users of a block."""
+        training, held_out = self._training[users], self._held_out[users]
+        return _count_block(self._users[users], self._items, training, held_out, self._width)
 
 
 def _require_finite(users: NDArray[np.floating], items: NDArray[np.floating]) -> None:
-    largest = 1.0
-    for factors, axis, whose in ((users, 1, "user"), (items, 0, "item")):
+    largest = float(users.shape[1])  # bounds the scores: d times the largest factors
+    for factors, whose in ((users, "user"), (items, "item")):
         if not np.isfinite(factors).all():
             raise DataError(f"the recommender has {whose} factors that are not finite numbers")
-        largest *= float(np.linalg.norm(factors.astype(np.float64), axis=axis).max(initial=0.0))
+        largest *= float(np.abs(factors).max(initial=0.0))
     if largest > float(np.finfo(users.dtype).max):
         raise DataError(f"the recommender's factors are too large for scores in {users.dtype}")
 

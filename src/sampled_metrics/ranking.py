@@ -1,6 +1,8 @@
 """Ranking: where each held-out item stands among its user's candidates, in blocks of users and bounded memory."""
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,8 +11,9 @@ from scipy.sparse import csr_array
 from sampled_metrics.arrays import Ints
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
+from sampled_metrics.factor_ranking import FactorCounter
 from sampled_metrics.ranks import RankTable
-from sampled_metrics.recommenders.models import Model
+from sampled_metrics.recommenders.models import FactorModel, Model
 
 BLOCK_BYTES = 16 * 2**20
 """Memory that a block of scores takes. It is a constant because the order of a sum may depend on a block's shape."""
@@ -18,7 +21,24 @@ BLOCK_BYTES = 16 * 2**20
 Watch = Callable[[Iterable[int]], Iterable[int]]
 
 
-def rank_held_out(model: Model, split: Split, watch: Watch = lambda blocks: blocks) -> RankTable:
+class Counter(Protocol):
+    """Counts, for blocks of users, the candidates that score above the held-out item, and those that tie with it.
+
+    Attributes:
+        blocks: (users,) indices by block, each user once. What is counted for a user may depend on who else is in the
+            block, in the last digit of a score, so that the blocks are the same however the work is divided.
+    """
+
+    blocks: list[Ints]
+
+    def count(self, users: Ints) -> tuple[Ints, Ints]:
+        """Return above and tied, (users,) each, of the users of a block."""
+        ...
+
+
+def rank_held_out(
+    model: Model, split: Split, watch: Watch = lambda blocks: blocks, *, precision: str = "float64", threads: int = 1
+) -> RankTable:
     """Count, for each user, the candidates that score above the held-out item, and those that tie with it.
 
     A user's candidates are all items less the user's training items; the held-out item is one of them.
@@ -27,18 +47,78 @@ def rank_held_out(model: Model, split: Split, watch: Watch = lambda blocks: bloc
         model: the trained recommender.
         split: what it was trained on, and what was held out.
         watch: wraps the range of blocks, for a progress bar.
+        precision: float64 or float32, of the scores of factor models.
+        threads: how many blocks are counted at a time; the counts are the same whatever their number.
 
     Raises:
         DataError: a candidate's score is not a finite number.
     """
-    items = slice(0, split.training.shape[1])
-    return rank_table_from_scores(
-        lambda users: model.scores(split.training, users, items),
-        split.training,
-        split.held_out,
-        user_ids=split.user_ids,
-        watch=watch,
-    )
+    return gather(split, [rank_part(model, split, watch, precision=precision, threads=threads)])
+
+
+def rank_part(
+    model: Model,
+    split: Split,
+    watch: Watch = lambda blocks: blocks,
+    *,
+    part: int = 1,
+    parts: int = 1,
+    precision: str = "float64",
+    threads: int = 1,
+) -> tuple[Ints, Ints, Ints]:
+    """Count for one of several parts of the users; arguments and errors as of `rank_held_out`.
+
+    Args:
+        model: the trained recommender.
+        split: what it was trained on, and what was held out.
+        watch: wraps the range of blocks, for a progress bar.
+        part: which part, from 1.
+        parts: of how many.
+        precision: float64 or float32, of the scores of factor models.
+        threads: how many blocks are counted at a time.
+
+    Returns:
+        (users of the part,) indices, above and tied.
+    """
+    counter: Counter
+    if isinstance(model, FactorModel):
+        counter = FactorCounter(model.user_factors, model.item_factors, split.training, split.held_out, precision)
+    else:
+        items = slice(0, split.training.shape[1])
+        counter = ScoreCounter(
+            lambda users: model.scores(split.training, users, items), split.training, split.held_out, split.user_ids
+        )
+    count = len(counter.blocks)
+    mine = counter.blocks[(part - 1) * count // parts : part * count // parts]
+    above, tied = _count(counter, mine, threads, watch)
+    return np.concatenate([np.empty(0, dtype=np.int64), *mine]), above, tied
+
+
+def gather(split: Split, parts: Iterable[tuple[Ints, Ints, Ints]]) -> RankTable:
+    """Put the parts of a rank table together, in the order of the split's users.
+
+    Raises:
+        DataError: they are not all parts of it, or one is there twice.
+    """
+    users, above, tied = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    order = np.argsort(users, kind="stable")
+    if not np.array_equal(users[order], np.arange(len(split.held_out))):
+        raise DataError(f"the parts of the ranks have {len(users)} users, not each of the {len(split.held_out)} once")
+    return RankTable(split.user_ids, split.candidates, above[order], tied[order])
+
+
+def _count(counter: Counter, blocks: list[Ints], threads: int, watch: Watch) -> tuple[Ints, Ints]:
+    """Return above and tied of the users of some blocks, one block after the other."""
+    counted: list[tuple[Ints, Ints]] = []
+    if threads == 1:
+        counted = [counter.count(blocks[number]) for number in watch(range(len(blocks)))]
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            waiting = [pool.submit(counter.count, block) for block in blocks]
+            counted = [waiting[number].result() for number in watch(range(len(blocks)))]
+    nothing = np.empty(0, dtype=np.int64)
+    above, tied = zip((nothing, nothing), *counted, strict=True)
+    return np.concatenate(above), np.concatenate(tied)
 
 
 def rank_table_from_scores(
@@ -77,14 +157,36 @@ def rank_table_from_scores(
     if users and (held_out.min() < 0 or held_out.max() >= items):
         raise DataError(f"held_out must hold indices of the {items} items, 0 to {items - 1}")
     score_block = scores if callable(scores) else np.asarray(scores).__getitem__
-    rows = max(1, BLOCK_BYTES // (8 * items))
-    above, tied = np.empty(users, dtype=np.int64), np.empty(users, dtype=np.int64)
-    for first in watch(range(0, users, rows)):
-        block = slice(first, min(first + rows, users))
-        above[block], tied[block] = _rank_block(
-            np.array(score_block(block), dtype=np.float64), training[block], held_out[block], user_ids[block]
-        )
+    counter = ScoreCounter(score_block, training, held_out, user_ids)
+    above, tied = _count(counter, counter.blocks, 1, watch)
     return RankTable(user_ids, items - np.diff(training.indptr).astype(np.int64), above, tied)
+
+
+class ScoreCounter:
+    """Counts by whatever makes the scores of consecutive users and all items.
+
+    Attributes:
+        blocks: consecutive users by block.
+    """
+
+    def __init__(
+        self,
+        scores: Callable[[slice], ArrayLike],
+        training: csr_array,
+        held_out: Ints,
+        user_ids: NDArray[np.generic],
+    ) -> None:
+        """Prepare blocks of at most BLOCK_BYTES of scores; arguments as of `rank_table_from_scores`."""
+        self._scores, self._training, self._held_out, self._user_ids = scores, training, held_out, user_ids
+        users, items = training.shape
+        rows = max(1, BLOCK_BYTES // (8 * items))
+        self.blocks = [np.arange(first, min(first + rows, users)) for first in range(0, users, rows)]
+
+    def count(self, users: Ints) -> tuple[Ints, Ints]:
+        """Return above and tied, (users,) each, of the users of a block."""
+        block = slice(int(users[0]), int(users[-1]) + 1)
+        scores = np.array(self._scores(block), dtype=np.float64)
+        return _rank_block(scores, self._training[block], self._held_out[block], self._user_ids[block])
 
 
 def _pairs(training: ArrayLike | csr_array) -> csr_array:

@@ -106,7 +106,7 @@ class TestAgainstArgsort:
         table = ranking.rank_held_out(
             Table(scores), split_of(training, held_out), lambda firsts: blocks.extend(firsts) or firsts
         )
-        assert blocks == list(range(0, 10, max(1, block_bytes // 96)))
+        assert blocks == list(range(-(-10 // max(1, block_bytes // 96))))
         assert rows_of(table) == by_argsort(scores, training, held_out)
 
     def test_a_refused_score_in_a_later_block_names_its_user(self, monkeypatch):

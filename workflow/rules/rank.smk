@@ -1,25 +1,75 @@
 # Needs: a dataset's split and a trained model, or ranks that another tool made. Makes: the rank table, all that later stages
-# need.
+# need. On a cluster the users may be scattered over jobs; the table that is gathered is the same to the byte.
 
 
-rule rank:
-    input:
-        split="results/{dataset}/split.npz",
-        model="results/{dataset}/models/{recommender}.npz",
-        code=code("rank.py"),
-    output:
-        ranks="results/{dataset}/ranks/{recommender}.csv.gz",
-    log:
-        "results/logs/{dataset}/rank-{recommender}.log",
-    benchmark:
-        "results/benchmarks/{dataset}/rank-{recommender}.tsv"
-    wildcard_constraints:
-        dataset=datasets_where(made=False),
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    script:
-        "../../scripts/rank.py"
+scattergather:
+    users=config["ranking"]["scatter"],
+
+
+if config["ranking"]["scatter"] == 1:
+
+    rule rank:
+        input:
+            split="results/{dataset}/split.npz",
+            model="results/{dataset}/models/{recommender}.npz",
+            code=code("rank.py"),
+        output:
+            ranks="results/{dataset}/ranks/{recommender}.csv.gz",
+        log:
+            "results/logs/{dataset}/rank-{recommender}.log",
+        benchmark:
+            "results/benchmarks/{dataset}/rank-{recommender}.tsv"
+        wildcard_constraints:
+            dataset=datasets_where(made=False),
+        conda:
+            "../../envs/environment.yaml"
+        threads: config["ranking"]["threads"]
+        params:
+            precision=config["ranking"]["precision"],
+        script:
+            "../../scripts/rank.py"
+
+else:
+
+    rule rank_part:
+        input:
+            split="results/{dataset}/split.npz",
+            model="results/{dataset}/models/{recommender}.npz",
+            code=code("rank_part.py"),
+        output:
+            part=temp("results/{dataset}/ranks/parts/{recommender}-{scatteritem}.npz"),
+        log:
+            "results/logs/{dataset}/rank-{recommender}-{scatteritem}.log",
+        benchmark:
+            "results/benchmarks/{dataset}/rank-{recommender}-{scatteritem}.tsv"
+        conda:
+            "../../envs/environment.yaml"
+        threads: config["ranking"]["threads"]
+        params:
+            precision=config["ranking"]["precision"],
+        script:
+            "../../scripts/rank_part.py"
+
+    rule rank:
+        input:
+            split="results/{dataset}/split.npz",
+            parts=gather.users(
+                "results/{{dataset}}/ranks/parts/{{recommender}}-{scatteritem}.npz"
+            ),
+            code=code("gather_ranks.py"),
+        output:
+            ranks="results/{dataset}/ranks/{recommender}.csv.gz",
+        log:
+            "results/logs/{dataset}/rank-{recommender}.log",
+        benchmark:
+            "results/benchmarks/{dataset}/rank-{recommender}.tsv"
+        wildcard_constraints:
+            dataset=datasets_where(made=False),
+        conda:
+            "../../envs/environment.yaml"
+        threads: 1
+        script:
+            "../../scripts/gather_ranks.py"
 
 
 rule import_ranks:

@@ -1,0 +1,22 @@
+"""Rank the held-out items of one part of the users among their candidates."""
+
+from sampled_metrics import files
+from sampled_metrics.data.split import read_split
+from sampled_metrics.jobs import job, progress
+from sampled_metrics.ranking import rank_part
+from sampled_metrics.recommenders.models import read_model
+
+if __name__ == "__main__":
+    with job(snakemake.log[0]):
+        wildcards = snakemake.wildcards
+        part, parts = map(int, wildcards.scatteritem.split("-of-"))
+        users, above, tied = rank_part(
+            read_model(snakemake.input.model),
+            read_split(snakemake.input.split),
+            progress(f"rank {wildcards.dataset} {wildcards.recommender} {part} of {parts}"),
+            part=part,
+            parts=parts,
+            precision=snakemake.params.precision,
+            threads=snakemake.threads,
+        )
+        files.write_npz(snakemake.output.part, users=users, above=above, tied=tied)
