@@ -38,6 +38,7 @@ def test_everything_is_there(finished: Project) -> None:
         "made-up/table-4": "csv md tex html",
         "made-up/figure-5": "csv svg png",
         "made-up/figure-6": "csv svg png",
+        "made-up/comparison": "csv md html svg png",
     }.items():
         for kind in kinds.split():
             assert (finished.folder / f"results/{name}.{kind}").stat().st_size > 0, f"{name}.{kind}"
@@ -48,8 +49,11 @@ def test_everything_is_there(finished: Project) -> None:
 
 def test_the_columns_are_the_contract(finished: Project) -> None:
     columns = {
-        "made-up/table-3.csv": "reading,recommender,metric,estimator,mean,sd",
-        "made-up/table-4.csv": "reading,worse,better,metric,estimator,correct",
+        "made-up/table-3.csv": "reading,recommender,metric,estimator,mean,sd,mean_exact,sd_exact",
+        "made-up/table-4.csv": "reading,worse,better,metric,estimator,correct,correct_exact",
+        "made-up/expected/X.csv": "reading,metric,estimator,mean_exact,sd_exact",
+        "made-up/comparison.csv": ("recommender,sample,negatives,estimator,metric,exact,mean,bias,sd,rmse,error"),
+        "made-up/comparison-order.csv": "sample,negatives,estimator,metric,worse,better,correct",
         "toy/table-1.csv": "recommender,metric,value",
         "toy/table-2.csv": "recommender,metric,mean,sd",
         "toy/fidelity.csv": "table,reading,cell,printed,ours,standard_error,z,ok",
@@ -87,7 +91,15 @@ def test_editing_an_estimator_runs_what_depends_on_it(finished: Project, tmp_pat
         path.write_text(path.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
 
     assert dry_run(finished, tmp_path, edit) == {
-        *("sample", "table_3", "table_4", "figure_5", "figure_6"),  # all import study.py, which imports estimators
+        *(
+            "sample",
+            "expect",
+            "table_3",
+            "table_4",
+            "figure_5",
+            "figure_6",
+        ),  # import study.py, which imports estimators
+        *("compare", "comparison"),
         *("table_1", "table_2", "figure_1", "figure_2", "figure_3", "figure_4", "toy_fidelity"),  # and toy.py too
     }
 
@@ -96,7 +108,7 @@ def test_changing_gamma_trains_nothing(finished: Project, tmp_path: Path) -> Non
     def change(folder: Path) -> None:
         Project(folder).configure(estimators=["uncorrected", "bv-0.5"])
 
-    assert dry_run(finished, tmp_path, change) == {"sample", "table_3", "table_4"}
+    assert dry_run(finished, tmp_path, change) == {"sample", "expect", "table_3", "table_4"}
 
 
 def test_adding_a_recommender_trains_it_alone(finished: Project, tmp_path: Path) -> None:
@@ -131,3 +143,25 @@ def test_a_comparison_with_the_paper_does_not_outlive_its_study(finished: Projec
     assert ran.returncode == 0, ran.stdout + ran.stderr
     left = [path.name for path in (folder / "results").glob("*/*") if path.stem in ("fidelity", "claims")]
     assert left == []
+
+
+def test_ranks_that_were_scattered_over_jobs_are_the_same_bytes(finished: Project, tmp_path: Path) -> None:
+    other = copy_of_project(tmp_path)
+    other.configure(ranking={"scatter": 3, "threads": 2})
+    ran = other.snakemake("--cores", "2", "--until", "rank")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert len(re.findall(r"Finished jobid: \d+ \(Rule: rank_part\)", ran.stdout + ran.stderr)) == 3 * 3
+    mine, theirs = other.results("made-up/ranks/*.csv.gz"), finished.results("made-up/ranks/*.csv.gz")
+    assert mine == theirs
+    assert len(mine) == 3
+    assert list((other.folder / "results/made-up/ranks").glob("parts/*.npz")) == []
+
+
+def test_a_comparison_of_estimators_does_not_outlive_its_wish(finished: Project, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(finished.folder, folder, copy_function=shutil.copy2)
+    assert (folder / "results/made-up/comparison.csv").exists()
+    Project(folder).configure(comparison={"estimators": []})
+    ran = Project(folder).snakemake("--cores", "2")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert list((folder / "results/made-up").glob("comparison*.*")) == []
