@@ -7,10 +7,12 @@ CONFIG ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+BROWSER := $(VENV)/browser
+CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test lint format seed-spread publish bench lock clean
+.PHONY: help demo reproduce test test-report test-wheel lint format seed-spread publish bench lock clean
 
 help:  ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -34,6 +36,22 @@ reproduce: $(READY)  ## the whole study, from the archive to results/report.html
 test: $(READY)  ## all tests
 	$(BIN)/pytest
 
+test-report: $(READY)  ## the report, and the docs if they are built, in headless Chromium (Debian: apt-get install chromium)
+ifeq ($(CHROMIUM),)
+	@echo "make test-report: skipped, there is no chromium here (Debian: apt-get install chromium)"
+else
+	@test -f results/report.html || $(MAKE) --no-print-directory demo
+	@$(MAKE) --no-print-directory $(BROWSER)
+	CHROMIUM=$(CHROMIUM) $(BIN)/pytest -rs tests/browser
+endif
+
+$(BROWSER): $(READY) envs/browser.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r envs/browser.lock
+	@touch $@
+
+test-wheel: $(READY)  ## build the wheel, and use it in an empty environment of every Python that is here
+	$(BIN)/python tests/packaging/wheel.py
+
 lint: $(READY)  ## ruff, mypy, snakefmt, snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -56,9 +74,10 @@ publish: reproduce  ## docs/reproduction/ and the tables in README.md, from the 
 bench: $(READY)  ## time the study, from the archive to the report (five runs): docs/reproduction/time.md
 	$(BIN)/python benchmarks/study.py --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) --output docs/reproduction/time.md
 
-lock:  ## envs/requirements.lock anew from pyproject.toml (needs uv)
-	uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 --all-extras \
-	    --generate-hashes --no-emit-index-url --no-header pyproject.toml -o envs/requirements.lock
+COMPILE = uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
+lock:  ## envs/*.lock anew, from pyproject.toml and envs/browser.in (needs uv)
+	$(COMPILE) --fork-strategy fewest --all-extras pyproject.toml -o envs/requirements.lock
+	$(COMPILE) envs/browser.in -o envs/browser.lock
 
 clean:  ## remove results, downloads and .venv
 	rm -rf results/* data .snakemake $(VENV)

@@ -11,6 +11,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 LOCK = (ROOT / "envs/requirements.lock").read_text()
+BROWSER_LOCK = (ROOT / "envs/browser.lock").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CONDA_NAMES = {"matplotlib-base": "matplotlib"}
 NEEDED = [Requirement(text) for text in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["workflow"]]]
@@ -24,10 +25,10 @@ def conda_versions():
     return found
 
 
-def locked_versions():
+def locked_versions(lock=LOCK):
     return {
         canonicalize_name(name): version
-        for name, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", LOCK, flags=re.MULTILINE)
+        for name, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", lock, flags=re.MULTILINE)
     }
 
 
@@ -55,13 +56,24 @@ def test_conda_allows_the_projects_python():
     assert conda_versions()["python"].split(",")[0] == PROJECT["requires-python"]
 
 
-def test_the_lock_names_no_host():
+@pytest.mark.parametrize("lock", [LOCK, BROWSER_LOCK], ids=["requirements", "browser"])
+def test_a_lock_names_no_host(lock):
     for word in ("http", "--index-url", "--extra-index-url", "--find-links", "--trusted-host", " @ "):
-        assert word not in LOCK
+        assert word not in lock
 
 
-def test_every_locked_package_has_a_hash():
-    entries = re.split(r"^(?=[A-Za-z0-9])", LOCK, flags=re.MULTILINE)
+@pytest.mark.parametrize(
+    ("lock", "least"), [(LOCK, len(NEEDED) + 1), (BROWSER_LOCK, 1)], ids=["requirements", "browser"]
+)
+def test_every_locked_package_has_a_hash(lock, least):
+    entries = re.split(r"^(?=[A-Za-z0-9])", lock, flags=re.MULTILINE)
     packages = [entry for entry in entries if re.match(r"[A-Za-z0-9._-]+==", entry)]
-    assert len(packages) == len(locked_versions()) > len(NEEDED)
+    assert len(packages) == len(locked_versions(lock)) >= least
     assert all(re.search(r"--hash=sha256:[0-9a-f]{64}", entry) for entry in packages)
+
+
+def test_the_browser_tests_change_no_version_of_the_environment():
+    of_both = locked_versions(BROWSER_LOCK).keys() & locked_versions().keys()
+    assert {name: locked_versions(BROWSER_LOCK)[name] for name in of_both} == {
+        name: locked_versions()[name] for name in of_both
+    }

@@ -235,6 +235,25 @@ class TestFormats:
         assert "<h2>&lt;i&gt;</h2>" in text
         assert cells_of_html(text) == [[["a"], ["<script>"], ["x & y"]]]
 
+    def test_html_labels_are_headers_that_stay_on_a_phone_as_far_as_there_is_room(self, tmp_path):
+        narrow = pd.DataFrame({"Metric": ["AP"], "Recommender": ["X"], "Exact": ["3.73"], "CLS": ["-"]})
+        wide = pd.DataFrame({"Table": ["3"], "Reading": ["as-printed"], "Cell": ["Y auc rank-estimate"], "z": ["-2.0"]})
+        tables.write("T", [("", narrow), ("", wide)], tmp_path / "t.html")
+        first, second = (tmp_path / "t.html").read_text(encoding="utf-8").split("<tbody")[1:]
+        stays = re.compile(r'<th scope="row"( class="[a-z ]+")?')
+        assert stays.findall(first) == [' class="stays"', ' class="stays last"']
+        assert stays.findall(second) == ["", ' class="stays"', ' class="stays last"']
+        [(left, width), (next_left, _)] = re.findall(r"--left: ([\d.]+)em; --width: ([\d.]+)em", first)[:2]
+        assert left == "0.00"
+        assert next_left == width
+
+    def test_html_of_sentences_says_in_each_cell_what_it_is_of(self, tmp_path):
+        sentence = "Only AUC orders A, B, C on the samples as it does exactly"
+        tables.write("T", [("", pd.DataFrame({"Where": ["4.2"], "The paper says": [sentence]}))], tmp_path / "t.html")
+        text = (tmp_path / "t.html").read_text(encoding="utf-8")
+        assert '<table class="words">\n<thead><tr><th scope="col">Where</th>' in text
+        assert f'<td data-of="The paper says">{sentence}</td>' in text
+
     def test_markdown_keeps_digits_as_they_are(self, tmp_path):
         sections = [("", pd.DataFrame({"a": ["1.50", "0.000", "100"], "b": ["1e-3", "-0", "007"]}))]
         assert written(tmp_path, sections)[0] == [[["a", "b"], ["1.50", "1e-3"], ["0.000", "-0"], ["100", "007"]]]

@@ -1,0 +1,66 @@
+"""A headless Chromium, Debian's, that records what a page asks for and complains of. It downloads no browser."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+WIDTHS = {"phone": (390, 844), "desktop": (1280, 900)}
+QUIET = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+    "--no-sandbox",  # Chromium as root, as in a container, has no other way; the pages are our own
+)
+
+
+@dataclass
+class Visit:
+    """A page, what it logged as errors, and what it asked for."""
+
+    page: Page
+    errors: list[str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
+        self.page.on("request", lambda request: self.outside.append(request.url) if _leaves(request) else None)
+        self.page.on("requestfailed", lambda request: self.failed.append(f"{request.url}: {request.failure}"))
+
+    def assert_clean(self) -> None:
+        assert (self.errors, self.outside, self.failed) == ([], [], [])
+
+
+def _leaves(request: Request) -> bool:
+    return request.url.split(":")[0] not in ("file", "data", "blob", "about")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no chromium here: install Debian's package chromium, or say where it is in CHROMIUM")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=[*QUIET])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(params=WIDTHS)
+def visit(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Visit]:
+    """A fresh page, once as wide as a phone and once as a desktop."""
+    width, height = WIDTHS[request.param]
+    context = browser.new_context(viewport={"width": width, "height": height}, offline=True)
+    context.set_default_timeout(15_000)
+    yield Visit(context.new_page())
+    context.close()

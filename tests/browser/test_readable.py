@@ -1,0 +1,41 @@
+"""The checks see what they are for: each page here has one thing wrong with it, and the last none."""
+
+import pytest
+from conftest import Visit
+from readable import wrong_with_page, wrong_with_tables
+
+PHONE = pytest.mark.parametrize("visit", ["phone"], indirect=True)
+LONG = "<td>" + "0123456789 " * 30 + "</td>"
+
+
+@PHONE
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("<div style='width: 900px'>wide</div>", "DIV. reaches"),
+        ("<img src='data:image/png;base64,AAAA'>", "data:image/png"),
+        ("<table><tr><th>a<td style='font-size: 9px'>1</table>", "letters of 9px"),
+        ("<table><tr><td style='height: 500px'>1</table>", "px high"),
+        ("<table style='table-layout: fixed; width: 20px'><tr><td>several</table>", "cut off"),
+        (f"<div class=scroll style='overflow-x: auto'><table class=one-line><tr><th>a{LONG}</table></div>", "sight"),
+    ],
+)
+def test_what_is_wrong_is_said(visit: Visit, body: str, said: str) -> None:
+    visit.page.set_content(f"<!doctype html><style>.one-line {{ white-space: nowrap }}</style><body>{body}</body>")
+    assert said in " ".join([*wrong_with_page(visit.page), *wrong_with_tables(visit.page)])
+
+
+def test_a_plain_page_is_fine(visit: Visit) -> None:
+    wide = "<div style='overflow-x: auto'><div style='width: 3000px'>wide</div></div>"
+    visit.page.set_content(f"<!doctype html><body>{wide}<table><tr><th>a</th><td>1</td></tr></table></body>")
+    assert [*wrong_with_page(visit.page), *wrong_with_tables(visit.page)] == []
+    visit.assert_clean()
+
+
+@PHONE
+def test_errors_and_requests_to_the_outside_are_noticed(visit: Visit) -> None:
+    visit.page.set_content("<!doctype html><script>undefinedName()</script><img src='https://example.org/x.png'>")
+    visit.page.wait_for_timeout(200)
+    assert visit.outside == ["https://example.org/x.png"]
+    assert any("undefinedName" in error for error in visit.errors)
+    assert visit.failed

@@ -1,0 +1,172 @@
+"""Build wheel and sdist, look into them, and use the wheel in an empty environment of every Python that is here.
+
+Run by `make test-wheel`; needs pip's package index. No workflow extra is installed, so that whatever needs one shows.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import tomllib
+import zipfile
+from email import message_from_string
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+OF_THE_WORKFLOW = ("__main__", "config", "data.reading", "data.sources", "figures", "jobs")
+PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
+
+USE = f"""
+import importlib, importlib.util, pkgutil, sys
+import sampled_metrics
+of_workflow = {OF_THE_WORKFLOW!r}
+extras = "matplotlib requests tqdm jsonschema implicit threadpoolctl snakemake tabulate jinja2".split()
+assert not [name for name in extras if importlib.util.find_spec(name)], "not an empty environment"
+found = pkgutil.walk_packages(sampled_metrics.__path__, "sampled_metrics.", onerror=lambda _: None)
+names = [each.name for each in found if each.name.partition(".")[2] not in of_workflow]
+for name in names:
+    importlib.import_module(name)
+import numpy as np
+import sampled_metrics as s
+result = s.correct(np.array([1, 3, 2, 1, 40, 7, 1, 101, 12, 1]), candidates=3541, negatives=100, resamples=100)
+assert len(result), result
+s.evaluate(np.array([1, 5, 400]), candidates=3541, resamples=100)
+print(len(names))
+"""
+
+
+def main() -> int:
+    """Build, look, install and use; return 0 if every Python that is here passed."""
+    with tempfile.TemporaryDirectory() as folder:
+        wheel, sdist = build(Path(folder))
+        look_into_wheel(wheel)
+        look_into_sdist(sdist)
+        found = {version: python for version in PYTHONS if (python := find(version))}
+        if not found:
+            raise SystemExit(f"none of the Pythons {', '.join(PYTHONS)} is here")
+        failed = [version for version, python in found.items() if not passes(version, python, wheel, Path(folder))]
+    missing = [version for version in PYTHONS if version not in found]
+    print(f"not here, so not tried: Python {', '.join(missing)}" if missing else "no Python was missing")
+    print(f"{len(found) - len(failed)} passed, {len(failed)} failed, {len(missing)} skipped")
+    return bool(failed)
+
+
+def build(folder: Path) -> tuple[Path, Path]:
+    """Build in an environment of its own from a copy of what git tracks, so that nothing left over gets in."""
+    tree = folder / "tree"
+    tracked = run("git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+    for name in filter(None, tracked):
+        if (ROOT / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, tree / name)
+    builder = environment(Path(sys.executable), folder / "builder")
+    run(builder, *PIP, "install", "build")
+    run(builder, "-m", "build", "--outdir", folder / "dist", tree)
+    [wheel], [sdist] = (folder / "dist").glob("*.whl"), (folder / "dist").glob("*.tar.gz")
+    for path in (wheel, sdist):
+        print(f"{path.name}: {path.stat().st_size / 1024:.0f} KB")
+    return wheel, sdist
+
+
+def look_into_wheel(wheel: Path) -> None:
+    """It holds the library, typed, with its metadata, and nothing else."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        [metadata_name] = [name for name in names if name.endswith(".dist-info/METADATA")]
+        metadata = message_from_string(archive.read(metadata_name).decode())
+        [points] = [archive.read(name).decode() for name in names if name.endswith(".dist-info/entry_points.txt")]
+    modules = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")}
+    held = {name for name in names if ".dist-info/" not in name}
+    assert held == modules | {"sampled_metrics/py.typed"}, held ^ modules
+    assert "sampled-metrics = sampled_metrics.cli:main" in points
+    assert any(name.endswith("/licenses/LICENSE") for name in names)
+    assert metadata["Name"] == PROJECT["name"]
+    assert metadata["Version"] == PROJECT["version"]
+    assert metadata["Requires-Python"] == PROJECT["requires-python"]
+    assert metadata["License-Expression"] == "MIT"
+    base = [each for each in metadata.get_all("Requires-Dist") if "extra ==" not in each]
+    assert len(base) == len(PROJECT["dependencies"]), base
+    assert set(metadata.get_all("Provides-Extra")) == set(PROJECT["optional-dependencies"])
+
+
+def look_into_sdist(sdist: Path) -> None:
+    """It holds what a source distribution is expected to, and no results or data."""
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    wanted = {"LICENSE", "CITATION.cff", "CHANGELOG.md", "README.md", "pyproject.toml", "src/sampled_metrics/py.typed"}
+    assert wanted <= names, wanted - names
+    folders = {name.split("/")[0] for name in names if "/" in name}
+    assert not folders & {"results", "data", ".venv", ".snakemake", "dist", "build"}, folders
+
+
+def passes(version: str, python: Path, wheel: Path, folder: Path) -> bool:
+    """Install the wheel and use it; say how it went."""
+    started = time.perf_counter()
+    here = folder / version
+    try:
+        own = environment(python, here)
+        run(own, *PIP, "install", "--only-binary=:all:", wheel)
+        installed = json.loads(run(own, "-m", "pip", "--disable-pip-version-check", "list", "--format=json"))
+        command = own.with_name("sampled-metrics.exe" if os.name == "nt" else "sampled-metrics")
+        said = run(command, "--version")
+        assert said.split()[-1] == PROJECT["version"], said
+        assert "evaluate" in run(command, "--help")
+        csv = here / "ranks.csv"
+        csv.write_text("user,candidates,rank\na,3541,1\nb,3541,12\nc,3541,400\n", encoding="utf-8")
+        shown = json.loads(run(command, "evaluate", csv, "--metrics", "recall@10,auc", "--json"))
+        # a third is among the first ten; AUC: the mean of (3541 - rank) / 3540
+        values = {row["metric"]: next(v for v in row.values() if isinstance(v, float)) for row in shown["rows"]}
+        assert abs(values["recall@10"] - 1 / 3) < 1e-9, shown
+        assert abs(values["auc"] - (3 * 3541 - 413) / (3 * 3540)) < 1e-9, shown
+        modules = run(own, "-W", "error", "-c", USE).strip()
+    except (subprocess.CalledProcessError, AssertionError) as error:
+        print(f"Python {version}: FAILED: {getattr(error, 'stderr', None) or error}")
+        return False
+    versions = {each["name"].lower(): each["version"] for each in installed}
+    with_them = ", ".join(f"{name} {versions[name]}" for name in ("numpy", "scipy", "pandas", "click", "rich"))
+    print(f"Python {version}: {modules} modules, {with_them}: {time.perf_counter() - started:.0f} s")
+    return True
+
+
+def find(version: str) -> Path | None:
+    """A Python of a version: this one, one on the path that starts, or one of pyenv's."""
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    candidates = [shutil.which(f"python{version}"), *sorted(pyenv.glob(f"versions/{version}.*/bin/python"))[::-1]]
+    if sys.version.startswith(f"{version}."):
+        candidates.insert(0, sys.executable)
+    for candidate in filter(None, candidates):
+        asked = [candidate, "-c", "import ensurepip, sys; print('%d.%d' % sys.version_info[:2])"]
+        answer = subprocess.run(asked, capture_output=True, text=True, check=False)
+        if answer.stdout.strip() == version:
+            return Path(candidate)
+    return None
+
+
+def environment(python: Path, folder: Path) -> Path:
+    """Make an empty environment and return its Python."""
+    run(python, "-m", "venv", folder)
+    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def run(*command: str | Path) -> str:
+    """Run away from the source tree, so that only what is installed can be imported, and return what it printed."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tempfile.gettempdir(),
+        env=clean,
+    )
+    return done.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
