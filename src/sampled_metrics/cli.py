@@ -22,6 +22,7 @@ from sampled_metrics.ranks import RANKS, RankTable, ranks_of
 from sampled_metrics.result import Result, cell
 from sampled_metrics.sampled_ranks import SAMPLED, sampled_ranks_of
 from sampled_metrics.verbs import compare, correct, evaluate, expect, plan
+from sampled_metrics.verbs.compare import COLUMNS
 from sampled_metrics.verbs.correct import ESTIMATORS
 from sampled_metrics.verbs.evaluate import METRICS
 from sampled_metrics.verbs.plan import ESTIMATORS as PLANNED
@@ -32,18 +33,21 @@ NAME = "sampled-metrics"
 def main(arguments: list[str] | None = None) -> None:
     """Run the command; exit with 0 when done, 2 on bad usage or input, which is said in one line on stderr."""
     try:
-        cli.main(arguments, prog_name=NAME, standalone_mode=False)
-    except click.exceptions.Exit as stopped:
-        sys.exit(stopped.exit_code)
+        if code := cli.main(arguments, prog_name=NAME, standalone_mode=False):
+            sys.exit(code)
     except click.Abort:
         _fail("interrupted", 130)
     except click.ClickException as error:
         _fail(error.format_message())
     except SampledMetricsError as error:
         _fail(str(error))
-    except BrokenPipeError:  # whoever read the output has seen enough
-        sys.stderr.close()
-        sys.exit(0)
+    except MemoryError as error:
+        _fail(f"there is not enough memory for this: {error or 'it is too large'}")
+    except SystemExit as left:  # click and rich leave with 1 when whoever read the output has seen enough
+        sys.exit(0 if left.code == 1 else left.code)
+    except OSError as error:
+        sys.stdout = None  # what it still holds cannot be written either
+        _fail(f"the output cannot be written: {error.strerror}")
 
 
 def _fail(message: str, code: int = 2) -> None:
@@ -93,15 +97,14 @@ def _options(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Cal
 
 
 FILE = click.Path(path_type=str, allow_dash=True)
+WHOLE = click.IntRange(1, 10**18 - 1)  # as many digits as a csv may have
 METRIC_LIST = click.option(
     "--metrics", type=_Labels(), default=",".join(METRICS), show_default=True, help="Metrics, with commas between them."
 )
 CANDIDATES = click.option(
-    "--candidates", type=click.IntRange(1), help="n: how many items an exact evaluation ranks, unless a column says it."
+    "--candidates", type=WHOLE, help="n: how many items an exact evaluation ranks, unless a column says it."
 )
-NEGATIVES = click.option(
-    "--negatives", type=click.IntRange(1), help="m: how many negatives were sampled, unless a column says it."
-)
+NEGATIVES = click.option("--negatives", type=WHOLE, help="m: how many negatives were sampled, unless a column says it.")
 REPLACEMENT = click.option("--replacement", is_flag=True, help="A negative could be sampled twice for the same user.")
 INTERVALS = _options(
     click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals."),
@@ -119,6 +122,8 @@ OUTPUT = _options(
 
 def _read(path: str, holds: str) -> CsvTable:
     if path == "-":
+        if sys.stdin is None:
+            raise DataError("stdin: is closed")
         return read_stream(sys.stdin.buffer, "stdin", holds, single="rank")
     return read_table(path, holds, single="rank")
 
@@ -128,9 +133,12 @@ def _exact(path: str, candidates: int | None) -> RankTable:
 
 
 def _names(paths: tuple[str, ...]) -> list[str]:
-    """What to call recommenders: their files' names without folder and endings, or their paths if these are alike."""
+    """What to call recommenders: their files' names without folder and endings, or their paths.
+
+    They are called by their paths where these names are alike, or are those of columns.
+    """
     names = ["stdin" if path == "-" else Path(path).name.split(".")[0] or path for path in paths]
-    if len(set(names)) < len(names):
+    if len(set(names)) < len(names) or set(names) & set(COLUMNS):
         names = list(paths)
     if len(set(names)) < len(names):
         raise DataError(f"{next(name for name in names if names.count(name) > 1)}: is given twice")
@@ -154,8 +162,9 @@ def _show(result: Result, form: str | None) -> None:
         for remark in result.remarks:
             click.echo(remark, err=True)
         return
-    console = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 10_000, highlight=False)
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    # as wide as it needs to be: a narrow terminal must not take digits off
+    console = Console(soft_wrap=True, width=10_000, highlight=False, markup=False, emoji=False)
+    table = Table(box=None, pad_edge=False, header_style="" if console.no_color else "bold")
     for name in result.columns:
         number = pd.api.types.is_numeric_dtype(result[name]) or any(value is pd.NA for value in result[name])
         table.add_column(str(name), justify="right" if number else "left", no_wrap=True)
@@ -163,7 +172,7 @@ def _show(result: Result, form: str | None) -> None:
         table.add_row(*map(cell, row))
     console.print(table)
     for remark in result.remarks:
-        console.print(f"\n{remark}", markup=False)
+        console.print(f"\n{remark}")
 
 
 def _plain(value: Any) -> Any:
@@ -177,13 +186,18 @@ def _plain(value: Any) -> Any:
 
 
 @click.group(
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Files are csv, gzip where the name ends in .gz; - is standard input. 'sampled-metrics COMMAND --help' has "
     "an example of each.",
 )
 @click.version_option(_version(), prog_name=NAME)
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Metrics of recommenders from ranks, exact or among sampled negatives."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        context.exit(2)
 
 
 @cli.command(
@@ -305,7 +319,7 @@ def _compare(
     epilog="  sampled-metrics expect x.csv y.csv --negatives 100 --metrics recall@10",
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
-@click.option("--negatives", type=click.IntRange(1), required=True, help="m: how many would be sampled.")
+@click.option("--negatives", type=WHOLE, required=True, help="m: how many would be sampled.")
 @METRIC_LIST
 @click.option(
     "--estimators", type=_Labels(), default="uncorrected", show_default=True, help="With commas between them."

@@ -20,6 +20,8 @@ from sampled_metrics.errors import DataError
 LONGEST_LINE = 1_000_000
 """Bytes that a line may have; what is longer is no table, and reading it whole could take all memory."""
 
+_CHUNK = LONGEST_LINE // 2
+
 
 @dataclass(frozen=True)
 class CsvTable:
@@ -73,7 +75,7 @@ class CsvTable:
         """Return the user column, as integers if all are, or number the lines where there is none."""
         if "user" not in self:
             return np.arange(1, len(self) + 1)
-        users = self.columns["user"]
+        users = self.columns["user"].str.strip()
         self.refuse((users == "").to_numpy(), lambda row: "user is empty")
         self.refuse(
             users.duplicated().to_numpy(), lambda row: f"user {users.iloc[row]!r:.80} is on an earlier line too"
@@ -85,7 +87,9 @@ class CsvTable:
         """Raise DataError for the first row that is wrong."""
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise DataError(f"{self.name}, line {row + self.first_line}: {says(row)}")
+            above = self.columns.iloc[:row]  # a field in quotation marks may go over several lines
+            breaks = sum(int(above.iloc[:, at].str.count("\n").sum()) for at in range(above.shape[1]))
+            raise DataError(f"{self.name}, line {row + self.first_line + breaks}: {says(row)}")
 
 
 def read_table(path: str | os.PathLike[str], holds: str, single: str | None = None) -> CsvTable:
@@ -100,6 +104,8 @@ def read_table(path: str | os.PathLike[str], holds: str, single: str | None = No
         DataError: it cannot be read as a table; the message names the line where there is one.
     """
     name = str(path)
+    if not name:
+        raise DataError("the name of a file is empty")
     if Path(path).is_dir():
         raise DataError(f"{name}: is a directory, not a csv file")
     try:
@@ -118,26 +124,27 @@ def read_table(path: str | os.PathLike[str], holds: str, single: str | None = No
 
 def read_stream(stream: BinaryIO, name: str, holds: str, single: str | None = None) -> CsvTable:
     """Read a csv table from an open binary stream, as standard input; arguments as of `read_table`."""
-    return parse_table(_read_lines(stream, name), name, holds, single)
+    try:
+        text = _read_lines(stream, name)
+    except OSError as error:
+        raise DataError(f"{name}: cannot be read: {_reason(error)}") from None
+    return parse_table(text, name, holds, single)
 
 
 def _read_lines(file: BinaryIO | gzip.GzipFile, name: str) -> bytes:
     """Return the whole content, unless a line is longer than any line of a table."""
     content, line, length = BytesIO(), 1, 0
-    while chunk := file.read(1 << 20):
+    while chunk := file.read(
+        _CHUNK
+    ):  # shorter than a line may be, so that only the line it goes on with can be too long
         content.write(chunk)
-        first, *rest = chunk.split(b"\n", 1)
-        length += len(first)
-        longest_at = line
-        if rest:
-            last = rest[0].rsplit(b"\n", 1)
-            line += chunk.count(b"\n")
-            if length <= LONGEST_LINE:
-                length = len(last[-1])
+        end = chunk.find(b"\n")
+        length += len(chunk) if end < 0 else end
         if length > LONGEST_LINE:
-            raise DataError(
-                f"{name}, line {longest_at}: is longer than {LONGEST_LINE:,} bytes, so that this is no csv table"
-            )
+            raise DataError(f"{name}, line {line}: is longer than {LONGEST_LINE:,} bytes, so that this is no csv table")
+        if end >= 0:
+            line += chunk.count(b"\n")
+            length = len(chunk) - chunk.rfind(b"\n") - 1
     return content.getvalue()
 
 
@@ -146,6 +153,11 @@ def parse_table(text: bytes, name: str, holds: str, single: str | None = None) -
     if b"\0" in text:
         line = text[: text.index(b"\0")].count(b"\n") + 1
         raise DataError(f"{name}, line {line}: holds a zero byte, so that this is no csv table")
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        line = text[: error.start].count(b"\n") + 1
+        raise DataError(f"{name}, line {line}: is not UTF-8 text") from None
     try:
         # the header is read as a line like the others: pandas would take a line with more fields to begin with an index
         lines = pd.read_csv(
@@ -158,15 +170,14 @@ def parse_table(text: bytes, name: str, holds: str, single: str | None = None) -
         ).fillna("")
     except pd.errors.EmptyDataError:
         raise DataError(f"{name}: is empty; {holds}") from None
-    except UnicodeDecodeError as error:
-        line = text[: error.start].count(b"\n") + 1
-        raise DataError(f"{name}, line {line}: is not UTF-8 text") from None
     except ValueError as error:
         if found := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error)):
             fields, line_number, seen = found.groups()
             raise DataError(
                 f"{name}, line {line_number}: has {seen} fields, but the lines before have {fields}"
             ) from None
+        if found := re.search(r"EOF inside string starting at row (\d+)", str(error)):
+            raise DataError(f"{name}, line {int(found[1]) + 1}: has a quotation mark that nothing closes") from None
         raise DataError(f"{name}: cannot be read as a csv table: {_reason(error)}") from None
     filled = np.flatnonzero((lines != "").any(axis="columns"))
     if len(filled) == 0:

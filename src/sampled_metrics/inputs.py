@@ -164,15 +164,19 @@ def paired(one: Any, other: Any, names: tuple[str, str]) -> Ints:
     first, second = pd.Index(one), pd.Index(other)
     for users, name in ((first, names[0]), (second, names[1])):
         if users.has_duplicates:
-            raise DataError(f"{name}: user {users[users.duplicated()][0]!r} is there twice")
+            raise DataError(f"{name}: user {_shown(users[users.duplicated()][0])} is there twice")
     found = second.get_indexer(first)
     if len(first) != len(second) or (found < 0).any():
         missing = first.difference(second).append(second.difference(first))
-        where = f", for instance {missing[0]!r}" if len(missing) else ""
+        where = f", for instance {_shown(missing[0])}" if len(missing) else ""
         raise DataError(
             f"{names[0]} and {names[1]} must have the same users to be compared: {len(missing)} are in one alone{where}"
         )
     return np.asarray(found)
+
+
+def _shown(user: Any) -> str:
+    return repr(user.item() if isinstance(user, np.generic) else user)
 
 
 def recommenders(ranks: Any, candidates: ArrayLike | None) -> dict[str, RankTable]:

@@ -64,7 +64,7 @@ class IntervalOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 < self.confidence < 1:
+        if not self.confidence > 0 or not 0.5 + self.confidence / 2 < 1:  # a confidence may round to 1 there
             raise ConfigError(f"confidence must be above 0 and below 1, not {self.confidence}")
         if self.method not in METHODS:
             raise ConfigError(f"unknown interval {self.method!r}; it may be {', '.join(METHODS)}")
@@ -114,8 +114,7 @@ def uncertainty(
         return Uncertainty(estimate - reach, estimate + reach, error, _above_zero(estimate, error))
     replicates = _bootstrap(statistic, counts, options, watch)
     low, high = _bca(estimate, replicates, left_out, counts, options.confidence)
-    positive = (replicates > 0).mean(axis=0) + (replicates == 0).mean(axis=0) / 2
-    return Uncertainty(low, high, replicates.std(axis=0, ddof=1), positive)
+    return Uncertainty(low, high, replicates.std(axis=0, ddof=1), 1 - _share_below(replicates, 0.0))
 
 
 def _left_out(statistic: Statistic, counts: Ints, weights: Floats | None, estimate: Floats) -> Floats | None:
@@ -147,7 +146,7 @@ def _bca(
     estimate: Floats, replicates: Floats, left_out: Floats | None, counts: Ints, confidence: float
 ) -> tuple[Floats, Floats]:
     """Quantiles of the replicates at levels that are corrected for bias and skewness."""
-    below = (replicates < estimate).mean(axis=0) + (replicates == estimate).mean(axis=0) / 2
+    below = _share_below(replicates, estimate)
     smallest = 0.5 / len(replicates)
     shift = ndtri(np.clip(below, smallest, 1 - smallest))
     acceleration = np.zeros_like(estimate)
@@ -161,6 +160,12 @@ def _bca(
         level = ndtr(shift + moved / np.maximum(1 - acceleration * moved, 1e-3))
         ends.append(np.array([np.quantile(column, at) for column, at in zip(replicates.T, level, strict=True)]))
     return ends[0], ends[1]
+
+
+def _share_below(replicates: Floats, value: Floats | float) -> Floats:
+    """Share of the replicates that are below a value, those that are equal but for rounding counted as half."""
+    rounding = 1e-12 * np.abs(replicates).max(axis=0)
+    return ((replicates < value - rounding).mean(axis=0) + (replicates <= value + rounding).mean(axis=0)) / 2
 
 
 def _above_zero(estimate: Floats, error: Floats) -> Floats:

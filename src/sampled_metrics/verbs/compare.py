@@ -20,6 +20,9 @@ from sampled_metrics.result import Result
 from sampled_metrics.uncertainty import IntervalOptions, Statistic, Uncertainty, Watch, linear, uncertainty
 from sampled_metrics.verbs.evaluate import METRICS
 
+COLUMNS = ("metric", "difference", "low", "high", "probability", "conclusion", "users")
+"""Columns of the result besides those that bear the names of the recommenders."""
+
 
 @dataclass(frozen=True)
 class _Pairs:
@@ -65,7 +68,7 @@ def compare(
         replacement: whether a negative could be sampled twice for the same user.
         estimator: label of the estimator that corrects sampled ranks; bv-0.1 unless stated, which orders best among 100
             negatives (docs/which-estimator.md).
-        names: what to call the two.
+        names: what to call the two; not as a column of the result.
         confidence: how often the interval is to cover the difference; 1 - confidence is the chance of a false alarm,
             for each metric.
         interval: bootstrap (BCa, of users with both of their ranks) or delta (normal).
@@ -84,6 +87,8 @@ def compare(
     """
     if len(set(names)) < 2:
         raise DataError(f"the two recommenders must have different names, not {names[0]!r} twice")
+    if taken := [name for name in names if name in COLUMNS]:
+        raise DataError(f"a recommender cannot be called {taken[0]!r}: that is another column of the result")
     wanted = [metric(label) for label in metrics]
     options = IntervalOptions(confidence, interval, resamples, seed)
     sampled = negatives is not None or any("negatives" in getattr(each, "columns", ()) for each in (a, b))

@@ -173,7 +173,7 @@ def _sentences(table: Result, metric: str, names: tuple[str, str], confidence: f
     sentences = [f"By the exact {what}, {names[1]} is better than {names[0]}, by {table['gap'].iloc[-1]:.4f}."]
     for row in table.iloc[:-1].to_dict("records"):
         name = estimator_name(str(row["estimator"]))
-        if row["negatives"] is not pd.NA:
+        if not pd.isna(row["negatives"]):
             sentences.append(
                 f"{name}: {row['negatives']} negatives order the two rightly with a chance of {confidence:g} or more."
             )

@@ -1,0 +1,111 @@
+"""Exact metrics with intervals: means by hand, ties in expectation."""
+
+from fractions import Fraction
+from math import log2
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sampled_metrics import evaluate
+from sampled_metrics.errors import ConfigError, DataError
+
+RANKS = [1, 3, 12, 2, 3]
+N = 21
+
+
+def by_metric(table):
+    return dict(zip(table["metric"], table["value"], strict=True))
+
+
+class TestValues:
+    def test_are_means_by_hand(self):
+        found = by_metric(evaluate(RANKS, ["recall@2", "recall@10", "ndcg@3", "ap", "mrr@2", "auc"], candidates=N))
+        assert found["recall@2"] == pytest.approx(2 / 5)
+        assert found["recall@10"] == pytest.approx(4 / 5)
+        assert found["ndcg@3"] == pytest.approx((1 + 0.5 + 0 + 1 / log2(3) + 0.5) / 5)
+        assert found["ap"] == pytest.approx(float(Fraction(1) + Fraction(2, 3) + Fraction(1, 12) + Fraction(1, 2)) / 5)
+        assert found["mrr@2"] == pytest.approx(1.5 / 5)
+        assert found["auc"] == pytest.approx((20 + 18 + 9 + 19 + 18) / 20 / 5)
+
+    def test_ties_count_in_expectation(self):
+        """Ranks 1 to 3, each as likely; and rank 2 alone."""
+        ranks = pd.DataFrame({"above": [0, 1], "tied": [2, 0], "candidates": [11, 21]})
+        found = by_metric(evaluate(ranks, ["recall@2", "ap", "auc", "ndcg@2", "precision@2"]))
+        assert found["recall@2"] == pytest.approx((2 / 3 + 1) / 2)
+        assert found["precision@2"] == pytest.approx((2 / 3 + 1) / 4)
+        assert found["ap"] == pytest.approx(((1 + 1 / 2 + 1 / 3) / 3 + 1 / 2) / 2)
+        assert found["ndcg@2"] == pytest.approx(((1 + 1 / log2(3)) / 3 + 1 / log2(3)) / 2)
+        assert found["auc"] == pytest.approx((9 / 10 + 19 / 20) / 2)
+
+    def test_the_order_of_users_and_of_columns_is_nothing(self):
+        ranks = pd.DataFrame({"rank": RANKS, "candidates": [21, 30, 12, 5, 9]})
+        table = evaluate(ranks)
+        for other in (ranks.iloc[::-1], ranks[["candidates", "rank"]], ranks.sample(frac=1, random_state=1)):
+            pd.testing.assert_frame_equal(pd.DataFrame(evaluate(other)), pd.DataFrame(table))
+
+
+class TestIntervals:
+    def test_delta_is_the_textbook_interval(self):
+        table = evaluate(RANKS, ["ap", "auc"], candidates=N, interval="delta", confidence=0.9)
+        for row, values in zip(
+            table.itertuples(), (1 / np.array(RANKS), 1 - (np.array(RANKS) - 1) / (N - 1)), strict=True
+        ):
+            error = values.std(ddof=1) / np.sqrt(5)
+            assert row.standard_error == pytest.approx(error)
+            assert (row.low, row.high) == pytest.approx(
+                (values.mean() - 1.6448536269514722 * error, values.mean() + 1.6448536269514722 * error)
+            )
+
+    def test_bootstrap_holds_the_value_and_stays_in_range(self):
+        table = evaluate(np.random.default_rng(1).integers(1, 100, size=300), candidates=100)
+        assert (table["low"] < table["value"]).all()
+        assert (table["value"] < table["high"]).all()
+        assert table["low"].min() >= 0
+        assert table["high"].max() <= 1
+        assert table["users"].tolist() == [300] * 4
+
+    def test_a_quarter_of_the_width_with_sixteen_times_the_users(self):
+        ranks = np.random.default_rng(1).integers(1, 100, size=300)
+        few, many = (evaluate(each, candidates=100, interval="delta") for each in (ranks, np.tile(ranks, 16)))
+        assert many["value"].to_numpy() == pytest.approx(few["value"].to_numpy())
+        assert many["standard_error"].to_numpy() == pytest.approx(few["standard_error"].to_numpy() / 4, rel=2e-3)
+
+    def test_are_seeded(self):
+        one, again, other = (evaluate(RANKS, candidates=N, seed=seed)["standard_error"] for seed in (3, 3, 4))
+        assert one.equals(again)
+        assert not one.equals(other)
+
+
+class TestColumns:
+    def test_are_those_that_are_promised(self):
+        table = evaluate(RANKS, candidates=N)
+        assert list(table.columns) == ["metric", "value", "low", "high", "standard_error", "users"]
+        assert table["metric"].tolist() == ["recall@10", "ndcg@10", "ap", "auc"]
+        assert table.remarks == ()
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("arguments", "error", "says"),
+        [
+            ({"metrics": ["recall"]}, ConfigError, "unknown metric 'recall'; it may be"),
+            ({"metrics": ["recall@0"]}, ConfigError, "unknown metric"),
+            ({"metrics": ["auc@5"]}, ConfigError, "unknown metric"),
+            ({"confidence": 95}, ConfigError, "confidence"),
+            ({"interval": "t"}, ConfigError, "unknown interval"),
+            ({"resamples": 5}, ConfigError, "resamples"),
+            ({"candidates": 11}, DataError, "user 3: above .11."),
+            ({"candidates": None}, DataError, "candidates"),
+            ({"ranks": [1]}, DataError, "two users or more, not 1"),
+        ],
+    )
+    def test_say_why(self, arguments, error, says):
+        with pytest.raises(error, match=says):
+            evaluate(**{"ranks": RANKS, "candidates": N, **arguments})
+
+
+def test_an_auc_of_one_candidate_is_missing_and_the_rest_is_not():
+    table = evaluate([1, 1, 1], candidates=1)
+    assert table["value"].isna().tolist() == [False, False, False, True]
+    assert table["low"].isna().tolist() == [False, False, False, True]
