@@ -261,7 +261,9 @@ negatives without replacement, seed {study.seed}. Made by `python benchmarks/cov
 Over {evaluations} evaluations, so that 95.0 has a standard error of {of_evaluations}. An estimator's own mean is what
 it gives on average over users and samples: that is what an interval claims to cover. For exact metrics it is the truth.
 Where an estimator is biased, its interval misses the truth more often, and the more users there are the more often: the
-column *Covers the truth* says how often here. {of_mle}
+column *Covers the truth* says how often here.
+
+{of_mle}
 
 {shown.to_markdown(index=False, disable_numparse=True)}
 
@@ -272,6 +274,9 @@ said to be better, in per cent. 5.0 is right, with a standard error of {of_compa
 have the same rank by both. The last rows are of two that are equal by Recall@10 and by nothing else (the other one has
 P(r) ∝ 1 / (r + 30)^1.2 both within and beyond the first 10): there the bias of a correction differs between the two,
 and that difference is what it finds.
+
+Where few users make up the difference, as by exact AP and NDCG of correlated recommenders, the bootstrap is too narrow
+and alarms too often; the delta method does not.
 
 {of_alarms.to_markdown(index=False, disable_numparse=True)}
 """

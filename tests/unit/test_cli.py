@@ -491,7 +491,7 @@ class TestHelp:
         assert (code, out) == (2, "")
         assert err.startswith("Usage: sampled-metrics")
 
-    def test_the_examples_work(self, run, tmp_path):
+    def test_the_examples_work(self, run):
         rng = np.random.default_rng(1)
         examples = []
         for command in COMMANDS[:-1]:
@@ -499,13 +499,10 @@ class TestHelp:
             examples += re.findall(r"^  sampled-metrics (.*)$", text, flags=re.MULTILINE)
         assert len(examples) == 6
         for example in examples:
-            sampled = "--candidates 3541" in example
+            more = {} if "--candidates 3541" in example else {"candidates": 150}
             for name in ("ranks", "mine", "x", "y", "old", "new"):
-                rank = rng.geometric(0.1, size=40).clip(max=101)
-                table = pd.DataFrame({"user": range(40), "rank": rank}).assign(
-                    **({} if sampled else {"candidates": 3541})
-                )
-                table.to_csv(tmp_path / f"{name}.csv", index=False)
+                rank = rng.geometric(0.3 if name == "y" else 0.05, size=40).clip(max=101)
+                pd.DataFrame({"user": range(40), "rank": rank}).assign(**more).to_csv(f"{name}.csv", index=False)
             code, out, err = run(*example.split())
             assert code == 0, (example, err)
             assert out
