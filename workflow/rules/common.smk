@@ -143,7 +143,7 @@ def study_results():
         *expand(tables, dataset=config["study"], n=[3, 4]),
         *expand(figures, dataset=config["study"], n=[5, 6]),
         *expand(
-            comparison if config["comparison"]["estimators"] else [],
+            COMPARISON if config["comparison"]["estimators"] else [],
             dataset=config["study"],
         ),
         *expand(
