@@ -11,6 +11,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 LOCK = (ROOT / "envs/requirements.lock").read_text()
+SLURM_LOCK = (ROOT / "envs/slurm.lock").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CONDA_NAMES = {"matplotlib-base": "matplotlib"}
 NEEDED = [Requirement(text) for text in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["workflow"]]]
@@ -24,10 +25,10 @@ def conda_versions():
     return found
 
 
-def locked_versions():
+def locked_versions(lock=LOCK):
     return {
         canonicalize_name(name): version
-        for name, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", LOCK, flags=re.MULTILINE)
+        for name, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", lock, flags=re.MULTILINE)
     }
 
 
@@ -55,13 +56,23 @@ def test_conda_allows_the_projects_python():
     assert conda_versions()["python"].split(",")[0] == PROJECT["requires-python"]
 
 
-def test_the_lock_names_no_host():
+def test_what_slurm_needs_goes_with_the_rest():
+    of_slurm, rest = locked_versions(SLURM_LOCK), locked_versions()
+    assert "snakemake-executor-plugin-slurm" in of_slurm
+    assert {name: rest[name] for name in of_slurm if name in rest} == {
+        name: version for name, version in of_slurm.items() if name in rest
+    }
+
+
+@pytest.mark.parametrize("lock", [LOCK, SLURM_LOCK], ids=["requirements", "slurm"])
+def test_the_lock_names_no_host(lock):
     for word in ("http", "--index-url", "--extra-index-url", "--find-links", "--trusted-host", " @ "):
-        assert word not in LOCK
+        assert word not in lock
 
 
-def test_every_locked_package_has_a_hash():
-    entries = re.split(r"^(?=[A-Za-z0-9])", LOCK, flags=re.MULTILINE)
+@pytest.mark.parametrize("lock", [LOCK, SLURM_LOCK], ids=["requirements", "slurm"])
+def test_every_locked_package_has_a_hash(lock):
+    entries = re.split(r"^(?=[A-Za-z0-9])", lock, flags=re.MULTILINE)
     packages = [entry for entry in entries if re.match(r"[A-Za-z0-9._-]+==", entry)]
-    assert len(packages) == len(locked_versions()) > len(NEEDED)
+    assert len(packages) == len(locked_versions(lock)) > 0
     assert all(re.search(r"--hash=sha256:[0-9a-f]{64}", entry) for entry in packages)
