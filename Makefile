@@ -10,7 +10,7 @@ READY := $(VENV)/ready
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test lint format seed-spread publish bench lock clean
+.PHONY: help demo reproduce test test-slurm lint format seed-spread publish bench lock clean
 
 help:  ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -34,6 +34,14 @@ reproduce: $(READY)  ## the whole study, from the archive to results/report.html
 test: $(READY)  ## all tests
 	$(BIN)/pytest
 
+# the plugin beside what .venv has, in the same versions of all that both need
+$(VENV)/slurm: envs/slurm.lock $(READY)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r envs/slurm.lock
+	@touch $@
+
+test-slurm: $(VENV)/slurm  ## the study on a real Slurm of one node on this machine (skipped where there can be none)
+	SLURM_TEST=1 $(BIN)/pytest tests/slurm -vv -s -rs
+
 lint: $(READY)  ## ruff, mypy, snakefmt, snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -56,9 +64,11 @@ publish: reproduce  ## docs/reproduction/ and the tables in README.md, from the 
 bench: $(READY)  ## time the study, from the archive to the report (five runs): docs/reproduction/time.md
 	$(BIN)/python benchmarks/study.py --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) --output docs/reproduction/time.md
 
-lock:  ## envs/requirements.lock anew from pyproject.toml (needs uv)
+lock:  ## envs/requirements.lock anew from pyproject.toml, and envs/slurm.lock (needs uv)
 	uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 --all-extras \
 	    --generate-hashes --no-emit-index-url --no-header pyproject.toml -o envs/requirements.lock
+	uv pip compile --quiet --upgrade --universal --python-version 3.11 --constraint envs/requirements.lock \
+	    --generate-hashes --no-emit-index-url --no-header envs/slurm.in -o envs/slurm.lock
 
 clean:  ## remove results, downloads and .venv
 	rm -rf results/* data .snakemake $(VENV)
