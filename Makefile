@@ -12,7 +12,7 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-report test-wheel lint format seed-spread publish bench lock clean
+.PHONY: help demo reproduce test test-report test-wheel test-slurm lint format seed-spread publish bench lock clean
 
 help:  ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -52,6 +52,14 @@ $(BROWSER): $(READY) envs/browser.lock
 test-wheel: $(READY)  ## build the wheel, and use it in an empty environment of every Python that is here
 	$(BIN)/python tests/packaging/wheel.py
 
+# the plugin beside what .venv has, in the same versions of all that both need
+$(VENV)/slurm: envs/slurm.lock $(READY)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r envs/slurm.lock
+	@touch $@
+
+test-slurm: $(VENV)/slurm  ## the study on a real Slurm of one node on this machine (skipped where there can be none)
+	SLURM_TEST=1 $(BIN)/pytest tests/slurm -vv -s -rs
+
 lint: $(READY)  ## ruff, mypy, snakefmt, snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -75,9 +83,10 @@ bench: $(READY)  ## time the study, from the archive to the report (five runs): 
 	$(BIN)/python benchmarks/study.py --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) --output docs/reproduction/time.md
 
 COMPILE = uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
-lock:  ## envs/*.lock anew, from pyproject.toml and envs/browser.in (needs uv)
+lock:  ## envs/*.lock anew, from pyproject.toml, envs/browser.in and envs/slurm.in (needs uv)
 	$(COMPILE) --fork-strategy fewest --all-extras pyproject.toml -o envs/requirements.lock
 	$(COMPILE) envs/browser.in -o envs/browser.lock
+	$(COMPILE) --constraint envs/requirements.lock envs/slurm.in -o envs/slurm.lock
 
 clean:  ## remove results, downloads and .venv
 	rm -rf results/* data .snakemake $(VENV)

@@ -12,6 +12,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[2]
 LOCK = (ROOT / "envs/requirements.lock").read_text()
 BROWSER_LOCK = (ROOT / "envs/browser.lock").read_text()
+SLURM_LOCK = (ROOT / "envs/slurm.lock").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CONDA_NAMES = {"matplotlib-base": "matplotlib"}
 NEEDED = [Requirement(text) for text in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["workflow"]]]
@@ -56,7 +57,15 @@ def test_conda_allows_the_projects_python():
     assert conda_versions()["python"].split(",")[0] == PROJECT["requires-python"]
 
 
-@pytest.mark.parametrize("lock", [LOCK, BROWSER_LOCK], ids=["requirements", "browser"])
+def test_what_slurm_needs_goes_with_the_rest():
+    of_slurm, rest = locked_versions(SLURM_LOCK), locked_versions()
+    assert "snakemake-executor-plugin-slurm" in of_slurm
+    assert {name: rest[name] for name in of_slurm if name in rest} == {
+        name: version for name, version in of_slurm.items() if name in rest
+    }
+
+
+@pytest.mark.parametrize("lock", [LOCK, BROWSER_LOCK, SLURM_LOCK], ids=["requirements", "browser", "slurm"])
 def test_a_lock_names_no_host(lock):
     for word in ("http", "--index-url", "--extra-index-url", "--find-links", "--trusted-host", " @ "):
         assert word not in lock

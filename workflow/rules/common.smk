@@ -1,4 +1,6 @@
 # Needs: config. Makes: nothing; it checks the config and holds the helpers of the other files.
+import json
+import math
 import os
 import shlex
 import sys
@@ -108,6 +110,60 @@ def beside_archive(wildcards):
 def each_recommender(path):
     """The path for every recommender of the study."""
     return expand(path, recommender=config["recommenders"], allow_missing=True)
+
+
+# What a job asks a cluster for: several times what results/benchmarks/ has shown, and more with each retry. Not a reason to
+# run anything again, and no limit to a run on one machine.
+
+
+def data_mb(input):
+    """MB of a job's input but for code."""
+    return max(0, input.size_mb - sum(map(os.path.getsize, input.code)) / 2**20)
+
+
+def memory(per_mb=0):
+    """MB of memory: what Python and its libraries take, and so many for each MB of data."""
+    return lambda wildcards, input, attempt: attempt * (
+        1000 + math.ceil(per_mb * data_mb(input))
+    )
+
+
+def minutes(per_mb=0):
+    """Minutes: the start of a job on a slow file system, and so many for each MB of data."""
+    return lambda wildcards, input, attempt: attempt * (
+        10 + math.ceil(per_mb * data_mb(input))
+    )
+
+
+def size_of(split):
+    """Users, items and training events of a split; snakemake takes a split that is not there for one yet to be made."""
+    try:
+        facts = json.loads(Path(split).with_name("dataset.json").read_text())
+    except FileNotFoundError as error:
+        raise FileNotFoundError(error.errno, error.strerror, str(split)) from None
+    return facts["users"], facts["items"], facts["training_events"]
+
+
+def train_memory(wildcards, input, attempt):
+    """MB: four matrices of item by item, or of factors, and the events."""
+    users, items, events = size_of(input.split)
+    entry = config["recommenders"][wildcards.recommender]
+    factors = {**entry, **(entry.get("options") or {})}.get("factors", 128)
+    dense = entry["type"] in ("item-cf", "ease")
+    numbers = 4 * (items**2 if dense else (users + items) * factors)
+    return attempt * (1000 + math.ceil((8 * numbers + 200 * events) / 1e6))
+
+
+def train_minutes(wildcards, input, attempt):
+    """Minutes: by events, as factors take, and by pairs of items, as similarities take."""
+    _, items, events = size_of(input.split)
+    return attempt * (10 + math.ceil(events / 1e5 + items**2 / 1e7))
+
+
+def rank_minutes(wildcards, input, attempt):
+    """Minutes: by pairs of a user and an item."""
+    users, items, _ = size_of(input.split)
+    return attempt * (10 + math.ceil(users * items / 1e8))
 
 
 def negatives_are_replaced(model):

@@ -15,6 +15,9 @@ rule compare:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(per_mb=5000),
+        runtime=minutes(per_mb=60),
     params:
         seed=config["seed"],
         comparison=config["comparison"],
@@ -53,6 +56,9 @@ rule comparison:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(),
+        runtime=minutes(),
     params:
         recommenders=list(config["recommenders"]),
     script:

@@ -17,6 +17,9 @@ rule download:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(),
+        runtime=minutes(),
     params:
         urls=lambda wildcards: config["datasets"][wildcards.dataset]["urls"],
         md5=lambda wildcards: config["datasets"][wildcards.dataset]["md5"],
@@ -40,6 +43,9 @@ rule split:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(per_mb=60),
+        runtime=minutes(per_mb=1),
     params:
         dataset=lambda wildcards: {
             key: value

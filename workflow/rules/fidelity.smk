@@ -34,6 +34,9 @@ rule toy_fidelity:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(),
+        runtime=minutes(),
     params:
         toy=config["toy"],
     script:
@@ -72,6 +75,9 @@ rule fidelity:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(per_mb=200),
+        runtime=minutes(per_mb=20),
     params:
         recommenders=list(config["recommenders"]),
         repetitions=config["sampling"]["repetitions"],
@@ -93,6 +99,9 @@ rule seed_spread:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(per_mb=20),
+        runtime=minutes(per_mb=60),
     params:
         recommenders=list(config["recommenders"]),
         entry=config["recommenders"].get(reference.RANDOM_RECOMMENDER),

@@ -21,6 +21,9 @@ rule figure_5:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(per_mb=200),
+        runtime=minutes(per_mb=20),
     params:
         recommenders=list(config["recommenders"]),
         figure=config["figures"]["figure-5"],
@@ -48,6 +51,9 @@ rule figure_6:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(per_mb=500),
+        runtime=minutes(per_mb=20),
     params:
         recommenders=list(config["recommenders"]),
         figure=config["figures"]["figure-6"],

@@ -24,6 +24,9 @@ if config["ranking"]["scatter"] == 1:
         conda:
             "../../envs/environment.yaml"
         threads: config["ranking"]["threads"]
+        resources:
+            mem_mb=memory(per_mb=3),
+            runtime=rank_minutes,
         params:
             precision=config["ranking"]["precision"],
         script:
@@ -45,6 +48,9 @@ else:
         conda:
             "../../envs/environment.yaml"
         threads: config["ranking"]["threads"]
+        resources:
+            mem_mb=memory(per_mb=3),
+            runtime=rank_minutes,
         params:
             precision=config["ranking"]["precision"],
         script:
@@ -68,6 +74,9 @@ else:
         conda:
             "../../envs/environment.yaml"
         threads: 1
+        resources:
+            mem_mb=memory(per_mb=3),
+            runtime=rank_minutes,
         script:
             "../../scripts/gather_ranks.py"
 
@@ -89,6 +98,9 @@ rule import_ranks:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(per_mb=200),
+        runtime=minutes(per_mb=1),
     params:
         stamp=lambda wildcards, input: stamp(input.ranks),
         candidates=lambda wildcards: READY_MADE[

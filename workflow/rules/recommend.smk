@@ -14,6 +14,9 @@ rule train:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=train_memory,
+        runtime=train_minutes,
     params:
         entry=lambda wildcards: config["recommenders"][wildcards.recommender],
         seed=config["seed"],

@@ -15,6 +15,9 @@ rule sample:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(per_mb=500),
+        runtime=minutes(per_mb=20),
     params:
         seed=config["seed"],
         sampling=config["sampling"],
@@ -38,6 +41,9 @@ rule expect:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(per_mb=500),
+        runtime=minutes(per_mb=20),
     params:
         sampling=config["sampling"],
         estimators=config["estimators"],

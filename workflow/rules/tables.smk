@@ -24,6 +24,9 @@ rule table_3:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(per_mb=200),
+        runtime=minutes(per_mb=20),
     params:
         recommenders=list(config["recommenders"]),
         repetitions=config["sampling"]["repetitions"],
@@ -54,6 +57,9 @@ rule table_4:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(per_mb=200),
+        runtime=minutes(per_mb=20),
     params:
         recommenders=list(config["recommenders"]),
     script:

@@ -21,6 +21,9 @@ rule table_1:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(),
+        runtime=minutes(),
     params:
         toy=config["toy"],
     script:
@@ -47,6 +50,9 @@ rule table_2:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(),
+        runtime=minutes(),
     params:
         toy=config["toy"],
         seed=config["seed"],
@@ -73,6 +79,9 @@ rule figure_1:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(),
+        runtime=minutes(),
     params:
         toy=config["toy"],
         figure=config["figures"]["figure-1"],
@@ -99,6 +108,9 @@ rule figure_2:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(),
+        runtime=minutes(),
     params:
         toy=config["toy"],
         figure=config["figures"]["figure-2"],
@@ -125,6 +137,9 @@ rule figure_3:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(),
+        runtime=minutes(),
     params:
         toy=config["toy"],
         figure=config["figures"]["figure-3"],
@@ -151,6 +166,9 @@ rule figure_4:
     conda:
         "../../envs/environment.yaml"
     threads: 1
+    resources:
+        mem_mb=memory(),
+        runtime=minutes(),
     params:
         toy=config["toy"],
         figure=config["figures"]["figure-4"],
