@@ -106,14 +106,24 @@ CANDIDATES = click.option(
 )
 NEGATIVES = click.option("--negatives", type=WHOLE, help="m: how many negatives were sampled, unless a column says it.")
 REPLACEMENT = click.option("--replacement", is_flag=True, help="A negative could be sampled twice for the same user.")
-INTERVALS = _options(
-    click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals."),
-    click.option(
-        "--interval", default="bootstrap", show_default=True, metavar="bootstrap|delta", help="How they are made."
-    ),
-    click.option("--resamples", type=int, default=1000, show_default=True, help="Bootstrap samples."),
-    click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap."),
-)
+
+
+def _intervals(default: str | None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Options of the intervals, of the method that is the verb's own unless stated."""
+    return _options(
+        click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals."),
+        click.option(
+            "--interval",
+            default=default,
+            show_default=default or "delta; bootstrap for estimators that are not linear",
+            metavar="bootstrap|delta",
+            help="How they are made.",
+        ),
+        click.option("--resamples", type=int, default=1000, show_default=True, help="Bootstrap samples."),
+        click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap."),
+    )
+
+
 OUTPUT = _options(
     click.option("--json", "form", flag_value="json", help="Print rows and remarks as JSON."),
     click.option("--csv", "form", flag_value="csv", help="Print csv, remarks on stderr."),
@@ -210,7 +220,7 @@ def cli(context: click.Context) -> None:
 @click.argument("ranks", type=FILE)
 @METRIC_LIST
 @CANDIDATES
-@INTERVALS
+@_intervals("bootstrap")
 @OUTPUT
 def _evaluate(ranks: str, metrics: tuple[str, ...], candidates: int | None, form: str | None, **options: Any) -> None:
     """Exact metrics of ranks among all candidates, with intervals."""
@@ -233,7 +243,7 @@ def _evaluate(ranks: str, metrics: tuple[str, ...], candidates: int | None, form
 @METRIC_LIST
 @REPLACEMENT
 @click.option("--adaptive", is_flag=True, help="More negatives were sampled where none was above the item; mle only.")
-@INTERVALS
+@_intervals("bootstrap")
 @OUTPUT
 def _correct(
     ranks: str,
@@ -274,7 +284,7 @@ def _correct(
 @NEGATIVES
 @click.option("--estimator", help="That corrects sampled ranks; bv-0.1 unless stated.")
 @REPLACEMENT
-@INTERVALS
+@_intervals(None)
 @OUTPUT
 def _compare(
     one: str,

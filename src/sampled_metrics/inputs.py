@@ -30,7 +30,7 @@ def rank_table(ranks: Any, candidates: ArrayLike | None, what: str = "ranks") ->
         return ranks
     if isinstance(ranks, pd.DataFrame):
         columns = {name: ranks[name] for name in ("candidates", "above", "tied", "rank") if name in ranks}
-        users = ranks["user"].to_numpy() if "user" in ranks else ranks.index.to_numpy()
+        users = _users(ranks)
         if "candidates" in columns:
             if candidates is not None:
                 raise DataError(f"{what}: has a column candidates, so that candidates must not be given besides")
@@ -46,14 +46,20 @@ def rank_table(ranks: Any, candidates: ArrayLike | None, what: str = "ranks") ->
         else:
             above, tied = (whole_numbers(columns[name], f"{what}: {name}", least=0) for name in ("above", "tied"))
     else:
-        users = ranks.index.to_numpy() if isinstance(ranks, pd.Series) else None
+        users = _users(ranks) if isinstance(ranks, pd.Series) else None
         above = whole_numbers(ranks, f"{what}: rank", least=1) - 1
         tied = np.zeros_like(above)
-        users = np.arange(1, len(above) + 1) if users is None else users
     if candidates is None:
         raise DataError(f"{what}: candidates, how many items were ranked for each user, must be given")
     n = for_each(candidates, len(above), f"{what}: candidates", least=1)
-    return RankTable(users, n, above, tied)
+    return RankTable(np.arange(1, len(above) + 1) if users is None else users, n, above, tied)
+
+
+def _users(ranks: pd.DataFrame | pd.Series) -> np.ndarray | None:
+    """The column user, or an index that is more than row numbers; None where nothing says whose the ranks are."""
+    if isinstance(ranks, pd.DataFrame) and "user" in ranks:
+        return np.asarray(ranks["user"])
+    return None if isinstance(ranks.index, pd.RangeIndex) else ranks.index.to_numpy()
 
 
 def whole_numbers(values: Any, what: str, least: int) -> Ints:
@@ -136,10 +142,10 @@ def sampled_ranks(
                 if given[name] is not None:
                     raise DataError(f"{what}: has a column {name}, so that {name} must not be given besides")
                 given[name] = ranks[name].to_numpy()
-        users = ranks["user"].to_numpy() if "user" in ranks else None
+        users = _users(ranks)
         ranks = ranks["rank"]
     elif isinstance(ranks, pd.Series):
-        users = ranks.index.to_numpy()
+        users = _users(ranks)
     x = whole_numbers(ranks, f"{what}: rank", least=1) - 1
     means = {"candidates": "how many items would have been ranked", "negatives": "how many were sampled"}
     for name, value in given.items():

@@ -13,6 +13,7 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import LinearEstimate, estimator
 from sampled_metrics.inputs import paired, rank_table
 from sampled_metrics.inputs import sampled_ranks as as_sampled
+from sampled_metrics.labels import labels_of
 from sampled_metrics.metrics import Metric, metric
 from sampled_metrics.names import estimator_name, metric_name
 from sampled_metrics.outcomes import Outcomes
@@ -44,7 +45,7 @@ class _Pairs:
 def compare(
     a: Any,
     b: Any,
-    metrics: Sequence[str] = METRICS,
+    metrics: str | Sequence[str] = METRICS,
     *,
     candidates: ArrayLike | None = None,
     negatives: ArrayLike | None = None,
@@ -52,7 +53,7 @@ def compare(
     estimator: str | None = None,
     names: tuple[str, str] = ("A", "B"),
     confidence: float = 0.95,
-    interval: str = "bootstrap",
+    interval: str | None = None,
     resamples: int = 1000,
     seed: int = 0,
     watch: Watch = lambda blocks: blocks,
@@ -71,7 +72,9 @@ def compare(
         names: what to call the two; not as a column of the result.
         confidence: how often the interval is to cover the difference; 1 - confidence is the chance of a false alarm,
             for each metric.
-        interval: bootstrap (BCa, of users with both of their ranks) or delta (normal).
+        interval: delta (normal) or bootstrap (BCa, of users with both of their ranks). Delta unless stated, but for
+            estimators that are not linear in the sample: the bootstrap is too narrow where few users make up the
+            difference, and then raises more false alarms than it says (docs/reproduction/coverage.md).
         resamples: bootstrap samples.
         seed: of the bootstrap.
         watch: wraps the blocks of bootstrap samples, for a progress bar.
@@ -89,8 +92,8 @@ def compare(
         raise DataError(f"the two recommenders must have different names, not {names[0]!r} twice")
     if taken := [name for name in names if name in COLUMNS]:
         raise DataError(f"a recommender cannot be called {taken[0]!r}: that is another column of the result")
+    metrics = labels_of(metrics, "metrics")
     wanted = [metric(label) for label in metrics]
-    options = IntervalOptions(confidence, interval, resamples, seed)
     sampled = negatives is not None or any("negatives" in getattr(each, "columns", ()) for each in (a, b))
     if not sampled and estimator is not None:
         raise DataError("an estimator corrects sampled ranks: say how many negatives were sampled, too")
@@ -99,6 +102,9 @@ def compare(
         pairs = _sampled_pairs(a, b, wanted, candidates, negatives, replacement, label, names)
     else:
         pairs = _exact_pairs(a, b, wanted, candidates, names)
+
+    method = interval or ("bootstrap" if pairs.weights is None else "delta")
+    options = IntervalOptions(confidence, method, resamples, seed)
 
     def difference(counts: np.ndarray) -> Floats:
         return pairs.other(counts) - pairs.one(counts)

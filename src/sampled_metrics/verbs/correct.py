@@ -11,6 +11,7 @@ from sampled_metrics.estimators import Estimate, LinearEstimate, estimator
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import distribution_of_ranks
 from sampled_metrics.inputs import sampled_ranks as as_sampled
+from sampled_metrics.labels import labels_of
 from sampled_metrics.metrics import Metric, metric
 from sampled_metrics.names import estimator_name, metric_name
 from sampled_metrics.outcomes import Outcomes
@@ -30,8 +31,8 @@ def correct(
     candidates: ArrayLike | None = None,
     negatives: ArrayLike | None = None,
     replacement: bool = False,
-    estimators: Sequence[str] = ESTIMATORS,
-    metrics: Sequence[str] = METRICS,
+    estimators: str | Sequence[str] = ESTIMATORS,
+    metrics: str | Sequence[str] = METRICS,
     *,
     adaptive: bool = False,
     confidence: float = 0.95,
@@ -69,6 +70,7 @@ def correct(
         ConfigError: there is no such metric, estimator or interval.
     """
     ranks = as_sampled(sampled_ranks, candidates, negatives)
+    metrics, estimators = labels_of(metrics, "metrics"), labels_of(estimators, "estimators")
     wanted = [metric(label) for label in metrics]
     options = IntervalOptions(confidence, interval, resamples, seed)
     outcomes, which = Outcomes.observed(

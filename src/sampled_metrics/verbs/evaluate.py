@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from sampled_metrics.arrays import Floats, Ints
 from sampled_metrics.inputs import rank_table
+from sampled_metrics.labels import labels_of
 from sampled_metrics.metrics import Metric, metric
 from sampled_metrics.ranks import RankTable
 from sampled_metrics.result import Result
@@ -19,7 +20,7 @@ METRICS = ("recall@10", "ndcg@10", "ap", "auc")
 
 def evaluate(
     ranks: Any,
-    metrics: Sequence[str] = METRICS,
+    metrics: str | Sequence[str] = METRICS,
     *,
     candidates: ArrayLike | None = None,
     confidence: float = 0.95,
@@ -51,6 +52,7 @@ def evaluate(
         ConfigError: there is no such metric or interval.
     """
     table = rank_table(ranks, candidates)
+    metrics = labels_of(metrics, "metrics")
     wanted = [metric(label) for label in metrics]
     options = IntervalOptions(confidence, interval, resamples, seed)
     weights, counts = exact_outcomes(table, wanted)

@@ -11,6 +11,7 @@ from sampled_metrics.design import Design
 from sampled_metrics.estimators import linear_estimator
 from sampled_metrics.expectation import linear_moments, probability_of_order
 from sampled_metrics.inputs import recommenders
+from sampled_metrics.labels import labels_of
 from sampled_metrics.metrics import metric
 from sampled_metrics.names import estimator_name, metric_name
 from sampled_metrics.outcomes import Outcomes
@@ -24,10 +25,10 @@ EQUAL = 1e-12
 def expect(
     ranks: Any,
     negatives: int,
-    metrics: Sequence[str] = METRICS,
+    metrics: str | Sequence[str] = METRICS,
     *,
     replacement: bool = False,
-    estimators: Sequence[str] = ("uncorrected",),
+    estimators: str | Sequence[str] = ("uncorrected",),
     candidates: ArrayLike | None = None,
 ) -> Result:
     """Compute what an evaluation on sampled negatives gives on average, without a draw (section 4 of the paper).
@@ -50,6 +51,7 @@ def expect(
         ConfigError: there is no such metric or estimator, or it is not linear in the sample.
     """
     tables = recommenders(ranks, candidates)
+    metrics, estimators = labels_of(metrics, "metrics"), labels_of(estimators, "estimators")
     wanted, design = [metric(label) for label in metrics], Design(negatives, replacement)
     rows = []
     for name, table in tables.items():

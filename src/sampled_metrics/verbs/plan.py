@@ -1,7 +1,7 @@
 """How many negatives, or users, it takes to order two recommenders rightly."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -132,6 +132,12 @@ class _Study:
         weights = np.vstack([linear_estimator(label).fit(outcomes, wanted).weights for label in self.estimators])
         return user_moments(table, design, weights)
 
+    def of(self, number: int, negatives: int) -> _Chance:
+        """Return what one estimator gives with m negatives, without fitting the others anew."""
+        if negatives in self.known:
+            return self.known[negatives][number]
+        return replace(self, estimators=(self.estimators[number],), known={}).at(negatives)[0]
+
     def smallest(self, number: int, sizes: list[int], confidence: float) -> dict[str, Any]:
         """Return the row of an estimator: the smallest m from which on the order is right often enough."""
         enough = [self.at(m)[number].right >= confidence for m in sizes]
@@ -141,8 +147,8 @@ class _Study:
         low, high = sizes[first - 1] if first else 0, sizes[first]
         while high - low > 1:  # between a size that is not enough and one that is
             middle = (low + high) // 2
-            low, high = (low, middle) if self.at(middle)[number].right >= confidence else (middle, high)
-        return _row(self.estimators[number], high, self.at(high)[number], confidence)
+            low, high = (low, middle) if self.of(number, middle).right >= confidence else (middle, high)
+        return _row(self.estimators[number], high, self.of(number, high), confidence)
 
 
 def _row(label: str, negatives: int | None, chance: _Chance, confidence: float) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class TestIntervals:
         one, other = [1, 2, 4, 3], [2, 1, 2, 3]
         sums = [sum(each) for each in product([-2, 2, 1, 0], repeat=4)]
         chance = (np.greater(sums, 0).mean() + np.greater_equal(sums, 0).mean()) / 2
-        table = compare(one, other, ["ap"], candidates=9, resamples=100_000)
+        table = compare(one, other, ["ap"], candidates=9, interval="bootstrap", resamples=100_000)
         assert table["probability"][0] == pytest.approx(chance, abs=0.007)
 
     def test_pairing_narrows_the_interval(self):
@@ -139,11 +139,11 @@ class TestPairing:
 class TestConclusions:
     def test_name_the_better_one_either_way_round(self):
         bad, good = np.full(100, 30), np.arange(1, 101) % 20 + 1
-        table = compare(bad, good, candidates=50, names=("old", "new"))
+        table = compare(bad, good, candidates=50, names=("old", "new"), interval="bootstrap")
         assert table["conclusion"].eq("new").all()
         assert table["probability"].eq(1).all()
         assert table.remarks[0].startswith("Recall@10: new is better than old. new less old is +0.5000, with a 95 % ")
-        table = compare(good, bad, candidates=50, names=("new", "old"))
+        table = compare(good, bad, candidates=50, names=("new", "old"), interval="bootstrap")
         assert table["conclusion"].eq("new").all()
         assert table["probability"].eq(0).all()
         assert table.remarks[0].startswith("Recall@10: new is better than old. old less new is -0.5000")
