@@ -12,7 +12,7 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-report test-wheel test-slurm lint format seed-spread publish bench lock clean
+.PHONY: help demo reproduce test test-report test-wheel test-slurm lint format docs docs-outputs seed-spread publish bench lock clean
 
 help:  ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -71,6 +71,13 @@ format: $(READY)  ## bring the code into its format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow
+
+docs: $(READY)  ## the documentation, docs/_build/html/index.html; a warning is an error
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
+	@echo "the documentation is docs/_build/html/index.html"
+
+docs-outputs: $(READY)  ## what the code blocks of the documentation print, into its pages
+	PYTHONPATH=src $(BIN)/python tests/docs_blocks.py
 
 seed-spread: $(READY)  ## docs/seed-spread.csv: recommender X from many random starts (two minutes)
 	$(BIN)/snakemake results/ml-1m/seed-spread.csv --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))

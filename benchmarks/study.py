@@ -90,6 +90,7 @@ def main() -> None:
         }
     )
     text = (
+        "**Where the time goes**\n\n"
         f"Medians of {given.runs} runs on {given.cores} cores ({platform.machine()}, Python "
         f"{platform.python_version()}): **{statistics.median(totals):.1f} s** from the archive to the report "
         f"({min(totals):.1f} to {max(totals):.1f}), at most **{max(peaks):.0f} MiB** of memory for all processes "

@@ -1,12 +1,135 @@
-"""The fenced blocks of a page of the documentation, so that tests run what readers copy."""
+"""The fenced blocks of a page of the documentation, so that tests run what readers copy.
 
+python tests/docs_blocks.py     # writes what the blocks print into the pages
+"""
+
+import contextlib
+import io
+import os
 import re
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+FENCE = re.compile(r"^```(?P<language>\S*)\n(?P<content>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+COLUMNS = 96
+"""How wide a terminal the documentation shows; lines that are longer go on below, as they do there."""
 
 
 def blocks(page: str, language: str) -> list[str]:
     """The contents of a page's blocks of a language, in their order."""
     text = (DOCS / page).read_text(encoding="utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    return [fence["content"] for fence in FENCE.finditer(text) if fence["language"] == language]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page.
+
+    Attributes:
+        language: what stands behind the fence.
+        content: its lines.
+        output: (first, last) characters of the block of text that follows at once, which is what it prints; or None.
+    """
+
+    language: str
+    content: str
+    output: tuple[int, int] | None
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it is Python, or nothing but uses of the command."""
+        commands = self.content.replace("\\\n", " ").splitlines()
+        return self.language == "python" or (
+            self.language == "sh" and all(re.match(r"sampled-metrics |#|$", line) for line in commands)
+        )
+
+
+def blocks_of(text: str) -> Iterator[Block]:
+    """The blocks of a page but those that are another one's output."""
+    fences = list(FENCE.finditer(text))
+    taken = set()
+    for fence, after in zip_longest(fences, fences[1:]):
+        if fence.start() in taken:
+            continue
+        shown = None
+        if after and after["language"] == "text" and not text[fence.end() : after.start()].strip():
+            taken.add(after.start())
+            shown = (after.start("content"), after.end("content"))
+        yield Block(fence["language"], fence["content"], shown)
+
+
+def _as_shown(printed: str) -> str:
+    lines = [part for line in printed.splitlines() for part in (textwrap.wrap(line, COLUMNS) or [""])]
+    if all(len(line) <= COLUMNS for line in printed.splitlines()):
+        lines = printed.splitlines()
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _run_shell(commands: str) -> str:
+    command = f'sampled-metrics() {{ "{sys.executable}" -m sampled_metrics "$@"; }}\n'
+    places = {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": str(COLUMNS), "NO_COLOR": "1"}
+    ran = subprocess.run(
+        ["bash", "-euc", command + commands],
+        env={**os.environ, **places},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    if ran.returncode not in (0, 2):  # 2: an error that the page may show
+        raise RuntimeError(f"{commands} ended with {ran.returncode}: {ran.stdout}")
+    return ran.stdout
+
+
+def _run_python(code: str, namespace: dict[str, Any]) -> str:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "block", "exec"), namespace)
+    return printed.getvalue()
+
+
+def with_outputs(text: str) -> str:
+    """Run the blocks of a page, in a folder like the repository's root, and put in what they print."""
+    namespace: dict[str, Any] = {}
+    parts, end = [], 0
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for name in ("docs", "published"):
+            Path(name).symlink_to(ROOT / name)
+        for block in blocks_of(text):
+            if not block.is_run:
+                continue
+            shell = block.language == "sh"
+            printed = _run_shell(block.content) if shell else _run_python(block.content, namespace)
+            if block.output:
+                parts += [text[end : block.output[0]], _as_shown(printed)]
+                end = block.output[1]
+            elif shell and printed:
+                raise RuntimeError(f"a page does not show what this prints: {block.content}{printed}")
+    return "".join([*parts, text[end:]])
+
+
+def blocks_of_page(page: str) -> list[Block]:
+    """The blocks of a page, by its path from the root of the repository."""
+    return list(blocks_of((ROOT / page).read_text(encoding="utf-8")))
+
+
+def pages() -> list[str]:
+    """README.md and the pages of the site, from the root of the repository; not what a run of the workflow wrote."""
+    found = [path for path in DOCS.rglob("*.md") if not {"reproduction", "_build"} & set(path.relative_to(DOCS).parts)]
+    return ["README.md", *sorted(str(path.relative_to(ROOT)) for path in found)]
+
+
+if __name__ == "__main__":
+    for page in sys.argv[1:] or [page for page in pages() if any(each.output for each in blocks_of_page(page))]:
+        path = ROOT / page
+        path.write_text(with_outputs(path.read_text(encoding="utf-8")), encoding="utf-8")

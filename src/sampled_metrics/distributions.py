@@ -21,7 +21,7 @@ def binomial_pmf(better: ArrayLike, pool: ArrayLike, draws: int, x: Ints | None 
     Args:
         better: (events,) r - 1, negatives that score above the held-out item.
         pool: (events,) or one number: n - 1, all negatives.
-        draws: m.
+        draws: m, how many are drawn.
         x: (columns,) which numbers from 0 to m; all of them unless stated.
 
     Returns:

@@ -231,7 +231,7 @@ class Metric(RankMetric):
 
         Args:
             position: i, from 1.
-            relevant: R.
+            relevant: R, how many are relevant.
 
         Raises:
             ValueError: position is not from 1 to relevant.

@@ -1,0 +1,55 @@
+"""Sphinx: the site that `make docs` builds."""
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+project = "sampled-metrics"
+release = version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build"]
+default_role = "code"
+nitpicky = True
+nitpick_ignore_regex = [(r"py:.*", r"(?!sampled_metrics).*")]  # other projects' documentation is not at hand
+myst_heading_anchors = 3
+add_module_names = False
+napoleon_attr_annotations = False
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True}
+autodoc_preserve_defaults = True
+autodoc_typehints = "none"  # the docstrings say shapes and types in words
+
+html_theme = "furo"
+html_theme_options = {"light_css_variables": {"code-font-size": "0.75rem"}}  # 96 columns beside the menu
+html_title = project
+html_copy_source = False
+html_show_sphinx = html_show_copyright = False
+
+
+def with_title(app: Sphinx, page: str, content: list[str]) -> None:
+    """Make the bold first line of a table that the workflow wrote the title of its page."""
+    if page.startswith("reproduction/"):
+        content[0] = re.sub(r"\A\*\*(.*)\*\*$", r"# \1", content[0], flags=re.MULTILINE)
+
+
+def as_meant(app: Sphinx, what: str, name: str, it: Any, options: Any, lines: list[str]) -> None:
+    """Keep |R| from being a substitution, and what stands before a colon from being a type."""
+    for at, line in enumerate(lines):
+        lines[at] = line.replace("|", r"\|")
+        if at == 0 and what in ("property", "data"):
+            lines[at] = lines[at].replace(": ", " – ", 1)
+        elif at and lines[at - 1].strip() in ("Returns:", "Yields:"):
+            lines[at] = re.sub(r"^( *)", r"\1: ", lines[at])
+
+
+def setup(app: Sphinx) -> None:
+    """Connect what is above, before napoleon (whose priority is 500)."""
+    app.connect("source-read", with_title)
+    app.connect("autodoc-process-docstring", as_meant, priority=400)

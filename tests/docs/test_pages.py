@@ -1,0 +1,121 @@
+"""Every code block of README.md and of the pages of docs/ is run, and prints what the page shows.
+
+`python tests/docs_blocks.py` writes what they print into the pages.
+"""
+
+import copy
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+import yaml
+from docs_blocks import DOCS, ROOT, blocks_of, pages, with_outputs
+
+from sampled_metrics.config import complete, settle
+
+ADAPTERS = "needs other libraries; tests/docs/test_adapters.py runs it where they are installed"
+ADDING = "tests/docs/test_add_a_recommender.py does what it says, in a copy of the library"
+FILMS = "tests/workflow/test_readme_walk_through.py runs it as pasted"
+CONFIG = "test_a_config_is_complete_and_allowed, below"
+SLURM = "needs a cluster; make test-slurm brings one up"
+NOT_CODE = "not code"
+
+ELSEWHERE = {
+    ("README.md", "make demo"): "sets up an environment from the package index; CI runs it",
+    ("README.md", "make reproduce"): "downloads MovieLens 1M; CI runs it from a local copy",
+    ("README.md", "make reproduce CONFIG=mine.yaml"): "CI runs it with examples/local-copy.yaml as mine.yaml",
+    ("README.md", "snakemake --cores 2 --configfile mine.yaml"): "is what make reproduce and make test run, in CI",
+    ("README.md", 'make reproduce CONFIG="mine.yaml study.yaml"'): "trains for a minute; its config is checked",
+    ("README.md", "datasets:"): CONFIG,
+    ("README.md", "# study.yaml"): CONFIG,
+    ("README.md", "study: [ours]"): CONFIG,
+    ("README.md", "who,film,day"): FILMS,
+    ("README.md", "study: [films]"): FILMS,
+    ("README.md", "snakemake --cores 2 --configfile films.yaml"): FILMS,
+    ("README.md", "pip install ."): "changes the environment that the tests run in; make test-wheel",
+    ("docs/index.md", "pip install ."): "changes the environment that the tests run in",
+    ("docs/adapters.md", "import numpy"): ADAPTERS,
+    ("docs/adapters.md", "def ranks_of_"): ADAPTERS,
+    ("docs/add-a-recommender.md", '"""Item-based'): ADDING,
+    ("docs/add-a-recommender.md", "+from sampled_metrics"): ADDING,
+    ("docs/add-a-recommender.md", "recommenders:"): ADDING,
+    ("docs/same-model.md", "python3.11 -m venv"): "five minutes and two environments of other tools; "
+    "tests/docs/test_same_model.py checks the definitions with the tools that are installed",
+    ("docs/which-estimator.md", "snakemake --cores 2"): "two minutes; tests/workflow/test_examples.py plans such runs",
+    (
+        "docs/cluster.md",
+        "make demo                                                          # or any other target: sets up .venv",
+    ): SLURM,
+    ("docs/cluster.md", ".venv/bin/snakemake --workflow-profile profiles/slurm --configfile mine.yaml"): SLURM,
+    ("docs/cluster.md", "ranking: {scatter: 4}"): SLURM,
+    (
+        "docs/cluster.md",
+        ".venv/bin/snakemake --workflow-profile profiles/slurm --set-resources train:mem_mb=64000 train:runtime=1440",
+    ): SLURM,
+    ("docs/cluster.md", "executor: cluster-generic"): SLURM,
+    ("docs/workflow.md", "archive"): NOT_CODE,
+}
+"""(page, beginning of a block) that test_what_blocks_print does not run, and why."""
+
+
+def elsewhere(page: str, content: str) -> list[tuple[str, str]]:
+    return [key for key in ELSEWHERE if key[0] == page and content.startswith(key[1])]
+
+
+def is_run(page: str) -> bool:
+    return any(block.is_run for block in blocks_of(text_of(page)) if not elsewhere(page, block.content))
+
+
+def text_of(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if is_run(page)])
+def test_blocks_print_what_the_page_shows(page: str) -> None:
+    assert with_outputs(text_of(page)) == text_of(page)
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_block_is_run_here_or_elsewhere(page: str) -> None:
+    for block in blocks_of(text_of(page)):
+        if block.language.startswith("{"):  # a directive of the site
+            continue
+        assert block.is_run or elsewhere(page, block.content), block.content
+
+
+def test_the_list_names_blocks_that_are_there() -> None:
+    there = {key for page in pages() for block in blocks_of(text_of(page)) for key in elsewhere(page, block.content)}
+    assert there == set(ELSEWHERE)
+
+
+@pytest.mark.parametrize("start", ["datasets:", "# study.yaml", "study: [ours]"])
+def test_a_config_is_complete_and_allowed(start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [block] = [block for block in blocks_of(text_of("README.md")) if block.content.startswith(start)]
+    monkeypatch.chdir(tmp_path)
+    for name in ("ml-1m.zip", "old.csv", "new.csv"):
+        Path(name).touch()
+    given = yaml.safe_load(block.content.replace("/where/it/is", str(tmp_path)))
+    default = yaml.safe_load(text_of("config.yaml"))
+    config = merged(default, given)
+    settle(config, [default, given])
+    complete(config, yaml.safe_load(text_of("workflow/schemas/config.schema.yaml")))
+
+
+def merged(before: dict, by: dict) -> dict:
+    both = copy.deepcopy(before)
+    for key, value in by.items():
+        both[key] = merged(both[key], value) if isinstance(value, dict) and isinstance(both.get(key), dict) else value
+    return both
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if page != "README.md"])
+def test_links_lead_to_files_that_are_there(page: str) -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", text_of(page))
+    assert [link for link in links if "://" not in link and not (ROOT / page).parent.joinpath(link).exists()] == []
+
+
+def test_the_examples_are_made_from_the_published_ranks(tmp_path: Path) -> None:
+    runpy.run_path(str(DOCS / "examples/make.py"))["main"](tmp_path)
+    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert made == {path.name: path.read_bytes() for path in (DOCS / "examples").glob("*.csv")}
