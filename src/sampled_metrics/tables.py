@@ -46,7 +46,7 @@ def table_3(table: pd.DataFrame, repetitions: int) -> list[Section]:
     for name, cells in per_cent.groupby("reading", sort=False):
         estimators = list(dict.fromkeys(cells["estimator"]))
         rows = [
-            [metric_name(str(label)), str(recommender), *of_one.set_index("estimator")["cell"].reindex(estimators)]
+            [metric_name(str(label)), str(recommender), *_in_order(of_one, estimators)]
             for label in dict.fromkeys(cells["metric"])
             for recommender, of_one in cells[cells["metric"] == label].groupby("recommender", sort=False)
         ]
@@ -58,6 +58,11 @@ def table_3(table: pd.DataFrame, repetitions: int) -> list[Section]:
     off = ((linear["mean"] - linear["mean_exact"]) / error).abs()
     heading = f"{WITHOUT_REPETITIONS}: the means of the repetitions and their exact expectations, in standard errors"
     return [*sections, (heading, _agreement(linear["reading"], off))]
+
+
+def _in_order(cells: pd.DataFrame, estimators: list[str]) -> list[str]:
+    """Cells by estimator, and a dash where one has none."""
+    return list(cells.set_index("estimator")["cell"].reindex(estimators, fill_value="-"))
 
 
 def _agreement(readings: pd.Series, off: pd.Series) -> pd.DataFrame:
