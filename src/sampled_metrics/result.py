@@ -44,7 +44,9 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
 
 def cell(value: Any) -> str:
-    """Return a value as it is shown."""
+    """Return a value as it is shown: what is closer to 0 than rounding tells apart is 0."""
     if isinstance(value, float):
+        if abs(value) < 1e-12:
+            return "0"
         return "-" if value != value else f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
     return "-" if value is pd.NA else str(value)
