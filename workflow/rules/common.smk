@@ -117,8 +117,9 @@ def each_recommender(path):
 
 
 def data_mb(input):
-    """MB of a job's input but for code."""
-    return max(0, input.size_mb - sum(map(os.path.getsize, input.code)) / 2**20)
+    """MB of a job's input but for code; a download has neither."""
+    of_code = sum(map(os.path.getsize, input.get("code", [])))
+    return max(0, input.size_mb - of_code / 2**20)
 
 
 def memory(per_mb=0):
