@@ -16,10 +16,8 @@ from sampled_metrics.metrics import metric
 from sampled_metrics.names import estimator_name, metric_name
 from sampled_metrics.outcomes import Outcomes
 from sampled_metrics.result import Result
+from sampled_metrics.study import EQUAL
 from sampled_metrics.verbs.evaluate import METRICS
-
-EQUAL = 1e-12
-"""Exact metrics that differ by no more are equal."""
 
 
 def expect(

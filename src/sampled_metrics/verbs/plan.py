@@ -19,7 +19,7 @@ from sampled_metrics.names import estimator_name, metric_name
 from sampled_metrics.outcomes import Outcomes
 from sampled_metrics.ranks import RankTable
 from sampled_metrics.result import Result
-from sampled_metrics.verbs.expect import EQUAL
+from sampled_metrics.study import EQUAL
 
 ESTIMATORS = ("uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01")
 """Estimators unless others are stated."""
