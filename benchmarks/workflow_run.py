@@ -28,7 +28,7 @@ class Run:
             once); 0 where the system does not tell it.
         jobs: columns job (its log's path below results/logs, without ending), rule, seconds, sampled (peak memory as in
             Snakemake's benchmark files) and memory (peak of the resident set; as sampled where the system does not tell
-            it), both in MiB.
+            it or a sample is larger), both in MiB.
     """
 
     seconds: float
@@ -86,7 +86,8 @@ def _jobs(benchmarks: Path, peaks: dict[str, int]) -> pd.DataFrame:
         measured = pd.read_csv(path, sep="\t", na_values="-").iloc[0]
         job = str(path.relative_to(benchmarks).with_suffix(""))
         sampled = float(measured["max_rss"])
-        rows.append((job, rule_of(job), float(measured["s"]), sampled, peaks.get(job, sampled * 2**20) / 2**20))
+        peak = max(sampled, peaks.get(job, 0) / 2**20)
+        rows.append((job, rule_of(job), float(measured["s"]), sampled, peak))
     return pd.DataFrame(rows, columns=["job", "rule", "seconds", "sampled", "memory"])
 
 
