@@ -13,7 +13,7 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-report test-wheel test-slurm lint format docs docs-outputs seed-spread publish bench lock clean
+.PHONY: help demo reproduce test test-report test-wheel test-slurm lint format docs docs-outputs seed-spread publish bench bench-scale lock clean
 
 help:  ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -98,6 +98,9 @@ bench: reproduce $(PEERS)/ready  ## ranking beside other tools and the limit, as
 	$(BIN)/python benchmarks/ranking.py --peers $(PEERS)/bin/python --output docs/reproduction/ranking.md
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/growth.py --output docs/reproduction/growth
 	$(BIN)/python benchmarks/study.py --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) --output docs/reproduction/time.md
+
+bench-scale: $(READY)  ## the study at the shape of MovieLens 32M, on synthetic events (ten minutes): docs/reproduction/scale.md
+	$(BIN)/python benchmarks/scale.py --cores $(CORES) --output docs/reproduction/scale.md
 
 COMPILE = uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 lock:  ## envs/*.lock anew, from pyproject.toml and envs/*.in (needs uv)

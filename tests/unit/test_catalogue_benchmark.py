@@ -3,6 +3,7 @@
 import importlib.util
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,8 @@ def test_another_process_writes_the_same_bytes_and_another_seed_does_not(catalog
     command = [sys.executable, str(SCRIPT), "--users", users, "--items", items, "--events", events]
     subprocess.run([*command, "--seed", "1", "--output", str(path)], check=True, capture_output=True)
     assert path.read_bytes() == written[0].read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        assert [each.date_time for each in archive.infolist()] == [(1980, 1, 1, 0, 0, 0)]
     catalogue.write(path, *SHAPE, seed=2)
     assert path.read_bytes() != written[0].read_bytes()
 
