@@ -58,6 +58,7 @@ def report(
         {
             "Job": own["job"].str.removeprefix("large/"),
             "Seconds": [f"{value:.1f}" for value in own["seconds"]],
+            "Seconds of processor": [f"{value:.1f}" for value in own["processor"]],
             "Peak memory, MiB": [f"{value:.0f}" for value in own["memory"]],
             "As Snakemake samples it, MiB": [f"{value:.0f}" for value in own["sampled"]],
         }
@@ -80,7 +81,8 @@ def report(
         f"{LIMIT_OF_RANKS} MiB.",
         table.to_markdown(index=False, disable_numparse=True),
         "Peak memory is the high-water mark of the resident set, which the kernel keeps (VmHWM, in the end ru_maxrss). "
-        "Snakemake samples it, up to half a minute apart, and can miss a peak.",
+        "Snakemake samples it, up to half a minute apart, and misses peaks. Seconds of processor are those of all cores "
+        "together, and depend less on what else the machine does.",
         machine.table(machine.describe()),
     ]
     return "\n\n".join(parts)

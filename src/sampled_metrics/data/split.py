@@ -122,12 +122,13 @@ def _hold_out(events: Events, latest: Ints, tie: NDArray[np.generic]) -> Split:
 
 
 def _training(users: NDArray[np.integer], items: NDArray[np.integer], shape: tuple[int, int]) -> csr_array:
-    """Return distinct pairs as a sparse matrix, in order; leaner than by way of a matrix of coordinates."""
-    indptr = np.concatenate(([0], np.cumsum(np.bincount(users, minlength=shape[0]))))
+    """Return distinct pairs as a sparse matrix, in order and with indices of 32 bits where these are enough."""
+    kind = np.int32 if max(*shape, len(users)) < 2**31 else np.int64
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(users, minlength=shape[0])))).astype(kind)
     numbers = pair_numbers(users, items, shape[1])
     numbers.sort()
     numbers %= shape[1]
-    indices = numbers.astype(np.int32)
+    indices = numbers.astype(kind)
     del numbers
     return csr_array((np.ones(len(indices)), indices, indptr), shape=shape)
 

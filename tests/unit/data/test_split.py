@@ -114,6 +114,12 @@ class TestFile:
         for name in ("held_out", "user_ids", "item_ids", "candidates"):
             assert getattr(again, name).tolist() == getattr(self.SPLIT, name).tolist()
 
+    def test_indices_take_32_bits(self, tmp_path):
+        self.SPLIT.write(tmp_path / "split.npz")
+        training = read_split(tmp_path / "split.npz").training
+        assert training.indices.dtype == training.indptr.dtype == np.int32
+        assert training.has_canonical_format
+
     def test_is_the_same_bytes_twice(self, tmp_path):
         for path in (tmp_path / "1.npz", tmp_path / "2.npz"):
             self.SPLIT.write(path)
