@@ -34,9 +34,11 @@ def write_events(path: Path, shape: Mapping[str, int]) -> tuple[float, float, st
     command += [each for name, number in shape.items() for each in (f"--{name}", str(number))]
     writing = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert writing.stdout
-    printed = writing.stdout.read()
+    with writing.stdout as stream:
+        printed = stream.read()
     _, status, used = os.wait4(writing.pid, 0)
-    if status:
+    writing.returncode = os.waitstatus_to_exitcode(status)  # so that Popen knows, too
+    if writing.returncode:
         sys.exit(1)
     return time.monotonic() - start, used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10), printed
 
@@ -81,8 +83,8 @@ def report(
         f"{LIMIT_OF_RANKS} MiB.",
         table.to_markdown(index=False, disable_numparse=True),
         "Peak memory is the high-water mark of the resident set, which the kernel keeps (VmHWM, in the end ru_maxrss). "
-        "Snakemake samples it, up to half a minute apart, and misses peaks. Seconds of processor are those of all cores "
-        "together, and depend less on what else the machine does.",
+        "Snakemake samples it, up to half a minute apart, and misses peaks. Seconds of processor are those of all "
+        "cores together, and depend less on what else the machine does.",
         machine.table(machine.describe()),
     ]
     return "\n\n".join(parts)
