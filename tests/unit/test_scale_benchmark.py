@@ -28,7 +28,7 @@ def test_the_page_has_every_job_of_the_dataset_in_the_order_of_the_workflow(scal
     )
     shape = {"users": 2000, "items": 30, "events": 40_000, "seed": 1}
     ran = importlib.import_module("workflow_run").Run(90.0, 2100.0, jobs)
-    page = scale.report(shape, (5.0, 50.0, "most events of an item: 7\n"), {"mean_candidates": 28.6}, ran, 2)
+    page = scale.report(shape, (5.0, 50.0, "most events of an item: 7\n"), {"mean_candidates": 28.6}, ran, 2, 3.21)
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("|")]
     names = [row[0] for row in rows]
     assert names[names.index("split") : names.index("Machine")] == ["split", "train-A", "rank-A", "figure-6"]
@@ -36,6 +36,7 @@ def test_the_page_has_every_job_of_the_dataset_in_the_order_of_the_workflow(scal
     assert "2,000 users, 30 items, 40,000 events" in page
     assert "- most events of an item: 7\n" in page
     assert "**1.5 minutes** on 2 cores" in page
+    assert "3.2 processes wanted a core" in page
     assert "largest process took **2000 MiB**" in page
     assert "the largest that ranks **600 MiB**" in page
 
