@@ -85,8 +85,8 @@ def report(
         f"**{ran.seconds / 60:.1f} minutes** on {cores} cores, of which the running example {toy.sum():.0f} s, and at "
         f"most **{ran.memory:.0f} MiB** of memory for all processes together. The largest process took "
         f"**{largest:.0f} MiB**, the largest that ranks **{of_ranks:.0f} MiB**; the limits are {LIMIT} and "
-        f"{LIMIT_OF_RANKS} MiB. In the last quarter of an hour {load:.1f} processes wanted a core, on average: with more "
-        f"than {cores} the seconds are longer than they need be.",
+        f"{LIMIT_OF_RANKS} MiB. In the last quarter of an hour {load:.1f} processes wanted a core, on average: with "
+        f"more than {cores} the seconds are longer than they need be.",
         table.to_markdown(index=False, disable_numparse=True),
         "Peak memory is the high-water mark of the resident set, which the kernel keeps (VmHWM, in the end ru_maxrss). "
         "Snakemake samples it, up to half a minute apart, and misses peaks. Seconds of processor are those of all "
