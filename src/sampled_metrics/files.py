@@ -52,12 +52,13 @@ def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:
         np.savez(temporary, allow_pickle=False, **arrays)
 
 
-def npz_shapes(path: str | os.PathLike[str]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the arrays that `write_npz` wrote, without reading them."""
-    shapes = {}
+def npz_headers(path: str | os.PathLike[str]) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+    """Return shape and type of the arrays that `write_npz` wrote, without reading them."""
+    headers = {}
     with zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
             with archive.open(name) as array:
                 np.lib.format.read_magic(array)
-                shapes[name.removesuffix(".npy")] = np.lib.format.read_array_header_1_0(array)[0]
-    return shapes
+                shape, _, kind = np.lib.format.read_array_header_1_0(array)
+                headers[name.removesuffix(".npy")] = shape, kind
+    return headers

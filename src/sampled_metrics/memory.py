@@ -1,7 +1,7 @@
 """The memory budget of a job: what it may hold resident, and what the least is that would do.
 
-What a job needs is worked out beforehand, from the size of the data, so that a budget that is too small is refused before
-anything is read, and the same on every machine.
+What a job needs is worked out beforehand, from the size of the data, so that a budget that is too small is refused
+before anything is read, and the same on every machine.
 """
 
 import math
@@ -41,7 +41,9 @@ def require(least: int, memory: int | None, what: str) -> None:
     """
     if memory is not None and least > memory * MEGABYTE:
         enough = math.ceil(least / MEGABYTE)
-        raise ConfigError(f"ranking.memory: {what} takes {enough} MB at least, and may take {memory}; give {enough} or more")
+        raise ConfigError(
+            f"ranking.memory: {what} takes {enough} MB at least, and may take {memory}; give {enough} or more"
+        )
 
 
 def left(least: int, memory: int | None) -> float:

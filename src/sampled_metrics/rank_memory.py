@@ -1,7 +1,8 @@
 """What ranking holds in memory at least, by kind of model, and what it does with more.
 
-At least: Python, the events, the model, and for each thread the smallest block that can be worked on. All that is beyond
-makes blocks larger, up to a size from which they are no faster, and then keeps similarities that would be made twice.
+At least: Python, the events, the model, and for each thread the smallest block that can be worked on. All that
+is beyond makes blocks larger, up to a size from which they are no faster, and then keeps similarities that would be
+made twice.
 """
 
 import os
@@ -68,9 +69,7 @@ def require_files(model: str | os.PathLike[str], split: str | os.PathLike[str], 
     require(least_memory(read_stored(model), read_shape(split), threads), memory, "ranking")
 
 
-def width_and_rows(
-    model: Stored, shape: Shape, threads: int, memory: int | None
-) -> tuple[int, int, float]:
+def width_and_rows(model: Stored, shape: Shape, threads: int, memory: int | None) -> tuple[int, int, float]:
     """Return items of a block, items whose similarities are made at a time, and bytes to keep similarities in."""
     spare = left(least_memory(model, shape, threads), memory)
     for width in WIDTHS:

@@ -59,7 +59,7 @@ def rank_held_out(
         watch: wraps the range of blocks, for a progress bar.
         precision: float64 or float32, what the scores of factor models are rounded to.
         threads: how many blocks are counted at a time; the counts are the same whatever their number.
-        memory: megabytes that may be resident, split and model among them; None for any amount. The counts are the same.
+        memory: megabytes that may be resident, split and model among them; None for any amount. No count changes.
 
     Raises:
         ConfigError: the memory does not suffice; the message says what would.

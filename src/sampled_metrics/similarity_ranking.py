@@ -58,6 +58,8 @@ class SimilarityCounter:
             room: bytes of similarities to keep between the passes.
         """
         users, self._items = training.shape
+        if not training.has_sorted_indices:  # both passes have to add up in one order
+            training = training.sorted_indices()
         self._columns, self._training, self._held_out, self._user_ids = columns, training, held_out, user_ids
         self._width = width
         every = range(0, self._items, width)

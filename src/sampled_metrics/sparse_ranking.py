@@ -71,6 +71,7 @@ def _count_block(
 ) -> tuple[Ints, Ints]:
     """Count entries other than 0, take those of training items out again, and then see to the rest, which score 0."""
     rows = np.repeat(np.arange(len(held_out), dtype=np.int32), np.diff(scores.indptr))
+    _forget_not_finite(scores, rows, training, user_ids)
     of_held_out = scores.indices == held_out[rows]
     target = np.zeros(len(held_out))
     target[rows[of_held_out]] = scores.data[of_held_out]
@@ -78,23 +79,38 @@ def _count_block(
     trained = csr_array(scores.multiply(training))
     trained_rows = np.repeat(np.arange(len(held_out), dtype=np.int32), np.diff(trained.indptr))
     trained_above, trained_tied, trained_entries = _compared(trained.data, trained_rows, target)
-    wrong = _rows_where(~np.isfinite(scores.data), rows, len(target))
-    if wrong.any():
-        require_finite(wrong != _rows_where(~np.isfinite(trained.data), trained_rows, len(target)), user_ids)
     zeros = scores.shape[1] - entries - (np.diff(training.indptr) - trained_entries)
     above += np.where(target < 0, zeros, 0) - trained_above
     tied += np.where(target == 0, zeros, 0) - trained_tied
     return above, tied - 1
 
 
-def _compared(scores: NDArray[np.floating], rows: Ints, target: NDArray[np.float64]) -> tuple[Ints, Ints, Ints]:
-    """Return by row how many scores other than 0 are above the row's target, how many equal it, and how many there are."""
+def _forget_not_finite(
+    scores: csr_array, rows: NDArray[np.integer], training: csr_array, user_ids: NDArray[np.generic]
+) -> None:
+    """Refuse candidates' scores that are not finite numbers; those of training items, which do not matter, become 0."""
+    bad = np.flatnonzero(~np.isfinite(scores.data))
+    if not len(bad):
+        return
+    items = scores.shape[1]
+    owners = np.repeat(np.arange(len(user_ids)), np.diff(training.indptr))
+    pairs = rows[bad].astype(np.int64) * items + scores.indices[bad]
+    candidates = bad[~np.isin(pairs, owners * items + training.indices)]
+    require_finite(_rows_where(candidates, rows, len(user_ids)) > 0, user_ids)
+    scores.data[bad] = 0.0
+
+
+def _compared(
+    scores: NDArray[np.floating], rows: NDArray[np.integer], target: NDArray[np.float64]
+) -> tuple[Ints, Ints, Ints]:
+    """Return how many scores other than 0 are above the row's target, how many equal it, and how many there are."""
     targets = target[rows]
     other = scores != 0
     return tuple(  # type: ignore[return-value]  # of three
-        _rows_where(which, rows, len(target)) for which in ((scores > targets) & other, (scores == targets) & other, other)
+        _rows_where(which, rows, len(target))
+        for which in ((scores > targets) & other, (scores == targets) & other, other)
     )
 
 
-def _rows_where(which: NDArray[np.bool_], rows: Ints, users: int) -> Ints:
+def _rows_where(which: NDArray[np.bool_] | Ints, rows: NDArray[np.integer], users: int) -> Ints:
     return np.bincount(rows[which], minlength=users).astype(np.int64)

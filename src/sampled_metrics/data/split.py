@@ -46,7 +46,8 @@ class Split:
     @property
     def shape(self) -> Shape:
         """How many users, items and training events there are."""
-        return Shape(*self.training.shape, self.training.nnz)
+        users, items = self.training.shape
+        return Shape(users, items, self.training.nnz)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the split as npz."""
@@ -71,8 +72,9 @@ def read_split(path: str | os.PathLike[str]) -> Split:
 
 def read_shape(path: str | os.PathLike[str]) -> Shape:
     """Read the size of what `Split.write` wrote, and nothing else."""
-    sizes = files.npz_shapes(path)
-    return Shape(sizes["user_ids"][0], sizes["item_ids"][0], sizes["indices"][0])
+    headers = files.npz_headers(path)
+    (users,), (items,), (events,) = (headers[name][0] for name in ("user_ids", "item_ids", "indices"))
+    return Shape(users, items, events)
 
 
 def hold_last_out(events: Events, ties: str, rng: np.random.Generator) -> Split:

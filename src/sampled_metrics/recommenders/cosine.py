@@ -43,7 +43,7 @@ class Occurrences:
     def cosines(self, items: slice) -> csr_array:
         """Cosines of a block of items to all, eq. 27 with q = 1, as sparse (block, items); none is 0."""
         together = csr_array(self.by_item[items] @ self.training)
-        # the square root of t² / (n_i n_j), whose numerator and denominator are exact, makes equal cosines equal numbers
+        # the square root of t² / (n_i n_j), both of which are exact, makes equal cosines equal numbers
         cosines = together.data
         np.square(cosines, out=cosines)
         of_both = self.users[together.indices]
@@ -97,7 +97,7 @@ class Weighting:
             kept.data[stored] = self.normalized(kept[block].toarray())[owners, kept.indices[stored]]
 
     def columns(self, occurrences: Occurrences, items: slice, rows: int) -> Floats:
-        """Similarities of some items to all, as (items, some items): what an event with a row's item adds to their scores.
+        """Similarities of some items to all, as (items, some items): what an event with a row's item adds to scores.
 
         Args:
             occurrences: the events.

@@ -62,12 +62,12 @@ class ItemCF:
         Raises:
             ConfigError: the memory does not suffice.
         """
-        least = self.least_memory(Shape(*training.shape, training.nnz))
+        users, items = training.shape
+        least = self.least_memory(Shape(users, items, training.nnz))
         require(least, memory, "item-cf")
         weighting = Weighting(self.exponent, self.keep_self, self.row_norm, self.denominator)
         if self.neighbours is None and self.neighbours_prime is None:
             return CosineModel(weighting)
-        items = training.shape[1]
         occurrences = Occurrences(training)
         rows = rows_at_once(items, left(least, memory) + ROW_BYTES * items)
         kept = near_items(occurrences, self.neighbours, self.neighbours_prime, rows)

@@ -220,5 +220,6 @@ def read_stored(path: str | os.PathLike[str]) -> Stored:
         kind = str(arrays["kind"]) if "kind" in arrays else ""
         if kind not in KINDS:
             raise DataError(f"{path}: is not a model of this project")
-    sizes = [8 * math.prod(shape) for name, shape in files.npz_shapes(path).items() if name != "kind"]
-    return Stored(kind, sum(sizes))
+    headers = files.npz_headers(path)
+    large = [name for name, (shape, _) in headers.items() if shape]
+    return Stored(kind, sum(math.prod(headers[name][0]) * headers[name][1].itemsize for name in large))

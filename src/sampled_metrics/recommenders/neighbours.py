@@ -1,6 +1,7 @@
 """The items nearest to each item (N_k of eq. 28), found a block of items at a time; only what is near is kept."""
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sampled_metrics.arrays import Floats, Ints
@@ -58,7 +59,7 @@ def near_items(occurrences: Occurrences, k: int | None, k_prime: int | None, row
     return csr_array(_within(near, cosines, np.minimum(found, k_prime), most).multiply(by_column))
 
 
-def _within(near: Ints, cosines: Floats, counts: Ints, most: int) -> csr_array:
+def _within(near: NDArray[np.int32], cosines: Floats, counts: Ints, most: int) -> csr_array:
     """Return the first so many of each item's neighbours, in the item's row."""
     taken = np.arange(most) < counts[:, np.newaxis]
     rows = csr_array((cosines[taken], near[taken], np.append(0, np.cumsum(counts))), shape=(len(near), len(near)))
