@@ -33,7 +33,8 @@ def least_memory(model: Stored, shape: Shape, threads: int = 1) -> int:
     if model.kind == "factors":
         return held + model.size + threads * BLOCK_BYTES  # item factors are transposed
     if model.kind == "sparse similarity":
-        return held + 8 * shape.users + threads * (ENTRY_BYTES * shape.items + SCORING_BYTES)
+        marked = 2 * model.size + 64 * shape.items  # with a diagonal, and while that is put in
+        return held + marked + 8 * shape.users + threads * (ENTRY_BYTES * shape.items + SCORING_BYTES)
     if model.kind == "similarity":
         return held + _by_item(shape) + threads * _block(shape.items, WIDTHS[-1])
     if model.kind == "cosine":
