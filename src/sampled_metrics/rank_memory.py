@@ -31,7 +31,9 @@ def least_memory(model: Stored, shape: Shape, threads: int = 1) -> int:
     """
     held = shape.held + model.size
     if model.kind == "factors":
-        return held + model.size + threads * BLOCK_BYTES  # item factors are transposed
+        return (
+            held + 2 * model.size + threads * BLOCK_BYTES
+        )  # copies: of the precision, transposed, while it is checked
     if model.kind == "sparse similarity":
         marked = 2 * model.size + 64 * shape.items  # with a diagonal, and while that is put in
         return held + marked + 8 * shape.users + threads * (ENTRY_BYTES * shape.items + SCORING_BYTES)
