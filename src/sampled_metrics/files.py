@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,3 +50,15 @@ def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:
     """Write named arrays, none of which may hold Python objects."""
     with written_whole(path) as temporary:
         np.savez(temporary, allow_pickle=False, **arrays)
+
+
+def npz_headers(path: str | os.PathLike[str]) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+    """Return shape and type of the arrays that `write_npz` wrote, without reading them."""
+    headers = {}
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            with archive.open(name) as array:
+                np.lib.format.read_magic(array)
+                shape, _, kind = np.lib.format.read_array_header_1_0(array)
+                headers[name.removesuffix(".npy")] = shape, kind
+    return headers

@@ -12,6 +12,7 @@ from sampled_metrics import files
 from sampled_metrics.arrays import Ints
 from sampled_metrics.data.events import Events, pair_numbers
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.memory import Shape
 
 TIE_ORDER: dict[str, Callable[[Ints, int, np.random.Generator], Ints]] = {
     "first": lambda positions, events, rng: -positions,
@@ -44,6 +45,12 @@ class Split:
         """(users,) n_u: all items less the user's training items. The held-out item counts."""
         return self.training.shape[1] - np.diff(self.training.indptr).astype(np.int64)
 
+    @property
+    def shape(self) -> Shape:
+        """How many users, items and training events there are."""
+        users, items = self.training.shape
+        return Shape(users, items, self.training.nnz)
+
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the split as npz."""
         files.write_npz(
@@ -63,6 +70,13 @@ def read_split(path: str | os.PathLike[str]) -> Split:
         indices = arrays["indices"]
         training = csr_array((np.ones(len(indices)), indices, arrays["indptr"]), shape=shape)
         return Split(training, arrays["held_out"], arrays["user_ids"], arrays["item_ids"])
+
+
+def read_shape(path: str | os.PathLike[str]) -> Shape:
+    """Read the size of what `Split.write` wrote, and nothing else."""
+    headers = files.npz_headers(path)
+    (users,), (items,), (events,) = (headers[name][0] for name in ("user_ids", "item_ids", "indices"))
+    return Shape(users, items, events)
 
 
 def hold_last_out(events: Events, ties: str, rng: np.random.Generator) -> Split:
