@@ -12,7 +12,7 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-report test-wheel test-slurm lint format docs docs-outputs seed-spread publish bench lock clean
+.PHONY: help demo reproduce test test-faults test-report test-wheel test-slurm lint format docs docs-outputs seed-spread publish bench lock clean
 
 help:  ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -35,6 +35,9 @@ reproduce: $(READY)  ## the whole study, from the archive to results/report.html
 
 test: $(READY)  ## all tests
 	$(BIN)/pytest
+
+test-faults: $(READY)  ## every fault, the slow ones too, and docs/reliability.md from what came of them
+	$(BIN)/pytest tests/faults -m 'slow or not slow' --reliability docs/reliability
 
 test-report: $(READY)  ## the report, and the docs if they are built, in headless Chromium (Debian: apt-get install chromium)
 ifeq ($(CHROMIUM),)
