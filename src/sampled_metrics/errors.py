@@ -2,7 +2,14 @@
 
 
 class SampledMetricsError(Exception):
-    """Base of every error whose message is meant to be read by a user, without a traceback."""
+    """Base of every error whose message is meant to be read by a user, without a traceback.
+
+    As text it is one line, whatever names and values from elsewhere it quotes: what would end the line, or move the
+    cursor of a terminal, is shown escaped.
+    """
+
+    def __str__(self) -> str:
+        return "".join(each if each.isprintable() else repr(each)[1:-1] for each in super().__str__())
 
 
 class ConfigError(SampledMetricsError, ValueError):

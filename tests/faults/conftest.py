@@ -25,14 +25,21 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--reliability") and config.getoption("--fault-seed") is not None:
         raise pytest.UsageError("--fault-seed repeats one try; the table of --reliability is of all")
     config.stash[LEDGER] = Ledger()
-    config.addinivalue_line("markers", "seeds(numbers): run the test, which has an argument seed, with each of them")
+    config.addinivalue_line(
+        "markers", "seeds(numbers, fast=None): run with each seed, as slow but for so many"
+    )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marker = metafunc.definition.get_closest_marker("seeds")
     if marker is not None:
         chosen = metafunc.config.getoption("--fault-seed")
-        metafunc.parametrize("seed", list(marker.args[0]) if chosen is None else [chosen])
+        fast = marker.kwargs.get("fast")
+        seeds = [
+            pytest.param(seed, marks=[pytest.mark.slow] if fast is not None and position >= fast else [])
+            for position, seed in enumerate(marker.args[0])
+        ]
+        metafunc.parametrize("seed", seeds if chosen is None else [chosen])
 
 
 @pytest.fixture(scope="session")

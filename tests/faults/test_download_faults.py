@@ -251,7 +251,7 @@ def random_answer(rng: random.Random) -> Answer:
     )
 
 
-@pytest.mark.seeds(range(100))
+@pytest.mark.seeds(range(100), fast=40)
 def test_a_random_sequence_of_bad_answers(seed: int, destination: Path, ledger: Ledger) -> None:
     rng = random.Random(seed)
     answers = [random_answer(rng) for _ in range(rng.randrange(1, 5))]
