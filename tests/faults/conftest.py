@@ -25,9 +25,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--reliability") and config.getoption("--fault-seed") is not None:
         raise pytest.UsageError("--fault-seed repeats one try; the table of --reliability is of all")
     config.stash[LEDGER] = Ledger()
-    config.addinivalue_line(
-        "markers", "seeds(numbers, fast=None): run with each seed, as slow but for so many"
-    )
+    config.addinivalue_line("markers", "seeds(numbers, fast=None): run with each seed, as slow but for so many")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
