@@ -207,7 +207,7 @@ def _array(scores: ArrayLike) -> NDArray[np.generic]:
         found = np.asarray(scores)
     except ValueError:  # rows differ in length
         raise DataError(_SCORES) from None
-    if found.ndim != 2 or (found.dtype.kind not in "biuf" and found.dtype != object):
+    if found.ndim == 0 or (found.dtype.kind not in "biuf" and found.dtype != object):
         raise DataError(_SCORES)
     return found
 
