@@ -100,7 +100,7 @@ def rows_of(chunks: list) -> list[tuple]:
 
 def naive(content: bytes, separator: str) -> list[tuple]:
     """The events, read in the plainest way."""
-    lines = content.decode("utf-8-sig").replace("\r\n", "\n").strip("\n").split("\n")
+    lines = content.decode("utf-8-sig").replace("\r\n", "\n").rstrip("\r\n").split("\n")
     fields = [line.split(separator) for line in lines if not line.startswith("userId")]
     return [(int(user), int(item), float(rating), int(when)) for user, item, rating, when in fields]
 
