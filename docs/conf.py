@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "src"))
 project = "sampled-metrics"
 release = version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "reliability"]  # reliability.md is assembled from what that folder holds
 default_role = "code"
 nitpicky = True
 nitpick_ignore_regex = [(r"py:.*", r"(?!sampled_metrics).*")]  # other projects' documentation is not at hand

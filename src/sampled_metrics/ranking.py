@@ -22,6 +22,8 @@ from sampled_metrics.recommenders.models import CosineModel, FactorModel, Model,
 from sampled_metrics.similarity_ranking import SimilarityCounter
 from sampled_metrics.sparse_ranking import SparseCounter
 
+_SCORES = "scores must be numbers, a row of them for each user and an entry for each item"
+
 Watch = Callable[[Iterable[int]], Iterable[int]]
 
 
@@ -191,10 +193,12 @@ def rank_table_from_scores(
             f"training has {users} users, held_out has shape {held_out.shape} and user_ids {user_ids.shape}; "
             "they need one entry per user"
         )
+    if users and held_out.dtype.kind not in "iu":
+        raise DataError(f"held_out must hold indices of the {items} items, whole numbers, not {held_out.dtype}")
     if users and (held_out.min() < 0 or held_out.max() >= items):
         raise DataError(f"held_out must hold indices of the {items} items, 0 to {items - 1}")
-    score_block = scores if callable(scores) else np.asarray(scores).__getitem__
-    counter = ScoreCounter(score_block, training, held_out, user_ids)
+    score_block = scores if callable(scores) else _array(scores).__getitem__
+    counter = ScoreCounter(score_block, training, held_out.astype(np.int64), user_ids)
     above, tied = _count(counter, counter.blocks, 1, watch)
     return RankTable(user_ids, items - np.diff(training.indptr).astype(np.int64), above, tied)
 
@@ -222,8 +226,27 @@ class ScoreCounter:
     def count(self, users: Ints) -> tuple[Ints, Ints]:
         """Return above and tied, (users,) each, of the users of a block."""
         block = slice(int(users[0]), int(users[-1]) + 1)
-        scores = np.array(self._scores(block), dtype=np.float64)
+        scores = _numbers(self._scores(block))
         return _rank_block(scores, self._training[block], self._held_out[block], self._user_ids[block])
+
+
+def _numbers(scores: ArrayLike) -> NDArray[np.float64]:
+    """Return scores as an array that may be changed."""
+    try:
+        return np.array(_array(scores), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(_SCORES) from None
+
+
+def _array(scores: ArrayLike) -> NDArray[np.generic]:
+    """Return scores as an array, without a copy of one."""
+    try:
+        found = np.asarray(scores)
+    except ValueError:  # rows differ in length
+        raise DataError(_SCORES) from None
+    if found.ndim == 0 or (found.dtype.kind not in "biuf" and found.dtype != object):
+        raise DataError(_SCORES)
+    return found
 
 
 def _pairs(training: ArrayLike | csr_array) -> csr_array:

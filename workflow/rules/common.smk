@@ -6,8 +6,6 @@ import shlex
 import sys
 from pathlib import Path
 
-import yaml
-
 ROOT = Path(workflow.basedir)
 LIBRARY = ROOT / "src"
 # The scripts import the library from here, installed or not. One thread each, so that sums have one order.
@@ -21,6 +19,7 @@ if str(LIBRARY) not in sys.path:
 
 from sampled_metrics import reference
 from sampled_metrics.config import complete, ready_made_ranks, settle
+from sampled_metrics.config_files import read_config, require_modest
 from sampled_metrics.data import formats, sources
 from sampled_metrics.data.reading import files_beside
 from sampled_metrics.dependencies import library_files
@@ -28,17 +27,9 @@ from sampled_metrics.errors import ConfigError
 
 try:
     files = [ROOT / "config.yaml", *workflow.overwrite_configfiles]
-    settle(
-        config,
-        [
-            *(yaml.safe_load(Path(file).read_text()) or {} for file in files),
-            workflow.config_settings.config,
-        ],
-    )
-    complete(
-        config,
-        yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text()),
-    )
+    require_modest(config, "all together")
+    settle(config, [*map(read_config, files), workflow.config_settings.config])
+    complete(config, read_config(ROOT / "workflow/schemas/config.schema.yaml"))
 except ConfigError as error:
     sys.exit(f"error: config: {error}")
 

@@ -2,13 +2,16 @@
 
 import functools
 import hashlib
+import math
 import os
 import re
 import ssl
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import requests
@@ -16,11 +19,18 @@ import urllib3
 from tqdm import tqdm
 
 from sampled_metrics import files
-from sampled_metrics.data import wheels
+from sampled_metrics.data import pace, wheels
 from sampled_metrics.data.archives import is_web_page
 from sampled_metrics.errors import ConfigError, DataError, DownloadError
 
-_READ_BYTES = 64 * 1024  # what an interruption loses at most
+_READ_BYTES = 16 * 1024  # what an interruption loses at most
+
+LEAST_SPEED = 1000
+"""Bytes a second below which an address has as good as stopped."""
+LARGEST = 16 * 2**30
+"""Bytes that a download may have; the catalogue's largest, MovieLens 32M, has 240 million."""
+LONGEST = 12 * 3600.0
+"""Seconds that a download may take, over all attempts and addresses; the next run goes on where it stopped."""
 
 
 class _NotFetchedError(Exception):
@@ -98,6 +108,9 @@ def download(
     attempts: int = 3,
     timeout: tuple[float, float] = (10.0, 60.0),
     base_delay: float = 1.0,
+    least_speed: float = LEAST_SPEED,
+    largest: int = LARGEST,
+    longest: float = LONGEST,
     progress: bool = True,
 ) -> None:
     """Fetch a file from the first address that gives it, complete and verified.
@@ -107,6 +120,9 @@ def download(
     another address left is resumed if there is a checksum: without one nothing could tell a wrong resume from a right
     one, so the download starts over. TLS certificates are always verified, and plain http needs a checksum.
 
+    It ends, whatever a server does: an attempt that brings less than `least_speed` over the seconds of a timeout is an
+    interruption, a body of more than `largest` bytes is refused, and nothing goes on beyond `longest`.
+
     Args:
         urls: https or http addresses of the same file, or `pypi:` addresses of the same wheel, tried in turn.
         destination: where the file goes; missing folders are made.
@@ -115,6 +131,9 @@ def download(
         attempts: how often an address is asked before the next one is tried, at least 1.
         timeout: seconds to wait for a connection, and for the next bytes.
         base_delay: seconds before the second attempt; doubled before each further one.
+        least_speed: bytes a second, on average over as many seconds as both timeouts have together.
+        largest: bytes that the file may have.
+        longest: seconds that all attempts at all addresses may take.
         progress: whether to draw a progress bar on stderr.
 
     Raises:
@@ -125,22 +144,22 @@ def download(
     require_addresses(urls)
     expected = _expected_digests(md5, sha256)
     part = destination.with_name(f"{destination.name}.part")
+    limits = _Limits(timeout, least_speed, largest, longest, time.monotonic() + longest)
     reasons = []
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
         for url in urls:
             fetch = (
-                functools.partial(_fetch_wheel, wheels.parse_address(url), part)
+                functools.partial(_fetch_wheel, wheels.parse_address(url), part, limits)
                 if url.startswith(wheels.SCHEME)
-                else functools.partial(
-                    _fetch, url, part, has_checksum=bool(expected), timeout=timeout, progress=progress
-                )
+                else functools.partial(_fetch, url, part, limits, has_checksum=bool(expected), progress=progress)
             )
             try:
                 _fetch_verified(fetch, part, expected, attempts=attempts, base_delay=base_delay)
             except _NotFetchedError as error:
                 reasons.append(f"{url}: {error}")
             else:
+                _to_disk(part)
                 os.replace(part, destination)
                 return
     except OSError as error:
@@ -149,6 +168,35 @@ def download(
         f"{destination}: could not be downloaded ({'; '.join(reasons)}); "
         "download it by hand and set the dataset's `path`"
     )
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """What an address may take.
+
+    Attributes:
+        timeout: seconds to wait for a connection, and for the next bytes.
+        least_speed: bytes a second.
+        largest: bytes of the file.
+        longest: seconds for all attempts at all addresses.
+        end: when those are over, by `time.monotonic`.
+    """
+
+    timeout: tuple[float, float]
+    least_speed: float
+    largest: int
+    longest: float
+    end: float
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left."""
+        return self.end - time.monotonic()
+
+    @property
+    def window(self) -> float:
+        """Seconds over which the speed is looked at: what a slow beginning may take."""
+        return sum(self.timeout)
 
 
 def _expected_digests(md5: str | None, sha256: str | None) -> dict[str, str]:
@@ -186,10 +234,17 @@ def require_addresses(urls: Sequence[str], key: str = "datasets.*.urls") -> None
                 wheels.parse_address(url)
             except ConfigError as error:
                 raise ConfigError(f"{key}: {error}") from None
-        elif urlsplit(url).scheme not in ("https", "http"):
+        elif _scheme(url) not in ("https", "http"):
             raise ConfigError(f"{key}: {url!r} is not an https:// or http:// address")
         elif not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._+-]*", file_name(url)):
             raise ConfigError(f"{key}: {url!r} does not end in the name of a file, of letters, digits and . _ + -")
+
+
+def _scheme(url: str) -> str:
+    try:
+        return urlsplit(url).scheme
+    except ValueError:  # "http://["
+        return ""
 
 
 def _fetch_verified(
@@ -216,41 +271,68 @@ def _fetch_patiently(fetch: Callable[[], bool], *, attempts: int, base_delay: fl
     return fetch()
 
 
-def _fetch(url: str, part: Path, *, has_checksum: bool, timeout: tuple[float, float], progress: bool) -> bool:
+def _fetch(url: str, part: Path, limits: _Limits, *, has_checksum: bool, progress: bool) -> bool:
     """Ask an address once and write what it sends to `part`; returns whether bytes that were there before were kept."""
     _refuse_unchecked_http(url, has_checksum)
     handled_by_caller = sys.exception()  # would be the context of every error below
-    offset = part.stat().st_size if has_checksum and part.exists() else 0
-    # identity: the checksum and the range are those of the file, not of a compressed transfer
-    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={offset}-"} if offset else {})
+    least = math.ceil(limits.least_speed * limits.window)
     try:
-        with requests.get(url, headers=headers, timeout=timeout, stream=True) as response:
-            for hop in (*response.history, response):
-                _refuse_unchecked_http(hop.url, has_checksum)
-            if offset and _range_is_unusable(response, offset):
-                part.unlink()
-                return _fetch(url, part, has_checksum=has_checksum, timeout=timeout, progress=progress)
-            resumed = offset > 0 and response.status_code == 206
-            if not resumed:
-                _require_success(response)
-            _write_body(response, part, offset if resumed else 0, progress)
-            return resumed
+        with pace.kept_up(limits.left, limits.window, least) as received:
+            return _ask(url, part, limits, received, has_checksum=has_checksum, progress=progress)
+    except pace.TooSlowError as error:
+        raise _InterruptedError(str(error)) from error
+    except pace.OutOfTimeError as error:
+        raise _NotFetchedError(_out_of_time(limits)) from error
     except (requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError) as error:
         cause = _first_cause(error, handled_by_caller)
         if isinstance(cause, ssl.SSLCertVerificationError):
             raise _NotFetchedError(cause.verify_message) from error
         raise _InterruptedError(_in_short(cause)) from error
-    except requests.RequestException as error:
+    except (requests.RequestException, ValueError) as error:  # ValueError: redirected to what is no address
         raise _NotFetchedError(_in_short(_first_cause(error, handled_by_caller))) from error
 
 
-def _fetch_wheel(wheel: wheels.Wheel, part: Path) -> bool:
+def _ask(url: str, part: Path, limits: _Limits, received: pace.Received, *, has_checksum: bool, progress: bool) -> bool:
+    """Ask for the file, or for its rest where there is a beginning, and write the answer; returns as `_fetch`."""
+    offset = part.stat().st_size if has_checksum and part.exists() else 0
+    # identity: the checksum and the range are those of the file, not of a compressed transfer
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={offset}-"} if offset else {})
+    with requests.get(
+        url, headers=headers, timeout=limits.timeout, stream=True, hooks={"response": _leave_body_of_redirect}
+    ) as response:
+        for hop in (*response.history, response):
+            _refuse_unchecked_http(hop.url, has_checksum)
+        if offset and _range_is_unusable(response, offset):
+            part.unlink()
+            return _ask(url, part, limits, received, has_checksum=has_checksum, progress=progress)
+        resumed = offset > 0 and response.status_code == 206
+        if not resumed:
+            _require_success(response)
+        _write_body(response, part, offset if resumed else 0, limits.largest, received, progress)
+        return resumed
+
+
+def _leave_body_of_redirect(response: requests.Response, **_: Any) -> None:
+    """Keep requests from reading all of a redirect's body into memory, which has no use and may have no end."""
+    if response.is_redirect:
+        response._content = b""
+        response.raw.close()
+
+
+def _fetch_wheel(wheel: wheels.Wheel, part: Path, limits: _Limits) -> bool:
     """Download a wheel to `part`; no bytes that were there before are kept."""
     try:
-        wheels.fetch(wheel, part)
+        with pace.kept_up(limits.left, limits.window, 0):
+            wheels.fetch(wheel, part)
     except DownloadError as error:
         raise _NotFetchedError(str(error)) from error
+    except pace.OutOfTimeError as error:
+        raise _NotFetchedError(_out_of_time(limits)) from error
     return False
+
+
+def _out_of_time(limits: _Limits) -> str:
+    return f"not done in the {limits.longest:g} seconds that all of a download may take"
 
 
 def _refuse_unchecked_http(url: str, has_checksum: bool) -> None:
@@ -272,9 +354,14 @@ def _require_success(response: requests.Response) -> None:
         raise failure(f"HTTP {status} {response.reason}".rstrip())
 
 
-def _write_body(response: requests.Response, part: Path, offset: int, progress: bool) -> None:
-    """Write the body to `part` from `offset` on, and to the disk; urllib3 raises if it is shorter than announced."""
+def _write_body(
+    response: requests.Response, part: Path, offset: int, largest: int, received: pace.Received, progress: bool
+) -> None:
+    """Write the body to `part` from `offset` on; urllib3 raises if it is shorter than announced."""
     remaining = response.raw.length_remaining
+    size = offset
+    if remaining is not None and offset + remaining > largest:
+        raise _NotFetchedError(f"announces {offset + remaining} bytes, more than the {largest} allowed")
     with (
         part.open("ab" if offset else "wb") as file,
         tqdm(
@@ -288,9 +375,18 @@ def _write_body(response: requests.Response, part: Path, offset: int, progress: 
         ) as bar,
     ):
         for data in response.raw.stream(_READ_BYTES, decode_content=False):
+            size += len(data)
+            if size > largest:
+                part.unlink()
+                raise _NotFetchedError(f"sends more than the {largest} bytes allowed")
             file.write(data)
+            received.count += len(data)
             bar.update(len(data))
-        file.flush()
+
+
+def _to_disk(path: Path) -> None:
+    """Have the disk hold what a file holds, so that a name given next never stands for less."""
+    with path.open("rb") as file:
         os.fsync(file.fileno())
 
 

@@ -40,9 +40,7 @@ def edited(path: Path, old: bytes, new: bytes) -> Path:
 
 
 class TestWellFormed:
-    @pytest.mark.parametrize(
-        "compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
-    )
+    @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
     @pytest.mark.parametrize("name", ["ml-1m.zip", "archive.bin"])
     def test_zip_member_in_a_folder(self, tmp_path, compression, name):
         path = make_zip(tmp_path / name, {"ml-1m/": b"", "ml-1m/README": b"", "ml-1m/ratings.dat": EVENTS}, compression)
@@ -151,7 +149,7 @@ class TestDamage:
     def test_unknown_compression(self, tmp_path):
         path = make_zip(tmp_path / "a.zip", {"ratings.dat": EVENTS}, zipfile.ZIP_BZIP2)
         path.write_bytes(path.read_bytes().replace(b"\x0c\x00", b"\x09\x00"))
-        assert "compression" in error_of(path)
+        assert "its compression (kind 9) is not read; pack it again by deflate" in error_of(path)
 
     def test_encrypted(self, tmp_path):
         path = make_zip(tmp_path / "a.zip", {"ratings.dat": EVENTS})
@@ -176,7 +174,7 @@ class TestDamage:
 class TestZipBomb:
     def test_compression_ratio(self, tmp_path):
         path = make_zip(tmp_path / "a.zip", {"ratings.dat": bytes(50_000_000)})
-        assert "more than the 1000:1 allowed" in error_of(path)
+        assert "more than the 200:1 allowed" in error_of(path)
 
     def test_declared_size(self, tmp_path):
         path = make_zip(tmp_path / "a.zip", {"ratings.dat": EVENTS})

@@ -13,12 +13,16 @@ import pandas as pd
 from sampled_metrics.data.events import EventChunk
 from sampled_metrics.errors import ConfigError, DataError
 
-# Numbers of up to 18 digits fit int64, and exponents of two digits float64, so what matches needs no further check.
-# Possessive (++, *+, ?+): linear in time.
+# Numbers of up to 18 digits fit int64, as do those of 19 that do not begin with 9 (times in nanoseconds), and exponents
+# of two digits float64, so what matches needs no further check. Possessive (++, *+, ?+) and atomic: linear in time.
 _ID = rb"[0-9]{1,18}+"
 _DECIMAL = rb"-?[0-9]{1,18}+(?:\.[0-9]{1,18}+)?+"
-_WHOLE = rb"-?[0-9]{1,18}+"
-_NUMBER = rb"-?(?:[0-9]{1,18}+(?:\.[0-9]{0,18}+)?+|\.[0-9]{1,18}+)(?:[eE][+-]?[0-9]{1,2}+)?+"
+_DIGITS = rb"(?>[0-8][0-9]{18}|[0-9]{1,18}+)"
+_WHOLE = rb"-?" + _DIGITS
+_NUMBER = rb"-?(?:%b(?:\.[0-9]{0,18}+)?+|\.[0-9]{1,18}+)(?:[eE][+-]?[0-9]{1,2}+)?+" % _DIGITS
+
+_EXACT = 2**53
+"""Whole numbers below this one are different numbers as float64, too."""
 
 _BLOCK_BYTES = 16 * 2**20
 _LINE_BYTES = 2**20  # more than a well-formed line has; bounds what a file without line ends takes
@@ -35,8 +39,9 @@ class Layout:
         separator: what stands between the fields of a line.
         columns: what each field is, in order: "user", "item", "rating", "timestamp", or None for what is ignored.
         expected: what messages say a line should be.
-        has_text_ids: False: ids are whole numbers from 0, ratings decimal numbers, timestamps whole numbers, each of
-            at most 18 digits. True: ids are any text that is not empty, ratings and timestamps any finite numbers.
+        has_text_ids: False: ids are whole numbers from 0, ratings decimal numbers, each of at most 18 digits, and
+            timestamps whole numbers of 64 bits. True: ids are any text that is not empty, ratings and timestamps any
+            finite numbers.
         has_quotes: whether a field may stand in double quotes, as in csv, where a quote is written twice.
     """
 
@@ -63,6 +68,7 @@ def read_events(stream: BinaryIO, name: str, layout: Layout, *, lines_before: in
     """
     pattern = _events(layout)
     has_events = False
+    precision = _Precision(name)
     rest = b"" if lines_before else stream.read(len(_BYTE_ORDER_MARK)).removeprefix(_BYTE_ORDER_MARK)
     is_end = False
     while not is_end:
@@ -76,7 +82,9 @@ def read_events(stream: BinaryIO, name: str, layout: Layout, *, lines_before: in
         rest = block[len(events) :]
         if events:
             has_events = True
-            yield _convert(events, layout, name, lines_before)
+            chunk = _convert(events, layout, name, lines_before)
+            precision.check(chunk, events, lines_before)
+            yield chunk
             lines_before += events.count(b"\n")
         # before the end, a line that seems malformed may only be cut: it is tried again with what follows
         is_malformed = rest not in (b"", b"\n", b"\r\n") if is_end else not events and len(rest) > _LINE_BYTES
@@ -85,6 +93,35 @@ def read_events(stream: BinaryIO, name: str, layout: Layout, *, lines_before: in
             raise DataError(f"{name}, line {lines_before + 1}: expected {layout.expected}, got {shown(line)}")
     if not has_events:
         raise DataError(f"{name}: holds no events")
+
+
+class _Precision:
+    """Refuses timestamps that would lose digits: large whole numbers, where others in the column have decimals."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._large = ""
+        self._has_decimals = False
+
+    def check(self, chunk: EventChunk, events: bytes, lines_before: int) -> None:
+        """Look at the next chunk, and the lines it is made of.
+
+        Raises:
+            DataError: a timestamp would lose digits.
+        """
+        if chunk.timestamps is None:
+            return
+        self._has_decimals |= chunk.timestamps.dtype.kind == "f"
+        large = (chunk.timestamps >= _EXACT) | (chunk.timestamps <= -_EXACT)
+        if not self._large and large.any():
+            event = int(large.argmax())
+            lines = events.split(b"\n", event + 1)
+            self._large = f"line {lines_before + event + 1}: the timestamp of {shown(lines[event])}"
+        if self._large and self._has_decimals:
+            raise DataError(
+                f"{self._name}, {self._large} is 2^53 or more, and others in the file have decimals or exponents: "
+                "together they would lose digits; write all as whole numbers"
+            )
 
 
 def read_header(stream: BinaryIO, name: str) -> str:

@@ -1,0 +1,1 @@
+"""Faults, each a real one: what the project is given or done to, and what comes of it."""

@@ -1,0 +1,234 @@
+"""A real server of bytes on this machine that answers each request as a test says, well or badly.
+
+It writes what goes over the wire itself, so that nothing keeps it from being wrong.
+"""
+
+import socket
+import socketserver
+import ssl
+import struct
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+CONTENT = bytes(number * number % 251 for number in range(300_000))
+WEB_PAGE = b"<!DOCTYPE html><html><body>Sign in to the WLAN</body></html>"
+REASONS = {200: "OK", 206: "Partial Content", 302: "Found", 404: "Not Found", 416: "Range Not Satisfiable"}
+
+
+@dataclass
+class Request:
+    """A request, and the connection to answer it on.
+
+    Attributes:
+        connection: the socket.
+        first: the first byte asked for; None if all are.
+        stopping: set when the server is about to end.
+    """
+
+    connection: socket.socket
+    first: int | None
+    stopping: threading.Event
+
+    def send(self, data: bytes) -> None:
+        self.connection.sendall(data)
+
+    def head(self, status: int, *fields: str) -> None:
+        lines = [f"HTTP/1.1 {status} {REASONS.get(status, 'Something')}", "Connection: close", *fields, "", ""]
+        self.send("\r\n".join(lines).encode("latin-1"))
+
+    def wait(self, seconds: float) -> None:
+        if self.stopping.wait(seconds):
+            raise ConnectionError("the test is over")
+
+
+Answer = Callable[[Request], None]
+
+
+class Server(socketserver.ThreadingTCPServer):
+    """Gives, for every request, the next of `answers`, and the last one again and again."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self, answers: list[Answer], context: ssl.SSLContext | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answers = answers
+        self.context = context
+        self.firsts: list[int | None] = []
+        self.stopping = threading.Event()
+
+    @property
+    def address(self) -> str:
+        return f"{'https' if self.context else 'http'}://127.0.0.1:{self.server_address[1]}"
+
+    @property
+    def url(self) -> str:
+        return f"{self.address}/ml-1m.zip"
+
+    def handle_error(self, request, client_address) -> None:
+        pass  # clients that hang up are what is wanted
+
+
+class Handler(socketserver.BaseRequestHandler):
+    server: Server
+
+    def handle(self) -> None:
+        connection = self.request
+        connection.settimeout(60)
+        if not self.server.context:
+            return self.answer(connection)
+        with self.server.context.wrap_socket(connection, server_side=True) as connection:
+            return self.answer(connection)
+
+    def answer(self, connection: socket.socket) -> None:
+        head = b""
+        while b"\r\n\r\n" not in head:
+            received = connection.recv(65536)
+            if not received:
+                return
+            head += received
+        ranges = [line for line in head.split(b"\r\n") if line.lower().startswith(b"range:")]
+        first = int(ranges[0].partition(b"=")[2].rstrip(b"-")) if ranges else None
+        self.server.firsts.append(first)
+        answers = self.server.answers
+        (answers.pop(0) if len(answers) > 1 else answers[0])(Request(connection, first, self.server.stopping))
+
+
+@contextmanager
+def serving(*answers: Answer, context: ssl.SSLContext | None = None) -> Iterator[Server]:
+    server = Server(list(answers), context)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.stopping.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def honest(request: Request) -> None:
+    """The whole file, or the range asked for."""
+    if request.first is None:
+        request.head(200, f"Content-Length: {len(CONTENT)}")
+        request.send(CONTENT)
+    elif request.first >= len(CONTENT):
+        request.head(416, "Content-Length: 0")
+    else:
+        rest = CONTENT[request.first :]
+        span = f"bytes {request.first}-{len(CONTENT) - 1}/{len(CONTENT)}"
+        request.head(206, f"Content-Length: {len(rest)}", f"Content-Range: {span}")
+        request.send(rest)
+
+
+def status(code: int) -> Answer:
+    return lambda request: request.head(code, "Content-Length: 0")
+
+
+def whole(content: bytes, *fields: str) -> Answer:
+    def answer(request: Request) -> None:
+        request.head(200, f"Content-Length: {len(content)}", *fields)
+        request.send(content)
+
+    return answer
+
+
+def cut(size: int) -> Answer:
+    """Less than announced, of what the range asks for."""
+
+    def answer(request: Request) -> None:
+        first = request.first or 0
+        rest = CONTENT[first:]
+        span = [f"Content-Range: bytes {first}-{len(CONTENT) - 1}/{len(CONTENT)}"] if first else []
+        request.head(206 if first else 200, f"Content-Length: {len(rest)}", *span)
+        request.send(rest[:size])
+
+    return answer
+
+
+def reset(request: Request) -> None:
+    """Hang up so that the other side gets a reset."""
+    request.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    request.connection.close()
+
+
+def then(*answers: Answer) -> Answer:
+    def answer(request: Request) -> None:
+        for each in answers:
+            each(request)
+
+    return answer
+
+
+def redirect(location: str, *fields: str, body: bytes = b"") -> Answer:
+    def answer(request: Request) -> None:
+        request.head(302, f"Location: {location}", f"Content-Length: {len(body)}", *fields)
+        request.send(body)
+
+    return answer
+
+
+def lying_range(first: int, sent: bytes) -> Answer:
+    """206 with a Content-Range and bytes that are not those asked for; without a range asked for, the file."""
+
+    def answer(request: Request) -> None:
+        if request.first is None:
+            return honest(request)
+        span = f"Content-Range: bytes {first}-{first + len(sent) - 1}/{len(CONTENT)}"
+        request.head(206, f"Content-Length: {len(sent)}", span)
+        return request.send(sent)
+
+    return answer
+
+
+def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n") -> Answer:
+    def answer(request: Request) -> None:
+        request.head(200, "Transfer-Encoding: chunked")
+        for chunk in chunks:
+            request.send(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+        request.send(end)
+
+    return answer
+
+
+def endless(data: bytes, seconds: float = 0.0) -> Answer:
+    """The same bytes again and again, with a pause in between."""
+
+    def answer(request: Request) -> None:
+        while not request.stopping.is_set():
+            request.send(data)
+            if seconds:
+                request.wait(seconds)
+
+    return answer
+
+
+def stall(request: Request) -> None:
+    request.wait(60)
+
+
+def head_only(*fields: str, code: int = 200) -> Answer:
+    return lambda request: request.head(code, *fields)
+
+
+def raw(data: bytes) -> Answer:
+    return lambda request: request.send(data)
+
+
+def certificate(folder: Path, subject: str, days: int = 2) -> Path:
+    """Make a self-signed certificate with its key, by openssl; one of a negative number of days has lapsed."""
+    path, key, request = folder / "both.pem", folder / "key.pem", folder / "request.pem"
+    ask = ["req", "-new", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=test", "-addext", f"subjectAltName={subject}"]
+    sign = ["x509", "-req", "-days", str(days), "-copy_extensions", "copy", "-in", str(request)]
+    for command in (
+        [*ask, "-keyout", str(key), "-out", str(request)],
+        [*sign, "-signkey", str(key), "-out", str(path)],
+    ):
+        subprocess.run(["openssl", *command], check=True, capture_output=True)
+    path.write_bytes(path.read_bytes() + key.read_bytes())
+    return path

@@ -1,0 +1,338 @@
+"""Archives that are damaged or mean harm: the right events come out, or one line; and nothing is written."""
+
+import bz2
+import gzip
+import io
+import lzma
+import random
+import stat
+import struct
+import tarfile
+import time
+import tracemalloc
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from faults.ledger import Ledger
+from sampled_metrics.data import formats
+from sampled_metrics.data.reading import read_events
+from sampled_metrics.errors import DataError
+
+GROUP = "archives"
+RNG = random.Random(3)
+ROWS = [(user, RNG.randrange(1, 4000), RNG.randrange(1, 6), RNG.randrange(10**9)) for user in range(1, 2001)]
+EVENTS = "".join(f"{user}::{item}::{rating}::{when}\n" for user, item, rating, when in ROWS).encode()
+MEMORY = 100 * 2**20
+SECONDS = 20
+
+Make = Callable[[], bytes]
+
+
+Entry = tuple[str | zipfile.ZipInfo, bytes]
+
+
+def zipped(*entries: Entry, kind: int = zipfile.ZIP_DEFLATED, comment: bytes = b"") -> bytes:
+    made = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(made, "w", kind) as archive:
+        warnings.simplefilter("ignore")  # a name twice is what is wanted
+        for name, content in entries:
+            archive.writestr(name, content)
+        archive.comment = comment
+    return made.getvalue()
+
+
+def directory(archive: bytes) -> int:
+    """Where the list of an archive's files begins."""
+    return archive.rindex(b"PK\x01\x02")
+
+
+def changed(archive: bytes, at: int, code: str, value: int) -> bytes:
+    """An archive with one field changed."""
+    made = bytearray(archive)
+    struct.pack_into(code, made, at, value)
+    return bytes(made)
+
+
+def link(name: str, target: bytes) -> tuple[zipfile.ZipInfo, bytes]:
+    info = zipfile.ZipInfo(name)
+    info.create_system = 3
+    info.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return info, target
+
+
+def named(raw: bytes, content: bytes = EVENTS, *, utf8: bool = False) -> bytes:
+    """An archive of one file whose name is these bytes."""
+    archive = zipped(("x" * len(raw), content)).replace(b"x" * len(raw), raw)
+    if utf8:
+        archive = changed(archive, 6, "<H", 0x800)
+        archive = changed(archive, directory(archive) + 8, "<H", 0x800)
+    return archive
+
+
+def declaring(size: int, content: bytes, kind: int) -> bytes:
+    """An archive whose file says that it is smaller than it is, with a checksum to match."""
+    archive = zipped(("ratings.dat", content), kind=kind)
+    at = directory(archive)
+    return changed(changed(archive, at + 24, "<I", size), at + 16, "<I", zlib.crc32(content[:size]))
+
+
+def many_files(count: int) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("ratings.dat", EVENTS)
+    body = made.getvalue()
+    at = directory(body)
+    entry = struct.pack("<4s6H3I5H2I", b"PK\x01\x02", 20, 20, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0) + b"x"
+    size = (at, len(entry) * count)
+    return body[:at] + entry * count + struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 0xFFFE, 0xFFFE, size[1], size[0], 0)
+
+
+def overlapping(count: int) -> bytes:
+    """Many files that share one packed content."""
+    body = zipped(("ratings.dat", EVENTS))
+    at = directory(body)
+    end = body.index(b"PK\x05\x06")
+    entry = body[at:end]
+    return (
+        body[:end]
+        + entry * count
+        + struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, count + 1, count + 1, len(entry) * (count + 1), at, 0)
+    )
+
+
+def tar(kind: str) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode=f"w:{kind}") as archive:
+        info = tarfile.TarInfo("../../ratings.dat")
+        info.size = len(EVENTS)
+        archive.addfile(info, io.BytesIO(EVENTS))
+    return made.getvalue()
+
+
+def flagged(bit: int) -> bytes:
+    archive = zipped(("ratings.dat", EVENTS))
+    archive = changed(archive, 6, "<H", bit)
+    return changed(archive, directory(archive) + 8, "<H", bit)
+
+
+def several_disks() -> bytes:
+    """A zip64 end that says that the archive is one of several parts."""
+    body = zipped(("ratings.dat", EVENTS))
+    end = body.index(b"PK\x05\x06")
+    locator = struct.pack("<4sIQI", b"PK\x06\x07", 1, end, 7)
+    return body[:end] + locator + body[end:]
+
+
+COMPLETED: dict[str, Make] = {
+    "a name that leads out (../../ratings.dat)": lambda: zipped(("../../ratings.dat", EVENTS)),
+    "an absolute name (/tmp/ratings.dat)": lambda: zipped(("/tmp/ratings.dat", EVENTS)),
+    "a name with a drive (C:/ratings.dat)": lambda: zipped(("C:/ratings.dat", EVENTS)),
+    "a link to a folder elsewhere, and a file through it": lambda: zipped(
+        link("out", b"/tmp"), ("out/ratings.dat", EVENTS)
+    ),
+    "a link beside the file": lambda: zipped(link("passwd", b"/etc/passwd"), ("ratings.dat", EVENTS)),
+    "an archive beside the file": lambda: zipped(("more.zip", zipped(("x", b"x"))), ("ratings.dat", EVENTS)),
+    "a folder of the file's name beside it": lambda: zipped(("ratings.dat/", b""), ("a/ratings.dat", EVENTS)),
+    "a name in cp437": lambda: zipped(("ratings.dat", EVENTS), ("filmé.txt".encode("cp437").decode("latin-1"), b"")),
+    "names in UTF-8": lambda: zipped(("評価/ratings.dat", EVENTS), ("☃.txt", b"")),
+    "bytes before the archive (self-extracting)": lambda: b"#!/bin/sh\n" * 50 + zipped(("ratings.dat", EVENTS)),
+    "a comment after the archive": lambda: zipped(("ratings.dat", EVENTS), comment=b"made by hand " * 100),
+    "what macOS adds": lambda: zipped(("ratings.dat", EVENTS), ("__MACOSX/._ratings.dat", b"\0\5\x16\7")),
+    "stored, not packed": lambda: zipped(("ratings.dat", EVENTS), kind=zipfile.ZIP_STORED),
+    "gzip": lambda: gzip.compress(EVENTS),
+    "gzip in several parts": lambda: gzip.compress(EVENTS[:5000]) + gzip.compress(EVENTS[5000:]),
+}  # fmt: skip
+
+REFUSED: dict[str, tuple[Make, str]] = {
+    "a link in the file's place": (lambda: zipped(link("ratings.dat", b"/etc/passwd")), "line 1: expected UserID"),
+    "a name with backslashes (..\\ratings.dat)": (lambda: zipped(("..\\ratings.dat", EVENTS)), "found 0"),
+    "a name twice": (lambda: zipped(("ratings.dat", EVENTS), ("ratings.dat", b"1::1::1::1\n")), "found 2"),
+    "a name in two folders": (lambda: zipped(("a/ratings.dat", EVENTS), ("b/ratings.dat", b"")), "found 2"),
+    "a name that is not the UTF-8 it claims": (lambda: named(b"\xff\xfeatings.dat", utf8=True), ""),
+    "a name with a line end and a terminal's commands": (lambda: zipped(("ratings\n\x1b[2J.dat", EVENTS)), "found 0"),
+    "a name of 60,000 letters": (lambda: zipped(("x" * 60000, EVENTS)), "found 0"),
+    "no file": (lambda: zipped(), "holds no files"),
+    "an archive in the file's place (nested)": (
+        lambda: zipped(("ratings.dat", zipped(("ratings.dat", EVENTS)))),
+        "line 1: expected UserID",
+    ),
+    "archives nested ten deep": (lambda: nested(10), "found 0"),
+    "encrypted": (lambda: flagged(0x1), "is encrypted"),
+    "strongly encrypted": (lambda: flagged(0x41), "is encrypted"),
+    "a patch in place of a file": (lambda: flagged(0x20), "patched"),
+    "a zip bomb: 50 MB of zeros": (lambda: zipped(("ratings.dat", bytes(50_000_000))), "looks like a zip bomb"),
+    "a zip bomb of well-formed lines": (
+        lambda: zipped(("ratings.dat", b"1::1::5::1\n" * 5_000_000)),
+        "looks like a zip bomb",
+    ),
+    "a zip bomb that declares 4 GB": (lambda: declaring(2**32 - 2, EVENTS, zipfile.ZIP_DEFLATED), "a zip bomb"),
+    "a bzip2 bomb of 100 MB that declares 1000 bytes": (
+        lambda: packed_by_hand(bz2.compress(bytes(10**8), 9), 12, 1000),
+        "compression (bzip2) is not read",
+    ),
+    "an lzma bomb that declares 1000 bytes": (
+        lambda: declaring(1000, bytes(10**7), zipfile.ZIP_LZMA),
+        "compression (lzma) is not read",
+    ),
+    "a gzip bomb: 50 MB of zeros": (lambda: gzip.compress(bytes(50_000_000)), "unpacks to far more"),
+    "a gzip bomb of well-formed lines": (
+        lambda: gzip.compress(b"1::1::5::1\n" * 5_000_000),
+        "unpacks to far more than it holds",
+    ),
+    "a million files": (lambda: many_files(1_000_000), "more than the 16777216 allowed"),
+    "files that share one packed content": (lambda: overlapping(100), "found 101"),
+    "half of the archive": (lambda: zipped(("ratings.dat", EVENTS))[: len(EVENTS) // 4], "truncated"),
+    "without its last byte": (lambda: zipped(("ratings.dat", EVENTS))[:-1], "truncated"),
+    "without the list of its files": (
+        lambda: zipped(("ratings.dat", EVENTS))[: directory(zipped(("ratings.dat", EVENTS)))],
+        "truncated",
+    ),
+    "a list of files that is cut off": (lambda: cut_directory(), ""),
+    "a wrong checksum (CRC)": (
+        lambda: zipped(("ratings.dat", EVENTS), kind=zipfile.ZIP_STORED).replace(b"\n1999::", b"\n1998::"),
+        "Bad CRC-32",
+    ),
+    "another name in the list than at the file": (
+        lambda: zipped(("ratings.dat", EVENTS)).replace(b"ratings.dat", b"matings.dat", 1),
+        "differ",
+    ),
+    "declares less than there is": (lambda: declaring_right_crc(), "Bad CRC-32"),
+    "one of several parts": (lambda: several_disks(), "multiple disks"),
+    "a zip of nothing but its beginning": (lambda: b"PK\x03\x04", "truncated"),
+    "an empty file named .zip": (lambda: b"", "truncated"),
+    "gzip cut off": (lambda: gzip.compress(EVENTS)[:-100], "ended before"),
+    "gzip with a wrong checksum": (lambda: wrong_gzip(), "CRC check failed"),
+    "gzip in gzip": (lambda: gzip.compress(gzip.compress(EVENTS)), "line 1: expected UserID"),
+    "gzip and then rubbish": (lambda: gzip.compress(EVENTS) + b"rubbish", "Not a gzipped file"),
+    "tar": (lambda: tar(""), "line 1: expected UserID"),
+    "tar.gz": (lambda: tar("gz"), "line 1: expected UserID"),
+    "xz": (lambda: lzma.compress(EVENTS), "line 1: expected UserID"),
+    "bzip2": (lambda: bz2.compress(EVENTS), "line 1: expected UserID"),
+    "7z, by its beginning": (lambda: b"7z\xbc\xaf\x27\x1c" + bytes(100), "line 1: expected UserID"),
+    "a web page": (lambda: b"<!doctype html><html>", "web page"),
+}  # fmt: skip
+
+
+def nested(depth: int) -> bytes:
+    made = zipped(("ratings.dat", EVENTS))
+    for level in range(depth):
+        made = zipped((f"{level}.zip", made))
+    return made
+
+
+def packed_by_hand(packed: bytes, method: int, size: int) -> bytes:
+    """An archive of one file that is packed already, and of which less is declared."""
+    archive = zipped(("ratings.dat", packed), kind=zipfile.ZIP_STORED)
+    at = directory(archive)
+    archive = changed(changed(archive, 8, "<H", method), at + 10, "<H", method)
+    return changed(changed(archive, at + 24, "<I", size), at + 16, "<I", zlib.crc32(bytes(size)))
+
+
+def cut_directory() -> bytes:
+    archive = zipped(("a", b""), ("ratings.dat", EVENTS))
+    first = archive.index(b"PK\x01\x02")
+    return archive[: first + 20] + archive[first + 40 :]
+
+
+def declaring_right_crc() -> bytes:
+    archive = zipped(("ratings.dat", EVENTS))
+    return changed(archive, directory(archive) + 24, "<I", len(EVENTS) - 1000)
+
+
+def wrong_gzip() -> bytes:
+    made = bytearray(gzip.compress(EVENTS))
+    made[-8] ^= 1
+    return bytes(made)
+
+
+def read(path: Path) -> str | None:
+    """Read the events, which must be the right ones, and return None; or return the one line that says why not."""
+    before = sorted(path.parent.rglob("*"))
+    start = time.monotonic()
+    tracemalloc.start()
+    try:
+        chunks = list(read_events(path, formats.get("movielens-dat")))
+    except DataError as error:
+        message = str(error)
+        assert message.startswith(str(path))
+        assert len(message) < 2000
+        assert len(message.splitlines()) == 1
+        assert "\x1b" not in message
+    else:
+        message = None
+        found = np.transpose([np.concatenate(column) for column in list(zip(*chunks, strict=True))[:4]])
+        assert found.tolist() == [list(row) for row in ROWS]
+    finally:
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert peak < MEMORY
+    assert time.monotonic() - start < SECONDS
+    assert sorted(path.parent.rglob("*")) == before
+    return message
+
+
+@pytest.mark.parametrize("fault", COMPLETED)
+def test_completed(fault: str, tmp_path: Path, ledger: Ledger) -> None:
+    path = tmp_path / "ml-1m.zip"
+    if fault.startswith("gzip"):
+        path = tmp_path / "ratings.dat.gz"
+    path.write_bytes(COMPLETED[fault]())
+    assert read(path) is None
+    ledger.record(GROUP, fault)
+
+
+@pytest.mark.parametrize("fault", REFUSED)
+def test_refused(fault: str, tmp_path: Path, ledger: Ledger) -> None:
+    make, says = REFUSED[fault]
+    path = tmp_path / "ml-1m"
+    if "empty file" in fault:
+        path = path.with_suffix(".zip")
+    path.write_bytes(make())
+    message = read(path)
+    assert message is not None
+    assert says in message
+    ledger.record(GROUP, fault, outcome="refused")
+
+
+def damage(content: bytes, rng: random.Random) -> bytes:
+    """Change, cut, repeat or insert bytes in a few places; near the ends more often, where the lists are."""
+    made = bytearray(content)
+    for _ in range(rng.choice([1, 1, 1, 2, 5])):
+        size = len(made)
+        at = rng.choice([rng.randrange(size), rng.randrange(min(80, size)), max(0, size - 1 - rng.randrange(150))])
+        what = rng.randrange(5)
+        if what == 0:
+            made[at] ^= 1 << rng.randrange(8)
+        elif what == 1:
+            made[at] = rng.choice([0, 1, 0x7F, 0xFF])
+        elif what == 2:
+            del made[at : at + rng.randrange(1, 50)]
+        elif what == 3:
+            made[at:at] = rng.randbytes(rng.randrange(1, 20))
+        else:
+            made[at : at + 4] = struct.pack("<I", rng.choice([0, 1, 2**31, 2**32 - 1, rng.randrange(2**32)]))
+        if not made:
+            return b""
+    return bytes(made)
+
+
+@pytest.mark.seeds(range(400), fast=60)
+def test_random_damage(seed: int, tmp_path: Path, ledger: Ledger) -> None:
+    rng = random.Random(seed)
+    kind, content = rng.choice(
+        [
+            ("zip", zipped(("ml-1m/ratings.dat", EVENTS), ("ml-1m/README", b"read me"))),
+            ("stored zip", zipped(("ratings.dat", EVENTS), kind=zipfile.ZIP_STORED)),
+            ("gzip", gzip.compress(EVENTS, mtime=0)),
+        ]
+    )
+    path = tmp_path / "ml-1m.bin"
+    path.write_bytes(damage(content, rng))
+    message = read(path)
+    ledger.record(GROUP, f"{kind}, damaged at random", seed=seed, outcome="refused" if message else "completed")

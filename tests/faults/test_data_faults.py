@@ -1,0 +1,508 @@
+"""Events, ranks and scores, each wrong or unusual in one way: the right numbers, or one line that says where."""
+
+import io
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from workflow.conftest import archive, copy_of_project, ratings
+
+from faults.ledger import Ledger
+from sampled_metrics.data import formats
+from sampled_metrics.data.events import binarize
+from sampled_metrics.data.split import Split, hold_last_out
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranking import rank_held_out, rank_table_from_scores
+from sampled_metrics.ranks import read_ranks
+from sampled_metrics.recommenders.models import FactorModel
+
+GROUP = "data"
+
+Row = tuple[Any, Any, float, Any]
+ROWS: list[Row] = [(1, 10, 5, 100), (1, 20, 4, 90), (2, 10, 3, 80), (2, 30, 2, 85), (3, 20, 1, 70)]
+"""Events of three users and three items; the faults are in the third."""
+
+COLUMNS = {"columns": {"user": "who", "item": "what", "rating": "stars", "timestamp": "when"}}
+TEST_FILE = "1\t99\t1\t1\n2\t99\t1\t1\n3\t99\t1\t1\n"
+"""The held-out events of a ready-made split."""
+
+
+class Way:
+    """How events are written in a format."""
+
+    def __init__(self, name: str, separator: str, header: str | None, options: dict, *, has_text_ids: bool) -> None:
+        self.name, self.separator, self.header, self.options = name, separator, header, options
+        self.has_text_ids = has_text_ids
+
+    @property
+    def first_line(self) -> int:
+        return 1 if self.header is None else 2
+
+    def line(self, *fields: Any) -> str:
+        return self.separator.join(map(str, fields)) + "\n"
+
+    def file(self, lines: list[str]) -> str:
+        return (f"{self.header}\n" if self.header else "") + "".join(lines)
+
+    def read(self, content: bytes) -> list[list]:
+        """The events, as rows of user, item, rating, timestamp."""
+        streams: list = [io.BytesIO(content), "events"]
+        if self.name == "ncf":
+            streams += [io.BytesIO(TEST_FILE.encode()), "held out"]
+        chunks = list(formats.get(self.name).parse(*streams, **self.options))
+        rows = [row for chunk in chunks for row in zip(*(column.tolist() for column in chunk[:4]), strict=True)]
+        return rows[: len(rows) - 3] if self.name == "ncf" else rows
+
+
+WAYS = [
+    Way("movielens-dat", "::", None, {}, has_text_ids=False),
+    Way("movielens-csv", ",", "userId,movieId,rating,timestamp", {}, has_text_ids=False),
+    Way("movielens-100k", "\t", None, {}, has_text_ids=False),
+    Way("ncf", "\t", None, {}, has_text_ids=False),
+    Way(
+        "recbole-inter", "\t", "user_id:token\titem_id:token\trating:float\ttimestamp:float", {}, has_text_ids=True
+    ),
+    Way("delimited", ",", "who,what,stars,when", COLUMNS, has_text_ids=True),
+    Way("delimited", ";", "who;what;stars;when", COLUMNS | {"separator": ";"}, has_text_ids=True),
+]  # fmt: skip
+each_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: f"{way.name} {way.separator!r}")
+
+
+def expected(way: Way, rows: list[Row] = ROWS) -> list[tuple]:
+    kind = str if way.has_text_ids else int
+    return [(kind(user), kind(item), float(rating), when) for user, item, rating, when in rows]
+
+
+def with_third(row: Row) -> list[Row]:
+    return [*ROWS[:2], row, *ROWS[3:]]
+
+
+WHOLE: dict[str, Callable[[str], bytes]] = {
+    "line ends of Windows (CRLF)": lambda text: text.replace("\n", "\r\n").encode(),
+    "a byte order mark": lambda text: b"\xef\xbb\xbf" + text.encode(),
+    "a byte order mark and CRLF": lambda text: b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode(),
+    "no line end after the last line": lambda text: text.removesuffix("\n").encode(),
+    "an empty last line": lambda text: (text + "\n").encode(),
+    "line ends of both kinds": lambda text: text.replace("\n", "\r\n", 2).encode(),
+}
+
+
+@each_way
+@pytest.mark.parametrize("fault", WHOLE)
+def test_a_file_that_is_unusual_as_a_whole(way: Way, fault: str, ledger: Ledger) -> None:
+    text = way.file([way.line(*row) for row in ROWS])
+    assert way.read(WHOLE[fault](text)) == expected(way)
+    ledger.record(GROUP, fault)
+
+
+ACCEPTED: dict[str, Row] = {
+    "a rating with decimals": (2, 10, 3.5, 80),
+    "a negative rating": (2, 10, -3, 80),
+    "a negative time (before 1970)": (2, 10, 3, -80),
+    "a time of 18 digits": (2, 10, 3, 123456789012345678),
+    "a time in nanoseconds (19 digits, 64 bits)": (2, 10, 3, 1700000000000000001),
+    "ids of 18 digits": (999999999999999999, 123456789012345678, 3, 80),
+    "ids that are 0": (0, 0, 3, 80),
+}
+
+
+@each_way
+@pytest.mark.parametrize("fault", ACCEPTED)
+def test_a_line_that_is_unusual(way: Way, fault: str, ledger: Ledger) -> None:
+    row = ACCEPTED[fault]
+    if way.name == "ncf" and row[0] not in (1, 2, 3):
+        pytest.skip("there every user has a held-out event")
+    assert way.read(way.file([way.line(*each) for each in with_third(row)]).encode()) == expected(way, with_third(row))
+    ledger.record(GROUP, fault)
+
+
+TEXT_IDS = {
+    "ids as text": "ada",
+    "ids in other letters": "Žofie 東京 🎬",
+    "negative ids": "-3",
+    "ids with decimals": "3.0",
+    "ids with leading zeros": "007",
+    "ids of 25 digits": "1" * 25,
+    "ids with spaces around": " 3 ",
+    "ids that look like nothing": "nan",
+    "ids that look like nothing (NULL)": "NULL",
+    "ids that look like numbers": "1e3",
+    "ids that look like formulas": "=cmd|'/C calc'!A0",
+    "ids that look like commands": "$(touch x)",
+    "ids with a quote inside": 'a"b',
+    "two spellings of a letter": "e\u0301",
+}
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way.has_text_ids], ids=lambda way: way.name + way.separator)
+@pytest.mark.parametrize("fault", TEXT_IDS)
+@pytest.mark.parametrize("column", [0, 1])
+def test_ids_that_are_text(way: Way, fault: str, column: int, ledger: Ledger) -> None:
+    row = list(ROWS[2])
+    row[column] = TEXT_IDS[fault]
+    rows = with_third(tuple(row))
+    assert way.read(way.file([way.line(*each) for each in rows]).encode()) == expected(way, rows)
+    ledger.record(GROUP, fault)
+
+
+BAD_IDS = {
+    "ids as text": "ada",
+    "ids in other letters": "é",
+    "ids in other digits": "１２",
+    "negative ids": "-3",
+    "ids with decimals": "3.0",
+    "ids that are beyond 64 bits": "99999999999999999999",
+    "ids with spaces around": " 3 ",
+    "ids with a sign": "+3",
+    "ids in hexadecimal": "0x1f",
+    "ids with an exponent": "1e3",
+}
+BAD_NUMBERS = {
+    "no rating": (2, ""),
+    "a rating that is no number": (2, "five"),
+    "a rating that is NaN": (2, "nan"),
+    "a rating that is infinite": (2, "inf"),
+    "a rating that overflows": (2, "1e999"),
+    "a rating with two points": (2, "1.2.3"),
+    "a rating in other digits": (2, "５"),
+    "no time": (3, ""),
+    "a time that is no number": (3, "2020-01-01"),
+    "a time that is NaN": (3, "NaN"),
+    "a time that is infinite": (3, "-inf"),
+    "a time of more than 64 bits": (3, "99999999999999999999"),
+    "a time with a space": (3, "1 0"),
+}
+BAD_LINES: dict[str, Callable[[Way], bytes]] = {
+    "a field too few": lambda way: way.line(*ROWS[2][:3]).encode(),
+    "a field too many": lambda way: way.line(*ROWS[2], 7).encode(),
+    "no user": lambda way: way.line("", *ROWS[2][1:]).encode(),
+    "no item": lambda way: way.line(ROWS[2][0], "", *ROWS[2][2:]).encode(),
+    "another separator": lambda way: b"2|10|3|80\n",
+    "an empty line in the middle": lambda way: b"\n",
+    "a line of spaces": lambda way: b"   \n",
+    "a zero byte": lambda way: way.line(2, "1\0", 3, 80).encode(),
+    "an old Mac's line end": lambda way: way.line(*ROWS[2]).replace("\n", "\r").encode(),
+    "bytes that are no UTF-8": lambda way: way.line(2, "x", 3, 80).encode().replace(b"x", b"\xff\xfe"),
+    "an endless line": lambda way: b"1" * 3_000_000 + b"\n",
+    "a quote that nothing closes": lambda way: way.line('"2', 10, 3, 80).encode(),
+}
+
+
+def refusal(way: Way, third: bytes) -> str:
+    """The one line that says that the third event's line is wrong."""
+    before, after = (way.file([way.line(*row) for row in ROWS[:2]]), "".join(way.line(*row) for row in ROWS[3:]))
+    with pytest.raises(DataError) as caught:
+        way.read(before.encode() + third + after.encode())
+    message = str(caught.value)
+    assert message.startswith(f"events, line {way.first_line + 2}: expected ")
+    assert len(message.splitlines()) == 1
+    assert len(message) < 500
+    return message
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if not way.has_text_ids], ids=lambda way: way.name)
+@pytest.mark.parametrize("fault", BAD_IDS)
+@pytest.mark.parametrize("column", [0, 1])
+def test_ids_that_a_format_has_not(way: Way, fault: str, column: int, ledger: Ledger) -> None:
+    row = list(ROWS[2])
+    row[column] = BAD_IDS[fault]
+    refusal(way, way.line(*row).encode())
+    ledger.record(GROUP, fault, outcome="refused")
+
+
+@each_way
+@pytest.mark.parametrize("fault", BAD_NUMBERS)
+def test_numbers_that_are_none(way: Way, fault: str, ledger: Ledger) -> None:
+    column, value = BAD_NUMBERS[fault]
+    row = list(ROWS[2])
+    row[column] = value
+    refusal(way, way.line(*row).encode())
+    ledger.record(GROUP, fault, outcome="refused")
+
+
+@each_way
+@pytest.mark.parametrize("fault", BAD_LINES)
+def test_lines_that_are_none(way: Way, fault: str, ledger: Ledger) -> None:
+    if fault == "a quote that nothing closes" and way.name == "recbole-inter":
+        pytest.skip("there a quote is a letter")
+    refusal(way, BAD_LINES[fault](way))
+    ledger.record(GROUP, fault, outcome="refused")
+
+
+@each_way
+@pytest.mark.parametrize("fault", ["an empty file", "a header and nothing else", "nothing but a line end"])
+def test_no_events(way: Way, fault: str, ledger: Ledger) -> None:
+    text = {"an empty file": "", "a header and nothing else": way.file([]), "nothing but a line end": "\n"}[fault]
+    with pytest.raises(DataError, match=r"^events(, line [12])?: ") as caught:
+        way.read(text.encode())
+    assert len(str(caught.value).splitlines()) == 1
+    ledger.record(GROUP, fault, outcome="refused")
+
+
+HEADERS = {
+    "a header without the item": "who,film,stars,when",
+    "a header that names the user twice": "who,who,what,stars,when",
+    "a header in another case": "Who,What,Stars,When",
+    "a header that is no UTF-8": "who,what,stars,when\xff",
+    "a header of one letter, a million times": "x" * 3_000_000,
+    "a header with a quote that nothing closes": 'who,"what,stars,when',
+}
+
+
+@pytest.mark.parametrize("fault", HEADERS)
+def test_headers(fault: str, ledger: Ledger) -> None:
+    [way] = [way for way in WAYS if way.name == "delimited" and way.separator == ","]
+    with pytest.raises(DataError, match=r"^events, line 1: ") as caught:
+        way.read(HEADERS[fault].encode("latin-1") + b"\n1,2,3,4\n")
+    assert len(str(caught.value)) < 2000
+    ledger.record(GROUP, fault, outcome="refused")
+
+
+def split_of(text: str, **options: Any) -> Split:
+    """The split of a ratings.dat."""
+    chunks = formats.get("movielens-dat").parse(io.BytesIO(text.encode()), "ratings.dat")
+    return hold_last_out(binarize(chunks, 0), "first", np.random.default_rng(0))
+
+
+class TestWhatComesOfIt:
+    """The split, by hand."""
+
+    def test_of_repeated_pairs_the_first_counts(self, ledger):
+        # user 1: items 1 (at 5), 2 (at 9) and 1 again at 20, which does not count: 2 is the last
+        split = split_of("1::1::5::5\n1::2::5::9\n1::1::5::20\n")
+        assert split.item_ids[split.held_out].tolist() == [2]
+        assert split.training.toarray().tolist() == [[1, 0]]
+        ledger.record(GROUP, "repeated pairs of user and item")
+
+    @pytest.mark.parametrize("order", [1, -1])
+    def test_times_that_differ_in_the_last_of_64_bits(self, order, ledger):
+        lines = ["1::1::5::9007199254740993\n", "1::2::5::9007199254740992\n"][::order]  # one, as float64
+        split = split_of("".join(lines))
+        assert split.item_ids[split.held_out].tolist() == [1]
+        ledger.record(GROUP, "times that differ in the last of 64 bits")
+
+    def test_times_of_which_some_have_decimals_and_some_64_bits(self, ledger):
+        [way] = [way for way in WAYS if way.name == "delimited" and way.separator == ","]
+        lines = ["1,1,5,9007199254740993\n", "1,2,5,9007199254740992\n", "2,1,5,0.5\n"]
+        with pytest.raises(DataError, match=r"^events, line 2: ") as caught:
+            way.read(way.file(lines).encode())
+        assert "9007199254740993" in str(caught.value)
+        ledger.record(GROUP, "times of which some have decimals and some 64 bits", outcome="refused")
+
+    def test_one_user(self, ledger):
+        split = split_of("7::1::5::1\n7::2::5::2\n7::3::5::3\n")
+        assert split.user_ids.tolist() == [7]
+        assert split.item_ids[split.held_out].tolist() == [3]
+        assert split.candidates.tolist() == [1]
+        ledger.record(GROUP, "one user")
+
+    def test_one_item(self, ledger):
+        with pytest.raises(DataError, match="each of the 2 users has a single event"):
+            split_of("1::5::5::1\n2::5::5::2\n")
+        ledger.record(GROUP, "one item", outcome="refused")
+
+    def test_a_user_who_has_seen_every_item(self, ledger):
+        # user 1 has items 1, 2, 3 (3 held out), user 2 has 1, 2 (2 held out): 1 and 2 candidates
+        split = split_of("1::1::5::1\n1::2::5::2\n1::3::5::3\n2::1::5::1\n2::2::5::2\n")
+        assert split.candidates.tolist() == [1, 2]
+        table = rank_table_from_scores([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]], split.training, split.held_out)
+        assert table.above.tolist() == [0, 1]
+        assert table.tied.tolist() == [0, 0]
+        ledger.record(GROUP, "a user who has seen every item")
+
+
+TRAINING = np.array([[1, 0, 0, 0], [0, 1, 0, 0]])
+HELD_OUT = np.array([1, 3])
+
+
+class TestScores:
+    """Two users, four items, of which each has one in training: three candidates."""
+
+    def test_all_equal(self, ledger):
+        table = rank_table_from_scores(np.zeros((2, 4)), TRAINING, HELD_OUT)
+        assert (table.above.tolist(), table.tied.tolist()) == ([0, 0], [2, 2])
+        model = FactorModel(np.ones((2, 1)), np.ones((4, 1)))
+        of_factors = rank_held_out(model, Split(*as_split()))
+        assert (of_factors.above.tolist(), of_factors.tied.tolist()) == ([0, 0], [2, 2])
+        ledger.record(GROUP, "all scores equal", tries=2)
+
+    @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+    @pytest.mark.parametrize("item", [1, 2])
+    def test_not_finite(self, value, item, ledger):
+        scores = np.arange(8.0).reshape(2, 4)
+        scores[0, item] = value
+        with pytest.raises(DataError, match="user 0 a score that is not a finite number"):
+            rank_table_from_scores(scores, TRAINING, HELD_OUT)
+        ledger.record(GROUP, "a score that is NaN or infinite", outcome="refused")
+
+    @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+    def test_not_finite_of_a_training_item(self, value, ledger):
+        scores = np.array([[value, 1.0, 2.0, 0.0], [0.0, 9.0, 5.0, 5.0]])
+        table = rank_table_from_scores(scores, TRAINING, HELD_OUT)
+        assert (table.above.tolist(), table.tied.tolist()) == ([1, 0], [0, 1])
+        ledger.record(GROUP, "a score of a training item that is NaN or infinite")
+
+    @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+    @pytest.mark.parametrize("precision", ["float64", "float32"])
+    @pytest.mark.parametrize("whose", [0, 1])
+    def test_factors_that_are_not_finite(self, value, precision, whose, ledger):
+        factors = [np.ones((2, 2)), np.ones((4, 2))]
+        factors[whose][1, 1] = value
+        with pytest.raises(DataError, match="factors that are not finite"):
+            rank_held_out(FactorModel(*factors), Split(*as_split()), precision=precision)
+        ledger.record(GROUP, "a factor that is NaN or infinite", outcome="refused")
+
+    @pytest.mark.parametrize(("value", "precision"), [(1e200, "float64"), (1e30, "float32")])
+    def test_scores_that_overflow(self, value, precision, ledger):
+        model = FactorModel(np.full((2, 1), value), np.full((4, 1), value))
+        with pytest.raises(DataError, match="too large for scores"):
+            rank_held_out(model, Split(*as_split()), precision=precision)
+        ledger.record(GROUP, "scores that overflow", outcome="refused")
+
+    def test_scores_in_the_largest_numbers(self, ledger):
+        scores = np.array([[0, 1.7e308, -1.7e308, 1.7e308], [5e-324, 0, 0.0, -0.0]])
+        table = rank_table_from_scores(scores, TRAINING, HELD_OUT)
+        assert (table.above.tolist(), table.tied.tolist()) == ([0, 1], [1, 1])
+        ledger.record(GROUP, "scores at the ends of what float64 holds")
+
+    @pytest.mark.parametrize("scores", [[["a"] * 4] * 2, [[None] * 4] * 2, [[1j] * 4] * 2, [[1, 2], [3]], b"abc", {}])
+    def test_scores_that_are_none(self, scores, ledger):
+        with pytest.raises(DataError, match="score"):
+            rank_table_from_scores(scores, TRAINING, HELD_OUT)
+        ledger.record(GROUP, "scores that are no numbers", outcome="refused")
+
+    @pytest.mark.parametrize("held_out", [[1.0, 3.0], [math.nan, 3.0], ["1", "3"], [True, False], [-1, 3], [1, 4], [1]])
+    def test_held_out_items_that_are_none(self, held_out, ledger):
+        with pytest.raises(DataError, match="held_out"):
+            rank_table_from_scores(np.zeros((2, 4)), TRAINING, held_out)
+        ledger.record(GROUP, "held-out items that are none", outcome="refused")
+
+
+def as_split() -> tuple:
+    return csr_array(TRAINING.astype(float)), HELD_OUT, np.array([1, 2]), np.array([10, 20, 30, 40])
+
+
+RANKS: dict[str, tuple[bytes, str]] = {
+    "ranks: 0": (b"candidates,rank\n9,0\n", "line 2: rank 0 is below 1"),
+    "ranks: beyond the candidates": (b"candidates,rank\n9,10\n", "line 2: rank 10"),
+    "ranks: negative": (b"candidates,rank\n9,-1\n", "line 2: rank must be"),
+    "ranks: NaN": (b"candidates,rank\n9,nan\n", "line 2: rank must be"),
+    "ranks: infinite": (b"candidates,rank\n9,inf\n", "line 2: rank must be"),
+    "ranks: with decimals": (b"candidates,rank\n9,1.0\n", "line 2: rank must be"),
+    "ranks: none": (b"candidates,rank\n9,\n", "line 2: rank must be"),
+    "ranks: in other digits": ("candidates,rank\n9,１\n".encode(), "line 2: rank must be"),
+    "ranks: text": (b"candidates,rank\n9,first\n", "line 2: rank must be"),
+    "ranks: more than 64 bits": (b"candidates,rank\n99999999999999999999,1\n", "line 2: candidates must be"),
+    "ranks: above and tied that overflow together": (
+        b"candidates,above,tied\n9,999999999999999999,999999999999999999\n",
+        "line 2: rank 1999999999999999999",
+    ),
+    "ranks: a field too many": (b"candidates,rank\n9,1\n9,1,1\n", "line 3: has 3 fields"),
+    "ranks: a field too few": (b"candidates,rank\n9,1\n9\n", "line 3: rank must be"),
+    "ranks: a user twice": (b"user,candidates,rank\na,9,1\na,9,2\n", "line 3: user 'a' is on an earlier line"),
+    "ranks: a user without a name": (b"user,candidates,rank\n,9,1\n", "line 2: user is empty"),
+    "ranks: no column of ranks": (b"candidates\n9\n", "line 1: lacks the column above, tied"),
+    "ranks: a column twice": (b"candidates,rank,rank\n9,1,2\n", "line 1: has the column 'rank' more than once"),
+    "ranks: both kinds": (b"candidates,rank,above,tied\n9,1,0,0\n", "line 1: has both rank and above"),
+    "ranks: an empty file": (b"", "is empty"),
+    "ranks: a header alone": (b"candidates,rank\n", "only a header"),
+    "ranks: a zero byte": (b"candidates,rank\n9,1\n9,\0\n", "line 3: holds a zero byte"),
+    "ranks: bytes that are no UTF-8": (b"candidates,rank\n9,1\n9,\xff\n", "line 3: is not UTF-8"),
+    "ranks: a quote that nothing closes": (b'candidates,rank\n9,1\n9,"1\n', "line 3: has a quotation mark"),
+    "ranks: an endless line": (b"candidates,rank\n" + b"9" * 3_000_000, "line 2: is longer than"),
+}
+
+
+@pytest.mark.parametrize("fault", RANKS)
+def test_ranks_that_are_none(fault: str, tmp_path: Path, ledger: Ledger) -> None:
+    content, says = RANKS[fault]
+    path = tmp_path / "ranks.csv"
+    path.write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        read_ranks(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}")
+    assert says in message
+    assert len(message) < 1000
+    ledger.record(GROUP, fault, outcome="refused")
+
+
+@pytest.mark.parametrize(
+    ("fault", "content"),
+    [
+        ("ranks: line ends of Windows (CRLF)", b"candidates,rank\r\n9,1\r\n8,7\r\n"),
+        ("ranks: a byte order mark", b"\xef\xbb\xbfcandidates,rank\n9,1\n8,7\n"),
+        ("ranks: no line end after the last line", b"candidates,rank\n9,1\n8,7"),
+        ("ranks: empty lines at the end", b"candidates,rank\n9,1\n8,7\n\n\n"),
+        ("ranks: other columns, spaces and quotes", b'x, candidates ,"rank"\n"a,b", 9 ,"1"\n,8, 7\n'),
+    ],
+)
+def test_ranks_that_are_unusual(fault: str, content: bytes, tmp_path: Path, ledger: Ledger) -> None:
+    path = tmp_path / "ranks.csv"
+    path.write_bytes(content)
+    table = read_ranks(path)
+    assert (table.candidates.tolist(), table.above.tolist(), table.tied.tolist()) == ([9, 8], [0, 6], [0, 0])
+    ledger.record(GROUP, fault)
+
+
+def of_one_user() -> str:
+    return "".join(f"1::{item}::5::{item}\n" for item in range(1, 9))
+
+
+def with_one_who_has_seen_everything() -> str:
+    return ratings() + "".join(f"61::{item}::5::{item}\n" for item in range(1, 91))
+
+
+def of_many_who_have_the_same() -> str:
+    return "".join(f"{user}::{item}::5::{item}\n" for user in range(1, 31) for item in range(1, 41))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fault", "text", "says"),
+    [
+        ("the workflow, on one user", of_one_user, "20 negatives without replacement were asked for"),
+        (
+            "the workflow, on a user who has seen every item",
+            with_one_who_has_seen_everything,
+            "20 negatives without replacement were asked for",
+        ),
+        (
+            "the workflow, on users who all have the same",
+            of_many_who_have_the_same,
+            "20 negatives without replacement were asked for",
+        ),
+    ],
+)
+def test_the_workflow_on(fault: str, text: Callable[[], str], says: str, tmp_path: Path, ledger: Ledger) -> None:
+    """Nobody has 20 items left to sample: refused, with the number that there are."""
+    project = copy_of_project(tmp_path)
+    archive(project.folder / "made-up.zip", text())
+    ran = project.snakemake("results/made-up/table-3.csv", "--cores", "1")
+    output = ran.stdout + ran.stderr
+    assert ran.returncode != 0
+    assert "Traceback" not in output
+    assert f"error: {says}" in output
+    assert project.results("made-up/estimates/*") == {}
+    ledger.record(GROUP, fault, outcome="refused")
+
+
+@pytest.mark.slow
+def test_the_workflow_where_an_item_is_never_in_training(tmp_path: Path, ledger: Ledger) -> None:
+    """User u has items 1 … 30 but u, and holds the last out: 30, or user 30 item 29. The other candidate is item u."""
+    lines = [f"{user}::{item}::5::{item}\n" for user in range(1, 31) for item in range(1, 31) if item != user]
+    project = copy_of_project(tmp_path)
+    archive(project.folder / "made-up.zip", "".join(lines))
+    project.configure(recommenders={"X": None, "Y": None, "Z": None, "P": {"type": "popularity"}})
+    ran = project.snakemake("results/made-up/ranks/P.csv.gz", "--cores", "1")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    table = read_ranks(project.folder / "results/made-up/ranks/P.csv.gz")
+    # in training: items 1 … 28 have 29 events, item 29 has 28 (user 30 holds it out), item 30 has none
+    assert table.candidates.tolist() == [2] * 30
+    assert table.above.tolist() == [1] * 29 + [0]
+    assert table.tied.tolist() == [0] * 30
+    ledger.record(GROUP, "the workflow, where an item has no event in training")
