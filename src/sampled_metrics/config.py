@@ -196,9 +196,10 @@ def check_sources(name: str, config: Mapping[str, Any]) -> None:
             raise ConfigError(f"datasets.{name}.ranks: unknown recommender {recommender_name!r}; it may be {known}")
     there = {of: ranks for (of_dataset, of), ranks in ready_made_ranks(config).items() if of_dataset == name}
     for recommender_name, ranks in there.items():
+        own = recommender_name in dataset["ranks"]
+        key = f"datasets.{name}.ranks.{recommender_name}" if own else f"recommenders.{recommender_name}.path"
+        _refuse_braces(key, ranks.file(name))
         if not os.path.isfile(ranks.file(name)):
-            own = recommender_name in dataset["ranks"]
-            key = f"datasets.{name}.ranks.{recommender_name}" if own else f"recommenders.{recommender_name}.path"
             raise ConfigError(f"{key}: there is no file {ranks.file(name)!r} (from {Path.cwd()})")
     to_train = [each for each in config["recommenders"] if each not in there]
     if to_train:
@@ -206,9 +207,16 @@ def check_sources(name: str, config: Mapping[str, Any]) -> None:
             raise ConfigError(f"datasets.{name}: lacks the key 'format', for {', '.join(to_train)} to be trained")
         if not dataset["path"] and not dataset["urls"]:
             raise ConfigError(f"datasets.{name}: give either urls or a path")
+        _refuse_braces(f"datasets.{name}.path", dataset["path"] or "")
         if dataset["path"] and not os.path.isfile(dataset["path"]):  # False of a name too long, too
             raise ConfigError(f"datasets.{name}.path: there is no file {dataset['path']!r} (from {Path.cwd()})")
         check_ready_made_split(dataset, f"datasets.{name}")
+
+
+def _refuse_braces(key: str, path: str) -> None:
+    """Refuse what snakemake would take for a wildcard, and so for the name of another file."""
+    if "{" in path or "}" in path:
+        raise ConfigError(f"{key}: {path!r} has braces, which cannot be in the name of a file here; rename it")
 
 
 def check_dataset(dataset: dict[str, Any], where: str) -> None:
