@@ -157,8 +157,10 @@ def chart(ranks: pd.DataFrame, samples: pd.DataFrame, *paths: Path) -> None:
 def report(ranks: pd.DataFrame, samples: pd.DataFrame, threads: int, runs: int, peak: float) -> str:
     """Write the page."""
 
-    def number(value: float) -> str:
-        return f"{value:.3g}"
+    def table(rows: pd.DataFrame) -> str:
+        counts = {"users", "items", "factors", "negatives", "repetitions"}
+        shown = {name: rows[name].map("{:,.0f}".format if name in counts else "{:.3g}".format) for name in rows}
+        return pd.DataFrame(shown).to_markdown(index=False, disable_numparse=True, stralign="right")
 
     ranks = ranks.assign(ratio=ranks["seconds"] / ranks["limit"])
     shapes = ranks.drop(columns=["grows", "turns"]).rename(columns={"ratio": "times the limit"})
@@ -171,10 +173,10 @@ def report(ranks: pd.DataFrame, samples: pd.DataFrame, threads: int, runs: int, 
             f"Exact ranks of random factors, {threads} threads, medians of {runs} runs ({ranks['turns'].min()} of the "
             "largest). The limit is a product in single precision and one comparison of each score, measured on "
             f"{PART[0]} users and {PART[1]} items, or all that there are, and multiplied.\n",
-            shapes.to_markdown(index=False, disable_numparse=False, floatfmt=".3g", intfmt=","),
+            table(shapes),
             f"\nThe process took {peak:.0f} MiB at most, the made-up events included.\n",
             f"Drawing the sampled ranks of {USERS} users, seconds:\n",
-            drawn.to_markdown(index=False, floatfmt=".3g", intfmt=","),
+            table(drawn),
             "\n" + machine.table(machine.describe()) + "\n",
         ]
     )

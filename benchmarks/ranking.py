@@ -215,10 +215,8 @@ def report(given: argparse.Namespace, found: dict[str, tuple[list[float], Values
         for name in names:
             seconds = found[name][0]
             spread = f"{min(seconds) * 1e3:.3g} to {max(seconds) * 1e3:.3g}"
-            times, auc = (
-                median[name] / median[own],
-                next((x for y, x in found[name][1].items() if "auc" in y.lower()), 0),
-            )
+            times = median[name] / median[own]
+            auc = next((value for key, value in found[name][1].items() if "auc" in key.lower()), None)
             shown = f"{auc:.4f}" if auc is not None else "-"
             yield f"| {WAYS[name].title} | {median[name] * 1e3:.3g} | {spread} | {times:.3g} | {shown} |"
 

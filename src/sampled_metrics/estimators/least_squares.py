@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import nnls
 
 from sampled_metrics.arrays import Floats
 from sampled_metrics.design import Design
@@ -36,6 +35,8 @@ class ConstrainedLeastSquares(LinearEstimator):
 
 @lru_cache(maxsize=128)
 def _weights(design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
+    from scipy.optimize import nnls  # slow to import, and wanted here alone
+
     problem = reduced(candidates, design, metrics)
     steps = np.cumsum(problem.factor, axis=1)  # what δ_j adds: A summed over x ≤ j
     deltas = np.stack([nnls(steps, target)[0] for target in problem.targets.T])

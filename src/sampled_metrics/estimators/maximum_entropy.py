@@ -6,7 +6,6 @@ Jin, Li, Gao, Liu, Zhang: On Estimating Recommendation Evaluation Metrics under 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import logsumexp, xlogy
 
 from sampled_metrics.arrays import Floats
@@ -103,6 +102,8 @@ def maximum_entropy(likelihood: Floats, counts: np.ndarray, scale: float, eta: f
         pi, log_sum = distribution(mu)
         value = eta * log_sum + 0.5 * mu @ mu + (unit * mu) @ frequencies
         return value, mu + unit * (frequencies - bands.of_outcomes(pi))
+
+    from scipy.optimize import minimize  # slow to import, and wanted here alone
 
     solved = minimize(
         dual,
