@@ -8,6 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 BROWSER := $(VENV)/browser
+PEERS := .venv-peers
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
@@ -89,15 +90,25 @@ seed-spread: $(READY)  ## docs/seed-spread.csv: recommender X from many random s
 publish: reproduce  ## docs/reproduction/ and the tables in README.md, from the results
 	$(BIN)/python docs/publish.py
 
-bench: $(READY)  ## time the study, from the archive to the report (five runs): docs/reproduction/time.md
+# other tools, in an environment of their own: RecBole needs numpy < 2 (several GB, for its torch)
+$(PEERS)/ready: envs/peers.lock
+	@echo "setting up $(PEERS) from envs/peers.lock (once; a few minutes)"
+	@rm -rf $(PEERS) && $(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r envs/peers.lock
+	@touch $@
+
+bench: reproduce $(PEERS)/ready  ## ranking beside other tools and the limit, as it grows, and the study by rule: docs/reproduction/
+	$(BIN)/python benchmarks/ranking.py --peers $(PEERS)/bin/python --output docs/reproduction/ranking.md
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/growth.py --output docs/reproduction/growth
 	$(BIN)/python benchmarks/study.py --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) --output docs/reproduction/time.md
 
 COMPILE = uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
-lock:  ## envs/*.lock anew, from pyproject.toml, envs/browser.in and envs/slurm.in (needs uv)
+lock:  ## envs/*.lock anew, from pyproject.toml and envs/*.in (needs uv)
 	$(COMPILE) --fork-strategy fewest --all-extras pyproject.toml -o envs/requirements.lock
 	$(COMPILE) envs/browser.in -o envs/browser.lock
 	$(COMPILE) --constraint envs/requirements.lock envs/slurm.in -o envs/slurm.lock
+	$(COMPILE) envs/peers.in -o envs/peers.lock
 
-clean:  ## remove results, downloads and .venv
-	rm -rf results/* data .snakemake $(VENV)
+clean:  ## remove results, downloads and environments
+	rm -rf results/* data .snakemake $(VENV) $(PEERS)
 	git checkout --quiet -- results 2>/dev/null || true

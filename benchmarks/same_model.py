@@ -7,80 +7,30 @@ model and its split are those of this project, for example as `make reproduce` l
 """
 
 import argparse
-import contextlib
 import importlib.metadata
 import importlib.util
 import json
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array, csr_matrix, vstack
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "src"))
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "benchmarks")]
 
-from sampled_metrics.data.split import Split, read_split  # noqa: E402
+from factor_case import Case  # noqa: E402
+
+from sampled_metrics.data.split import read_split  # noqa: E402
 from sampled_metrics.metrics import metric  # noqa: E402
 from sampled_metrics.ranking import rank_held_out  # noqa: E402
 from sampled_metrics.recommenders.models import FactorModel, read_model  # noqa: E402
 
 K = 10
 BLOCK = 500  # users whose whole lists are in memory at a time
-
-
-@dataclass(frozen=True)
-class Case:
-    """A factor model and what it is evaluated on.
-
-    Attributes:
-        split: training, and one held-out item of each user.
-        model: its scores are products of factors.
-    """
-
-    split: Split
-    model: FactorModel
-
-    @property
-    def items(self) -> int:
-        """All items, those of training included."""
-        return self.split.training.shape[1]
-
-    @property
-    def training(self) -> csr_matrix:
-        """Training as the tools want it."""
-        return _as_tools_want(self.split.training)
-
-    @property
-    def test(self) -> csr_matrix:
-        """The held-out items, (users, items)."""
-        users = len(self.split.held_out)
-        pairs = (np.ones(users), self.split.held_out, np.arange(users + 1))
-        return _as_tools_want(csr_array(pairs, shape=self.split.training.shape))
-
-    def all_equal(self) -> "Case":
-        """The same events, with all scores equal."""
-        ones = FactorModel(np.ones_like(self.model.user_factors), np.ones_like(self.model.item_factors))
-        return replace(self, model=ones)
-
-    def backwards(self) -> "Case":
-        """The same events and scores, with the items numbered from the last to the first."""
-        training = csr_array(self.split.training[:, ::-1])
-        training.sort_indices()
-        held_out = self.items - 1 - self.split.held_out
-        split = Split(training, held_out, self.split.user_ids, self.split.item_ids[::-1])
-        return Case(split, FactorModel(self.model.user_factors, self.model.item_factors[::-1].copy()))
-
-
-def _as_tools_want(pairs: csr_array) -> csr_matrix:
-    matrix = csr_matrix(pairs)
-    matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
-    return matrix
 
 
 Numbers = Iterator[tuple[str, float]]
@@ -198,60 +148,12 @@ def cornac(case: Case) -> Numbers:
 
 
 def recbole(case: Case) -> Numbers:
-    """RecBole, Trainer.evaluate in mode full: each user's latest event is the test, on times made up to say so."""
-    import torch
-    from recbole.config import Config
-    from recbole.data import create_dataset, data_preparation
-    from recbole.model.abstract_recommender import GeneralRecommender
-    from recbole.trainer import Trainer
-    from recbole.utils import InputType, ModelType
+    """RecBole, Trainer.evaluate in mode full."""
+    from recbole_evaluation import evaluations
 
-    class Factors(GeneralRecommender):
-        type, input_type = ModelType.GENERAL, InputType.PAIRWISE
-
-        def __init__(self, config: Config, dataset: object) -> None:
-            super().__init__(config, dataset)
-            self.unused = torch.nn.Parameter(torch.zeros(1))  # the trainer wants something to train
-            self.users = dataset.id2token("user_id", np.arange(1, dataset.user_num)).astype(int)
-            self.items = dataset.id2token("item_id", np.arange(1, dataset.item_num)).astype(int)
-
-        def full_sort_predict(self, interaction: dict[str, torch.Tensor]) -> torch.Tensor:
-            users = self.users[interaction["user_id"].numpy() - 1]
-            scores = case.model.user_factors[users] @ case.model.item_factors[self.items].T
-            return torch.from_numpy(np.insert(scores, 0, 0.0, axis=1))  # item 0 is padding
-
-    def evaluated(metrics: list[str], topk: list[int]) -> dict[str, float]:
-        settings = {
-            "data_path": str(Path.cwd()),
-            "load_col": {"inter": ["user_id", "item_id", "timestamp"]},
-            "eval_args": {"split": {"LS": "test_only"}, "group_by": "user", "order": "TO", "mode": "full"},
-            "metrics": metrics,
-            "topk": topk,
-            "valid_metric": f"{metrics[0]}@{topk[0]}",
-            "metric_decimal_place": 12,
-            "state": "ERROR",
-            "use_gpu": False,
-            "train_neg_sample_args": None,
-            "eval_batch_size": BLOCK * (case.items + 1),
-        }
-        config = Config(model=Factors, dataset="events", config_dict=settings)
-        dataset = create_dataset(config)
-        training, _, test = data_preparation(config, dataset)
-        trainer = Trainer(config, Factors(config, training.dataset))
-        return trainer.evaluate(test, load_best_model=False, show_progress=False)
-
-    events = vstack([case.training, case.test * 2]).tocoo()
-    users = len(case.split.held_out)
-    columns = {"user_id:token": events.row % users, "item_id:token": events.col, "timestamp:float": events.data}
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        Path("events").mkdir()
-        pd.DataFrame(columns).to_csv("events/events.inter", sep="\t", index=False)
-        arguments, sys.argv = sys.argv, sys.argv[:1]  # it reads them
-        try:
-            top = evaluated(["Recall", "NDCG", "MRR", "MAP", "GAUC"], [K])
-            whole = evaluated(["MRR"], [K, case.items])
-        finally:
-            sys.argv = arguments
+    with evaluations(case) as evaluation:
+        top = evaluation(["Recall", "NDCG", "MRR", "MAP", "GAUC"], [K])()
+        whole = evaluation(["MRR"], [K, case.items])()
     for name in ("recall", "ndcg", "mrr", "map"):
         yield f"{name}@{K}", float(top[f"{name}@{K}"])
     yield "mrr@all", float(whole[f"mrr@{case.items}"])

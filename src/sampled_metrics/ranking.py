@@ -49,7 +49,7 @@ def rank_held_out(
         model: the trained recommender.
         split: what it was trained on, and what was held out.
         watch: wraps the range of blocks, for a progress bar.
-        precision: float64 or float32, of the scores of factor models.
+        precision: float64 or float32, what the scores of factor models are rounded to.
         threads: how many blocks are counted at a time; the counts are the same whatever their number.
 
     Raises:
@@ -76,7 +76,7 @@ def rank_part(
         watch: wraps the range of blocks, for a progress bar.
         part: which part, from 1.
         parts: of how many.
-        precision: float64 or float32, of the scores of factor models.
+        precision: float64 or float32, what the scores of factor models are rounded to.
         threads: how many blocks are counted at a time.
 
     Returns:

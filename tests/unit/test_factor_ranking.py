@@ -47,8 +47,9 @@ class TestCounts:
     def test_are_those_of_an_argsort_whatever_the_blocks(self, seed, users, items, wide, long):
         model, split, training = case(seed, users, items, 3, whole=True)
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(factor_ranking, "USERS", wide)
-            patched.setattr(factor_ranking, "ITEMS", long)
+            patched.setattr(factor_ranking, "USERS", 3 * wide)
+            patched.setattr(factor_ranking, "ITEMS", 2 * long)
+            patched.setattr(factor_ranking, "SCORES", wide * long)
             table = ranking.rank_held_out(model, split)
         scores = model.user_factors @ model.item_factors.T
         assert rows(table) == by_argsort(scores, training, split.held_out)
@@ -74,6 +75,90 @@ class TestCounts:
         model, split, _ = case(3, 900, 2500, 16)
         one = ranking.rank_held_out(model, split)
         assert rows(ranking.rank_held_out(model, split, threads=3)) == rows(one)
+
+
+def added_in_order(users, items):
+    """The scores, term by term in the order of the factors, by Python's own floats."""
+    kind = users.dtype.type
+    scores = np.zeros((len(users), len(items)), dtype=users.dtype)
+    for user, item in np.ndindex(*scores.shape):
+        total = kind(0)
+        for one, other in zip(users[user], items[item], strict=True):
+            total = kind(total + kind(one * other))
+        scores[user, item] = total
+    return scores
+
+
+def check_against_scores_in_order(user_factors, item_factors, precision, seed=0):
+    users, items = len(user_factors), len(item_factors)
+    rng = np.random.default_rng(seed)
+    training = rng.random((users, items)) < 0.2
+    held_out = rng.integers(0, items, users)
+    training[np.arange(users), held_out] = False
+    split = Split(csr_array(training.astype(float)), held_out, np.arange(users), np.arange(items))
+    table = ranking.rank_held_out(FactorModel(user_factors, item_factors), split, precision=precision)
+    scores = added_in_order(user_factors.astype(precision), item_factors.astype(precision))
+    assert rows(table) == by_argsort(scores, training, held_out)
+
+
+class TestNearTies:
+    @pytest.mark.parametrize("precision", ["float64", "float32"])
+    @pytest.mark.parametrize("factors", [1, 2, 7, 16, 33, 64, 200])
+    def test_items_with_the_same_factors_tie_wherever_they_stand(self, factors, precision):
+        rng = np.random.default_rng(factors)
+        items = np.repeat(rng.normal(size=(1, factors)), 4097, axis=0)  # by a matrix product many differ in a digit
+        split = Split(csr_array((33, 4097)), rng.integers(0, 4097, 33), np.arange(33), np.arange(4097))
+        model = FactorModel(rng.normal(size=(33, factors)), items)
+        assert rows(ranking.rank_held_out(model, split, precision=precision)) == [(0, 4096)] * 33
+
+    @pytest.mark.parametrize("precision", ["float64", "float32"])
+    @pytest.mark.parametrize("factors", [1, 3, 8, 40])
+    def test_a_last_digit_decides(self, factors, precision):
+        rng = np.random.default_rng(factors)
+        digit = np.finfo(precision).eps
+        items = rng.normal(size=(1, factors)) * (1 + digit * rng.integers(-2, 3, (60, factors)))
+        check_against_scores_in_order(rng.normal(size=(20, factors)), items, precision)
+
+    @settings(deadline=None, max_examples=60)
+    @given(st.integers(0, 10_000), st.integers(1, 12), st.sampled_from(["float64", "float32"]))
+    def test_few_different_values_make_many_ties(self, seed, factors, precision):
+        rng = np.random.default_rng(seed)
+        values = rng.normal(size=3)
+        check_against_scores_in_order(rng.choice(values, (6, factors)), rng.choice(values, (30, factors)), precision)
+
+    @pytest.mark.parametrize("users", [1e-300, 1e-160, 1e-30, 1e30, 1e150])
+    @pytest.mark.parametrize("items", [1e-300, 1e-160, 1e-30, 1e30, 1e150])
+    def test_of_any_size(self, users, items):
+        rng = np.random.default_rng(1)
+        check_against_scores_in_order(users * rng.normal(size=(5, 4)), items * rng.normal(size=(20, 4)), "float64")
+
+    def test_of_sizes_that_differ_within(self):
+        rng = np.random.default_rng(2)
+        users, items = (rng.normal(size=(n, 6)) * 10.0 ** rng.integers(-90, 90, (n, 6)) for n in (20, 60))
+        check_against_scores_in_order(users, items, "float64")
+
+    @pytest.mark.parametrize("precision", ["float64", "float32"])
+    def test_users_and_items_without_factors(self, precision):
+        rng = np.random.default_rng(3)
+        users, items = rng.normal(size=(12, 5)), rng.normal(size=(40, 5))
+        users[::3], items[::2] = 0.0, 0.0
+        check_against_scores_in_order(users, items, precision)
+        check_against_scores_in_order(users, np.zeros((40, 5)), precision)
+
+    def test_do_not_depend_on_the_product(self, monkeypatch):
+        """Whatever a library makes of a product, within the bound, the counts are the same."""
+        model, split, _ = case(8, 300, 700, 24)
+        wanted = rows(ranking.rank_held_out(model, split))
+        rng, product = np.random.default_rng(4), np.matmul
+
+        def off(left, right, out):
+            product(left, right, out=out)
+            lengths = np.outer(np.linalg.norm(left, axis=1), np.linalg.norm(right, axis=0))
+            out += (rng.choice([-1, 1], out.shape) * 24 * 2.0**-24 * lengths).astype(np.float32)
+            return out
+
+        monkeypatch.setattr(factor_ranking.np, "matmul", off)
+        assert rows(ranking.rank_held_out(model, split)) == wanted
 
 
 class TestParts:

@@ -1,0 +1,268 @@
+"""Time exact ranks and sampled evaluation of one factor model, beside other tools and beside what is possible at all.
+
+Every way has a process of its own, in which all is prepared; then they take turns, so that what else the machine does
+falls on all of them. RecBole wants numpy below 2 and runs in an environment of its own, which `make bench` sets up.
+
+    python benchmarks/ranking.py --peers .venv-peers/bin/python --output docs/reproduction/ranking.md
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "benchmarks")]
+
+from factor_case import Case  # noqa: E402
+
+from sampled_metrics.data.split import read_split  # noqa: E402
+from sampled_metrics.recommenders.models import read_model  # noqa: E402
+
+K = 10
+METRICS = (f"recall@{K}", f"ndcg@{K}", "ap", "auc")
+Values = dict[str, float]
+Call = Callable[[], Values]
+
+
+@contextmanager
+def ours(case: Case, threads: int, precision: str = "float64") -> Iterator[Call]:
+    """Exact ranks by this project, and the metrics of them."""
+    from sampled_metrics.metrics import metric
+    from sampled_metrics.ranking import rank_held_out
+
+    def call() -> Values:
+        table = rank_held_out(case.model, case.split, precision=precision, threads=threads)
+        return {label: float(table.values(metric(label)).mean()) for label in METRICS}
+
+    yield call
+
+
+@contextmanager
+def limit(case: Case, threads: int) -> Iterator[Call]:
+    """The scores in float32, and one comparison of each: no ties, no training items, no metrics."""
+    users = case.model.user_factors.astype(np.float32)
+    items = np.ascontiguousarray(case.model.item_factors.T, dtype=np.float32)
+    target = np.einsum("ij,ji->i", users, items[:, case.split.held_out])[:, np.newaxis]
+
+    def call() -> Values:
+        return {"above": float((users @ items > target).sum(axis=1).mean())}
+
+    yield call
+
+
+@contextmanager
+def implicit(case: Case, threads: int) -> Iterator[Call]:
+    """implicit.evaluation.ranking_metrics_at_k, K = all items, as AP and AUC need it."""
+    from implicit.cpu.als import AlternatingLeastSquares
+    from implicit.evaluation import ranking_metrics_at_k
+
+    factors = case.model.user_factors.shape[1]
+    model = AlternatingLeastSquares(factors=factors, num_threads=threads, dtype=np.float32)
+    model.user_factors = case.model.user_factors.astype(np.float32)
+    model.item_factors = case.model.item_factors.astype(np.float32)
+    training, test = case.training, case.test
+    options = {"K": case.items, "show_progress": False, "num_threads": threads}
+    yield lambda: {name: float(x) for name, x in ranking_metrics_at_k(model, training, test, **options).items()}
+
+
+@contextmanager
+def recometrics(case: Case, threads: int) -> Iterator[Call]:
+    """recometrics.calc_reco_metrics: R@10, NDCG@10, AP@10, ROC AUC, in float32, without noise against ties."""
+    from recometrics import calc_reco_metrics
+
+    factors = (case.model.user_factors.astype(np.float32), case.model.item_factors.astype(np.float32))
+    training, test = case.training.astype(np.float32), case.test.astype(np.float32)
+    names = ("recall", "ndcg", "average_precision", "roc_auc")
+    chosen = {"precision": False, **dict.fromkeys(names, True)}
+    options = {"k": K, "break_ties_with_noise": False, "nthreads": threads, **chosen}
+    yield lambda: calc_reco_metrics(training, test, *factors, **options).mean().to_dict()
+
+
+@contextmanager
+def recbole(case: Case, threads: int, mode: str = "full") -> Iterator[Call]:
+    """RecBole's Trainer.evaluate: Recall@10, NDCG@10 and GAUC; AP (its MRR) would need whole lists."""
+    import torch
+    from recbole_evaluation import evaluations
+
+    torch.set_num_threads(threads)
+    with evaluations(case) as evaluation:
+        yield evaluation(["Recall", "NDCG", "GAUC"], [K], mode)
+
+
+@contextmanager
+def repetition(case: Case, threads: int) -> Iterator[Call]:
+    """One repetition of the evaluation among 100 negatives by this project, drawn from the ranks, all metrics."""
+    from sampled_metrics.design import Design
+    from sampled_metrics.metrics import metric
+    from sampled_metrics.ranking import rank_held_out
+    from sampled_metrics.sampling import draw
+
+    table = rank_held_out(case.model, case.split, threads=threads)
+    design, rng = Design(100, replacement=False), np.random.default_rng(0)
+    values = np.stack([metric(label).values(101) for label in METRICS], axis=1)
+
+    def call() -> Values:
+        x = draw(table.above, table.tied, table.candidates, design, rng).ranked_above("random")
+        means = np.bincount(x, minlength=101) @ values / len(x)
+        return dict(zip(METRICS, means.tolist(), strict=True))
+
+    yield call
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to evaluate the model.
+
+    Attributes:
+        title: as the table has it.
+        prepare: yields the call that is timed, of a case and a number of threads.
+        peer: whether it runs in the environment of the other tools.
+        times: how often it is called in a row; what takes a millisecond is called more often.
+    """
+
+    title: str
+    prepare: Callable[[Case, int], Any]
+    peer: bool = False
+    times: int = 1
+
+
+WAYS = {
+    "limit": Way("the limit: a float32 product, one comparison of it", limit, times=5),
+    "ours": Way("**this project**, float64: all four metrics", ours, times=5),
+    "ours, float32": Way("this project, float32: all four metrics", lambda *given: ours(*given, "float32"), times=5),
+    "recometrics": Way("recometrics, float32: Recall, NDCG, AP@10, AUC", recometrics, peer=True),
+    "implicit": Way("implicit, float32: precision, NDCG, MAP, AUC of whole lists", implicit),
+    "recbole": Way("RecBole: Recall, NDCG, AUC; no AP", recbole, peer=True),
+    "repetition": Way("**this project**, from the ranks: all four metrics", repetition, times=200),
+    "recbole, uni100": Way("RecBole, `uni100`: Recall, NDCG, AUC", lambda *g: recbole(*g, "uni100"), peer=True),
+}
+
+
+def work(way: Way, case: Case, threads: int) -> None:
+    """Prepare, and then answer every line of standard input with a line: seconds of a call, and what it gave."""
+    out, sys.stdout = sys.stdout, sys.stderr  # the tools print
+    with way.prepare(case, threads) as call:
+        values = call()  # what comes only once is not measured
+        for _ in sys.stdin:
+            start = time.perf_counter()
+            for _ in range(way.times):
+                values = call()
+            seconds = (time.perf_counter() - start) / way.times
+            print(json.dumps([seconds, {name: float(value) for name, value in values.items()}]), file=out, flush=True)
+
+
+@contextmanager
+def worker(name: str, python: str, given: argparse.Namespace) -> Iterator[Callable[[], tuple[float, Values]]]:
+    """Start a process for a way, and yield what makes it take a turn."""
+    command = [python, __file__, "--work", name, "--split", given.split, "--model", given.model]
+    command += ["--threads", str(given.threads)]
+    variables = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(given.threads))
+    if name.startswith("ours") or name == "implicit":  # they have threads of their own
+        variables["OPENBLAS_NUM_THREADS"] = "1"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(list(map(str, command)), env=os.environ | variables, **pipes) as process:
+
+        def turn() -> tuple[float, Values]:
+            try:
+                process.stdin.write("\n")
+                process.stdin.flush()
+                seconds, values = json.loads(process.stdout.readline())
+            except (BrokenPipeError, ValueError):
+                sys.exit(f"error: {name} failed:\n{process.communicate()[1][-2000:]}")
+            return seconds, values
+
+        yield turn
+        process.stdin.close()
+
+
+def measure(given: argparse.Namespace) -> dict[str, tuple[list[float], Values]]:
+    """Let the ways take turns; return seconds of each turn and the last values by way."""
+    names = [name for name, way in WAYS.items() if given.peers or not way.peer]
+    found: dict[str, tuple[list[float], Values]] = {name: ([], {}) for name in names}
+    with ExitStack() as stack:
+        python = {True: given.peers, False: sys.executable}
+        turns = {name: stack.enter_context(worker(name, python[WAYS[name].peer], given)) for name in names}
+        for number in range(given.runs + 1):
+            print(f"turn {number} of {given.runs}", file=sys.stderr)
+            for name, turn in turns.items():
+                seconds, values = turn()
+                if number:  # the first waits for others that still prepare
+                    found[name] = ([*found[name][0], seconds], values)
+    return found
+
+
+def report(given: argparse.Namespace, found: dict[str, tuple[list[float], Values]]) -> str:
+    """Write the page."""
+    import machine
+
+    case = read_case(given)
+    median = {name: statistics.median(seconds) for name, (seconds, _) in found.items()}
+    sampled = ("repetition", "recbole, uni100")
+
+    def rows(names: list[str], own: str) -> Iterator[str]:
+        yield "| | milliseconds | least to most | times this project's | AUC |\n|:---|---:|---:|---:|---:|"
+        for name in names:
+            seconds = found[name][0]
+            spread = f"{min(seconds) * 1e3:.3g} to {max(seconds) * 1e3:.3g}"
+            times, auc = (
+                median[name] / median[own],
+                next((x for y, x in found[name][1].items() if "auc" in y.lower()), 0),
+            )
+            shown = f"{auc:.4f}" if auc is not None else "-"
+            yield f"| {WAYS[name].title} | {median[name] * 1e3:.3g} | {spread} | {times:.3g} | {shown} |"
+
+    users, factors = case.model.user_factors.shape
+    return "\n".join(
+        [
+            "**Exact ranks, and a sampled evaluation, beside other tools**\n",
+            f"{users} users, {case.items} items, d = {factors}; medians of {given.runs} turns, {given.threads} threads."
+            " The limit is what nothing that makes every score can be much faster than: one matrix product in single "
+            "precision, and one look at each score. The AUC of implicit counts training items as beaten "
+            "([same model, other numbers](../same-model.md)).\n",
+            *rows([name for name in found if name not in sampled], "ours"),
+            "\nOne repetition of the evaluation among 100 sampled negatives:\n",
+            *rows([name for name in found if name in sampled], "repetition"),
+            "\n" + machine.table(machine.describe()),
+            "",
+        ]
+    )
+
+
+def read_case(given: argparse.Namespace) -> Case:
+    """Read split and model."""
+    return Case(read_split(given.split), read_model(given.model))
+
+
+def main() -> None:
+    """Measure, or be a worker of who does."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--split", type=Path, default=ROOT / "results/ml-1m/split.npz")
+    parser.add_argument("--model", type=Path, default=ROOT / "results/ml-1m/models/X.npz", help="a factor model")
+    parser.add_argument("--peers", help="a Python that has recbole and recometrics; they are left out without it")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--work", choices=WAYS, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.work:
+        work(WAYS[given.work], read_case(given), given.threads)
+        return
+    text = report(given, measure(given))
+    if given.output:
+        given.output.write_text(text, encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""RecBole's own evaluation of a factor model: each user's latest event is the test, on times made up to say so."""
+
+import contextlib
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from factor_case import Case
+from scipy.sparse import vstack
+
+USERS = 500  # whose scores are in memory at a time
+
+Evaluation = Callable[[], dict[str, float]]
+
+
+@contextlib.contextmanager
+def evaluations(case: Case) -> Iterator[Callable[..., Evaluation]]:
+    """Yield what prepares an evaluation: from metrics, cut-offs and mode (full, uni100) to a call of Trainer.evaluate.
+
+    The call is all that a user of RecBole repeats: data are read and split before it.
+    """
+    import torch
+    from recbole.config import Config
+    from recbole.data import create_dataset, data_preparation
+    from recbole.model.abstract_recommender import GeneralRecommender
+    from recbole.trainer import Trainer
+    from recbole.utils import InputType, ModelType
+
+    class Factors(GeneralRecommender):
+        type, input_type = ModelType.GENERAL, InputType.PAIRWISE
+
+        def __init__(self, config: Config, dataset: object) -> None:
+            super().__init__(config, dataset)
+            self.unused = torch.nn.Parameter(torch.zeros(1))  # the trainer wants something to train
+            users = dataset.id2token("user_id", np.arange(1, dataset.user_num)).astype(int)
+            items = dataset.id2token("item_id", np.arange(1, dataset.item_num)).astype(int)
+            self.users = torch.from_numpy(np.insert(case.model.user_factors[users], 0, 0.0, axis=0))  # 0 is padding
+            self.items = torch.from_numpy(np.insert(case.model.item_factors[items], 0, 0.0, axis=0))
+
+        def full_sort_predict(self, interaction: dict[str, torch.Tensor]) -> torch.Tensor:
+            return self.users[interaction["user_id"]] @ self.items.T
+
+        def predict(self, interaction: dict[str, torch.Tensor]) -> torch.Tensor:
+            return (self.users[interaction["user_id"]] * self.items[interaction["item_id"]]).sum(axis=1).float()
+
+    def evaluation(metrics: list[str], topk: list[int], mode: str = "full") -> Evaluation:
+        settings = {
+            "data_path": str(Path.cwd()),
+            "load_col": {"inter": ["user_id", "item_id", "timestamp"]},
+            "eval_args": {"split": {"LS": "test_only"}, "group_by": "user", "order": "TO", "mode": mode},
+            "metrics": metrics,
+            "topk": topk,
+            "valid_metric": f"{metrics[0]}@{topk[0]}",
+            "metric_decimal_place": 12,
+            "state": "ERROR",
+            "use_gpu": False,
+            "train_neg_sample_args": None,
+            "eval_batch_size": USERS * (case.items + 1),
+        }
+        config = Config(model=Factors, dataset="events", config_dict=settings)
+        training, _, test = data_preparation(config, create_dataset(config))
+        trainer = Trainer(config, Factors(config, training.dataset))
+        return lambda: trainer.evaluate(test, load_best_model=False, show_progress=False)
+
+    events = vstack([case.training, case.test * 2]).tocoo()
+    users = len(case.split.held_out)
+    columns = {"user_id:token": events.row % users, "item_id:token": events.col, "timestamp:float": events.data}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("events").mkdir()
+        pd.DataFrame(columns).to_csv("events/events.inter", sep="\t", index=False)
+        arguments, sys.argv = sys.argv, sys.argv[:1]  # it reads them
+        try:
+            yield evaluation
+        finally:
+            sys.argv = arguments
