@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,11 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.replace(temporary, final)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def is_temporary(path: Path) -> bool:
+    """Whether a file has a name that `written_whole` gives: of a job that is writing it, or that was killed."""
+    return path.is_file() and re.match(r"\.[0-9]+\.", path.name) is not None
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

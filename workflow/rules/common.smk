@@ -19,7 +19,7 @@ shell.prefix(
 if str(LIBRARY) not in sys.path:
     sys.path.insert(0, str(LIBRARY))
 
-from sampled_metrics import reference
+from sampled_metrics import files, reference
 from sampled_metrics.config import complete, ready_made_ranks, settle
 from sampled_metrics.data import formats, sources
 from sampled_metrics.data.reading import files_beside
@@ -27,11 +27,11 @@ from sampled_metrics.dependencies import library_files
 from sampled_metrics.errors import ConfigError
 
 try:
-    files = [ROOT / "config.yaml", *workflow.overwrite_configfiles]
+    written = [ROOT / "config.yaml", *workflow.overwrite_configfiles]
     settle(
         config,
         [
-            *(yaml.safe_load(Path(file).read_text()) or {} for file in files),
+            *(yaml.safe_load(Path(file).read_text()) or {} for file in written),
             workflow.config_settings.config,
         ],
     )
@@ -219,6 +219,13 @@ def toy_is_the_papers():
 def has_printed_numbers(dataset):
     """Whether the study of a dataset is the one that the paper's numbers and claims are about."""
     return reference.covers_study(dataset, config)
+
+
+def remove_what_killed_jobs_left():
+    """Remove files that a job was writing, under a name of its own, when it was killed."""
+    for path in Path("results").rglob(".*"):
+        if files.is_temporary(path):
+            path.unlink(missing_ok=True)
 
 
 def remove_comparisons_that_do_not_apply():
