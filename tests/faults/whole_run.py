@@ -66,7 +66,7 @@ class Running:
     """A command in a session of its own, so that it can be killed with all that it starts."""
 
     def __init__(self, folder: Path, words: Sequence[str], env: Mapping[str, str] | None = None) -> None:
-        self._output = tempfile.TemporaryFile()  # not a pipe, which fills up while nobody reads
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115  # not a pipe, which fills up while nobody reads
         self._process = subprocess.Popen(
             words,
             cwd=folder,

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from made_up_project import ROOT, Project, archive, copy_of_project, ratings
 
 __all__ = ["ROOT", "Project", "archive", "copy_of_project", "ratings"]

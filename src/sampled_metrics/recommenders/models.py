@@ -4,15 +4,14 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
-from zipfile import BadZipFile
 
 import numpy as np
-from numpy.lib.npyio import NpzFile
 from scipy.sparse import csr_array
 
 from sampled_metrics import files
 from sampled_metrics.arrays import Floats
 from sampled_metrics.errors import DataError
+from sampled_metrics.stage_files import read_npz
 
 
 class Model(Protocol):
@@ -130,18 +129,13 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     Raises:
         DataError: the file is none of them.
     """
-    with _npz(path) as arrays:
-        kind = str(arrays["kind"]) if "kind" in arrays else None
+    arrays = read_npz(path, "a model of this project")
+    kind = str(arrays["kind"]) if "kind" in arrays else None
+    try:
         if kind in KINDS:
             return KINDS[kind](arrays)
+    except KeyError as error:
+        raise DataError(f"{path}: is not a model of this project: lacks {error.args[0]}") from None
+    except ValueError as error:  # of what a sparse matrix is made of
+        raise DataError(f"{path}: is not a model of this project, or is damaged: {error}") from None
     raise DataError(f"{path}: is not a model of this project")
-
-
-def _npz(path: str | os.PathLike[str]) -> NpzFile:
-    try:
-        arrays = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
-        raise DataError(f"{path}: is not a model of this project: {' '.join(str(error).split())}") from None
-    if not isinstance(arrays, NpzFile):
-        raise DataError(f"{path}: is not a model of this project")
-    return arrays
