@@ -5,25 +5,34 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from sampled_metrics.errors import WriteError
+
 
 @contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary name beside `path`, with the same ending, renamed to `path` when the block ends well."""
+    """Yield a temporary name beside `path`, with the same ending, renamed to `path` when the block ends well.
+
+    Raises:
+        WriteError: it cannot be written, as where no space is left.
+    """
     final = Path(path)
-    final.parent.mkdir(parents=True, exist_ok=True)
     temporary = final.with_name(f".{os.getpid()}.{final.name}")
     try:
+        final.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         os.replace(temporary, final)
+    except OSError as error:
+        raise WriteError(f"{final}: cannot be written: {error.strerror or error}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def is_temporary(path: Path) -> bool:
