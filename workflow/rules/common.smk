@@ -9,9 +9,14 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(workflow.basedir)
+if set("{}") & set(str(ROOT)):
+    sys.exit(
+        f"error: {ROOT}: a folder with {{ or }} in its name, which snakemake takes for names of its own; "
+        "move the project to another"
+    )
 LIBRARY = ROOT / "src"
 # The scripts import the library from here, installed or not. One thread each, so that sums have one order.
-path = shlex.quote(str(LIBRARY)).replace("{", "{{").replace("}", "}}")
+path = shlex.quote(str(LIBRARY))
 shell.prefix(
     f"export PYTHONPATH={path}:${{{{PYTHONPATH:-}}}} "
     "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1; "
@@ -31,13 +36,18 @@ try:
     settle(
         config,
         [
-            *(yaml.safe_load(Path(file).read_text()) or {} for file in written),
+            *(
+                yaml.safe_load(Path(file).read_text(encoding="utf-8")) or {}
+                for file in written
+            ),
             workflow.config_settings.config,
         ],
     )
     complete(
         config,
-        yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text()),
+        yaml.safe_load(
+            (ROOT / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8")
+        ),
     )
 except ConfigError as error:
     sys.exit(f"error: config: {error}")
@@ -139,7 +149,9 @@ def minutes(per_mb=0):
 def size_of(split):
     """Users, items and training events of a split; snakemake takes a split that is not there for one yet to be made."""
     try:
-        facts = json.loads(Path(split).with_name("dataset.json").read_text())
+        facts = json.loads(
+            Path(split).with_name("dataset.json").read_text(encoding="utf-8")
+        )
     except FileNotFoundError as error:
         raise FileNotFoundError(error.errno, error.strerror, str(split)) from None
     return facts["users"], facts["items"], facts["training_events"]
