@@ -10,8 +10,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 from made_up_project import Project, copy_of_project
 
@@ -80,6 +83,27 @@ class Running:
     def is_running(self) -> bool:
         return self._process.poll() is None
 
+    def wait_until(self, seconds: float) -> bool:
+        """Wait until it and all that it started have used so much time of the processor, however busy that is.
+
+        Returns:
+            Whether it is still running then.
+        """
+        while self.is_running() and (missing := seconds - self._used()) > 0:
+            time.sleep(min(missing / 4, 0.1))
+        return self.is_running()
+
+    def _used(self) -> float:
+        """Return the seconds of the processor that have been used; those of children that have ended are their parent's."""
+        total = 0.0
+        with suppress(psutil.NoSuchProcess):
+            root = psutil.Process(self._process.pid)
+            for each in (root, *root.children(recursive=True)):
+                with suppress(psutil.NoSuchProcess):
+                    times = each.cpu_times()
+                    total += times.user + times.system + times.children_user + times.children_system
+        return total
+
     def kill(self) -> None:
         """End it and all that it started, at once: kill -9."""
         os.killpg(self._process.pid, signal.SIGKILL)
@@ -140,7 +164,7 @@ class Undisturbed:
         pristine: the project before it.
         finished: the project after it.
         expected: what it made, by name.
-        seconds: how long it took.
+        seconds: of the processor that it took.
     """
 
     pristine: Project
@@ -173,7 +197,9 @@ def undisturbed_run(folder: Path) -> Undisturbed:
     ended = run(pristine, command("--dry-run"))  # compiles what it imports
     assert ended.returncode == 0, ended.output
     finished = copy(project, folder / "undisturbed")
-    began = time.monotonic()
+    before = os.times()
     ended = run(finished.folder)
     assert ended.returncode == 0, ended.output
-    return Undisturbed(project, finished, contents(finished.folder), time.monotonic() - began)
+    after = os.times()
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    return Undisturbed(project, finished, contents(finished.folder), used)
