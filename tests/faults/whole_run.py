@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-
 from made_up_project import Project, copy_of_project
 
 TARGETS = tuple(
@@ -94,7 +93,7 @@ class Running:
         return self.is_running()
 
     def _used(self) -> float:
-        """Return the seconds of the processor that have been used; those of children that have ended are their parent's."""
+        """Return seconds of the processor; those of children that have ended are counted to their parents."""
         total = 0.0
         with suppress(psutil.NoSuchProcess):
             root = psutil.Process(self._process.pid)
