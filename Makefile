@@ -4,16 +4,18 @@
 PYTHON ?= python3
 CORES ?= 2
 CONFIG ?=
+MINUTES ?= 60
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 BROWSER := $(VENV)/browser
 PEERS := .venv-peers
+AUDIT := $(VENV)/audit/ready
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-faults test-report test-wheel test-slurm lint format docs docs-outputs seed-spread publish bench lock clean
+.PHONY: help demo reproduce test test-faults fuzz test-report test-wheel test-slurm lint audit format docs docs-outputs seed-spread publish bench bench-scale lock clean
 
 help:  ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -40,6 +42,9 @@ test: $(READY)  ## all tests
 test-faults: $(READY)  ## every fault, the slow ones too, and docs/reliability.md from what came of them
 	$(BIN)/pytest tests/faults -m 'slow or not slow' --reliability docs/reliability
 
+fuzz: $(READY)  ## any input to every parser, for so long, and docs/reliability.md from what came of it: MINUTES=60
+	$(BIN)/pytest tests/faults/test_fuzz.py --minutes $(MINUTES) --reliability docs/reliability
+
 test-report: $(READY)  ## the report, and the docs if they are built, in headless Chromium (Debian: apt-get install chromium)
 ifeq ($(CHROMIUM),)
 	@echo "make test-report: skipped, there is no chromium here (Debian: apt-get install chromium)"
@@ -64,12 +69,22 @@ $(VENV)/slurm: envs/slurm.lock $(READY)
 test-slurm: $(VENV)/slurm  ## the study on a real Slurm of one node on this machine (skipped where there can be none)
 	SLURM_TEST=1 $(BIN)/pytest tests/slurm -vv -s -rs
 
-lint: $(READY)  ## ruff, mypy, snakefmt, snakemake --lint
+lint: $(READY)  ## ruff, mypy, snakefmt, snakemake --lint, and an audit of the dependencies where there is a network
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
+	@$(MAKE) --no-print-directory $(AUDIT) || echo "pip-audit cannot be installed"
+	$(BIN)/python .ci/audit.py --or-say
+
+$(AUDIT): $(READY) envs/audit.lock
+	@rm -rf $(dir $@) && $(BIN)/python -m venv $(dir $@)
+	@$(dir $@)bin/pip install --quiet --disable-pip-version-check --require-hashes -r envs/audit.lock
+	@touch $@
+
+audit: $(AUDIT)  ## known vulnerabilities of what the lock files name; fails where nobody can be asked
+	$(BIN)/python .ci/audit.py
 
 format: $(READY)  ## bring the code into its format
 	$(BIN)/ruff check --fix .
@@ -102,12 +117,16 @@ bench: reproduce $(PEERS)/ready  ## ranking beside other tools and the limit, as
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/growth.py --output docs/reproduction/growth
 	$(BIN)/python benchmarks/study.py --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) --output docs/reproduction/time.md
 
+bench-scale: $(READY)  ## the study at the shape of MovieLens 32M, on synthetic events (ten minutes): docs/reproduction/scale.md
+	$(BIN)/python benchmarks/scale.py --cores $(CORES) --output docs/reproduction/scale.md
+
 COMPILE = uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 lock:  ## envs/*.lock anew, from pyproject.toml and envs/*.in (needs uv)
 	$(COMPILE) --fork-strategy fewest --all-extras pyproject.toml -o envs/requirements.lock
 	$(COMPILE) envs/browser.in -o envs/browser.lock
 	$(COMPILE) --constraint envs/requirements.lock envs/slurm.in -o envs/slurm.lock
 	$(COMPILE) envs/peers.in -o envs/peers.lock
+	$(COMPILE) envs/audit.in -o envs/audit.lock
 
 clean:  ## remove results, downloads and environments
 	rm -rf results/* data .snakemake $(VENV) $(PEERS)

@@ -147,6 +147,8 @@ def chart(ranks: pd.DataFrame, samples: pd.DataFrame, *paths: Path) -> None:
             for (column, label, marker, dash), colour in zip(columns[kind], figures.COLOURS, strict=False):
                 axes.plot(rows[grows], rows[column], dash, marker=marker, color=colour, label=label)
             axes.set(xscale="log", yscale="log", xlabel=grows, ylabel="seconds", title=f"{kind}, by {grows}")
+            low, high = axes.get_ylim()
+            axes.set_ylim(low / 2, max(2 * high, 50 * low))  # so that what hardly grows looks flat
             axes.legend()
         grid.flat[-1].set_axis_off()
         figures.write(figure, *paths)
@@ -165,6 +167,7 @@ def report(ranks: pd.DataFrame, samples: pd.DataFrame, threads: int, runs: int, 
     return "\n".join(
         [
             "**How time grows**\n",
+            "![Seconds of ranking and of sampling by size](growth.png)\n",
             f"Exact ranks of random factors, {threads} threads, medians of {runs} runs ({ranks['turns'].min()} of the "
             "largest). The limit is a product in single precision and one comparison of each score, measured on "
             f"{PART[0]} users and {PART[1]} items, or all that there are, and multiplied.\n",

@@ -79,13 +79,12 @@ def _bytes(size: str) -> str:
 
 
 def blas() -> str:
-    """Return NumPy's BLAS, with the kernels that it chose for this processor and its threads in this process."""
+    """Return NumPy's BLAS, with the kernels that it chose for this processor."""
     np.ones((2, 2)) @ np.ones((2, 2))  # loaded now, if it was not
     found = [each for each in threadpool_info() if each["user_api"] == "blas"]
     for each in sorted(found, key=lambda each: "numpy" not in each["filepath"]):  # SciPy brings one of its own
-        threads = each["num_threads"]
         kernel = f", kernel {each['architecture']}" if each.get("architecture") else ""
-        return f"{each['internal_api']} {each['version']}{kernel}, {threads} thread{'s' if threads > 1 else ''}"
+        return f"{each['internal_api']} {each['version']}{kernel}"
     return ""
 
 

@@ -1,7 +1,6 @@
 """Time the whole study, from the archive to the report, and say by rule where the time goes.
 
-Each run has a folder of its own, so that nothing is there yet. Memory is that of all processes of a run together,
-sampled 20 times a second as proportional set size (pages that processes share are counted once).
+Each run has a folder of its own, so that nothing is there yet. Memory is measured as workflow_run.py says.
 
     python benchmarks/study.py --configfile examples/local-copy.yaml --runs 5 --output docs/reproduction/time.md
 """
@@ -9,54 +8,12 @@ sampled 20 times a second as proportional set size (pages that processes share a
 import argparse
 import platform
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pandas as pd
-import psutil
-
-ROOT = Path(__file__).resolve().parent.parent
-
-
-def run(configfile: Path, cores: int, folder: Path) -> tuple[float, float]:
-    """Run the study in a folder; return its seconds and its peak memory in MiB."""
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
-    command += ["--cores", str(cores), "--configfile", str(configfile)]
-    start, peak = time.monotonic(), 0.0
-    with (folder / "out").open("w") as out:
-        study = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT)
-        while study.poll() is None:
-            peak = max(peak, memory(psutil.Process(study.pid)))
-            time.sleep(0.05)
-    if study.returncode:
-        sys.exit((folder / "out").read_text())
-    return time.monotonic() - start, peak / 2**20
-
-
-def memory(process: psutil.Process) -> int:
-    """Return the proportional set size of a process and all below it, in bytes."""
-    total = 0
-    for each in [process, *process.children(recursive=True)]:
-        try:
-            total += each.memory_full_info().pss
-        except (psutil.Error, AttributeError):  # gone since it was listed
-            continue
-    return total
-
-
-def by_rule(folder: Path) -> pd.DataFrame:
-    """Sum the benchmark files of a run by rule; columns rule, jobs, seconds, peak memory of one job in MiB."""
-    rows = []
-    for path in (folder / "results/benchmarks").rglob("*.tsv"):
-        measured = pd.read_csv(path, sep="\t", na_values="-").iloc[0]
-        job = path.stem if path.parent.name != "toy" or path.stem != "fidelity" else "toy-fidelity"
-        rule = job.split("-")[0] if job.startswith(("train", "rank", "sample", "download")) else job.replace("-", "_")
-        rows.append((rule, float(measured["s"]), float(measured["max_rss"])))
-    jobs = pd.DataFrame(rows, columns=["rule", "seconds", "memory"])
-    return jobs.groupby("rule").agg(jobs=("seconds", "size"), seconds=("seconds", "sum"), memory=("memory", "max"))
+from workflow_run import ROOT, run
 
 
 def main() -> None:
@@ -75,11 +32,11 @@ def main() -> None:
             folder.mkdir()
             # a path in the config that is relative to this folder holds there too
             (Path(name) / "shared").symlink_to((ROOT / "../shared").resolve())
-            seconds, peak = run(config, given.cores, folder)
-            totals.append(seconds)
-            peaks.append(peak)
-            rules.append(by_rule(folder))
-        print(f"run {number + 1} of {given.runs}: {seconds:.1f} s, {peak:.0f} MiB", file=sys.stderr)
+            ran = run(config, given.cores, folder)
+        totals.append(ran.seconds)
+        peaks.append(ran.memory)
+        rules.append(ran.by_rule())
+        print(f"run {number + 1} of {given.runs}: {ran.seconds:.1f} s, {ran.memory:.0f} MiB", file=sys.stderr)
     medians = pd.concat(rules).groupby(level="rule").median().sort_values("seconds", ascending=False)
     table = pd.DataFrame(
         {

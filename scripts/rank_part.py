@@ -3,6 +3,7 @@
 from sampled_metrics import files
 from sampled_metrics.data.split import read_split
 from sampled_metrics.jobs import job, progress
+from sampled_metrics.rank_memory import require_files
 from sampled_metrics.ranking import rank_part
 from sampled_metrics.recommenders.checks import check_model
 from sampled_metrics.recommenders.models import read_model
@@ -11,6 +12,8 @@ if __name__ == "__main__":
     with job(snakemake.log[0]):
         wildcards = snakemake.wildcards
         part, parts = map(int, wildcards.scatteritem.split("-of-"))
+        memory, threads = snakemake.config["ranking"]["memory"], snakemake.threads  # change no number
+        require_files(snakemake.input.model, snakemake.input.split, memory, threads)
         model, split = read_model(snakemake.input.model), read_split(snakemake.input.split)
         check_model(model, split, snakemake.input.model)
         users, above, tied = rank_part(
@@ -20,6 +23,7 @@ if __name__ == "__main__":
             part=part,
             parts=parts,
             precision=snakemake.params.precision,
-            threads=snakemake.threads,
+            threads=threads,
+            memory=memory,
         )
         files.write_npz(snakemake.output.part, users=users, above=above, tied=tied)

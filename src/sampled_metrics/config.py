@@ -3,7 +3,10 @@
 import copy
 import difflib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+import re
+import reprlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +65,16 @@ def _overridden(before: Mapping[str, Any], by: Mapping[str, Any]) -> dict[str, A
     return {**before, **both}
 
 
+def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    """Match as JSON schema means it: its $ is the end, where Python's may also be before a line end."""
+    if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), instance):
+        yield ValidationError("does not match")
+
+
 # 100.0 is an integer to JSON schema, but not to the functions that it would be passed to
 _Validator = extend(
     Draft202012Validator,
+    {"pattern": _pattern},
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
         {
             "integer": lambda _, value: isinstance(value, int) and not isinstance(value, bool),
@@ -186,9 +196,10 @@ def check_sources(name: str, config: Mapping[str, Any]) -> None:
             raise ConfigError(f"datasets.{name}.ranks: unknown recommender {recommender_name!r}; it may be {known}")
     there = {of: ranks for (of_dataset, of), ranks in ready_made_ranks(config).items() if of_dataset == name}
     for recommender_name, ranks in there.items():
-        if not Path(ranks.file(name)).is_file():
-            own = recommender_name in dataset["ranks"]
-            key = f"datasets.{name}.ranks.{recommender_name}" if own else f"recommenders.{recommender_name}.path"
+        own = recommender_name in dataset["ranks"]
+        key = f"datasets.{name}.ranks.{recommender_name}" if own else f"recommenders.{recommender_name}.path"
+        _refuse_braces(key, ranks.file(name))
+        if not os.path.isfile(ranks.file(name)):
             raise ConfigError(f"{key}: there is no file {ranks.file(name)!r} (from {Path.cwd()})")
     to_train = [each for each in config["recommenders"] if each not in there]
     if to_train:
@@ -196,9 +207,16 @@ def check_sources(name: str, config: Mapping[str, Any]) -> None:
             raise ConfigError(f"datasets.{name}: lacks the key 'format', for {', '.join(to_train)} to be trained")
         if not dataset["path"] and not dataset["urls"]:
             raise ConfigError(f"datasets.{name}: give either urls or a path")
-        if dataset["path"] and not Path(dataset["path"]).is_file():
+        _refuse_braces(f"datasets.{name}.path", dataset["path"] or "")
+        if dataset["path"] and not os.path.isfile(dataset["path"]):  # False of a name too long, too
             raise ConfigError(f"datasets.{name}.path: there is no file {dataset['path']!r} (from {Path.cwd()})")
         check_ready_made_split(dataset, f"datasets.{name}")
+
+
+def _refuse_braces(key: str, path: str) -> None:
+    """Refuse what snakemake would take for a wildcard, and so for the name of another file."""
+    if "{" in path or "}" in path:
+        raise ConfigError(f"{key}: {path!r} has braces, which cannot be in the name of a file here; rename it")
 
 
 def check_dataset(dataset: dict[str, Any], where: str) -> None:
@@ -224,7 +242,7 @@ def check_ready_made_split(dataset: Mapping[str, Any], where: str) -> None:
         except DataError as error:
             raise ConfigError(f"{where}.path: {error}") from None
         for file in beside:
-            if not file.is_file():
+            if not os.path.isfile(file):
                 raise ConfigError(f"{where}.path: there is no file {file.name!r} beside {dataset['path']!r}")
 
 
@@ -276,10 +294,15 @@ def _one_line(error: ValidationError, where: str) -> str:
         "uniqueItems": lambda value: "must not repeat an entry",
         "pattern": lambda value: f"must match {value}",
         "minLength": lambda value: "must not be empty",
+        "maxLength": lambda value: f"must have at most {value} letters",
     }
     says = allowed_text.get(str(error.validator))
-    shown = repr(error.instance)
-    return f"{key}: {says(error.validator_value) if says else error.message}, not {shown[:80]}"
+    shown = _IN_SHORT.repr(error.instance)
+    return f"{key}: {says(error.validator_value) if says else error.message}, not {shown}"
+
+
+_IN_SHORT = reprlib.Repr()
+_IN_SHORT.maxstring = _IN_SHORT.maxother = _IN_SHORT.maxlong = 80
 
 
 def _path(parts: Iterable[str | int]) -> list[str]:

@@ -1,15 +1,18 @@
 """The errors that a user can cause, each of which says in one line what is wrong, where, and what is allowed."""
 
+_LONGEST = 2000
+
 
 class SampledMetricsError(Exception):
     """Base of every error whose message is meant to be read by a user, without a traceback.
 
     As text it is one line, whatever names and values from elsewhere it quotes: what would end the line, or move the
-    cursor of a terminal, is shown escaped.
+    cursor of a terminal, is shown escaped, and the middle of what is very long is left out.
     """
 
     def __str__(self) -> str:
-        return "".join(each if each.isprintable() else repr(each)[1:-1] for each in super().__str__())
+        text = "".join(each if each.isprintable() else repr(each)[1:-1] for each in super().__str__())
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 200]} … {text[-190:]}"
 
 
 class ConfigError(SampledMetricsError, ValueError):

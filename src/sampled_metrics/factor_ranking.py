@@ -20,11 +20,11 @@ from sampled_metrics.near_ties import Factors, error_bound, first_of_the_same, s
 PRECISIONS = {"float64": np.float64, "float32": np.float32}
 """Numbers that scores can be computed in, by name."""
 
-USERS = 512
+USERS = 1024
 """Users that are prepared together, and counted by one thread."""
 
-SCORES, ITEMS = 2**19, 4096
-"""Scores of a block, two megabytes of them; and the most items of one."""
+SCORES, ITEMS = 2**20, 4096
+"""Scores of a block, four megabytes of them; and the most items of one."""
 
 WORDS = 255
 """Words of eight bytes, each 0 or 1, that can be added before a byte runs over."""
@@ -105,15 +105,14 @@ class FactorCounter:
     ) -> Iterator[tuple[int, int, NDArray[np.float32]]]:
         """Yield first row, first item and scores of blocks, -∞ for training and held-out items."""
         height, width, held_out = self._height, self._width, self._held_out[users]
-        pairs = _pairs_by_block(self._training, users, height, width)
+        places = _training_by_block(self._training, users, height, width)
         memory = np.empty(height * width, dtype=np.float32)
         for top in range(0, len(sieve), height):
             for first in range(0, len(self._items), width):
                 left, right = sieve[top : top + height], self._sieve[:, first : first + width]
                 wide = right.shape[1]
                 scores = np.matmul(left, right, out=memory[: len(left) * wide].reshape(len(left), wide))
-                row, item = next(pairs)
-                memory[(row - top) * wide + (item - first)] = -np.inf
+                memory[next(places)] = -np.inf
                 own = held_out[top : top + height] - first
                 row = np.flatnonzero((own >= 0) & (own < wide))
                 scores[row, own[row]] = -np.inf
@@ -143,21 +142,28 @@ def count(
     return total
 
 
-def _pairs_by_block(training: csr_array, users: Ints, height: int, width: int) -> Iterator[tuple[Ints, Ints]]:
-    """Yield the training pairs of consecutive users by block, as row among the users and item."""
+def _training_by_block(training: csr_array, users: Ints, height: int, width: int) -> Iterator[Ints]:
+    """Yield where the training items of consecutive users are in each block, as places in the block's memory."""
     ends = training.indptr[users[0] : users[-1] + 2]
     item = training.indices[ends[0] : ends[-1]]
-    row = np.repeat(np.arange(len(users)), np.diff(ends))
-    blocks = -(-training.shape[1] // width)
+    counts, every = np.diff(ends), training.shape[1]
+    if every <= width:
+        for top in range(0, len(users), height):
+            of_rows = counts[top : top + height]
+            first = ends[top] - ends[0]
+            here = item[first : first + of_rows.sum()]
+            yield np.repeat(np.arange(len(of_rows)) * every, of_rows) + here
+        return
+    blocks, tops = -(-every // width), -(-len(users) // height)
+    row = np.repeat(np.arange(len(users)), counts)
     number = row // height * blocks + item // width
-    count = -(-len(users) // height) * blocks
-    if blocks > 1:  # small numbers are sorted by radix
-        order = np.argsort(number.astype(np.uint16) if count <= 2**16 else number, kind="stable")
-        row, item = row[order], item[order]
-    last = 0
-    for size in np.bincount(number, minlength=count).tolist():
-        last += size
-        yield row[last - size : last], item[last - size : last]
+    order = np.argsort(number.astype(np.uint16) if tops * blocks <= 2**16 else number, kind="stable")  # 16 bits: radix
+    row, item = row[order], item[order]
+    ends = np.append(0, np.cumsum(np.bincount(number, minlength=tops * blocks)))
+    for block in range(tops * blocks):
+        here = slice(ends[block], ends[block + 1])
+        top, first = block // blocks * height, block % blocks * width
+        yield (row[here] - top) * min(width, every - first) + (item[here] - first)
 
 
 def _require_finite(users: Factors, items: Factors) -> None:

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.errors import WriteError
+from sampled_metrics.errors import DataError, WriteError
 
 
 @contextmanager
@@ -64,3 +65,22 @@ def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:
     """Write named arrays, none of which may hold Python objects."""
     with written_whole(path) as temporary:
         np.savez(temporary, allow_pickle=False, **arrays)
+
+
+def npz_headers(path: str | os.PathLike[str]) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+    """Return shape and type of the arrays that `write_npz` wrote, without reading them.
+
+    Raises:
+        DataError: the file is damaged.
+    """
+    headers = {}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                with archive.open(name) as array:
+                    np.lib.format.read_magic(array)
+                    shape, _, kind = np.lib.format.read_array_header_1_0(array)
+                    headers[name.removesuffix(".npy")] = shape, kind
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
+        raise DataError(f"{path}: is not an npz file, or is damaged: {' '.join(str(error).split())}") from None
+    return headers

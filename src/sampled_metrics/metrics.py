@@ -261,7 +261,7 @@ class _Family:
     def allows(self, at: str, k: str) -> bool:
         if not at:
             return self.cutoff != "needed"
-        return self.cutoff != "none" and re.fullmatch("[1-9][0-9]*", k) is not None
+        return self.cutoff != "none" and re.fullmatch("[1-9][0-9]{0,8}", k) is not None
 
     def shapes(self, name: str) -> str:
         return {"needed": f"{name}@k", "possible": f"{name} or {name}@k", "none": name}[self.cutoff]
@@ -308,5 +308,5 @@ def metric(label: str) -> Metric:
     family = FAMILIES.get(name)
     if family is None or not family.allows(at, k):
         known = ", ".join(each.shapes(known_name) for known_name, each in FAMILIES.items())
-        raise ConfigError(f"unknown metric {label!r}; it may be {known}, with k a whole number from 1")
+        raise ConfigError(f"unknown metric {label!r}; it may be {known}, with k a whole number from 1 to 999999999")
     return family.build(label, int(k) if at else None)

@@ -2,21 +2,25 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from sampled_metrics.arrays import Ints
+from sampled_metrics.arrays import Floats, Ints
+from sampled_metrics.candidates import require_candidate, require_finite
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
 from sampled_metrics.factor_ranking import FactorCounter
+from sampled_metrics.memory import require
+from sampled_metrics.rank_memory import BLOCK_BYTES, entries_of_block, least_memory, width_and_rows
 from sampled_metrics.ranks import RankTable
-from sampled_metrics.recommenders.models import FactorModel, Model
-
-BLOCK_BYTES = 16 * 2**20
-"""Memory that a block of scores takes. It is a constant because the order of a sum may depend on a block's shape."""
+from sampled_metrics.recommenders.cosine import Occurrences
+from sampled_metrics.recommenders.models import CosineModel, FactorModel, Model, SimilarityModel, stored
+from sampled_metrics.similarity_ranking import SimilarityCounter
+from sampled_metrics.sparse_ranking import SparseCounter
 
 _SCORES = "scores must be numbers, a row of them for each user and an entry for each item"
 
@@ -39,7 +43,13 @@ class Counter(Protocol):
 
 
 def rank_held_out(
-    model: Model, split: Split, watch: Watch = lambda blocks: blocks, *, precision: str = "float64", threads: int = 1
+    model: Model,
+    split: Split,
+    watch: Watch = lambda blocks: blocks,
+    *,
+    precision: str = "float64",
+    threads: int = 1,
+    memory: int | None = None,
 ) -> RankTable:
     """Count, for each user, the candidates that score above the held-out item, and those that tie with it.
 
@@ -51,11 +61,13 @@ def rank_held_out(
         watch: wraps the range of blocks, for a progress bar.
         precision: float64 or float32, what the scores of factor models are rounded to.
         threads: how many blocks are counted at a time; the counts are the same whatever their number.
+        memory: megabytes that may be resident, split and model among them; None for any amount. No count changes.
 
     Raises:
-        DataError: a candidate's score is not a finite number.
+        ConfigError: the memory does not suffice; the message says what would.
+        DataError: a candidate's score is not a finite number, or a held-out item is one of its user's training items.
     """
-    return gather(split, [rank_part(model, split, watch, precision=precision, threads=threads)])
+    return gather(split, [rank_part(model, split, watch, precision=precision, threads=threads, memory=memory)])
 
 
 def rank_part(
@@ -67,6 +79,7 @@ def rank_part(
     parts: int = 1,
     precision: str = "float64",
     threads: int = 1,
+    memory: int | None = None,
 ) -> tuple[Ints, Ints, Ints]:
     """Count for one of several parts of the users; arguments and errors as of `rank_held_out`.
 
@@ -78,22 +91,46 @@ def rank_part(
         parts: of how many.
         precision: float64 or float32, what the scores of factor models are rounded to.
         threads: how many blocks are counted at a time.
+        memory: megabytes that may be resident.
 
     Returns:
         (users of the part,) indices, above and tied.
     """
-    counter: Counter
+    about = stored(model), split.shape
+    require(least_memory(*about, threads), memory, "ranking")
+    events = split.training, split.held_out, split.user_ids
+    counter: Counter | SimilarityCounter
     if isinstance(model, FactorModel):
         counter = FactorCounter(model.user_factors, model.item_factors, split.training, split.held_out, precision)
+    elif isinstance(model, SimilarityModel) and isinstance(model.similarity, csr_array):
+        counter = SparseCounter(model.similarity, *events, entries_of_block(*about, threads, memory))
+    elif isinstance(model, SimilarityModel | CosineModel):
+        counter = _similarity_counter(model, split, *width_and_rows(*about, threads, memory))
     else:
         items = slice(0, split.training.shape[1])
-        counter = ScoreCounter(
-            lambda users: model.scores(split.training, users, items), split.training, split.held_out, split.user_ids
-        )
+        counter = ScoreCounter(lambda users: model.scores(split.training, users, items), *events)
     count = len(counter.blocks)
     mine = counter.blocks[(part - 1) * count // parts : part * count // parts]
-    above, tied = _count(counter, mine, threads, watch)
-    return np.concatenate([np.empty(0, dtype=np.int64), *mine]), above, tied
+    users = np.concatenate([np.empty(0, dtype=np.int64), *mine])
+    if isinstance(counter, SimilarityCounter):
+        return users, *counter.count_all(users, threads, watch)
+    return users, *_count(counter, mine, threads, watch)
+
+
+def _similarity_counter(
+    model: SimilarityModel | CosineModel, split: Split, width: int, rows: int, room: float
+) -> SimilarityCounter:
+    """Return a counter whose similarities are those that are stored, or are made of the events."""
+    columns: Callable[[slice], Floats]
+    if isinstance(model, CosineModel):
+        columns = partial(model.weighting.columns, Occurrences(split.training), rows=rows)
+    else:
+        similarity, room = model.similarity, 0.0  # a block of it is a copy, which is made as fast as kept
+
+        def columns(items: slice) -> Floats:
+            return np.ascontiguousarray(similarity[:, items], dtype=np.float64)
+
+    return SimilarityCounter(columns, split.training, split.held_out, split.user_ids, width=width, room=room)
 
 
 def gather(split: Split, parts: Iterable[tuple[Ints, Ints, Ints]]) -> RankTable:
@@ -230,11 +267,7 @@ def _rank_block(
         raise DataError(f"scores of a block of users have shape {scores.shape}, not {training.shape} (users, items)")
     rows, trained = np.arange(len(scores)), np.diff(training.indptr)
     scores[np.repeat(rows, trained), training.indices] = -np.inf
-    wrong = (~np.isfinite(scores)).sum(axis=1) != trained
-    if wrong.any():
-        raise DataError(f"the recommender gives user {user_ids[np.argmax(wrong)]} a score that is not a finite number")
+    require_finite((~np.isfinite(scores)).sum(axis=1) != trained, user_ids)
     of_held_out = scores[rows, held_out][:, np.newaxis]
-    wrong = np.isinf(of_held_out[:, 0])
-    if wrong.any():
-        raise DataError(f"user {user_ids[np.argmax(wrong)]}: the held-out item is one of the user's training items")
+    require_candidate(np.isinf(of_held_out[:, 0]), user_ids)
     return (scores > of_held_out).sum(axis=1), (scores == of_held_out).sum(axis=1) - 1

@@ -21,13 +21,16 @@ AGAIN = "remove it, and run again"
 """What to do about a damaged file that the workflow makes."""
 
 
-def read_npz(path: str | os.PathLike[str], what: str, names: Sequence[str] = ()) -> dict[str, NDArray[Any]]:
+def read_npz(
+    path: str | os.PathLike[str], what: str, names: Sequence[str] = (), *, only: Sequence[str] | None = None
+) -> dict[str, NDArray[Any]]:
     """Read all arrays of an npz file.
 
     Args:
         path: the file.
         what: what it should be, for messages.
         names: arrays that must be there.
+        only: which arrays to read, where they are there; all of them unless stated.
 
     Raises:
         DataError: it is not such a file, is damaged, or lacks an array.
@@ -37,7 +40,7 @@ def read_npz(path: str | os.PathLike[str], what: str, names: Sequence[str] = ())
         if not isinstance(found, NpzFile):
             raise DataError(f"{path}: is not {what}")
         with found:
-            arrays = {name: found[name] for name in found.files}
+            arrays = {name: found[name] for name in found.files if only is None or name in only}
     except (OSError, ValueError, EOFError, BadZipFile, zlib.error, NotImplementedError) as error:
         if isinstance(error, DataError):
             raise

@@ -193,7 +193,11 @@ def expect(table: RankTable, evaluation: Evaluation) -> pd.DataFrame:
     Returns:
         One row per reading, metric and estimator, with the columns mean_exact and sd_exact: expectation and standard
         deviation of the estimate of one repetition. They are missing for estimators that are not linear in the sample.
+
+    Raises:
+        DataError: an event has fewer other candidates than the negatives that are drawn from them.
     """
+    evaluation.design.check(table.candidates)
     fitted = fit_estimators(
         evaluation.fitted_labels(),
         evaluation.metrics,

@@ -89,7 +89,7 @@ def ranges(seeds: Iterable[int]) -> str:
 
 
 def page(folder: Path) -> str:
-    """Return the page: introduction.md, a table for each csv file with what the md file beside it says, and defects.md."""
+    """Return the page: introduction.md, a table for each csv file with what its md file says, and defects.md."""
     groups = {}
     for path in sorted(folder.glob("*.csv")):
         with path.open(encoding="utf-8", newline="") as file:

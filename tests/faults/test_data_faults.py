@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from workflow.conftest import archive, copy_of_project, ratings
 
 from faults.ledger import Ledger
 from sampled_metrics.data import formats
@@ -446,3 +447,62 @@ def test_ranks_that_are_unusual(fault: str, content: bytes, tmp_path: Path, ledg
     table = read_ranks(path)
     assert (table.candidates.tolist(), table.above.tolist(), table.tied.tolist()) == ([9, 8], [0, 6], [0, 0])
     ledger.record(GROUP, fault)
+
+
+def of_one_user() -> str:
+    return "".join(f"1::{item}::5::{item}\n" for item in range(1, 9))
+
+
+def with_one_who_has_seen_everything() -> str:
+    return ratings() + "".join(f"61::{item}::5::{item}\n" for item in range(1, 91))
+
+
+def of_many_who_have_the_same() -> str:
+    return "".join(f"{user}::{item}::5::{item}\n" for user in range(1, 31) for item in range(1, 41))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fault", "text", "says"),
+    [
+        ("the workflow, on one user", of_one_user, "20 negatives without replacement were asked for"),
+        (
+            "the workflow, on a user who has seen every item",
+            with_one_who_has_seen_everything,
+            "20 negatives without replacement were asked for",
+        ),
+        (
+            "the workflow, on users who all have the same",
+            of_many_who_have_the_same,
+            "20 negatives without replacement were asked for",
+        ),
+    ],
+)
+def test_the_workflow_on(fault: str, text: Callable[[], str], says: str, tmp_path: Path, ledger: Ledger) -> None:
+    """Nobody has 20 items left to sample: refused, with the number that there are."""
+    project = copy_of_project(tmp_path)
+    archive(project.folder / "made-up.zip", text())
+    ran = project.snakemake("results/made-up/table-3.csv", "--cores", "1")
+    output = ran.stdout + ran.stderr
+    assert ran.returncode != 0
+    assert "Traceback" not in output
+    assert f"error: {says}" in output
+    assert project.results("made-up/estimates/*") == {}
+    ledger.record(GROUP, fault, outcome="refused")
+
+
+@pytest.mark.slow
+def test_the_workflow_where_an_item_is_never_in_training(tmp_path: Path, ledger: Ledger) -> None:
+    """User u has items 1 … 30 but u, and holds the last out: 30, or user 30 item 29. The other candidate is item u."""
+    lines = [f"{user}::{item}::5::{item}\n" for user in range(1, 31) for item in range(1, 31) if item != user]
+    project = copy_of_project(tmp_path)
+    archive(project.folder / "made-up.zip", "".join(lines))
+    project.configure(recommenders={"X": None, "Y": None, "Z": None, "P": {"type": "popularity"}})
+    ran = project.snakemake("results/made-up/ranks/P.csv.gz", "--cores", "1")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    table = read_ranks(project.folder / "results/made-up/ranks/P.csv.gz")
+    # in training: items 1 … 28 have 29 events, item 29 has 28 (user 30 holds it out), item 30 has none
+    assert table.candidates.tolist() == [2] * 30
+    assert table.above.tolist() == [1] * 29 + [0]
+    assert table.tied.tolist() == [0] * 30
+    ledger.record(GROUP, "the workflow, where an item has no event in training")

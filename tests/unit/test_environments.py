@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 LOCK = (ROOT / "envs/requirements.lock").read_text()
 BROWSER_LOCK = (ROOT / "envs/browser.lock").read_text()
 SLURM_LOCK = (ROOT / "envs/slurm.lock").read_text()
+AUDIT_LOCK = (ROOT / "envs/audit.lock").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CONDA_NAMES = {"matplotlib-base": "matplotlib"}
 NEEDED = [Requirement(text) for text in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["workflow"]]]
@@ -65,14 +66,18 @@ def test_what_slurm_needs_goes_with_the_rest():
     }
 
 
-@pytest.mark.parametrize("lock", [LOCK, BROWSER_LOCK, SLURM_LOCK], ids=["requirements", "browser", "slurm"])
+@pytest.mark.parametrize(
+    "lock", [LOCK, BROWSER_LOCK, SLURM_LOCK, AUDIT_LOCK], ids=["requirements", "browser", "slurm", "audit"]
+)
 def test_a_lock_names_no_host(lock):
     for word in ("http", "--index-url", "--extra-index-url", "--find-links", "--trusted-host", " @ "):
         assert word not in lock
 
 
 @pytest.mark.parametrize(
-    ("lock", "least"), [(LOCK, len(NEEDED) + 1), (BROWSER_LOCK, 1)], ids=["requirements", "browser"]
+    ("lock", "least"),
+    [(LOCK, len(NEEDED) + 1), (BROWSER_LOCK, 1), (SLURM_LOCK, 1), (AUDIT_LOCK, 10)],
+    ids=["requirements", "browser", "slurm", "audit"],
 )
 def test_every_locked_package_has_a_hash(lock, least):
     entries = re.split(r"^(?=[A-Za-z0-9])", lock, flags=re.MULTILINE)

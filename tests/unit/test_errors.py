@@ -7,3 +7,11 @@ def test_a_message_is_one_line_that_moves_no_cursor() -> None:
 
 def test_other_letters_stay() -> None:
     assert str(ConfigError("Überschrift 'naïve' λ ≥ 日本語 \\n")) == "Überschrift 'naïve' λ ≥ 日本語 \\n"
+
+
+def test_the_middle_of_a_long_message_is_left_out() -> None:
+    text = str(DataError(f"file, line 3: {'x' * 100_000}, not y"))
+    assert text.startswith("file, line 3: xxx")
+    assert " … xxx" in text
+    assert text.endswith("xxx, not y")
+    assert len(text) < 2000

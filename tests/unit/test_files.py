@@ -87,3 +87,12 @@ class TestContent:
             monkeypatch.setattr("os.getpid", lambda process=process: process)
             WRITERS[name](tmp_path / str(process) / name)
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "22" / name).read_bytes()
+
+
+def test_shapes_and_types_of_an_npz_are_known_without_reading_it(tmp_path):
+    files.write_npz(tmp_path / "a.npz", many=np.zeros((3, 4), np.float32), text=np.array("kind"), none=np.empty(0))
+    assert files.npz_headers(tmp_path / "a.npz") == {
+        "many": ((3, 4), np.dtype(np.float32)),
+        "text": ((), np.dtype("<U4")),
+        "none": ((0,), np.dtype(np.float64)),
+    }

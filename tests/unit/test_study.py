@@ -438,6 +438,10 @@ class TestExpect:
         with pytest.raises(DataError, match="only 11 candidates"):
             study.expect(table_of([(50, 0, 0), (12, 0, 0)]), evaluation())
 
+    def test_refuses_events_without_any_other_candidate(self):
+        with pytest.raises(DataError, match="has only 0 candidates besides"):
+            study.expect(table_of([(1, 0, 0)]), evaluation())
+
 
 class TestWithoutRepetitions:
     def test_table_3_sets_exact_moments_beside_those_of_the_repetitions(self):

@@ -6,8 +6,6 @@ import shlex
 import sys
 from pathlib import Path
 
-import yaml
-
 ROOT = Path(workflow.basedir)
 if set("{}") & set(str(ROOT)):
     sys.exit(
@@ -26,6 +24,7 @@ if str(LIBRARY) not in sys.path:
 
 from sampled_metrics import files, reference
 from sampled_metrics.config import complete, ready_made_ranks, settle
+from sampled_metrics.config_files import read_config, require_modest
 from sampled_metrics.data import formats, sources
 from sampled_metrics.data.reading import files_beside
 from sampled_metrics.dependencies import library_files
@@ -33,22 +32,9 @@ from sampled_metrics.errors import ConfigError
 
 try:
     written = [ROOT / "config.yaml", *workflow.overwrite_configfiles]
-    settle(
-        config,
-        [
-            *(
-                yaml.safe_load(Path(file).read_text(encoding="utf-8")) or {}
-                for file in written
-            ),
-            workflow.config_settings.config,
-        ],
-    )
-    complete(
-        config,
-        yaml.safe_load(
-            (ROOT / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8")
-        ),
-    )
+    require_modest(config, "all together")
+    settle(config, [*map(read_config, written), workflow.config_settings.config])
+    complete(config, read_config(ROOT / "workflow/schemas/config.schema.yaml"))
 except ConfigError as error:
     sys.exit(f"error: config: {error}")
 
@@ -157,14 +143,31 @@ def size_of(split):
     return facts["users"], facts["items"], facts["training_events"]
 
 
+def within_budget(megabytes):
+    """MB of a job that keeps the budget of config: no more than that, and what snakemake takes beside the script."""
+    return 300 + min(math.ceil(megabytes), config["ranking"]["memory"])
+
+
 def train_memory(wildcards, input, attempt):
-    """MB: four matrices of item by item, or of factors, and the events."""
+    """MB: four matrices of item by item, or of factors, and the events; item-cf keeps its budget."""
     users, items, events = size_of(input.split)
     entry = config["recommenders"][wildcards.recommender]
+    if entry["type"] == "item-cf":
+        near = max(entry["neighbours"] or 0, entry["neighbours_prime"] or 0)
+        kept = 64 * items * min(items, near + 1)
+        return attempt * within_budget(700 + (100 * events + kept) / 1e6)
     factors = {**entry, **(entry.get("options") or {})}.get("factors", 128)
-    dense = entry["type"] in ("item-cf", "ease")
-    numbers = 4 * (items**2 if dense else (users + items) * factors)
+    numbers = 4 * (items**2 if entry["type"] == "ease" else (users + items) * factors)
     return attempt * (1000 + math.ceil((8 * numbers + 200 * events) / 1e6))
+
+
+def rank_memory(wildcards, input, attempt):
+    """MB: the model twice, the events, and the similarities of item-cf, but no more than the budget."""
+    _, items, events = size_of(input.split)
+    of_item_cf = config["recommenders"][wildcards.recommender]["type"] == "item-cf"
+    similarities = 8 * items**2 if of_item_cf else 0
+    held = 2 * data_mb(input) + (100 * events + similarities) / 1e6
+    return attempt * within_budget(700 + 150 * config["ranking"]["threads"] + held)
 
 
 def train_minutes(wildcards, input, attempt):

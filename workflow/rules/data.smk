@@ -44,7 +44,7 @@ rule split:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=memory(per_mb=60),
+        mem_mb=memory(per_mb=25),
         runtime=minutes(per_mb=1),
     params:
         dataset=lambda wildcards: {

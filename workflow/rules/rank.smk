@@ -25,7 +25,7 @@ if config["ranking"]["scatter"] == 1:
             "../../envs/environment.yaml"
         threads: config["ranking"]["threads"]
         resources:
-            mem_mb=memory(per_mb=3),
+            mem_mb=rank_memory,
             runtime=rank_minutes,
         params:
             precision=config["ranking"]["precision"],
@@ -49,7 +49,7 @@ else:
             "../../envs/environment.yaml"
         threads: config["ranking"]["threads"]
         resources:
-            mem_mb=memory(per_mb=3),
+            mem_mb=rank_memory,
             runtime=rank_minutes,
         params:
             precision=config["ranking"]["precision"],

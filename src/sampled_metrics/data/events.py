@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from sampled_metrics.arrays import Ints
 from sampled_metrics.errors import ConfigError, DataError
 
 _WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")  # written in the one way that int() and str() take back and forth
@@ -34,7 +35,7 @@ class Events:
     """Implicit feedback in the order of its file.
 
     Attributes:
-        users: (events,) int, user of each event, an index into user_ids.
+        users: (events,) int, user of each event, an index into user_ids; 32 bits are enough.
         items: (events,) int, item of each event, an index into item_ids.
         timestamps: (events,) int or float, in the file's own unit; None if it has none.
         user_ids: (users,) the ids of the file, int or text, ascending.
@@ -42,8 +43,8 @@ class Events:
         held_out: (events,) bool, the one event of each user that the file's own split holds out; None if it has none.
     """
 
-    users: NDArray[np.int64]
-    items: NDArray[np.int64]
+    users: NDArray[np.integer]
+    items: NDArray[np.integer]
     timestamps: NDArray[np.int64] | NDArray[np.float64] | None
     user_ids: NDArray[np.generic]
     item_ids: NDArray[np.generic]
@@ -82,17 +83,48 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float) -> Events:
         raise DataError(f"no event has a rating of {min_rating} (min_rating) or more")
     user_ids, user_positions = user_numbers.ascending()
     item_ids, item_positions = item_numbers.ascending()
-    users = user_positions[np.concatenate(user_of)]
-    items = item_positions[np.concatenate(item_of)]
-    first = ~pd.Series(users * len(item_ids) + items).duplicated().to_numpy()
+    users, items = user_positions[_joined(user_of)], item_positions[_joined(item_of)]
+    when, out = _joined(timestamps) if timestamps else None, _joined(held_out) if held_out else None
+    repeats = _repeats(users, items, len(item_ids))
+    if not repeats.any():
+        return Events(users, items, when, user_ids, item_ids, out)
+    first = ~repeats
     return Events(
         users[first],
         items[first],
-        np.concatenate(timestamps)[first] if timestamps else None,
+        None if when is None else when[first],
         user_ids,
         item_ids,
-        np.concatenate(held_out)[first] if held_out else None,
+        None if out is None else out[first],
     )
+
+
+def pair_numbers(users: NDArray[np.integer], items: NDArray[np.integer], of_items: int) -> Ints:
+    """Return a number for each pair, (pairs,), ascending by user and then item, where there are `of_items` items."""
+    numbers = users.astype(np.int64)
+    numbers *= of_items
+    numbers += items
+    return numbers
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Concatenate arrays and let go of them: at 32 million events each column counts."""
+    whole = np.concatenate(parts)
+    parts.clear()
+    return whole
+
+
+def _repeats(users: NDArray[np.integer], items: NDArray[np.integer], of_items: int) -> NDArray[np.bool_]:
+    """Whether the pair of each event is that of an earlier one, (events,)."""
+    repeats = np.zeros(len(users), dtype=np.bool_)
+    numbers = pair_numbers(users, items, of_items)
+    numbers.sort()  # in place, and most files have no repeats: no need to know where they are
+    if (numbers[1:] == numbers[:-1]).any():
+        numbers = pair_numbers(users, items, of_items)
+        order = np.argsort(numbers, kind="stable")
+        numbers = numbers[order]
+        repeats[order[1:][numbers[1:] == numbers[:-1]]] = True
+    return repeats
 
 
 def _is_high(chunk: EventChunk, min_rating: float) -> NDArray[np.bool_]:
@@ -115,12 +147,12 @@ class _Numbering:
         numbers = [self._numbers.setdefault(each, len(self._numbers)) for each in different.tolist()]
         return np.array(numbers, dtype=np.int32)[positions]
 
-    def ascending(self) -> tuple[NDArray[np.generic], NDArray[np.int64]]:
+    def ascending(self) -> tuple[NDArray[np.generic], NDArray[np.int32]]:
         """Return the ids, ascending, and the position among them of the id with each number, both (ids,)."""
         ids = np.array(_as_numbers(list(self._numbers)))
         order = np.argsort(ids)
-        positions = np.empty(len(order), dtype=np.int64)
-        positions[order] = np.arange(len(order))
+        positions = np.empty(len(order), dtype=np.int32)
+        positions[order] = np.arange(len(order), dtype=np.int32)
         return ids[order], positions
 
 

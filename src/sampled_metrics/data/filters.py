@@ -16,6 +16,8 @@ def k_core(events: Events, k: int) -> Events:
     Raises:
         DataError: nothing is left.
     """
+    if k <= 1 and len(events):  # every id that there is has an event
+        return events
     kept = np.ones(len(events), dtype=np.bool_)
     while True:
         user_counts = np.bincount(events.users[kept], minlength=len(events.user_ids))
@@ -28,8 +30,8 @@ def k_core(events: Events, k: int) -> Events:
         raise DataError(f"no user and item has {k} (core) events or more among those that are left")
     users, items = user_counts > 0, item_counts > 0
     return Events(
-        (np.cumsum(users) - 1)[events.users[kept]],
-        (np.cumsum(items) - 1)[events.items[kept]],
+        (np.cumsum(users, dtype=np.int32) - 1)[events.users[kept]],
+        (np.cumsum(items, dtype=np.int32) - 1)[events.items[kept]],
         None if events.timestamps is None else events.timestamps[kept],
         events.user_ids[users],
         events.item_ids[items],

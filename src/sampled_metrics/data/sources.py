@@ -234,10 +234,17 @@ def require_addresses(urls: Sequence[str], key: str = "datasets.*.urls") -> None
                 wheels.parse_address(url)
             except ConfigError as error:
                 raise ConfigError(f"{key}: {error}") from None
-        elif urlsplit(url).scheme not in ("https", "http"):
+        elif _scheme(url) not in ("https", "http"):
             raise ConfigError(f"{key}: {url!r} is not an https:// or http:// address")
         elif not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._+-]*", file_name(url)):
             raise ConfigError(f"{key}: {url!r} does not end in the name of a file, of letters, digits and . _ + -")
+
+
+def _scheme(url: str) -> str:
+    try:
+        return urlsplit(url).scheme
+    except ValueError:  # "http://["
+        return ""
 
 
 def _fetch_verified(

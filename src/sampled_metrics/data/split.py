@@ -10,16 +10,19 @@ from scipy.sparse import csr_array
 
 from sampled_metrics import files
 from sampled_metrics.arrays import Ints
-from sampled_metrics.data.events import Events
+from sampled_metrics.data.events import Events, pair_numbers
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.memory import Shape
 from sampled_metrics.stage_files import read_npz
 
-TIE_ORDER: dict[str, Callable[[Ints, np.random.Generator], Ints]] = {
-    "first": lambda position, rng: -position,
-    "last": lambda position, rng: position,
-    "random": lambda position, rng: rng.permutation(len(position)),
+TIE_ORDER: dict[str, Callable[[Ints, int, np.random.Generator], Ints]] = {
+    "first": lambda positions, events, rng: -positions,
+    "last": lambda positions, events, rng: positions,
+    "random": lambda positions, events, rng: rng.permutation(events)[positions],
 }
-"""Among a user's events that share the latest time, which one is the last: a key, the greatest of which is held out."""
+"""Among a user's events that share the latest time, which one is the last: a key, the greatest of which is held out.
+
+The key is a function of where the events stand in the file, of how many the file has, and of a random stream."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,12 @@ class Split:
         """(users,) n_u: all items less the user's training items. The held-out item counts."""
         return self.training.shape[1] - np.diff(self.training.indptr).astype(np.int64)
 
+    @property
+    def shape(self) -> Shape:
+        """How many users, items and training events there are."""
+        users, items = self.training.shape
+        return Shape(users, items, self.training.nnz)
+
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the split as npz."""
         files.write_npz(
@@ -90,6 +99,16 @@ def read_split(path: str | os.PathLike[str]) -> Split:
         raise DataError(f"{path}: is not a split, or is damaged: {error}") from None
 
 
+def read_shape(path: str | os.PathLike[str]) -> Shape:
+    """Read the size of what `Split.write` wrote, and nothing else."""
+    headers = files.npz_headers(path)
+    try:
+        (users,), (items,), (events,) = (headers[name][0] for name in ("user_ids", "item_ids", "indices"))
+    except (KeyError, ValueError):
+        raise DataError(f"{path}: is not a split, or is damaged") from None
+    return Shape(users, items, events)
+
+
 def hold_last_out(events: Events, ties: str, rng: np.random.Generator) -> Split:
     """Hold the last event of every user out. Users with a single event are left out: nothing would train.
 
@@ -108,31 +127,54 @@ def hold_last_out(events: Events, ties: str, rng: np.random.Generator) -> Split:
         raise ConfigError(
             "split.strategy: last-event needs timestamps, and the file has none; use the strategy random-event"
         )
-    tie = TIE_ORDER[ties](np.arange(len(events)), rng)
-    return _hold_out(events, np.lexsort((tie, events.timestamps, events.users)))
+    latest = _latest(events, events.timestamps)
+    return _hold_out(events, latest, TIE_ORDER[ties](latest, len(events), rng))
 
 
 def hold_random_out(events: Events, rng: np.random.Generator) -> Split:
     """Hold one event of every user out, each equally likely; arguments and errors as in `hold_last_out`."""
-    return _hold_out(events, np.lexsort((rng.permutation(len(events)), events.users)))
+    latest = _latest(events, rng.permutation(len(events)))
+    return _hold_out(events, latest, np.zeros(len(latest)))
 
 
-def _hold_out(events: Events, order: Ints) -> Split:
-    """Hold out what comes last of each user in an order that keeps the events of a user together."""
-    users, items = events.users[order], events.items[order]
-    last = np.append(users[1:] != users[:-1], True)
-    counts = np.bincount(users, minlength=len(events.user_ids))
+def _latest(events: Events, times: NDArray[np.generic]) -> Ints:
+    """Return which events are at the latest time of their user, ascending; several where they share it."""
+    latest = np.empty(len(events.user_ids), dtype=times.dtype)
+    latest[events.users] = times  # any one of the user's own, to begin with
+    np.maximum.at(latest, events.users, times)
+    return np.flatnonzero(times == latest[events.users])
+
+
+def _hold_out(events: Events, latest: Ints, tie: NDArray[np.generic]) -> Split:
+    """Hold out of each user, among the latest events, the one with the greatest tie key; both (latest,)."""
+    latest = latest[np.lexsort((tie, events.users[latest]))]
+    users = events.users[latest]
+    last = latest[np.append(users[1:] != users[:-1], True)]
+    counts = np.bincount(events.users, minlength=len(events.user_ids))
     kept = counts > 1
     if not kept.any():
         raise DataError(
             f"each of the {len(counts)} users has a single event; holding the last one out leaves nothing to train on"
         )
-    number = np.cumsum(kept) - 1  # of a kept user among the kept ones
-    train = ~last & kept[users]
+    last = last[kept[events.users[last]]]
+    train = kept[events.users]
+    train[last] = False
+    number = np.cumsum(kept, dtype=np.int32) - 1  # of a kept user among the kept ones
     shape = (int(kept.sum()), len(events.item_ids))
-    training = csr_array((np.ones(int(train.sum())), (number[users[train]], items[train])), shape=shape)
-    training.sort_indices()
-    return Split(training, items[last & kept[users]], events.user_ids[kept], events.item_ids)
+    training = _training(number[events.users[train]], events.items[train], shape)
+    return Split(training, events.items[last].astype(np.int64), events.user_ids[kept], events.item_ids)
+
+
+def _training(users: NDArray[np.integer], items: NDArray[np.integer], shape: tuple[int, int]) -> csr_array:
+    """Return distinct pairs as a sparse matrix, in order and with indices of 32 bits where these are enough."""
+    kind = np.int32 if max(*shape, len(users)) < 2**31 else np.int64
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(users, minlength=shape[0])))).astype(kind)
+    numbers = pair_numbers(users, items, shape[1])
+    numbers.sort()
+    numbers %= shape[1]
+    indices = numbers.astype(kind)
+    del numbers
+    return csr_array((np.ones(len(indices)), indices, indptr), shape=shape)
 
 
 def take_ready_made(events: Events) -> Split:
@@ -148,8 +190,7 @@ def take_ready_made(events: Events) -> Split:
         raise ConfigError("a ready-made split needs a file that says which events are held out, as of format ncf")
     train = ~events.held_out
     shape = (len(events.user_ids), len(events.item_ids))
-    training = csr_array((np.ones(int(train.sum())), (events.users[train], events.items[train])), shape=shape)
-    training.sort_indices()
+    training = _training(events.users[train], events.items[train], shape)
     held_out = np.empty(len(events.user_ids), dtype=np.int64)
     held_out[events.users[events.held_out]] = events.items[events.held_out]
     return Split(training, held_out, events.user_ids, events.item_ids)

@@ -35,7 +35,7 @@ _REGISTRY: dict[str, tuple[str, Callable[[re.Match[str], bool | None], Estimator
         "bv-γ with γ from 0 to 1, such as bv-0.1",
         lambda label, replacement: BiasVariance(_number("γ", label[1]), replacement),
     ),
-    r"mle(?:-([1-9][0-9]*))?": (
+    r"mle(?:-([1-9][0-9]{0,5}))?": (
         "mle or mle-I with I iterations of EM",
         lambda label, replacement: MaximumLikelihood(int(label[1] or 100), replacement),
     ),

@@ -20,6 +20,7 @@ from sampled_metrics.recommenders.ready_made import ReadyMadeRanks
 __all__ = [
     "RECOMMENDERS",
     "TYPES",
+    "ItemCF",
     "Model",
     "Recommender",
     "build",

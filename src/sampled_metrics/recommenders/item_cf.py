@@ -3,52 +3,21 @@
 Where the paper's text and its printed numbers disagree, a parameter says which to follow. Its numbers come out with
 the L2 norm in eq. 29, without the denominator of eq. 30, and, for Z, with i among the 10 items nearest to j (k = 10 in
 eq. 28, not k' = 10 as printed), j itself not counted and dropped.
+
+All items by all items are never held. With k or k' the neighbours are, sparse, and found by blocks of items. Without
+either, what is stored is how similarities are weighted, and ranking makes them where it needs them, of the events.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
-from sampled_metrics.arrays import Floats
-from sampled_metrics.recommenders.models import SimilarityModel
+from sampled_metrics.memory import Shape, left, require
+from sampled_metrics.recommenders.cosine import ROW_BYTES, ROW_NORMS, Occurrences, Weighting, rows_at_once
+from sampled_metrics.recommenders.models import CosineModel, SimilarityModel
+from sampled_metrics.recommenders.neighbours import KEPT_BYTES, near_items
 from sampled_metrics.recommenders.parameters import parameter
-
-ROW_NORMS = {
-    "l2": lambda rows: np.sqrt(np.einsum("ij,ij->i", rows, rows)),
-    "l1": lambda rows: np.abs(rows).sum(axis=1),
-    "none": lambda rows: np.ones(len(rows)),
-}
-SPARSE_BELOW = 0.1
-"""Similarities with a smaller fraction of entries than this are stored as sparse."""
-
-
-def cosine(training: csr_array) -> Floats:
-    """Cosine similarity of items by the users who have them, eq. 27 with q = 1, as (items, items); 0 without users."""
-    together: Floats = (training.T @ training).toarray()
-    users = together.diagonal().copy()
-    users[users == 0] = 1.0
-    # the square root of t² / (n_i n_j), whose numerator and denominator are exact, makes equal cosines equal numbers
-    np.square(together, out=together)
-    together /= np.outer(users, users)
-    return np.sqrt(together, out=together)
-
-
-def nearest(similarity: Floats, k: int | None) -> NDArray[np.bool_]:
-    """N_k of eq. 28, as (items, items): whether item i, the row, is among the k items nearest to item j, the column.
-
-    An item is not among its own nearest, nor is one of similarity 0. Equally near items are taken in the order of
-    their indices. k = None means all.
-    """
-    items = len(similarity)
-    near = similarity.T > 0
-    np.fill_diagonal(near, False)
-    if k is not None:
-        for j in range(items):
-            order = np.argsort(np.where(near[j], -similarity[:, j], np.inf), kind="stable")
-            near[j, order[k:]] = False
-    return near.T
 
 
 @dataclass(frozen=True)
@@ -80,22 +49,38 @@ class ItemCF:
         type="boolean",
     )
 
-    def fit(self, training: csr_array, rng: np.random.Generator) -> SimilarityModel:
-        """Compute the similarities of (users, items) events. Nothing is random."""
-        similarity = cosine(training)
-        if self.neighbours is not None or self.neighbours_prime is not None:
-            kept = nearest(similarity, self.neighbours) & nearest(similarity, self.neighbours_prime).T
-            np.fill_diagonal(kept, True)
-            similarity[~kept] = 0.0
-        if not self.keep_self:
-            np.fill_diagonal(similarity, 0.0)
-        if self.exponent != 1:
-            similarity **= self.exponent
-        norms = ROW_NORMS[self.row_norm](similarity)
-        similarity /= np.where(norms > 0, norms, 1.0)[:, np.newaxis]
-        if self.denominator:
-            sums = similarity.sum(axis=1)
-            similarity /= np.where(sums > 0, sums, 1.0)[:, np.newaxis]
-        if np.count_nonzero(similarity) < SPARSE_BELOW * similarity.size:
-            return SimilarityModel(csr_array(similarity.T))
-        return SimilarityModel(np.ascontiguousarray(similarity.T))
+    def fit(
+        self, training: csr_array, rng: np.random.Generator, memory: int | None = None
+    ) -> SimilarityModel | CosineModel:
+        """Find the neighbours among (users, items) events; without k and k' there is nothing to do. Nothing is random.
+
+        Args:
+            training: (users, items) events.
+            rng: not used.
+            memory: megabytes that may be resident, what is held already among them; None for any amount.
+
+        Raises:
+            ConfigError: the memory does not suffice.
+        """
+        users, items = training.shape
+        least = self.least_memory(Shape(users, items, training.nnz))
+        require(least, memory, "item-cf")
+        weighting = Weighting(self.exponent, self.keep_self, self.row_norm, self.denominator)
+        if self.neighbours is None and self.neighbours_prime is None:
+            return CosineModel(weighting)
+        occurrences = Occurrences(training)
+        rows = rows_at_once(items, left(least, memory) + ROW_BYTES * items)
+        kept = near_items(occurrences, self.neighbours, self.neighbours_prime, rows)
+        if self.keep_self:
+            kept = csr_array(kept + diags_array((occurrences.users > 0).astype(np.float64)))
+            kept.eliminate_zeros()  # of items without users
+        weighting.apply(kept, rows)
+        return SimilarityModel(csr_array(kept.T))
+
+    def least_memory(self, shape: Shape) -> int:
+        """Return the bytes that training on events of a shape takes at least, the events and Python among them."""
+        k = max(self.neighbours or 0, self.neighbours_prime or 0)
+        if k == 0:
+            return shape.held
+        by_item = 12 * shape.events + 24 * shape.items
+        return shape.held + by_item + KEPT_BYTES * shape.items * min(k + 1, shape.items) + ROW_BYTES * shape.items

@@ -1,9 +1,10 @@
 """Trained recommenders: what is stored of one, and how it scores blocks of users and items."""
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -11,6 +12,7 @@ from scipy.sparse import csr_array
 from sampled_metrics import files
 from sampled_metrics.arrays import Floats
 from sampled_metrics.errors import DataError
+from sampled_metrics.recommenders.cosine import Occurrences, Weighting, rows_at_once
 from sampled_metrics.stage_files import read_npz
 
 
@@ -30,6 +32,18 @@ class Model(Protocol):
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the model as npz."""
         ...
+
+
+class Stored(NamedTuple):
+    """What is known of a model without reading it.
+
+    Attributes:
+        kind: key of `KINDS`, or nothing of a model that is not of this project.
+        size: bytes of its arrays.
+    """
+
+    kind: str
+    size: int
 
 
 @dataclass(frozen=True)
@@ -83,6 +97,35 @@ class SimilarityModel:
 
 
 @dataclass(frozen=True)
+class CosineModel:
+    """An item's score is the sum of its weighted cosines to the user's training items, which are made when needed.
+
+    Attributes:
+        weighting: what is made of the cosines.
+    """
+
+    weighting: Weighting
+
+    def scores(self, training: csr_array, users: slice, items: slice) -> Floats:
+        """Return the scores of a block, (users, items)."""
+        every = training.shape[1]
+        chosen = slice(*items.indices(every)[:2])
+        similar = self.weighting.columns(Occurrences(training), chosen, rows_at_once(every))
+        return np.asarray(training[users] @ similar)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the weighting."""
+        files.write_npz(
+            path,
+            kind=np.array("cosine"),
+            exponent=np.array(float(self.weighting.exponent)),
+            keep_self=np.array(self.weighting.keep_self),
+            row_norm=np.array(self.weighting.row_norm),
+            denominator=np.array(self.weighting.denominator),
+        )
+
+
+@dataclass(frozen=True)
 class RandomModel:
     """Scores are independent and uniform on [0, 1), a function of key, user and item alone; none is stored.
 
@@ -114,13 +157,29 @@ def _sparse_similarity(arrays: Mapping[str, np.ndarray]) -> SimilarityModel:
     return SimilarityModel(csr_array(stored, shape=(items, items)))
 
 
+def _cosine(arrays: Mapping[str, np.ndarray]) -> CosineModel:
+    return CosineModel(
+        Weighting(
+            float(arrays["exponent"]),
+            bool(arrays["keep_self"]),
+            str(arrays["row_norm"]),
+            bool(arrays["denominator"]),
+        )
+    )
+
+
 KINDS: dict[str, Callable[[Mapping[str, np.ndarray]], Model]] = {
     "factors": lambda arrays: FactorModel(arrays["user_factors"], arrays["item_factors"]),
     "similarity": lambda arrays: SimilarityModel(arrays["similarity"]),
     "sparse similarity": _sparse_similarity,
+    "cosine": _cosine,
     "random": lambda arrays: RandomModel(int(arrays["key"])),
 }
 """How each kind of model is made of the arrays that its `write` wrote."""
+
+
+MODEL = "a model of this project"
+"""What a file of one is called in messages."""
 
 
 def read_model(path: str | os.PathLike[str]) -> Model:
@@ -129,13 +188,36 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     Raises:
         DataError: the file is none of them.
     """
-    arrays = read_npz(path, "a model of this project")
+    arrays = read_npz(path, MODEL)
     kind = str(arrays["kind"]) if "kind" in arrays else None
     try:
         if kind in KINDS:
             return KINDS[kind](arrays)
     except KeyError as error:
-        raise DataError(f"{path}: is not a model of this project: lacks {error.args[0]}") from None
+        raise DataError(f"{path}: is not {MODEL}: lacks {error.args[0]}") from None
     except ValueError as error:  # of what a sparse matrix is made of
-        raise DataError(f"{path}: is not a model of this project, or is damaged: {error}") from None
-    raise DataError(f"{path}: is not a model of this project")
+        raise DataError(f"{path}: is not {MODEL}, or is damaged: {error}") from None
+    raise DataError(f"{path}: is not {MODEL}")
+
+
+def stored(model: Model) -> Stored:
+    """Return a model's kind and size."""
+    if isinstance(model, FactorModel):
+        return Stored("factors", model.user_factors.nbytes + model.item_factors.nbytes)
+    if isinstance(model, SimilarityModel) and isinstance(model.similarity, csr_array):
+        matrix = model.similarity
+        return Stored("sparse similarity", matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
+    if isinstance(model, SimilarityModel):
+        return Stored("similarity", model.similarity.nbytes)
+    return Stored("cosine" if isinstance(model, CosineModel) else "", 0)
+
+
+def read_stored(path: str | os.PathLike[str]) -> Stored:
+    """Read kind and size of what a model's `write` wrote, and nothing else; errors as of `read_model`."""
+    arrays = read_npz(path, MODEL, only=("kind",))
+    kind = str(arrays["kind"]) if "kind" in arrays else ""
+    if kind not in KINDS:
+        raise DataError(f"{path}: is not {MODEL}")
+    headers = files.npz_headers(path)
+    large = [name for name, (shape, _) in headers.items() if shape]
+    return Stored(kind, sum(math.prod(headers[name][0]) * headers[name][1].itemsize for name in large))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sampled_metrics.data import split as splits
 from sampled_metrics.data.events import Events
-from sampled_metrics.data.split import Split, hold_random_out, read_split
+from sampled_metrics.data.split import Split, hold_random_out, read_shape, read_split
 from sampled_metrics.errors import ConfigError, DataError
 
 
@@ -109,10 +109,17 @@ class TestFile:
     def test_gives_back_what_was_written(self, tmp_path):
         self.SPLIT.write(tmp_path / "split.npz")
         again = read_split(tmp_path / "split.npz")
+        assert read_shape(tmp_path / "split.npz") == again.shape == (2, 4, 3)  # users, items, events
         assert isinstance(again, Split)
         assert (again.training.toarray() == self.SPLIT.training.toarray()).all()
         for name in ("held_out", "user_ids", "item_ids", "candidates"):
             assert getattr(again, name).tolist() == getattr(self.SPLIT, name).tolist()
+
+    def test_indices_take_32_bits(self, tmp_path):
+        self.SPLIT.write(tmp_path / "split.npz")
+        training = read_split(tmp_path / "split.npz").training
+        assert training.indices.dtype == training.indptr.dtype == np.int32
+        assert training.has_canonical_format
 
     def test_is_the_same_bytes_twice(self, tmp_path):
         for path in (tmp_path / "1.npz", tmp_path / "2.npz"):

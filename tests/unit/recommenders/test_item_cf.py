@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from sampled_metrics.recommenders.item_cf import SPARSE_BELOW, ItemCF, cosine, nearest
-from sampled_metrics.recommenders.models import SimilarityModel
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.memory import MEGABYTE, Shape
+from sampled_metrics.recommenders import cosine, item_cf
+from sampled_metrics.recommenders.cosine import Occurrences, Weighting
+from sampled_metrics.recommenders.item_cf import ItemCF
+from sampled_metrics.recommenders.models import CosineModel, SimilarityModel
+from sampled_metrics.recommenders.neighbours import near_items, nearest
 
 # 4 users. Item 0 has users 0-3, item 1 has 0, item 2 has 0 and 1, item 3 has nobody, item 4 has 3.
 #        0     1         2          3  4
@@ -25,13 +30,20 @@ COSINE = np.array([[1, H, R, 0, H], [H, 1, R, 0, 0], [R, R, 1, 0, 0], [0, 0, 0, 
 def similarity(training=TRAINING, **parameters):
     """s''_ij, item i that is scored in rows."""
     model = ItemCF(**({"exponent": 1} | parameters)).fit(training, np.random.default_rng(0))
-    stored = model.similarity
-    return (stored.toarray() if isinstance(stored, csr_array) else stored).T
+    items = training.shape[1]
+    if isinstance(model, CosineModel):  # stored is how to make them
+        return model.weighting.columns(Occurrences(training), slice(0, items), rows=2).T
+    return model.similarity.toarray().T
+
+
+def cosines(training):
+    """Eq. 27 with q = 1, (items, items)."""
+    return Occurrences(training).cosines(slice(0, training.shape[1])).toarray()
 
 
 class TestByHand:
     def test_cosine(self):
-        np.testing.assert_allclose(cosine(TRAINING), COSINE, atol=1e-15)
+        np.testing.assert_allclose(cosines(TRAINING), COSINE, atol=1e-15)
 
     def test_everything_off_is_the_cosine(self):
         np.testing.assert_allclose(similarity(row_norm="none"), COSINE, atol=1e-15)
@@ -100,18 +112,21 @@ class TestByHand:
         one, other = (
             ItemCF(exponent=3, neighbours=2).fit(TRAINING, np.random.default_rng(seed)).similarity for seed in (1, 2)
         )
-        assert (one == other).all()
+        assert (one.toarray() == other.toarray()).all()
 
 
 class TestNearest:
-    def test_equally_near_items_are_taken_by_index(self):
-        near = nearest(np.array([[1, 0.5, 0.5, 0.5], [0.5, 1, 0.2, 0], [0.5, 0.2, 1, 0], [0.5, 0, 0, 1]]), 2)
-        assert near[:, 0].tolist() == [False, True, True, False]
-        assert near[:, 1].tolist() == [True, False, True, False]
-        assert near[:, 3].tolist() == [True, False, False, False]
+    def test_most_similar_first_and_equal_ones_by_index(self):
+        assert nearest(np.array([0.5, 0.7, 0.5, 0.5, 0.1]), np.array([9, 4, 2, 7, 1]), 3).tolist() == [1, 2, 3]
+        assert nearest(np.array([0.5, 0.7]), np.array([9, 4]), 3).tolist() == [1, 0]
+        assert nearest(np.array([]), np.array([], dtype=int), 3).tolist() == []
 
-    def test_none_means_every_similar_item(self):
-        assert nearest(COSINE, None).tolist() == ((COSINE > 0) & ~np.eye(5, dtype=bool)).tolist()
+    def test_all_rows_at_once_or_one_by_one_are_the_same(self):
+        occurrences = Occurrences(TRAINING)
+        wanted = COSINE * [[0, 0, 1, 0, 1], [0, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0] * 5, [0] * 5]  # each column's nearest
+        for rows in (1, 2, 5):
+            np.testing.assert_allclose(near_items(occurrences, 1, None, rows).toarray(), wanted, atol=1e-15)
+            np.testing.assert_allclose(near_items(occurrences, None, 1, rows).toarray(), wanted.T, atol=1e-15)
 
     @pytest.mark.parametrize(("users", "count", "of"), [(3, 1, 2), (4, 1, 3), (9, 2, 8), (12, 3, 12)])
     def test_items_of_equal_cosine_are_equally_near_whatever_their_counts(self, users, count, of):
@@ -121,9 +136,9 @@ class TestNearest:
         first[:users] = small[:count] = large[: 3 * count] = 1
         small[users : users + of - count] = large[users : users + 9 * of - 3 * count] = 1
         for columns in ([first, small, large], [first, large, small]):
-            similar = cosine(csr_array(np.array(columns).T))
-            assert similar[0, 1] == pytest.approx(count / sqrt(users * of))
-            assert nearest(similar, 1)[:, 0].tolist() == [False, True, False]
+            training = csr_array(np.array(columns).T)
+            assert cosines(training)[0, 1] == pytest.approx(count / sqrt(users * of))
+            assert (near_items(Occurrences(training), 1, None, 3).toarray()[:, 0] > 0).tolist() == [False, True, False]
 
 
 def naive(training, q, k, k_prime, keep_self, row_norm, denominator):
@@ -163,7 +178,7 @@ def naive(training, q, k, k_prime, keep_self, row_norm, denominator):
 
 def without_near_ties(training):
     """Whether no two cosines differ by rounding alone, so that both orders of neighbours are the same."""
-    values = np.unique(cosine(csr_array(training)))
+    values = np.unique(cosines(csr_array(training)))
     return (np.diff(values) > 1e-9).all()
 
 
@@ -188,13 +203,91 @@ def test_is_the_papers_equations_one_by_one(seed, q, k, k_prime, keep_self, row_
     np.testing.assert_allclose(scores, wanted, rtol=1e-12, atol=1e-14)
 
 
-def test_few_similarities_are_stored_sparse_and_score_the_same():
-    training = csr_array(np.eye(40))
-    model = ItemCF(exponent=1).fit(training, np.random.default_rng(0))
-    assert isinstance(model.similarity, csr_array)
-    assert model.similarity.nnz == 40 < SPARSE_BELOW * 1600
-    dense = SimilarityModel(model.similarity.toarray())
-    for users, items in ((slice(0, 40), slice(0, 40)), (slice(3, 7), slice(2, 9))):
-        scores = model.scores(training, users, items)
-        assert isinstance(scores, np.ndarray)
-        np.testing.assert_array_equal(scores, dense.scores(training, users, items))
+def dense_reference(training, q, k, k_prime, keep_self, row_norm, denominator):
+    """Eqs 27-29 on whole matrices of items by items; (items of the user, items scored)."""
+    together = training.T @ training
+    users = np.maximum(together.diagonal(), 1.0)
+    similar = np.sqrt(together**2 / np.outer(users, users))
+
+    def near(size):  # column j: which rows are near to j
+        found = np.zeros(similar.shape, dtype=bool)
+        for j in range(len(similar)):
+            order = [i for i in np.argsort(-similar[:, j], kind="stable") if i != j and similar[i, j] > 0]
+            found[order[:size], j] = True
+        return found
+
+    if k is not None or k_prime is not None:
+        kept = near(k) & near(k_prime).T
+        np.fill_diagonal(kept, True)
+        similar = np.where(kept, similar, 0.0)
+    if not keep_self:
+        np.fill_diagonal(similar, 0.0)
+    similar = similar**q
+    norms = {"l2": np.sqrt((similar**2).sum(axis=1)), "l1": similar.sum(axis=1), "none": np.ones(len(similar))}[
+        row_norm
+    ]
+    similar = similar / np.where(norms > 0, norms, 1)[:, np.newaxis]
+    if denominator:
+        sums = similar.sum(axis=1)
+        similar = similar / np.where(sums > 0, sums, 1)[:, np.newaxis]
+    return similar.T
+
+
+def catalogue(seed=5, users=80, items=60):
+    """Events with popular items, items that nobody has, and many that are equally near."""
+    rng = np.random.default_rng(seed)
+    training = (rng.random((users, items)) < rng.beta(0.4, 3, items)).astype(float)
+    training[:, rng.integers(0, items, 3)] = 0
+    return training
+
+
+@pytest.mark.parametrize(("k", "k_prime"), [(None, None), (4, None), (None, 4), (7, 3), (2, 200), (500, 500)])
+@pytest.mark.parametrize("keep_self", [True, False])
+@pytest.mark.parametrize(("q", "row_norm", "denominator"), [(1, "l2", False), (3, "l1", False), (0.5, "l2", True)])
+class TestByBlocks:
+    def test_is_the_dense_matrix_whatever_the_blocks(
+        self, monkeypatch, k, k_prime, keep_self, q, row_norm, denominator
+    ):
+        training = catalogue()
+        items = training.shape[1]
+        wanted = dense_reference(training, q, k, k_prime, keep_self, row_norm, denominator)
+        found = []
+        for rows in (1, 7, 1000):
+            monkeypatch.setattr(cosine, "ROWS_AT_ONCE", rows * cosine.ROW_BYTES * items)
+            model = ItemCF(q, k, k_prime, keep_self, row_norm, denominator).fit(csr_array(training), None)
+            if isinstance(model, CosineModel):
+                similar = model.weighting.columns(Occurrences(csr_array(training)), slice(0, items), rows)
+            else:
+                similar = model.similarity.toarray()
+                assert model.similarity.nnz == np.count_nonzero(similar) == np.count_nonzero(wanted)  # and no zeros
+            np.testing.assert_allclose(similar, wanted, rtol=1e-13, atol=1e-16)
+            found.append(similar)
+        for other in found[1:]:
+            np.testing.assert_array_equal(other, found[0])  # to the bit
+
+
+def test_columns_are_those_of_the_whole():
+    weighting, occurrences = Weighting(3, True, "l2", False), Occurrences(csr_array(catalogue()))
+    whole = weighting.columns(occurrences, slice(0, 60), rows=60)
+    for items in (slice(0, 1), slice(10, 33), slice(59, 60)):
+        np.testing.assert_array_equal(weighting.columns(occurrences, items, rows=4), whole[:, items])
+
+
+class TestMemory:
+    def test_of_neighbours_grows_with_items_and_not_with_their_square(self):
+        shapes = [Shape(1000, items, 10_000) for items in (0, 10_000, 20_000, 40_000)]
+        base, *more = (ItemCF(1, neighbours=10).least_memory(shape) for shape in shapes)
+        assert more[2] - base == 2 * (more[1] - base) == 4 * (more[0] - base)
+        assert more[2] - base < 8 * 40_000**2 / 100
+
+    def test_too_little_is_refused_with_what_would_do(self):
+        training = csr_array(catalogue())
+        with pytest.raises(
+            ConfigError, match=r"^ranking\.memory: item-cf takes (\d+) MB at least, .* give \1 or more$"
+        ) as no:
+            ItemCF(1, neighbours=3).fit(training, None, memory=10)
+        enough = int(str(no.value).split()[3])
+        assert isinstance(ItemCF(1, neighbours=3).fit(training, None, memory=enough), SimilarityModel)
+        with pytest.raises(ConfigError):
+            ItemCF(1, neighbours=3).fit(training, None, memory=enough - 1)
+        assert item_cf.ItemCF(1).least_memory(Shape(0, 0, 0)) >= 100 * MEGABYTE  # Python and its libraries

@@ -6,7 +6,15 @@ from scipy.sparse import csr_array, random_array
 
 from sampled_metrics import files
 from sampled_metrics.errors import DataError
-from sampled_metrics.recommenders.models import FactorModel, SimilarityModel, read_model
+from sampled_metrics.recommenders.cosine import Weighting
+from sampled_metrics.recommenders.models import (
+    CosineModel,
+    FactorModel,
+    SimilarityModel,
+    read_model,
+    read_stored,
+    stored,
+)
 
 RNG = np.random.default_rng(3)
 TRAINING = csr_array((RNG.random((5, 7)) < 0.4).astype(float))
@@ -15,6 +23,7 @@ MODELS = {
     "dense similarity": SimilarityModel(RNG.random((7, 7))),
     "sparse similarity": SimilarityModel(csr_array(random_array((7, 7), density=0.2, rng=RNG))),
     "sparse similarity without entries": SimilarityModel(csr_array((7, 7))),
+    "cosine": CosineModel(Weighting(3, False, "l1", True)),
 }
 
 
@@ -26,6 +35,12 @@ class TestRoundTrip:
         assert type(again) is type(MODELS[name])
         everything = TRAINING, slice(0, 5), slice(0, 7)
         assert (again.scores(*everything) == MODELS[name].scores(*everything)).all()
+
+    def test_kind_and_size_are_known_before_it_is_read(self, tmp_path, name):
+        MODELS[name].write(tmp_path / "model.npz")
+        found = read_stored(tmp_path / "model.npz")
+        assert found == stored(MODELS[name])
+        assert found.kind == " ".join(name.removeprefix("dense ").split()[:2])
 
     def test_is_the_same_bytes_twice(self, tmp_path, name):
         for path in (tmp_path / "1.npz", tmp_path / "2.npz"):
@@ -44,6 +59,8 @@ class TestRefuses:
         files.write_npz(tmp_path / "other.npz", **arrays)
         with pytest.raises(DataError, match=r"other\.npz: is not a model of this project"):
             read_model(tmp_path / "other.npz")
+        with pytest.raises(DataError, match=r"other\.npz: is not a model of this project"):
+            read_stored(tmp_path / "other.npz")
 
     @pytest.mark.parametrize("content", [b"", b"user,above\n"], ids=["empty", "text"])
     def test_another_file(self, tmp_path, content):

@@ -6,8 +6,9 @@ from jsonschema import Draft202012Validator
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender
+from sampled_metrics.recommenders.cosine import ROW_NORMS
 from sampled_metrics.recommenders.ials import IALS
-from sampled_metrics.recommenders.item_cf import ROW_NORMS, ItemCF
+from sampled_metrics.recommenders.item_cf import ItemCF
 
 FACTORS = {"factors": 16, "regularization": 10, "unobserved_weight": 0.2, "iterations": 6}
 

@@ -1,0 +1,92 @@
+"""Config files as they lie on the disk: YAML that makes nothing but plain values, read strictly."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sampled_metrics.errors import ConfigError
+
+MOST_VALUES = 100_000
+"""Values that a config may have, counted as often as anchors repeat them: a few lines of anchors can mean billions."""
+
+DEEPEST = 50
+"""How deep they may be nested."""
+
+MOST_BITS = 256
+"""Of a whole number; a seed may be as long."""
+
+
+class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
+    """Makes plain values alone, no object of a class, and refuses a key that a mapping has already."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return a mapping whose keys are each there once; what `<<` merges into it may be overridden."""
+        seen = set()
+        for key, _ in node.value:
+            if key.tag == "tag:yaml.org,2002:merge" or not isinstance(key, yaml.ScalarNode):
+                continue
+            if (key.tag, key.value) in seen:
+                raise ConfigError(f"line {key.start_mark.line + 1}: the key {key.value!r} is there twice")
+            seen.add((key.tag, key.value))
+        return super().construct_mapping(node, deep)
+
+
+def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a config file; an empty one is an empty mapping.
+
+    Raises:
+        ConfigError: it cannot be read, is not a mapping of keys in YAML (or JSON, which is YAML), has a key twice or
+            more values than any config; the message names the file and the line.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        content = yaml.load(text, _StrictLoader)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not text in UTF-8") from None
+    except ConfigError as error:
+        raise ConfigError(f"{path}, {error}") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f", line {mark.line + 1}" if mark else ""
+        raise ConfigError(f"{path}{line}: {error.problem or error.context or 'is not YAML'}") from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: is not YAML: {' '.join(str(error).split())}") from None
+    except (
+        Exception
+    ) as error:  # whatever its constructors raise of a value that does not fit its tag, or of one too deep
+        raise ConfigError(f"{path}: is not YAML: {' '.join(str(error).split())}") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path}: must be a mapping of keys, not a {type(content).__name__}")
+    require_modest(content, str(path))
+    return content
+
+
+def require_modest(config: Mapping[str, Any], name: str) -> None:
+    """Check that there are not more values than anyone writes, nor deeper ones.
+
+    Args:
+        config: the configuration, or a part of it.
+        name: what messages call it.
+
+    Raises:
+        ConfigError: there are.
+    """
+    left = MOST_VALUES
+    waiting: list[tuple[Any, int]] = [(config, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        inside = [*value.values()] if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+        left -= 1 + len(inside)
+        if isinstance(value, int) and value.bit_length() > MOST_BITS:
+            raise ConfigError(f"{name}: has a number of more than {MOST_BITS} bits")
+        if left < 0 or depth > DEEPEST:
+            bound = f"{MOST_VALUES:,} values" if left < 0 else f"{DEEPEST} levels"
+            raise ConfigError(f"{name}: has more than {bound}, or an anchor that repeats itself")
+        waiting += [(each, depth + 1) for each in inside]

@@ -1,0 +1,67 @@
+"""The items nearest to each item (N_k of eq. 28), found a block of items at a time; only what is near is kept."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sampled_metrics.arrays import Floats, Ints
+from sampled_metrics.recommenders.cosine import Occurrences, blocks
+
+KEPT_BYTES = 64
+"""Bytes that a kept neighbour takes, all copies together."""
+
+
+def nearest(similar: Floats, items: Ints, k: int) -> Ints:
+    """Return the places of the k most similar items, most similar first; equal ones in the order of their indices.
+
+    Args:
+        similar: (n,) similarities, above 0.
+        items: (n,) whose they are.
+        k: how many; fewer where there are not so many.
+    """
+    near = np.arange(len(similar))
+    if len(similar) > k:
+        least = np.partition(similar, len(similar) - k)[len(similar) - k]
+        near = np.flatnonzero(similar >= least)
+    order = np.lexsort((items[near], -similar[near]))
+    return near[order[:k]]
+
+
+def near_items(occurrences: Occurrences, k: int | None, k_prime: int | None, rows: int) -> csr_array:
+    """Return the cosines that eq. 28 keeps, as sparse (items, items); an item is no neighbour of its own.
+
+    s_ij, in row i, is kept if i is among the k items nearest to j, and j among the k' nearest to i.
+
+    Args:
+        occurrences: the events.
+        k: size of the first neighbourhood; None for all.
+        k_prime: size of the second; None for all. One of them is a number.
+        rows: for how many items to compute all cosines at a time.
+    """
+    items = len(occurrences.users)
+    most = min(max(k or 0, k_prime or 0), items)
+    near, cosines, found = np.empty((items, most), np.int32), np.empty((items, most)), np.zeros(items, np.int64)
+    for block in blocks(slice(0, items), rows):
+        similar = occurrences.cosines(block)
+        for row, item in enumerate(range(block.start, block.stop)):
+            stored = slice(similar.indptr[row], similar.indptr[row + 1])
+            others, values = similar.indices[stored], similar.data[stored]
+            others, values = others[others != item], values[others != item]
+            chosen = nearest(values, others, most)
+            found[item] = len(chosen)
+            near[item, : len(chosen)], cosines[item, : len(chosen)] = others[chosen], values[chosen]
+    if k is None:
+        return _within(near, cosines, found, most)
+    by_column = csr_array(_within(near, cosines, np.minimum(found, k), most).T)
+    if k_prime is None:
+        return by_column
+    by_column.data[:] = 1.0
+    return csr_array(_within(near, cosines, np.minimum(found, k_prime), most).multiply(by_column))
+
+
+def _within(near: NDArray[np.int32], cosines: Floats, counts: Ints, most: int) -> csr_array:
+    """Return the first so many of each item's neighbours, in the item's row."""
+    taken = np.arange(most) < counts[:, np.newaxis]
+    rows = csr_array((cosines[taken], near[taken], np.append(0, np.cumsum(counts))), shape=(len(near), len(near)))
+    rows.sort_indices()
+    return rows

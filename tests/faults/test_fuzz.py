@@ -1,0 +1,352 @@
+"""Any input to any parser, and any config: a result, or one of the project's own errors, in time.
+
+make fuzz MINUTES=60
+"""
+
+import copy
+import io
+import itertools
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from workflow.conftest import ROOT
+
+from faults.ledger import Ledger, Outcome
+from sampled_metrics.config import complete, settle
+from sampled_metrics.config_files import read_config, require_modest
+from sampled_metrics.csv_table import parse_table
+from sampled_metrics.data import formats, sources, wheels
+from sampled_metrics.data.events import binarize
+from sampled_metrics.data.pace import kept_up
+from sampled_metrics.data.split import hold_last_out
+from sampled_metrics.errors import SampledMetricsError
+from sampled_metrics.estimators import estimator, linear_estimator
+from sampled_metrics.metrics import metric
+from sampled_metrics.names import estimator_name, metric_name
+from sampled_metrics.ranks import ranks_of
+from sampled_metrics.sampled_ranks import sampled_ranks_of
+
+GROUP = "fuzz"
+SECONDS = 20
+"""Within which every input has to have a result."""
+
+EXAMPLES = 1000
+"""Inputs that are made of a seed."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is fed.
+
+    Attributes:
+        inputs: how inputs are made.
+        check: raises AssertionError if the result is wrong.
+        corpus: inputs that once were, or well might be, of interest.
+    """
+
+    inputs: st.SearchStrategy[Any]
+    check: Callable[[Any], None]
+    corpus: Sequence[Any]
+
+
+def pieces(*parts: bytes) -> st.SearchStrategy[bytes]:
+    """Bytes that are mostly put together of such parts."""
+    common = [b"", b"\n", b"\r\n", b"\r", b"\0", b'"', b"'", b" ", b"-", b".", b"0", b"1", b"7", b"nan", b"inf"]
+    common += [b"1.5", b"1e99", b"9" * 18, b"1" + b"0" * 18, b"9" * 25, b"\xff", b"\xef\xbb\xbf", "é１".encode()]
+    made = st.lists(st.sampled_from([*parts, *parts, *common]), max_size=40).map(b"".join)
+    lines = [part for part in parts if part.endswith(b"\n")]
+    formed = st.lists(st.sampled_from(lines), max_size=20).map(b"".join) if lines else made
+    return st.one_of(
+        formed,
+        st.tuples(formed, made).map(b"".join),
+        made,
+        st.tuples(made, st.binary(max_size=8), made).map(b"".join),
+        st.binary(max_size=100),
+    )
+
+
+OPTIONS: dict[str, dict] = {
+    "delimited": {"columns": {"user": "u", "item": "i", "rating": "r", "timestamp": "t"}, "separator": ","}
+}
+PARTS = {
+    "movielens-dat": (b"::", b"1::2::3::4\n", b"1::2::3"),
+    "movielens-csv": (b",", b"userId,movieId,rating,timestamp\n", b"1,2,3,4\n", b"1,2,3"),
+    "movielens-100k": (b"\t", b"1\t2\t3\t4\n", b"1\t2\t3"),
+    "recbole-inter": (b"\t", b"user_id:token\titem_id:token\n", b"a\tb\n", b"rating:float", b"timestamp:float"),
+    "delimited": (b",", b"u,i,r,t\n", b"a,b,3,4\n", b'"a","b""",3,4\n', b"u,i,r,t,x\n", b'a,b,3,4,"\n"\n'),
+}
+SEPARATORS = {"movielens-dat": "::", "movielens-csv": ",", "movielens-100k": "\t"}
+
+
+def check_events(name: str, content: bytes) -> None:
+    chunks = list(formats.get(name).parse(io.BytesIO(content), "file", **OPTIONS.get(name, {})))
+    for chunk in chunks:
+        assert len({len(column) for column in chunk if column is not None}) == 1
+        for column in (chunk.ratings, chunk.timestamps):
+            assert column is None or np.isfinite(column).all()
+    if name in SEPARATORS:
+        assert rows_of(chunks) == naive(content, SEPARATORS[name])
+    try:
+        events = binarize(chunks, 0)
+        hold_last_out(events, "first", np.random.default_rng(0))
+    except SampledMetricsError:
+        return
+
+
+def rows_of(chunks: list) -> list[tuple]:
+    return [row for chunk in chunks for row in zip(*(column.tolist() for column in chunk[:4]), strict=True)]
+
+
+def naive(content: bytes, separator: str) -> list[tuple]:
+    """The events, read in the plainest way."""
+    lines = content.decode("utf-8-sig").replace("\r\n", "\n").rstrip("\r\n").split("\n")
+    fields = [line.split(separator) for line in lines if not line.startswith("userId")]
+    return [(int(user), int(item), float(rating), int(when)) for user, item, rating, when in fields]
+
+
+def check_ranks(content: bytes) -> None:
+    table = ranks_of(parse_table(content, "file", "ranks"))
+    assert ((table.above >= 0) & (table.tied >= 0) & (table.above + table.tied < table.candidates)).all()
+
+
+def check_sampled(content: bytes) -> None:
+    sampled_ranks_of(parse_table(content, "file", "ranks", single="rank"), 100, 10)
+
+
+def check_address(text: str) -> None:
+    try:
+        wheel = wheels.parse_address(text)
+    except SampledMetricsError:
+        sources.require_addresses([text])
+        assert "/" not in sources.file_name(text)
+    else:
+        assert not wheel.name.startswith("-")
+        assert "/" not in wheel.file_name
+
+
+def check_label(text: str) -> None:
+    names = metric_name(text), estimator_name(text)
+    assert all(isinstance(name, str) for name in names)
+    for find in (metric, estimator, linear_estimator):
+        try:
+            find(text)
+        except SampledMetricsError as error:
+            assert_one_line(error)
+
+
+def assert_one_line(error: SampledMetricsError) -> None:
+    assert len(str(error).splitlines()) == 1
+    assert len(str(error)) <= 2000
+
+
+DEFAULT = read_config(ROOT / "config.yaml")
+SCHEMA = read_config(ROOT / "workflow/schemas/config.schema.yaml")
+
+
+def places(value: Any, path: tuple = ()) -> list[tuple]:
+    """The paths of everything in a config."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, each in inside for place in places(each, (*path, key)))]
+
+
+TEXTS = st.one_of(
+    st.text(max_size=20),
+    st.sampled_from(
+        ["", "\n", "a\n", "\0", "a" * 300, "$(touch x)", "../../x", "/etc/passwd", "nan", "1e999", "{dataset}"]
+    ),
+    st.sampled_from(
+        ["ials", "item-cf", "ease", "implicit", "ranks", "random", "popularity", "movielens-dat", "ncf", "config.yaml"]
+    ),
+    st.sampled_from(["recall@10", "recall@0", "bv-0.1", "mle-3", "http://[", "https://x/y.zip", "pypi:a==1!b"]),
+)
+LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.integers(-2, 200),
+    st.sampled_from([2**63, -(2**70)]),
+    st.floats(),
+    TEXTS,
+)
+KEYS = st.one_of(TEXTS, st.integers(), st.none())
+VALUES = st.recursive(
+    LEAVES,
+    lambda each: st.one_of(st.lists(each, max_size=4), st.dictionaries(KEYS, each, max_size=4)),
+    max_leaves=8,
+)
+CHANGE = st.tuples(st.sampled_from(places(DEFAULT)), st.one_of(TEXTS, st.none()), VALUES)
+
+
+def check_config(changes: list[tuple[tuple, Any, Any]]) -> None:
+    """Lay changes over the config: a value at a path, or under a new key there."""
+    config: Any = copy.deepcopy(DEFAULT)
+    for path, key, value in changes:
+        config = changed(config, path if key is None else (*path, key), value)
+    assert isinstance(config, dict) or config is not None
+    if isinstance(config, dict):
+        require_modest(config, "all together")
+        settle(config, [config])
+        complete(config, SCHEMA)
+
+
+def changed(config: Any, path: tuple, value: Any) -> Any:
+    if not path:
+        return value if isinstance(value, dict) else config
+    place = config
+    for key in path[:-1]:
+        inside = isinstance(place, dict) or (isinstance(place, list) and isinstance(key, int) and key < len(place))
+        if not inside:
+            return config
+        place = place.get(key) if isinstance(place, dict) else place[key]
+    if isinstance(place, dict):
+        place[path[-1]] = copy.deepcopy(value)
+    elif isinstance(place, list):
+        place.append(copy.deepcopy(value))
+    return config
+
+
+SIGNS = (
+    b"study: |seed: |- |: |[|]|{|}|&a |*a|!!python/name:os.system|!!int |!!bool |!!binary |!!timestamp |<<: |? |#|~|="
+)
+YAML = pieces(*SIGNS.split(b"|"), b"|\n ", b"---\n", b"\t", b"2020-01-01", b"0x1f", b"1_0", b"%YAML 9\n")
+
+
+def check_yaml(content: bytes, folder: list[Path]) -> None:
+    path = folder[0] / "study.yaml"
+    path.write_bytes(content)
+    assert isinstance(read_config(path), dict)
+
+
+FOLDER: list[Path] = []
+CORPUS: dict[str, list[bytes]] = {
+    "movielens-dat": [
+        b"1::2::3::4\r\n1::2::3::4",
+        b"1::2::3::4\n\n",
+        b"\xef\xbb\xbf1::2::3::4",
+        b"1::2::3::1700000000000000001\n",
+    ],
+    "movielens-csv": [b"userId,movieId,rating,timestamp\n1,2,3.5,4\n", b"userId,movieId,rating,timestamp"],
+    "movielens-100k": [b"1\t2\t3\t4\n", b"1\t2\t3\t4\r"],
+    "recbole-inter": [b"user_id:token\titem_id:token\n1\t2\n", b"user_id\titem_id\ttimestamp\na\tb\t1e99\na\tc\t2\n"],
+    "delimited": [b'u,i,r,t\n"a\nb",c,1,2\n', b'u,i,r,t,x\na,b,1,2,"\n"\n', b'u,i,r,t\na"b,c,1,2\n'],
+}
+OF_ADDRESSES = st.sampled_from(
+    ["pypi:", "==", "!", "/", "a", "1", "b.c", "http://", "[", "]", "@", ":", "é", "..", "%", " ", "\n"]
+)
+OF_LABELS = st.sampled_from(
+    [
+        "recall",
+        "ndcg",
+        "@",
+        "10",
+        "-",
+        "bv",
+        "mle",
+        "mes",
+        "mn",
+        "mapping",
+        "beta",
+        "pooled-prior",
+        "0.1",
+        "1e5",
+        "nan",
+        "inf",
+        "0",
+        "９",
+        "_",
+        ".",
+        "\n",
+    ]
+)
+
+
+def of_format(name: str) -> Target:
+    return Target(pieces(*PARTS[name]), lambda content: check_events(name, content), CORPUS[name])
+
+
+TARGETS = {
+    **{f"format {name}": of_format(name) for name in PARTS},
+    "ranks": Target(
+        pieces(b",", b"candidates,rank\n", b"user,candidates,above,tied\n", b"9,1\n", b"a,9,1,2\n"),
+        check_ranks,
+        [b"candidates,rank\n9,1\n", b'candidates,rank\n"9\n",1\n', b"candidates,above,tied\n9," + b"9" * 18 + b",1\n"],
+    ),
+    "sampled ranks": Target(
+        pieces(b"rank\n", b"1\n", b"11\n", b"user,rank\n", b"a,1\n"), check_sampled, [b"1\n2\n", b"rank\n12\n"]
+    ),
+    "addresses": Target(
+        st.one_of(TEXTS, st.lists(OF_ADDRESSES, max_size=12).map("".join)),
+        check_address,
+        ["pypi:recbole==1.2.1!a/b", "http://[", "https://x/..", "pypi:a==1!b\n", "https://[::1]/a.zip"],
+    ),
+    "labels": Target(
+        st.one_of(TEXTS, st.lists(OF_LABELS, max_size=8).map("".join)),
+        check_label,
+        ["recall@1\n", f"recall@{'9' * 5000}", f"mle-{'9' * 5000}", "bv-nan", "mapping-beta-1e999", "bv--mle"],
+    ),
+    "the config, changed": Target(
+        st.lists(CHANGE, min_size=1, max_size=4),
+        check_config,
+        [
+            [(("recommenders", "X"), None, {"type": "ranks", "path": "a" * 5000})],
+            [(("datasets", "ml-1m", "path"), None, "\0")],
+            [(("study",), None, ["a\n"])],
+        ],
+    ),
+    "config files": Target(
+        YAML,
+        lambda content: check_yaml(content, FOLDER),
+        [b"a: &a [*a]", b"<<: 1", b"a: 2020-99-99", b"!!binary x: 1", b"!!int ", b"!!bool x"],
+    ),
+}
+
+
+def tried(target: Target, seed: int, examples: int) -> Counter[Outcome]:
+    """Feed the corpus, and so many inputs made of a seed."""
+    counts: Counter[Outcome] = Counter()
+
+    def test(value: Any) -> None:
+        with kept_up(SECONDS, SECONDS, 0):
+            try:
+                target.check(value)
+            except SampledMetricsError as error:
+                assert_one_line(error)
+                counts["refused"] += 1
+            else:
+                counts["completed"] += 1
+
+    fed = hypothesis.given(target.inputs)(test)
+    for value in target.corpus:
+        fed = hypothesis.example(value)(fed)
+    checks = settings(
+        max_examples=examples, database=None, deadline=None, suppress_health_check=list(HealthCheck), print_blob=False
+    )
+    hypothesis.seed(seed)(checks(fed))()
+    return counts
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_any_input_has_a_result_or_one_line(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config, ledger: Ledger
+) -> None:
+    FOLDER[:] = [tmp_path]
+    monkeypatch.chdir(tmp_path)
+    minutes, chosen = pytestconfig.getoption("--minutes"), pytestconfig.getoption("--fault-seed")
+    end = time.monotonic() + (minutes or 0) * 60 / len(TARGETS)
+    for seed in itertools.count() if chosen is None else [chosen]:
+        counts = tried(TARGETS[name], seed, 30 if minutes is None and chosen is None else EXAMPLES)
+        if minutes is not None:  # of a moment nothing is reported
+            what = f"{name}: any input, {minutes / len(TARGETS):.1f} minutes of it"
+            for outcome, count in counts.items():
+                ledger.record(GROUP, what, seed=seed, outcome=outcome, tries=count)
+        if time.monotonic() >= end:
+            break
