@@ -36,10 +36,10 @@ def read_npz(
         DataError: it is not such a file, is damaged, or lacks an array.
     """
     try:
-        found = np.load(path, allow_pickle=False)
-        if not isinstance(found, NpzFile):
-            raise DataError(f"{path}: is not {what}")
-        with found:
+        with open(path, "rb") as file:  # which numpy would leave open if it is damaged
+            found = np.load(file, allow_pickle=False)
+            if not isinstance(found, NpzFile):
+                raise DataError(f"{path}: is not {what}")
             arrays = {name: found[name] for name in found.files if only is None or name in only}
     except (OSError, ValueError, EOFError, BadZipFile, zlib.error, NotImplementedError) as error:
         if isinstance(error, DataError):
@@ -72,7 +72,7 @@ def read_numbers(
         DataError: it cannot be read, lacks a column, or a row is wrong; the message names the line.
     """
     try:
-        table = pd.read_csv(path, dtype=dict.fromkeys(text, str), float_precision="round_trip")
+        table = pd.read_csv(path, dtype=dict.fromkeys(text, str))
     except (OSError, ValueError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: is damaged: {_reason(error)}; {AGAIN}") from None
     missing = [name for name in (*text, *numbers) if name not in table]

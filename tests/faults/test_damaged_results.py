@@ -119,7 +119,7 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
     ),
     "the rows of the split run backwards": (SPLIT, put("indptr", 2, 0), r"split\.npz: is not a split, or is damaged"),
     "the split lacks an array": (SPLIT, arrays(lambda held: held.pop("indptr")), r"split\.npz: .*lacks indptr"),
-    "a bit of the factors is flipped": (MODEL, flip, r"X\.npz: is not a model of this project, or is damaged"),
+    "a bit of the factors is flipped": (MODEL, flip, r"X\.npz: is not an? [a-z ]+, or is damaged: Bad CRC-32"),
     "the factors are cut off": (MODEL, cut, r"X\.npz: is not a model of this project, or is damaged"),
     "a factor is NaN": (MODEL, put("user_factors", 9, np.nan), r"X\.npz: the factors of user 3 of 60 are not finite"),
     "a factor is infinite": (
