@@ -25,6 +25,7 @@ include: "workflow/rules/fidelity.smk"
 
 
 onstart:
+    remove_what_killed_jobs_left()
     remove_comparisons_that_do_not_apply()
 
 

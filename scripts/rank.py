@@ -4,6 +4,7 @@ from sampled_metrics.data.split import read_split
 from sampled_metrics.jobs import job, progress
 from sampled_metrics.rank_memory import require_files
 from sampled_metrics.ranking import rank_held_out
+from sampled_metrics.recommenders.checks import check_model
 from sampled_metrics.recommenders.models import read_model
 
 if __name__ == "__main__":
@@ -11,6 +12,7 @@ if __name__ == "__main__":
         memory, threads = snakemake.config["ranking"]["memory"], snakemake.threads  # change no number
         require_files(snakemake.input.model, snakemake.input.split, memory, threads)
         model, split = read_model(snakemake.input.model), read_split(snakemake.input.split)
+        check_model(model, split, snakemake.input.model)
         watch = progress(f"rank {snakemake.wildcards.dataset} {snakemake.wildcards.recommender}")
         precision = snakemake.params.precision
         table = rank_held_out(model, split, watch, precision=precision, threads=threads, memory=memory)

@@ -5,6 +5,7 @@ from sampled_metrics.data.split import read_split
 from sampled_metrics.jobs import job, progress
 from sampled_metrics.rank_memory import require_files
 from sampled_metrics.ranking import rank_part
+from sampled_metrics.recommenders.checks import check_model
 from sampled_metrics.recommenders.models import read_model
 
 if __name__ == "__main__":
@@ -13,9 +14,11 @@ if __name__ == "__main__":
         part, parts = map(int, wildcards.scatteritem.split("-of-"))
         memory, threads = snakemake.config["ranking"]["memory"], snakemake.threads  # change no number
         require_files(snakemake.input.model, snakemake.input.split, memory, threads)
+        model, split = read_model(snakemake.input.model), read_split(snakemake.input.split)
+        check_model(model, split, snakemake.input.model)
         users, above, tied = rank_part(
-            read_model(snakemake.input.model),
-            read_split(snakemake.input.split),
+            model,
+            split,
             progress(f"rank {wildcards.dataset} {wildcards.recommender} {part} of {parts}"),
             part=part,
             parts=parts,

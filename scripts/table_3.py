@@ -1,18 +1,16 @@
 """Summarise the repetitions of every recommender: Table 3."""
 
-import pandas as pd
-
 from sampled_metrics import files, tables
 from sampled_metrics.jobs import job
 from sampled_metrics.ranks import read_ranks
+from sampled_metrics.stage_files import read_runs
 from sampled_metrics.study import table_3
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
         names = snakemake.params.recommenders
         ranks = {name: read_ranks(path) for name, path in zip(names, snakemake.input.ranks, strict=True)}
-        estimates = {name: pd.read_csv(path) for name, path in zip(names, snakemake.input.estimates, strict=True)}
-        expected = {name: pd.read_csv(path) for name, path in zip(names, snakemake.input.expected, strict=True)}
+        estimates, expected = read_runs(names, snakemake.input.estimates, snakemake.input.expected)
         table = table_3(ranks, estimates, expected)
         files.write_csv(snakemake.output.csv, table)
         title = "Table 3. Exact, sampled and corrected metrics in per cent (mean ± standard deviation of a repetition)"

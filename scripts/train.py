@@ -4,6 +4,7 @@ from sampled_metrics.data.split import read_shape, read_split
 from sampled_metrics.jobs import job
 from sampled_metrics.memory import require
 from sampled_metrics.recommenders import ItemCF, recommender
+from sampled_metrics.recommenders.checks import check_model
 from sampled_metrics.seeds import stream
 
 if __name__ == "__main__":
@@ -14,4 +15,6 @@ if __name__ == "__main__":
             budget = {"memory": snakemake.config["ranking"]["memory"]}
             require(chosen.least_memory(read_shape(snakemake.input.split)), budget["memory"], "item-cf")
         split = read_split(snakemake.input.split)
-        chosen.fit(split.training, rng, **budget).write(snakemake.output.model)
+        model = chosen.fit(split.training, rng, **budget)
+        check_model(model, split, f"recommender {snakemake.wildcards.recommender}")
+        model.write(snakemake.output.model)

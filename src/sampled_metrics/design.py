@@ -24,6 +24,9 @@ class Design:
         if self.negatives < 1:
             raise ConfigError(f"the number of negatives must be 1 or more, not {self.negatives}")
 
+    def __str__(self) -> str:
+        return f"m = {self.negatives} negatives {'with' if self.replacement else 'without'} replacement"
+
     def check(self, candidates: ArrayLike) -> None:
         """Raise DataError if an event has fewer other candidates than must be drawn from."""
         others = int(np.min(candidates)) - 1

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
 from sampled_metrics.arrays import Floats, Ints
+from sampled_metrics.checks import require_sum_of_one
 from sampled_metrics.design import Design
 
 
@@ -98,5 +99,6 @@ def rank_distribution(candidates: int, design: Design) -> Floats:
     """A of eq. 23 without its prior: P(x | r) for r = 1 … n in rows and x = 0 … m in columns, as (n, m + 1)."""
     design.check(candidates)
     distribution = pmf(np.arange(candidates), candidates - 1, design)
+    require_sum_of_one(distribution, f"P(x | rank) of n = {candidates} candidates and {design}")
     distribution.flags.writeable = False
     return distribution

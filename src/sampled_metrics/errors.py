@@ -23,5 +23,13 @@ class DataError(SampledMetricsError, ValueError):
     """A file is missing, damaged or malformed; the message names the file and, where there is one, the line."""
 
 
+class NumericError(SampledMetricsError, ArithmeticError):
+    """A computation gave numbers that cannot be right; the message names it."""
+
+
+class WriteError(SampledMetricsError):
+    """A file cannot be written: no space is left, or it may not be; the message names the file."""
+
+
 class DownloadError(DataError):
     """No source of a file could be fetched; the message names every address that was tried, and why it failed."""

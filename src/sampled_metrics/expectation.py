@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from sampled_metrics.arrays import Floats
+from sampled_metrics.checks import require_sum_of_one
 from sampled_metrics.design import Design
 from sampled_metrics.ranks import RankTable
 from sampled_metrics.ties import distribution_over_ties
@@ -22,7 +23,11 @@ def distributions(table: RankTable, design: Design, rule: str = "random") -> Ite
     step = max(1, _BLOCK // (design.negatives + 1))
     for first in range(0, len(table), step):
         events = slice(first, first + step)
-        yield distribution_over_ties(table.above[events], table.tied[events], table.candidates[events], design, rule)
+        chances = distribution_over_ties(
+            table.above[events], table.tied[events], table.candidates[events], design, rule
+        )
+        require_sum_of_one(chances, f"P(x) of events {first + 1} and on, with {design}")
+        yield chances
 
 
 def expected_distribution(table: RankTable, design: Design, rule: str = "random") -> Floats:

@@ -3,27 +3,42 @@
 import gzip
 import json
 import os
+import re
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from sampled_metrics.errors import DataError, WriteError
+
 
 @contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary name beside `path`, with the same ending, renamed to `path` when the block ends well."""
+    """Yield a temporary name beside `path`, with the same ending, renamed to `path` when the block ends well.
+
+    Raises:
+        WriteError: it cannot be written, as where no space is left.
+    """
     final = Path(path)
-    final.parent.mkdir(parents=True, exist_ok=True)
     temporary = final.with_name(f".{os.getpid()}.{final.name}")
     try:
+        final.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         os.replace(temporary, final)
+    except OSError as error:
+        raise WriteError(f"{final}: cannot be written: {error.strerror or error}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def is_temporary(path: Path) -> bool:
+    """Whether a file has a name that `written_whole` gives: of a job that is writing it, or that was killed."""
+    return path.is_file() and re.match(r"\.[0-9]+\.", path.name) is not None
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -53,12 +68,19 @@ def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:
 
 
 def npz_headers(path: str | os.PathLike[str]) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
-    """Return shape and type of the arrays that `write_npz` wrote, without reading them."""
+    """Return shape and type of the arrays that `write_npz` wrote, without reading them.
+
+    Raises:
+        DataError: the file is damaged.
+    """
     headers = {}
-    with zipfile.ZipFile(path) as archive:
-        for name in archive.namelist():
-            with archive.open(name) as array:
-                np.lib.format.read_magic(array)
-                shape, _, kind = np.lib.format.read_array_header_1_0(array)
-                headers[name.removesuffix(".npy")] = shape, kind
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                with archive.open(name) as array:
+                    np.lib.format.read_magic(array)
+                    shape, _, kind = np.lib.format.read_array_header_1_0(array)
+                    headers[name.removesuffix(".npy")] = shape, kind
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
+        raise DataError(f"{path}: is not an npz file, or is damaged: {' '.join(str(error).split())}") from None
     return headers

@@ -22,6 +22,7 @@ def job(log: str | os.PathLike[str], about: str = "") -> Iterator[None]:
         about: what the line begins with, where its message alone would not say what it is about.
     """
     Path(log).parent.mkdir(parents=True, exist_ok=True)
+    logging.raiseExceptions = False  # a log that cannot be written, as on a full disk, is not what is wrong
     logging.basicConfig(filename=log, filemode="w", level=logging.INFO, format="%(message)s", force=True)
     try:
         yield

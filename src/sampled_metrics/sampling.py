@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampled_metrics.arrays import Floats, Ints
+from sampled_metrics.checks import require_sum_of_one
 from sampled_metrics.design import Design
 from sampled_metrics.distributions import hypergeometric_pmf, pmf
 from sampled_metrics.metrics import Metric
@@ -31,9 +32,10 @@ def thinned(distribution: ArrayLike, negatives: int) -> Floats:
     """
     distribution = np.asarray(distribution, dtype=np.float64)
     drawn = len(distribution) - 1
-    if negatives == drawn:
-        return distribution
-    return distribution @ hypergeometric_pmf(np.arange(drawn + 1), drawn, negatives)
+    if negatives < drawn:
+        distribution = distribution @ hypergeometric_pmf(np.arange(drawn + 1), drawn, negatives)
+    require_sum_of_one(distribution, f"P(x) of samples of {drawn} negatives thinned to m = {negatives}")
+    return distribution
 
 
 # --- expected metrics -------------------------------------------------------------------------------------------------

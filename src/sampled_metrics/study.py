@@ -11,7 +11,7 @@ import pandas as pd
 from sampled_metrics.arrays import Floats
 from sampled_metrics.design import Design
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import Estimate, LinearEstimate, estimator, linear_estimator
+from sampled_metrics.estimators import Estimate, LinearEstimate, LinearEstimator, estimator, linear_estimator
 from sampled_metrics.expectation import expected_distribution, linear_moments, probability_of_order
 from sampled_metrics.metrics import metric
 from sampled_metrics.outcomes import Outcomes
@@ -38,6 +38,9 @@ READINGS = {
 }
 """`default` is correct; `as-printed` has the two slips without which the paper's printed numbers do not come out."""
 
+
+EPSILON = float(np.finfo(np.float64).eps)
+"""The relative distance of neighbouring doubles."""
 
 EQUAL = 1e-12
 """Exact metrics that differ by no more are equal: sums in another order differ by rounding."""
@@ -104,6 +107,29 @@ class Evaluation:
         """Build an evaluation from the config entries of those names."""
         design = Design(sampling["negatives"], sampling["replacement"])
         return cls(design, sampling["repetitions"], sampling["readings"], estimators, metrics, assume_replacement)
+
+
+def conditions(evaluation: Evaluation, candidates: int) -> pd.DataFrame:
+    """Return how well determined the fits of an evaluation's linear estimators are.
+
+    Args:
+        evaluation: what is run.
+        candidates: n, the typical number of candidates.
+
+    Returns:
+        Columns estimator, candidates, negatives, condition_number, digits: the decimal digits that are left of the
+        sixteen of a double in the worst weight.
+    """
+    design, metrics = evaluation.design, tuple(metric(label) for label in evaluation.metrics)
+    outcomes = Outcomes.of(design, candidates)
+    targets = tuple(outcomes.groups[0].target(each) for each in metrics)
+    rows: list[tuple[object, ...]] = []
+    for label in evaluation.fitted_labels():
+        each = estimator(label, assume_replacement=evaluation.assume_replacement)
+        if isinstance(each, LinearEstimator):
+            number = each.condition_number(design, candidates, targets)
+            rows.append((label, candidates, design.negatives, number, max(0.0, -np.log10(number * EPSILON))))
+    return pd.DataFrame(rows, columns=["estimator", "candidates", "negatives", "condition_number", "digits"])
 
 
 def repeat(

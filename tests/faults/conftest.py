@@ -2,11 +2,14 @@
 
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from faults.ledger import Ledger
+
+if TYPE_CHECKING:
+    from faults.whole_run import Undisturbed
 
 LEDGER = pytest.StashKey[Ledger]()
 
@@ -44,6 +47,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def ledger(pytestconfig: pytest.Config) -> Iterator[Ledger]:
     """Where a test records each try whose assertions have held; one that fails is counted as lost or wrong."""
     return pytestconfig.stash[LEDGER]
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> "Undisturbed":
+    """The whole small study, run once, with nothing in its way."""
+    from faults.whole_run import undisturbed_run  # not wanted by most tests of faults
+
+    return undisturbed_run(tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture
+def fresh(undisturbed: "Undisturbed", tmp_path: Path) -> Path:
+    """The folder of the small study before anything has run."""
+    from faults.whole_run import copy
+
+    return copy(undisturbed.pristine, tmp_path / "project").folder
 
 
 @pytest.hookimpl(wrapper=True)

@@ -89,7 +89,7 @@ def ranges(seeds: Iterable[int]) -> str:
 
 
 def page(folder: Path) -> str:
-    """Return the page: introduction.md, a table for each csv file, and defects.md."""
+    """Return the page: introduction.md, a table for each csv file with what its md file says, and defects.md."""
     groups = {}
     for path in sorted(folder.glob("*.csv")):
         with path.open(encoding="utf-8", newline="") as file:
@@ -97,10 +97,15 @@ def page(folder: Path) -> str:
     parts = [
         (folder / "introduction.md").read_text(encoding="utf-8"),
         summary(groups),
-        *(section(group, rows) for group, rows in groups.items()),
+        *(part for group, rows in groups.items() for part in (section(group, rows), note(folder / f"{group}.md"))),
         (folder / "defects.md").read_text(encoding="utf-8"),
     ]
-    return "\n\n".join(part.strip() for part in parts) + "\n"
+    return "\n\n".join(part.strip() for part in parts if part) + "\n"
+
+
+def note(path: Path) -> str:
+    """Return what there is to say about a group beside its table: how it was done, and what it does not show."""
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def summary(groups: dict[str, list[dict[str, str]]]) -> str:

@@ -52,6 +52,7 @@ def test_the_columns_are_the_contract(finished: Project) -> None:
         "made-up/table-3.csv": "reading,recommender,metric,estimator,mean,sd,mean_exact,sd_exact",
         "made-up/table-4.csv": "reading,worse,better,metric,estimator,correct,correct_exact",
         "made-up/expected/X.csv": "reading,metric,estimator,mean_exact,sd_exact",
+        "made-up/conditions/X.csv": "estimator,candidates,negatives,condition_number,digits",
         "made-up/comparison.csv": ("recommender,sample,negatives,estimator,metric,exact,mean,bias,sd,rmse,error"),
         "made-up/comparison-order.csv": "sample,negatives,estimator,metric,worse,better,correct",
         "toy/table-1.csv": "recommender,metric,value",

@@ -7,9 +7,14 @@ import sys
 from pathlib import Path
 
 ROOT = Path(workflow.basedir)
+if set("{}") & set(str(ROOT)):
+    sys.exit(
+        f"error: {ROOT}: a folder with {{ or }} in its name, which snakemake takes for names of its own; "
+        "move the project to another"
+    )
 LIBRARY = ROOT / "src"
 # The scripts import the library from here, installed or not. One thread each, so that sums have one order.
-path = shlex.quote(str(LIBRARY)).replace("{", "{{").replace("}", "}}")
+path = shlex.quote(str(LIBRARY))
 shell.prefix(
     f"export PYTHONPATH={path}:${{{{PYTHONPATH:-}}}} "
     "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1; "
@@ -17,7 +22,7 @@ shell.prefix(
 if str(LIBRARY) not in sys.path:
     sys.path.insert(0, str(LIBRARY))
 
-from sampled_metrics import reference
+from sampled_metrics import files, reference
 from sampled_metrics.config import complete, ready_made_ranks, settle
 from sampled_metrics.config_files import read_config, require_modest
 from sampled_metrics.data import formats, sources
@@ -26,9 +31,9 @@ from sampled_metrics.dependencies import library_files
 from sampled_metrics.errors import ConfigError
 
 try:
-    files = [ROOT / "config.yaml", *workflow.overwrite_configfiles]
+    written = [ROOT / "config.yaml", *workflow.overwrite_configfiles]
     require_modest(config, "all together")
-    settle(config, [*map(read_config, files), workflow.config_settings.config])
+    settle(config, [*map(read_config, written), workflow.config_settings.config])
     complete(config, read_config(ROOT / "workflow/schemas/config.schema.yaml"))
 except ConfigError as error:
     sys.exit(f"error: config: {error}")
@@ -130,7 +135,9 @@ def minutes(per_mb=0):
 def size_of(split):
     """Users, items and training events of a split; snakemake takes a split that is not there for one yet to be made."""
     try:
-        facts = json.loads(Path(split).with_name("dataset.json").read_text())
+        facts = json.loads(
+            Path(split).with_name("dataset.json").read_text(encoding="utf-8")
+        )
     except FileNotFoundError as error:
         raise FileNotFoundError(error.errno, error.strerror, str(split)) from None
     return facts["users"], facts["items"], facts["training_events"]
@@ -227,6 +234,13 @@ def toy_is_the_papers():
 def has_printed_numbers(dataset):
     """Whether the study of a dataset is the one that the paper's numbers and claims are about."""
     return reference.covers_study(dataset, config)
+
+
+def remove_what_killed_jobs_left():
+    """Remove files that a job was writing, under a name of its own, when it was killed."""
+    for path in Path("results").rglob(".*"):
+        if files.is_temporary(path):
+            path.unlink(missing_ok=True)
 
 
 def remove_comparisons_that_do_not_apply():

@@ -1,5 +1,5 @@
 # Needs: a rank table. Makes: what every estimator says in every repetition of the sampled evaluation, and what it says on
-# average, without a draw.
+# average, without a draw, with the condition numbers of the estimators' fits.
 
 
 rule sample:
@@ -34,6 +34,7 @@ rule expect:
         code=code("expect.py"),
     output:
         expected="results/{dataset}/expected/{recommender}.csv",
+        conditions="results/{dataset}/conditions/{recommender}.csv",
     log:
         "results/logs/{dataset}/expect-{recommender}.log",
     benchmark:

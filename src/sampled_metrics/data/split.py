@@ -13,6 +13,7 @@ from sampled_metrics.arrays import Ints
 from sampled_metrics.data.events import Events, pair_numbers
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.memory import Shape
+from sampled_metrics.stage_files import read_npz
 
 TIE_ORDER: dict[str, Callable[[Ints, int, np.random.Generator], Ints]] = {
     "first": lambda positions, events, rng: -positions,
@@ -40,6 +41,24 @@ class Split:
     user_ids: NDArray[np.generic]
     item_ids: NDArray[np.generic]
 
+    def __post_init__(self) -> None:
+        users, items = self.training.shape
+        if not (self.held_out.shape == (users,) == self.user_ids.shape and self.item_ids.shape == (items,)):
+            raise DataError(
+                f"training has {users} users and {items} items, but there are {len(self.held_out)} held-out items, "
+                f"{len(self.user_ids)} ids of users and {len(self.item_ids)} of items"
+            )
+        wrong = (self.held_out < 0) | (self.held_out >= items)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise DataError(f"user {self.user_ids[at]}: held-out item {self.held_out[at]}, of {items} items from 0")
+        if not self.training.has_canonical_format:
+            raise DataError("a user's training items are not there once each, in ascending order")
+        row = np.repeat(np.arange(users), np.diff(self.training.indptr))
+        both = row[self.training.indices == self.held_out[row]]
+        if len(both):
+            raise DataError(f"user {self.user_ids[both[0]]}: the held-out item is one of the user's training items")
+
     @property
     def candidates(self) -> Ints:
         """(users,) n_u: all items less the user's training items. The held-out item counts."""
@@ -64,18 +83,29 @@ class Split:
 
 
 def read_split(path: str | os.PathLike[str]) -> Split:
-    """Read what `Split.write` wrote."""
-    with np.load(path, allow_pickle=False) as arrays:
-        shape = (len(arrays["user_ids"]), len(arrays["item_ids"]))
-        indices = arrays["indices"]
+    """Read what `Split.write` wrote.
+
+    Raises:
+        DataError: the file is not that, or is damaged.
+    """
+    arrays = read_npz(path, "a split", ("indptr", "indices", "held_out", "user_ids", "item_ids"))
+    shape = (len(arrays["user_ids"]), len(arrays["item_ids"]))
+    indices = arrays["indices"]
+    try:
         training = csr_array((np.ones(len(indices)), indices, arrays["indptr"]), shape=shape)
+        training.check_format(full_check=True)
         return Split(training, arrays["held_out"], arrays["user_ids"], arrays["item_ids"])
+    except ValueError as error:  # of what is stored; DataError is one
+        raise DataError(f"{path}: is not a split, or is damaged: {error}") from None
 
 
 def read_shape(path: str | os.PathLike[str]) -> Shape:
     """Read the size of what `Split.write` wrote, and nothing else."""
     headers = files.npz_headers(path)
-    (users,), (items,), (events,) = (headers[name][0] for name in ("user_ids", "item_ids", "indices"))
+    try:
+        (users,), (items,), (events,) = (headers[name][0] for name in ("user_ids", "item_ids", "indices"))
+    except (KeyError, ValueError):
+        raise DataError(f"{path}: is not a split, or is damaged") from None
     return Shape(users, items, events)
 
 
@@ -182,6 +212,16 @@ def split_events(events: Events, strategy: str, ties: str, rng: np.random.Genera
         ties: key of `TIE_ORDER`, for last-event.
         rng: the random stream.
     """
-    if events.held_out is not None:
-        return take_ready_made(events)
-    return STRATEGIES[strategy](events, ties, rng)
+    split = take_ready_made(events) if events.held_out is not None else STRATEGIES[strategy](events, ties, rng)
+    _check_counts(events, split)
+    return split
+
+
+def _check_counts(events: Events, split: Split) -> None:
+    """Refuse a split that has lost an event or made one: train + held out + left out = events."""
+    train, held_out, left_out = split.training.nnz, len(split.held_out), len(events.user_ids) - len(split.held_out)
+    if train + held_out + left_out != len(events):
+        raise DataError(
+            f"the split has {train} training events, {held_out} held out and {left_out} of users with a single one, "
+            f"which are not the {len(events)} events together"
+        )

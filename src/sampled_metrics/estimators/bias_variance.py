@@ -9,7 +9,7 @@ from scipy.linalg import lstsq, solve_triangular
 from sampled_metrics.arrays import Floats
 from sampled_metrics.design import Design
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.estimators.linear import LinearEstimator
+from sampled_metrics.estimators.linear import LinearEstimator, Solved
 from sampled_metrics.estimators.reduction import reduced
 from sampled_metrics.metrics import RankMetric
 
@@ -37,18 +37,24 @@ class BiasVariance(LinearEstimator):
 
     def weights(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
         """Solve the problem for every metric at once."""
-        return _weights(self.gamma, design.assumed(self.replacement), candidates, metrics)
+        return _solved(self.gamma, design.assumed(self.replacement), candidates, metrics).weights
+
+    def condition_number(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
+        """Of the equations that are solved: at most γ^-½, but for γ = 0."""
+        return _solved(self.gamma, design.assumed(self.replacement), candidates, metrics).condition_number
 
 
 @lru_cache(maxsize=128)
-def _weights(gamma: float, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
+def _solved(gamma: float, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Solved:
     problem = reduced(candidates, design, metrics)
     seen = problem.marginal > 0  # an x that no rank can give counts nothing
     weights = np.zeros((len(metrics), design.negatives + 1))
+    condition_number = 1.0
     if gamma == 1:
         weights[:, seen] = (problem.joint[seen] / problem.marginal[seen, np.newaxis]).T
     elif gamma == 0:
         weights[:] = lstsq(problem.factor, problem.targets, lapack_driver="gelsy", check_finite=False)[0].T
+        condition_number = float(np.linalg.cond(problem.factor))
     else:
         # with u = c^½ w the penalty is γ ‖u‖², so that no singular value of the system is below γ^½
         scale = np.sqrt(problem.marginal[seen])
@@ -58,4 +64,5 @@ def _weights(gamma: float, design: Design, candidates: int, metrics: tuple[RankM
         system = np.asarray(np.linalg.qr(np.hstack((equations, wanted)), mode="r"))
         solved = solve_triangular(system[: len(scale), : len(scale)], system[: len(scale), len(scale) :])
         weights[:, seen] = solved.T / scale
-    return weights
+        condition_number = float(np.linalg.cond(system[: len(scale), : len(scale)]))
+    return Solved(weights, condition_number)

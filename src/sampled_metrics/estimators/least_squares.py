@@ -7,7 +7,7 @@ import numpy as np
 
 from sampled_metrics.arrays import Floats
 from sampled_metrics.design import Design
-from sampled_metrics.estimators.linear import LinearEstimator
+from sampled_metrics.estimators.linear import LinearEstimator, Solved
 from sampled_metrics.estimators.reduction import reduced
 from sampled_metrics.metrics import RankMetric
 
@@ -30,14 +30,20 @@ class ConstrainedLeastSquares(LinearEstimator):
 
     def weights(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
         """Solve the problem for each metric."""
-        return _weights(design.assumed(self.replacement), candidates, metrics)
+        return _solved(design.assumed(self.replacement), candidates, metrics).weights
+
+    def condition_number(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
+        """Of the equations of the steps that are not 0, the largest of the metrics'."""
+        return _solved(design.assumed(self.replacement), candidates, metrics).condition_number
 
 
 @lru_cache(maxsize=128)
-def _weights(design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
+def _solved(design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Solved:
     from scipy.optimize import nnls  # slow to import, and wanted here alone
 
     problem = reduced(candidates, design, metrics)
     steps = np.cumsum(problem.factor, axis=1)  # what δ_j adds: A summed over x ≤ j
     deltas = np.stack([nnls(steps, target)[0] for target in problem.targets.T])
-    return np.cumsum(deltas[:, ::-1], axis=1)[:, ::-1]
+    taken = [steps[:, each > 0] for each in deltas if each.any()]
+    condition_number = max((float(np.linalg.cond(each)) for each in taken), default=1.0)
+    return Solved(np.cumsum(deltas[:, ::-1], axis=1)[:, ::-1], condition_number)

@@ -6,10 +6,12 @@ An event whose sampled rank is x + 1 counts w_x, and the estimate is the mean ov
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from sampled_metrics.arrays import Floats
+from sampled_metrics.checks import require_finite
 from sampled_metrics.design import Design
 from sampled_metrics.errors import DataError
 from sampled_metrics.metrics import Metric, RankMetric
@@ -31,12 +33,28 @@ class LinearEstimate:
         return np.asarray(counts @ self.weights.T / np.sum(counts, axis=-1, keepdims=True))
 
 
+class Solved(NamedTuple):
+    """Weights that are the solution of equations.
+
+    Attributes:
+        weights: (metrics, m + 1).
+        condition_number: by how much an error in the equations, relative to them, grows in the weights at most.
+    """
+
+    weights: Floats
+    condition_number: float
+
+
 class LinearEstimator(ABC):
     """An estimator that is fixed by its weights for one design, one n and one metric."""
 
     @abstractmethod
     def weights(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
         """Return the (metrics, m + 1) weights of x = 0 … m for samples of a design from n candidates."""
+
+    def condition_number(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
+        """Return that of the equations behind the weights, 1 where none are solved; arguments as of `weights`."""
+        return 1.0
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> LinearEstimate:
         """Return the weights of all outcomes, those of each n and m fitted on their own.
@@ -55,5 +73,6 @@ class LinearEstimator(ABC):
                 raise DataError(f"{self} has no weights for an event without sampled negatives; mle is valid")
             design = Design(group.negatives, outcomes.replacement)
             of_group = self.weights(design, group.candidates, tuple(group.target(metric) for metric in metrics))
+            require_finite(of_group, f"weights of {self} for n = {group.candidates} candidates and {design}")
             weights[:, group.outcomes] = of_group[:, group.x]
         return LinearEstimate(weights)

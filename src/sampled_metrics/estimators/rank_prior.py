@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from sampled_metrics.arrays import Floats
+from sampled_metrics.checks import require_sum_of_one
 from sampled_metrics.metrics import Metric
 from sampled_metrics.outcomes import Group, Outcomes
 
@@ -67,6 +68,7 @@ class _Samples:
 @lru_cache(maxsize=4)
 def _solved(prior: RankPrior, samples: _Samples) -> Floats:
     distribution = prior.solve(samples.outcomes, samples.counts)
+    require_sum_of_one(distribution, f"ranks behind the sample, by {prior}", tolerance=1e-6)  # of an iteration
     distribution.flags.writeable = False
     return distribution
 

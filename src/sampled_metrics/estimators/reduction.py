@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from sampled_metrics.arrays import Floats
+from sampled_metrics.checks import require_sum_of_one
 from sampled_metrics.design import Design
 from sampled_metrics.distributions import pmf
 from sampled_metrics.metrics import RankMetric
@@ -56,6 +57,7 @@ def reduced(candidates: int, design: Design, metrics: tuple[RankMetric, ...]) ->
         joint += block.T @ values[ranks] / candidates
         block = np.hstack((block, values[ranks])) / np.sqrt(candidates)
         system = np.asarray(np.linalg.qr(np.vstack((system, block)), mode="r"))
+    require_sum_of_one(marginal, f"P(x) of n = {candidates} candidates and {design}")
     kept = min(candidates, columns)
     parts = (np.triu(system[:kept, :columns]), system[:kept, columns:], marginal, joint)
     for part in parts:

@@ -5,16 +5,15 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
-from zipfile import BadZipFile
 
 import numpy as np
-from numpy.lib.npyio import NpzFile
 from scipy.sparse import csr_array
 
 from sampled_metrics import files
 from sampled_metrics.arrays import Floats
 from sampled_metrics.errors import DataError
 from sampled_metrics.recommenders.cosine import Occurrences, Weighting, rows_at_once
+from sampled_metrics.stage_files import read_npz
 
 
 class Model(Protocol):
@@ -179,27 +178,26 @@ KINDS: dict[str, Callable[[Mapping[str, np.ndarray]], Model]] = {
 """How each kind of model is made of the arrays that its `write` wrote."""
 
 
+MODEL = "a model of this project"
+"""What a file of one is called in messages."""
+
+
 def read_model(path: str | os.PathLike[str]) -> Model:
     """Read what a model's `write` wrote.
 
     Raises:
         DataError: the file is none of them.
     """
-    with _npz(path) as arrays:
-        kind = str(arrays["kind"]) if "kind" in arrays else None
+    arrays = read_npz(path, MODEL)
+    kind = str(arrays["kind"]) if "kind" in arrays else None
+    try:
         if kind in KINDS:
             return KINDS[kind](arrays)
-    raise DataError(f"{path}: is not a model of this project")
-
-
-def _npz(path: str | os.PathLike[str]) -> NpzFile:
-    try:
-        arrays = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
-        raise DataError(f"{path}: is not a model of this project: {' '.join(str(error).split())}") from None
-    if not isinstance(arrays, NpzFile):
-        raise DataError(f"{path}: is not a model of this project")
-    return arrays
+    except KeyError as error:
+        raise DataError(f"{path}: is not {MODEL}: lacks {error.args[0]}") from None
+    except ValueError as error:  # of what a sparse matrix is made of
+        raise DataError(f"{path}: is not {MODEL}, or is damaged: {error}") from None
+    raise DataError(f"{path}: is not {MODEL}")
 
 
 def stored(model: Model) -> Stored:
@@ -216,10 +214,10 @@ def stored(model: Model) -> Stored:
 
 def read_stored(path: str | os.PathLike[str]) -> Stored:
     """Read kind and size of what a model's `write` wrote, and nothing else; errors as of `read_model`."""
-    with _npz(path) as arrays:
-        kind = str(arrays["kind"]) if "kind" in arrays else ""
-        if kind not in KINDS:
-            raise DataError(f"{path}: is not a model of this project")
+    arrays = read_npz(path, MODEL, only=("kind",))
+    kind = str(arrays["kind"]) if "kind" in arrays else ""
+    if kind not in KINDS:
+        raise DataError(f"{path}: is not {MODEL}")
     headers = files.npz_headers(path)
     large = [name for name, (shape, _) in headers.items() if shape]
     return Stored(kind, sum(math.prod(headers[name][0]) * headers[name][1].itemsize for name in large))

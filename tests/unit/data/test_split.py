@@ -145,3 +145,35 @@ def test_a_random_event_is_each_of_the_users_alike_and_needs_no_time():
     assert np.abs(np.bincount(found[:, 1], minlength=4)[2:] - 750).max() < 4 * np.sqrt(1500 / 4)
     again = hold_random_out(events, np.random.default_rng(5)), hold_random_out(events, np.random.default_rng(5))
     assert again[0].held_out.tolist() == again[1].held_out.tolist()
+
+
+class TestCounts:
+    EVENTS = events_of([(0, 0, 1), (0, 1, 2), (0, 2, 3), (1, 0, 1), (1, 1, 2), (2, 3, 1)])
+
+    def test_add_up_to_the_events(self):
+        split = splits.split_events(self.EVENTS, "last-event", "first", np.random.default_rng(1))
+        assert split.training.nnz + len(split.held_out) + 1 == len(self.EVENTS)
+
+    def test_that_do_not_are_refused(self, monkeypatch):
+        whole = splits.hold_last_out(self.EVENTS, "first", np.random.default_rng(1))
+        dense = whole.training.toarray()
+        dense[0, 0] = 0  # a training event is lost
+        loses = Split(type(whole.training)(dense), whole.held_out, whole.user_ids, whole.item_ids)
+        monkeypatch.setitem(splits.STRATEGIES, "last-event", lambda events, ties, rng: loses)
+        says = "2 training events, 2 held out and 1 of users with a single one, which are not the 6 events"
+        with pytest.raises(DataError, match=says):
+            splits.split_events(self.EVENTS, "last-event", "first", np.random.default_rng(1))
+
+    @pytest.mark.parametrize(
+        ("held_out", "says"),
+        [
+            ([2], "there are 1 held-out items"),
+            ([2, 4], "user 10: held-out item 4, of 4 items from 0"),
+            ([2, -1], "user 10: held-out item -1"),
+            ([1, 1], "user 0: the held-out item is one of the user's training items"),
+        ],
+    )
+    def test_a_held_out_item_that_cannot_be_is_refused(self, held_out, says):
+        split = splits.hold_last_out(self.EVENTS, "first", np.random.default_rng(1))
+        with pytest.raises(DataError, match=says):
+            Split(split.training, np.array(held_out), split.user_ids, split.item_ids)

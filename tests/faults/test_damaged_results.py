@@ -1,0 +1,221 @@
+"""A result that is damaged between two stages stops the next one: a line that names the file, and nothing written."""
+
+import gzip
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from faults.ledger import Ledger
+from faults.whole_run import Undisturbed, command, contents, copy, run
+
+GROUP = "damaged-results"
+
+RESULTS = Path("results/made-up")
+SPLIT = RESULTS / "split.npz"
+MODEL = RESULTS / "models/X.npz"
+RANKS = RESULTS / "ranks/X.csv.gz"
+ESTIMATES = RESULTS / "estimates/X.csv.gz"
+EXPECTED = RESULTS / "expected/X.csv"
+
+Damage = Callable[[Path], None]
+
+
+def flip(path: Path) -> None:
+    """Change a bit in the middle: of what is held, not of a name, as the largest part of a file is that."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def zeros(path: Path) -> None:
+    """What a file system may leave of a file after the power has failed."""
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def pickle(path: Path) -> None:
+    """An array of Python objects, which could run code."""
+    np.save(path.with_suffix(".npy"), np.array([{}], dtype=object), allow_pickle=True)
+    path.with_suffix(".npy").rename(path)
+
+
+def arrays(change: Callable[[dict[str, np.ndarray]], object]) -> Damage:
+    """Change arrays of an npz file, whose checksums are then right."""
+
+    def damage(path: Path) -> None:
+        with np.load(path) as stored:
+            held = {name: stored[name].copy() for name in stored.files}
+        change(held)
+        np.savez(path, **held)
+
+    return damage
+
+
+def lines(change: Callable[[list[str]], object]) -> Damage:
+    """Change lines of a csv table, the header being the first; a checksum of gzip is then right."""
+
+    def damage(path: Path) -> None:
+        packed = path.suffix == ".gz"
+        text = (gzip.decompress(path.read_bytes()) if packed else path.read_bytes()).decode()
+        held = text.splitlines()
+        change(held)
+        content = ("\n".join(held) + "\n").encode()
+        path.write_bytes(gzip.compress(content) if packed else content)
+
+    return damage
+
+
+def replaced(line: int, pattern: str, by: str) -> Damage:
+    """Replace what matches a pattern in a line, counted from 1."""
+
+    def change(held: list[str]) -> None:
+        held[line - 1], count = re.subn(pattern, by, held[line - 1])
+        assert count == 1
+
+    return lines(change)
+
+
+def put(name: str, at: int, value: float) -> Damage:
+    return arrays(lambda held: held[name].ravel().__setitem__(at, value))
+
+
+def held_out_in_training(held: dict[str, np.ndarray]) -> None:
+    held["held_out"][0] = held["indices"][0]
+
+
+FAULTS: dict[str, tuple[Path, Damage, str]] = {
+    "a bit of the split is flipped": (SPLIT, flip, r"split\.npz: is not a split, or is damaged"),
+    "the split is cut off": (SPLIT, cut, r"split\.npz: is not a split, or is damaged"),
+    "the split is empty": (SPLIT, empty, r"split\.npz: is not a split, or is damaged"),
+    "the split is zeros": (SPLIT, zeros, r"split\.npz: is not a split, or is damaged"),
+    "the split is a pickle": (SPLIT, pickle, r"split\.npz: is not a split, or is damaged"),
+    "a held-out item of the split is a training item": (
+        SPLIT,
+        arrays(held_out_in_training),
+        r"split\.npz: .*user 1: the held-out item is one of the user's training items",
+    ),
+    "a held-out item of the split is none": (SPLIT, put("held_out", 4, 90), r"split\.npz: .*user 5: held-out item 90"),
+    "a held-out item of the split is lost": (
+        SPLIT,
+        arrays(lambda held: held.update(held_out=held["held_out"][:-1])),
+        r"split\.npz: .*there are 59 held-out items",
+    ),
+    "a training item of the split is none": (SPLIT, put("indices", 3, 2000), r"split\.npz: is not a split, or is dama"),
+    "a training item of the split is there twice": (
+        SPLIT,
+        arrays(lambda held: held["indices"].__setitem__(1, held["indices"][0])),
+        r"split\.npz: .*training items are not there once each",
+    ),
+    "the rows of the split run backwards": (SPLIT, put("indptr", 2, 0), r"split\.npz: is not a split, or is damaged"),
+    "the split lacks an array": (SPLIT, arrays(lambda held: held.pop("indptr")), r"split\.npz: .*lacks indptr"),
+    "a bit of the factors is flipped": (MODEL, flip, r"X\.npz: is not an? [a-z ]+, or is damaged: Bad CRC-32"),
+    "the factors are cut off": (MODEL, cut, r"X\.npz: is not a model of this project, or is damaged"),
+    "a factor is NaN": (MODEL, put("user_factors", 9, np.nan), r"X\.npz: the factors of user 3 of 60 are not finite"),
+    "a factor is infinite": (
+        MODEL,
+        put("item_factors", 0, np.inf),
+        r"X\.npz: the factors of item 1 of 90 are not fini",
+    ),
+    "the factors of a user are lost": (
+        MODEL,
+        arrays(lambda held: held.update(user_factors=held["user_factors"][1:])),
+        r"X\.npz: has factors of shape \(59, 4\) for 60 users",
+    ),
+    "the factors of all items are lost": (
+        MODEL,
+        arrays(lambda held: held.pop("item_factors")),
+        r"X\.npz: .*lacks item",
+    ),
+    "a bit of the ranks is flipped": (RANKS, flip, r"X\.csv\.gz: cannot be read"),
+    "the ranks are cut off": (RANKS, cut, r"X\.csv\.gz: cannot be read"),
+    "as many items rank above as there are candidates": (
+        RANKS,
+        lines(lambda held: held.__setitem__(7, "7,80,80,0")),
+        r"X\.csv\.gz, line 8: rank 81 .* is above the number of candidates, 80",
+    ),
+    "above and tied together are all candidates": (
+        RANKS,
+        lines(lambda held: held.__setitem__(7, "7,80,79,1")),
+        r"X\.csv\.gz, line 8: rank 81 .* is above the number of candidates, 80",
+    ),
+    "a rank is negative": (RANKS, replaced(3, ",[0-9]+,0$", ",-1,0"), r"X\.csv\.gz, line 3: above must be a whole"),
+    "a user is ranked twice": (
+        RANKS,
+        lines(lambda held: held.append(held[-1])),
+        r"X\.csv\.gz, line 62: user '60' is on an earlier line",
+    ),
+    "a line of the ranks is cut off": (RANKS, replaced(61, ",[0-9]+$", ""), r"X\.csv\.gz, line 61: tied must be"),
+    "a bit of the estimates is flipped": (ESTIMATES, flip, r"estimates/X\.csv\.gz: is damaged"),
+    "the estimates are cut off": (ESTIMATES, cut, r"estimates/X\.csv\.gz: is damaged"),
+    "an estimate is NaN": (ESTIMATES, replaced(5, "[^,]+$", "nan"), r"X\.csv\.gz, line 5: estimate is not a finite"),
+    "an estimate is lost": (ESTIMATES, lines(lambda held: held.pop()), r"X\.csv\.gz: has 9 of 10 repetitions of"),
+    "an estimate is there twice": (
+        ESTIMATES,
+        lines(lambda held: held.append(held[-1])),
+        r"repeats the reading, metric",
+    ),
+    "an estimator is lost": (ESTIMATES, lines(lambda held: held.__delitem__(slice(-10, None))), r"X\.csv\.gz: lacks"),
+    "the expectations are cut off": (EXPECTED, cut, r"expected/X\.csv(, line [0-9]+)?: "),
+    "the expectations are empty": (EXPECTED, empty, r"expected/X\.csv: is damaged"),
+    "an expectation is no number": (EXPECTED, replaced(2, "[^,]+$", "0.0x1"), r"X\.csv, line 2: sd_exact is not a fin"),
+    "an expectation is lost": (EXPECTED, lines(lambda held: held.pop(3)), r"expected/X\.csv: lacks"),
+}
+
+NEXT = {
+    SPLIT: ["results/made-up/models/X.npz"],
+    MODEL: ["results/made-up/ranks/X.csv.gz"],
+    RANKS: ["results/made-up/estimates/X.csv.gz"],
+    ESTIMATES: ["results/made-up/table-3.csv"],
+    EXPECTED: ["results/made-up/table-3.csv"],
+}
+"""What is made of each file."""
+
+FAST = (
+    "a bit of the split is flipped",
+    "a factor is NaN",
+    "above and tied together are all candidates",
+    "an estimate is lost",
+)
+
+
+@pytest.fixture(scope="session")
+def damaged(undisturbed: Undisturbed, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished study, in which one file after the other is damaged and restored."""
+    return copy(undisturbed.finished, tmp_path_factory.mktemp("damaged") / "project").folder
+
+
+@pytest.mark.parametrize(
+    "fault", [pytest.param(each, marks=[] if each in FAST else pytest.mark.slow) for each in FAULTS]
+)
+def test_the_next_stage_refuses_it_and_names_it(
+    undisturbed: Undisturbed, damaged: Path, fault: str, ledger: Ledger
+) -> None:
+    path, damage, says = FAULTS[fault]
+    before = contents(damaged)
+    try:
+        damage(damaged / path)
+        wrong = (damaged / path).read_bytes()
+        ended = run(damaged, command("--nolock", targets=NEXT[path]))
+        assert ended.returncode != 0
+        assert len(ended.errors) == 1, ended.output
+        assert re.search(says, ended.errors[0]), ended.errors[0]
+        assert "Traceback" not in ended.output
+        assert (damaged / path).read_bytes() == wrong
+        made = set(NEXT[path])
+        assert not any((damaged / each).exists() for each in made)  # a result of an earlier run is not left beside it
+    finally:
+        shutil.rmtree(damaged)
+        copy(undisturbed.finished, damaged)
+    assert contents(damaged) == before
+    ledger.record(GROUP, fault, outcome="refused")

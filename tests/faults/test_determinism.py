@@ -1,0 +1,135 @@
+"""The same config gives the same bytes, whatever runs it: cores, threads, hashes, folders, parts, and once more.
+
+What is trained by solving equations may differ in the last digits between kernels of OpenBLAS, which picks one by the
+processor. docs/reliability.md says by how much; ranks and all that follows are the same on the data here.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from made_up_project import Project, copy_of_project
+
+from faults.ledger import Ledger
+from faults.whole_run import Undisturbed, command, contents, copy, run
+
+GROUP = "determinism"
+
+TABLES = ("csv", "csv.gz")
+
+RECOMMENDERS = {
+    "X": {"factors": 4, "iterations": 3},
+    "W": {"type": "implicit", "model": "bpr", "options": {"factors": 3, "iterations": 5}},
+    "random": {"type": "random"},
+}
+"""Beside the paper's Y and Z: what is trained from a random start, with threads, and without either."""
+
+
+def run_the_study(
+    folder: Path, *arguments: str, ranking: dict | None = None, env: dict | None = None
+) -> dict[str, bytes]:
+    """Run the whole study in a folder, and return its csv tables."""
+    study = folder / "study.yaml"
+    config = yaml.safe_load(study.read_text(encoding="utf-8")) | {"recommenders": RECOMMENDERS}
+    study.write_text(yaml.safe_dump(config | ({"ranking": ranking} if ranking else {})), encoding="utf-8")
+    words = [sys.executable, "-m", "snakemake", "--configfile", str(study)]
+    ended = run(folder, [*words, *(arguments or ("--cores", "2"))], os.environ | (env or {}))
+    assert ended.returncode == 0, ended.output
+    return contents(folder, TABLES)
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The tables of a study on two cores, with the settings of this process."""
+    return run_the_study(copy_of_project(tmp_path_factory.mktemp("determinism")).folder)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return copy_of_project(tmp_path).folder
+
+
+def threads(number: int) -> dict[str, str]:
+    return {name: str(number) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+
+
+def hashes(seed: int) -> dict[str, str]:
+    return {"PYTHONHASHSEED": str(seed)}
+
+
+ONE_CORE = ("--cores", "1")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("what", "arguments", "ranking", "env"),
+    [
+        ("once more", (), None, {}),
+        ("--cores 1, one thread for OpenMP and BLAS, PYTHONHASHSEED=0", ONE_CORE, None, threads(1) | hashes(0)),
+        ("--cores 2, two threads for OpenMP and BLAS, PYTHONHASHSEED=4242", (), None, threads(2) | hashes(4242)),
+        ("ranking.threads: 2", (), {"threads": 2}, {}),
+        ("ranking.threads: 2, ranking.scatter: 3", (), {"threads": 2, "scatter": 3}, {}),
+    ],
+)
+def test_the_same_bytes_in_every_table(
+    tables: dict[str, bytes], folder: Path, what: str, arguments: tuple, ranking: dict, env: dict, ledger: Ledger
+) -> None:
+    assert run_the_study(folder, *arguments, ranking=ranking, env=env) == tables
+    ledger.record(GROUP, what)
+
+
+@pytest.mark.slow
+def test_the_same_bytes_from_another_working_directory(
+    tables: dict[str, bytes], folder: Path, tmp_path_factory: pytest.TempPathFactory, ledger: Ledger
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "made-up.zip").write_bytes((folder / "made-up.zip").read_bytes())
+    (elsewhere / "study.yaml").write_bytes((folder / "study.yaml").read_bytes())
+    assert run_the_study(elsewhere, "--snakefile", str(folder / "Snakefile"), "--cores", "2") == tables
+    ledger.record(GROUP, "another working directory")
+
+
+def test_the_small_study_gives_the_same_bytes_on_one_core_with_other_hashes_and_threads(
+    undisturbed: Undisturbed, fresh: Path, ledger: Ledger
+) -> None:
+    ended = run(fresh, command(cores=1), os.environ | hashes(7) | threads(2))
+    assert ended.returncode == 0, ended.output
+    undisturbed.check(fresh)
+    ledger.record(GROUP, "--cores 1, PYTHONHASHSEED=7 and two threads, on the small study")
+
+
+KERNELS = ("Haswell", "Sandybridge", "Nehalem", "Prescott")
+"""Of OpenBLAS, from new to old: any 64-bit x86 of the last ten years runs them."""
+
+
+def has_kernels() -> bool:
+    import threadpoolctl
+
+    with threadpoolctl.threadpool_limits(1):
+        libraries = threadpoolctl.threadpool_info()
+    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    return any(each["internal_api"] == "openblas" for each in libraries) and " avx2 " in flags
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not has_kernels(), reason="needs an x86 with AVX2, and numpy with OpenBLAS")
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_another_kernel_of_openblas_changes_factors_in_their_last_digits_and_no_rank(
+    undisturbed: Undisturbed, tmp_path: Path, kernel: str, ledger: Ledger
+) -> None:
+    project = copy(undisturbed.pristine, tmp_path / "project")
+    ended = run(project.folder, env=os.environ | {"OPENBLAS_CORETYPE": kernel})
+    assert ended.returncode == 0, ended.output
+    for ours, theirs in zip(factors(project), factors(undisturbed.finished), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
+    ranks = "results/made-up/ranks/X.csv.gz"
+    assert (project.folder / ranks).read_bytes() == (undisturbed.finished.folder / ranks).read_bytes()
+    ledger.record(GROUP, f"OpenBLAS's kernel {kernel}: the same ranks")
+
+
+def factors(project: Project) -> list[np.ndarray]:
+    with np.load(project.folder / "results/made-up/models/X.npz") as arrays:
+        return [arrays["user_factors"], arrays["item_factors"]]

@@ -1,0 +1,207 @@
+"""A machine that is not as one would wish: it completes with the same bytes, or says in one line why it cannot."""
+
+import os
+import re
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from made_up_project import archive, ratings
+
+from faults.ledger import Ledger
+from faults.mounts import can_mount, mounted
+from faults.whole_run import Running, Undisturbed, command, contents, copy, run, temporaries
+
+GROUP = "environment"
+
+needs_mounts = pytest.mark.skipif(not can_mount(), reason="no file system can be mounted here (root on Linux can)")
+
+FAKETIME = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))), None)
+
+NOWHERE = "/proc/nowhere"
+"""A folder that is not there, and that nobody can make, root included."""
+
+
+def completes(undisturbed: Undisturbed, folder: Path, env: dict[str, str] | None = None) -> None:
+    ended = run(folder, env=env)
+    assert ended.returncode == 0, ended.output
+    undisturbed.check(folder)
+
+
+# --- where things are written -----------------------------------------------------------------------------------------
+
+
+@needs_mounts
+@pytest.mark.parametrize(
+    "kilobytes",
+    [pytest.param(each, marks=[] if each == 28 else pytest.mark.slow) for each in (4, 12, 28, 68, 116, 1000)],
+)
+def test_a_disk_that_is_full_and_then_is_not(
+    undisturbed: Undisturbed, fresh: Path, tmp_path: Path, kilobytes: int, ledger: Ledger
+) -> None:
+    results, left = fresh / "results", tmp_path / "left"
+    results.mkdir()
+    # while it is full, a copy is taken of what is there; then there is space, and the same command
+    script = f"""
+        mount -t tmpfs -o size={kilobytes}k none results
+        set +e; "$@" > full.log 2>&1; echo $? > full.exit; set -e
+        mkdir {left.name} && cp -r results .snakemake {left.name}
+        mount -o remount,size=64m results
+        "$@"; cp -r results whole; exit 0"""
+    ended = run(fresh, mounted(script, command()))
+    assert ended.returncode == 0, ended.output
+    full = (fresh / "full.log").read_text(encoding="utf-8")
+    assert (fresh / "full.exit").read_text() != "0\n", full
+    assert "No space left on device" in full
+    ours = [line for line in full.splitlines() if line.startswith("error: ")]
+    assert all(re.fullmatch(r"error: .*results/\S+: cannot be written: No space left on device", each) for each in ours)
+    assert ours or not (fresh / "left/results/made-up/table-4.csv").exists() or kilobytes == 1000  # the report
+    undisturbed.check_nothing_is_half_written(fresh / left.name)
+    assert temporaries(fresh / left.name) == []
+    shutil.rmtree(results)
+    (fresh / "whole").rename(results)
+    undisturbed.check(fresh)
+    ledger.record(GROUP, "disk full, then the same command with space", outcome="refused")
+
+
+@needs_mounts
+def test_results_that_may_only_be_read(undisturbed: Undisturbed, fresh: Path, ledger: Ledger) -> None:
+    (fresh / "results").mkdir()
+    how = "mount --bind results results; mount -o remount,ro,bind results"
+    ended = run(fresh, mounted(how, command()))
+    assert ended.returncode != 0
+    assert "Traceback" not in ended.output
+    assert "Read-only file system" in ended.output
+    assert list((fresh / "results").iterdir()) == []
+    completes(undisturbed, fresh)
+    ledger.record(
+        GROUP, "results that may only be read, then the same command when they may be written", outcome="refused"
+    )
+
+
+def test_a_second_run_in_the_same_folder_is_refused_and_the_first_completes(
+    undisturbed: Undisturbed, fresh: Path, ledger: Ledger
+) -> None:
+    first = Running(fresh, command())
+    while not any((fresh / ".snakemake/locks").glob("*")):
+        assert first.is_running()
+        time.sleep(0.05)
+    second = run(fresh)
+    assert second.returncode != 0
+    assert "Directory cannot be locked" in second.output
+    assert "Traceback" not in second.output
+    ended = first.finish()
+    assert ended.returncode == 0, ended.output
+    undisturbed.check(fresh)
+    ledger.record(GROUP, "a second run in the same folder", outcome="refused")
+
+
+# --- time -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(FAKETIME is None, reason="no libfaketime here (Debian: apt-get install libfaketime)")
+def test_a_clock_that_is_ahead(undisturbed: Undisturbed, fresh: Path, ledger: Ledger) -> None:
+    completes(undisturbed, fresh, clock("+400d"))
+    ledger.record(GROUP, "a clock 400 days ahead")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(FAKETIME is None, reason="no libfaketime here (Debian: apt-get install libfaketime)")
+def test_a_clock_that_is_behind_the_files(undisturbed: Undisturbed, fresh: Path, ledger: Ledger) -> None:
+    """Results would seem to be older than what they are made of, so snakemake takes none."""
+    ended = run(fresh, env=clock("-400d"))
+    assert ended.returncode != 0
+    assert "Output results/made-up/split.npz has older modification time" in ended.output
+    assert contents(fresh) == {}
+    completes(undisturbed, fresh)
+    ledger.record(GROUP, "a clock set back by 400 days, then the same command with the right time", outcome="refused")
+
+
+def clock(offset: str) -> dict[str, str]:
+    return os.environ | {"LD_PRELOAD": str(FAKETIME), "FAKETIME": offset, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("days", [-400, 400])
+def test_a_clock_set_between_two_runs_leaves_nothing_stale(
+    undisturbed: Undisturbed, tmp_path: Path, days: int, ledger: Ledger
+) -> None:
+    other = copy(undisturbed.pristine, tmp_path / "other")
+    archive(other.folder / "made-up.zip", ratings(seed=2))
+    ended = run(other.folder)
+    assert ended.returncode == 0, ended.output
+
+    folder = copy(undisturbed.finished, tmp_path / "project").folder
+    moved = time.time() + days * 86400
+    for path in (folder / "results").rglob("*"):
+        os.utime(path, (moved, moved))
+    archive(folder / "made-up.zip", ratings(seed=2))
+    ended = run(folder)
+    assert ended.returncode == 0, ended.output
+    assert contents(folder) == contents(other.folder) != undisturbed.expected
+    ledger.record(GROUP, f"data replaced after a run whose results say {days:+d} days")
+
+
+# --- where it runs, and as whom ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ['a folder\'s "odd" näme, 評価 $(touch x)', pytest.param("-n", marks=pytest.mark.slow)]
+)
+def test_a_folder_with_an_odd_name(undisturbed: Undisturbed, tmp_path: Path, name: str, ledger: Ledger) -> None:
+    folder = copy(undisturbed.pristine, tmp_path / name).folder
+    completes(undisturbed, folder)
+    assert not list(tmp_path.rglob("x"))
+    ledger.record(GROUP, f"a folder called {name}")
+
+
+def test_a_folder_whose_name_snakemake_cannot_take(undisturbed: Undisturbed, tmp_path: Path, ledger: Ledger) -> None:
+    folder = copy(undisturbed.pristine, tmp_path / "{mine}").folder
+    ended = run(folder)
+    assert ended.returncode != 0
+    assert len(ended.errors) == 1
+    assert "{mine}: a folder with { or } in its name" in ended.errors[0]
+    assert "Traceback" not in ended.output
+    assert contents(folder) == {}
+    ledger.record(GROUP, "a folder called {mine}", outcome="refused")
+
+
+def without(*names: str, **others: str) -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in names} | others
+
+
+LOCALES = ("LC_ALL", "LC_CTYPE", "LANG")
+ENVIRONMENTS = {
+    "no HOME": without("HOME"),
+    "a HOME that is not there and cannot be made": without(HOME=NOWHERE),
+    "a HOME that is a file": without(HOME="/dev/null"),
+    "an empty HOME": without(HOME=""),
+    "locale C": without(*LOCALES, LC_ALL="C"),
+    "locale POSIX, and Python without UTF-8": without(*LOCALES, LANG="POSIX", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"),
+    "a TMPDIR that is not there": without(TMPDIR=NOWHERE),
+    "no environment but PATH": {"PATH": os.environ["PATH"]},
+}
+
+
+@pytest.mark.parametrize("name", [pytest.param(each, marks=pytest.mark.slow) for each in ENVIRONMENTS])
+def test_an_environment_that_lacks_something(undisturbed: Undisturbed, fresh: Path, name: str, ledger: Ledger) -> None:
+    completes(undisturbed, fresh, ENVIRONMENTS[name])
+    ledger.record(GROUP, name)
+
+
+@needs_mounts
+@pytest.mark.slow
+@pytest.mark.parametrize("variable", ["HOME", "TMPDIR"])
+def test_a_folder_of_the_users_that_cannot_be_written(
+    undisturbed: Undisturbed, fresh: Path, variable: str, ledger: Ledger
+) -> None:
+    place = fresh.parent / "theirs"
+    place.mkdir()
+    how = f"mount --bind {place} {place}; mount -o remount,ro,bind {place}"
+    ended = run(fresh, mounted(how, command()), os.environ | {variable: str(place)})
+    assert ended.returncode == 0, ended.output
+    undisturbed.check(fresh)
+    assert list(place.iterdir()) == []
+    ledger.record(GROUP, f"a {variable} that cannot be written")
