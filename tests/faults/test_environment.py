@@ -179,7 +179,7 @@ ENVIRONMENTS = {
     "a HOME that is a file": without(HOME="/dev/null"),
     "an empty HOME": without(HOME=""),
     "locale C": without(*LOCALES, LC_ALL="C"),
-    "locale POSIX, and Python without UTF-8": without(*LOCALES, LANG="POSIX", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"),
+    "locale POSIX": without(*LOCALES, LANG="POSIX"),
     "a TMPDIR that is not there": without(TMPDIR=NOWHERE),
     "no environment but PATH": {"PATH": os.environ["PATH"]},
 }
@@ -189,6 +189,18 @@ ENVIRONMENTS = {
 def test_an_environment_that_lacks_something(undisturbed: Undisturbed, fresh: Path, name: str, ledger: Ledger) -> None:
     completes(undisturbed, fresh, ENVIRONMENTS[name])
     ledger.record(GROUP, name)
+
+
+@pytest.mark.slow
+def test_a_python_that_does_not_read_utf_8(undisturbed: Undisturbed, fresh: Path, ledger: Ledger) -> None:
+    ended = run(fresh, env=without(*LOCALES, LANG="POSIX", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"))
+    assert ended.returncode != 0
+    assert len(ended.errors) == 1
+    assert "say export PYTHONUTF8=1" in ended.errors[0]
+    assert "Traceback" not in ended.output
+    assert contents(fresh) == {}
+    completes(undisturbed, fresh)
+    ledger.record(GROUP, "locale POSIX, and Python told to leave UTF-8 alone", outcome="refused")
 
 
 @needs_mounts

@@ -1,5 +1,7 @@
 # Needs: config. Makes: nothing; it checks the config and holds the helpers of the other files.
+import codecs
 import json
+import locale
 import math
 import os
 import shlex
@@ -11,6 +13,12 @@ if set("{}") & set(str(ROOT)):
     sys.exit(
         f"error: {ROOT}: a folder with {{ or }} in its name, which snakemake takes for names of its own; "
         "move the project to another"
+    )
+# snakemake reads the report's captions as the locale says
+if codecs.lookup(locale.getpreferredencoding(False)).name != "utf-8":
+    sys.exit(
+        f"error: Python takes text for {locale.getpreferredencoding(False)} here, not for UTF-8; "
+        "say export PYTHONUTF8=1, and run again"
     )
 LIBRARY = ROOT / "src"
 # The scripts import the library from here, installed or not. One thread each, so that sums have one order.
