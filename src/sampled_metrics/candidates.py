@@ -2,9 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from sampled_metrics.arrays import Ints
 from sampled_metrics.errors import DataError
 
 
@@ -26,11 +24,3 @@ def require_candidate(wrong: NDArray[np.bool_], user_ids: NDArray[np.generic]) -
     """Refuse users whose held-out item is one of their training items; arguments and errors as of `require_finite`."""
     if wrong.any():
         raise DataError(f"user {user_ids[np.argmax(wrong)]}: the held-out item is one of the user's training items")
-
-
-def held_out_in_training(training: csr_array, held_out: Ints) -> NDArray[np.bool_]:
-    """Return whether a user's held-out item is among the stored pairs, (users,)."""
-    owners = np.repeat(np.arange(len(held_out)), np.diff(training.indptr))
-    found = np.zeros(len(held_out), dtype=bool)
-    found[owners[training.indices == held_out[owners]]] = True
-    return found

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from sampled_metrics.arrays import Floats, Ints
-from sampled_metrics.candidates import held_out_in_training, require_candidate, require_finite
+from sampled_metrics.candidates import require_finite
 
 WIDTHS = (64, 32, 16, 8)
 """Items of a block: the widest for which there is memory."""
@@ -122,9 +122,6 @@ class _Count:
         self._parts = [slice(at, min(at + USERS, users.stop)) for at in range(users.start, users.stop, USERS)]
         # by item, so that a row of similarities is used for all users who have the item while it is in the cache
         self._by_item = [csc_array(training[part]) for part in self._parts]
-        for part in self._parts:
-            wrong = held_out_in_training(training[part], held_out[part])
-            require_candidate(wrong, user_ids[part])
         self._largest_sum = float(np.finfo(np.float64).max) / max(1, int(np.diff(training.indptr).max(initial=0)))
         width = blocks[0].stop
         self._by_held_out = np.argsort(self._held_out // width, kind="stable")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from sampled_metrics.arrays import Ints
-from sampled_metrics.candidates import held_out_in_training, require_candidate, require_finite
+from sampled_metrics.candidates import require_finite
 
 ENTRIES = 2**19
 """Scores of a block of users, at most: a few dozen megabytes with all that is made of them."""
@@ -52,7 +52,6 @@ class SparseCounter:
         """Return above and tied, (users,) each, of the users of a block."""
         block = slice(int(users[0]), int(users[-1]) + 1)
         training, held_out, ids = self._training[block], self._held_out[block], self._user_ids[block]
-        require_candidate(held_out_in_training(training, held_out), ids)
         scores = csr_array(training @ self._similarity)
         return _count_block(scores, np.diff(training.indptr), held_out, ids)
 

@@ -1,6 +1,8 @@
 """benchmarks/scale.py: the page that it writes."""
 
 import importlib
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -41,11 +43,23 @@ def test_the_page_has_every_job_of_the_dataset_in_the_order_of_the_workflow(scal
     assert "the largest that ranks **600 MiB**" in page
 
 
-def test_the_peak_of_writing_the_events_is_that_of_its_own_process(scale, tmp_path):
+WRITE = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import scale
+shape = {"users": 200, "items": 100, "events": 5000, "seed": 1}
+print(*scale.write_events(Path(sys.argv[2]), shape))
+"""
+
+
+def test_the_peak_of_writing_the_events_is_that_of_its_own_process(tmp_path):
     path = tmp_path / "events.zip"
-    shape = {"users": 200, "items": 100, "events": 5000, "seed": 1}
-    seconds, memory, printed = scale.write_events(path, shape)
+    # a process starts with the peak of the one that starts it, and that of many tests is large
+    command = [sys.executable, "-c", WRITE, str(BENCHMARKS), str(path)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    seconds, memory, printed = said.split(maxsplit=2)
     assert path.exists()
-    assert seconds > 0
-    assert 20 < memory < 1000
+    assert float(seconds) > 0
+    assert 20 < float(memory) < 1000
     assert printed.startswith("fewest events of a user: 20\n")

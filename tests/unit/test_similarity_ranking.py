@@ -178,8 +178,3 @@ class TestRefusals:
         similarity[1, 1], similarity[1, 2] = score, 1
         split = split_of(np.array([[False, True, False]] * 2), [0, 2])
         assert rows(ranking.rank_held_out(SimilarityModel(similarity), split)) == [(1, 0), (0, 0)]
-
-    def test_a_held_out_item_that_trains(self):
-        split = split_of(np.array([[False, True, False], [True, False, False]]), [0, 0])
-        with pytest.raises(DataError, match="user 101: the held-out item is one of the user's training items"):
-            ranking.rank_held_out(SimilarityModel(np.eye(3)), split)

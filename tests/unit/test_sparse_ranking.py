@@ -122,8 +122,3 @@ class TestRefusals:
             SimilarityModel(csr_array(similarity)), split_of(np.array([[False, True, False]] * 2), [0, 2])
         )
         assert rows(table) == [(1, 0), (0, 0)]
-
-    def test_a_held_out_item_that_trains(self):
-        split = split_of(np.array([[False, True, False], [True, False, False]]), [0, 0])
-        with pytest.raises(DataError, match="user 101: the held-out item is one of the user's training items"):
-            ranking.rank_held_out(SimilarityModel(csr_array(np.eye(3))), split)
