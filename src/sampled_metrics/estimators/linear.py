@@ -34,15 +34,12 @@ class LinearEstimate:
 
 
 class Solved(NamedTuple):
-    """Weights that are the solution of equations.
-
-    Attributes:
-        weights: (metrics, m + 1).
-        condition_number: by how much an error in the equations, relative to them, grows in the weights at most.
-    """
+    """Weights that are the solution of equations."""
 
     weights: Floats
+    """(metrics, m + 1)."""
     condition_number: float
+    """By how much an error in the equations, relative to them, grows in the weights at most."""
 
 
 class LinearEstimator(ABC):
