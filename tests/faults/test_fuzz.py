@@ -8,8 +8,6 @@ import io
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from workflow.conftest import ROOT
 
+from faults.fuzz_damage import DAMAGED
+from faults.fuzzing import Target, pieces
 from faults.ledger import Ledger, Outcome
 from sampled_metrics.config import complete, settle
 from sampled_metrics.config_files import read_config, require_modest
@@ -27,7 +27,7 @@ from sampled_metrics.csv_table import parse_table
 from sampled_metrics.data import formats, sources, wheels
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.pace import kept_up
-from sampled_metrics.data.split import hold_last_out
+from sampled_metrics.data.split import hold_last_out, take_ready_made
 from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.estimators import estimator, linear_estimator
 from sampled_metrics.metrics import metric
@@ -43,37 +43,6 @@ EXAMPLES = 1000
 """Inputs that are made of a seed."""
 
 
-@dataclass(frozen=True)
-class Target:
-    """What is fed.
-
-    Attributes:
-        inputs: how inputs are made.
-        check: raises AssertionError if the result is wrong.
-        corpus: inputs that once were, or well might be, of interest.
-    """
-
-    inputs: st.SearchStrategy[Any]
-    check: Callable[[Any], None]
-    corpus: Sequence[Any]
-
-
-def pieces(*parts: bytes) -> st.SearchStrategy[bytes]:
-    """Bytes that are mostly put together of such parts."""
-    common = [b"", b"\n", b"\r\n", b"\r", b"\0", b'"', b"'", b" ", b"-", b".", b"0", b"1", b"7", b"nan", b"inf"]
-    common += [b"1.5", b"1e99", b"9" * 18, b"1" + b"0" * 18, b"9" * 25, b"\xff", b"\xef\xbb\xbf", "é１".encode()]
-    made = st.lists(st.sampled_from([*parts, *parts, *common]), max_size=40).map(b"".join)
-    lines = [part for part in parts if part.endswith(b"\n")]
-    formed = st.lists(st.sampled_from(lines), max_size=20).map(b"".join) if lines else made
-    return st.one_of(
-        formed,
-        st.tuples(formed, made).map(b"".join),
-        made,
-        st.tuples(made, st.binary(max_size=8), made).map(b"".join),
-        st.binary(max_size=100),
-    )
-
-
 OPTIONS: dict[str, dict] = {
     "delimited": {"columns": {"user": "u", "item": "i", "rating": "r", "timestamp": "t"}, "separator": ","}
 }
@@ -84,6 +53,8 @@ PARTS = {
     "recbole-inter": (b"\t", b"user_id:token\titem_id:token\n", b"a\tb\n", b"rating:float", b"timestamp:float"),
     "delimited": (b",", b"u,i,r,t\n", b"a,b,3,4\n", b'"a","b""",3,4\n', b"u,i,r,t,x\n", b'a,b,3,4,"\n"\n'),
 }
+NCF_TRAIN = (b"0\t1\t5\t7\n", b"0\t2\t5\t7\n", b"1\t1\t3\t4\n", b"\t", b"1\t3\t0\t0")
+NCF_TEST = (b"0\t3\t5\t9\n", b"1\t2\t3\t4\n", b"2\t1\t1\t1\n", b"\t", b"1\t4\t0\t0")
 SEPARATORS = {"movielens-dat": "::", "movielens-csv": ",", "movielens-100k": "\t"}
 
 
@@ -100,6 +71,19 @@ def check_events(name: str, content: bytes) -> None:
         hold_last_out(events, "first", np.random.default_rng(0))
     except SampledMetricsError:
         return
+
+
+def check_ncf(contents: tuple[bytes, bytes]) -> None:
+    train, test = contents
+    chunks = list(formats.get("ncf").parse(io.BytesIO(train), "train", io.BytesIO(test), "test"))
+    assert rows_of(chunks) == [*naive(train, "\t"), *naive(test, "\t")]
+    held_out = [user for chunk in chunks for user in chunk.users[chunk.held_out].tolist()]
+    assert len(set(held_out)) == len(held_out)
+    assert {user for chunk in chunks for user in chunk.users.tolist()} == set(held_out)
+    split = take_ready_made(binarize(chunks, -np.inf))
+    assert dict(zip(split.user_ids, split.item_ids[split.held_out], strict=True)) == dict(
+        row[:2] for row in naive(test, "\t")
+    )
 
 
 def rows_of(chunks: list) -> list[tuple]:
@@ -275,6 +259,11 @@ def of_format(name: str) -> Target:
 
 TARGETS = {
     **{f"format {name}": of_format(name) for name in PARTS},
+    "format ncf": Target(
+        st.tuples(pieces(*NCF_TRAIN), pieces(*NCF_TEST)),
+        check_ncf,
+        [(b"1\t2\t3\t4\n", b"1\t3\t3\t4"), (b"1\t2\t3\t4\r\n2\t2\t1\t1\r\n", b"2\t9\t0\t0\n1\t3\t3\t4\n"), (b"", b"")],
+    ),
     "ranks": Target(
         pieces(b",", b"candidates,rank\n", b"user,candidates,above,tied\n", b"9,1\n", b"a,9,1,2\n"),
         check_ranks,
@@ -307,6 +296,7 @@ TARGETS = {
         lambda content: check_yaml(content, FOLDER),
         [b"a: &a [*a]", b"<<: 1", b"a: 2020-99-99", b"!!binary x: 1", b"!!int ", b"!!bool x"],
     ),
+    **DAMAGED,
 }
 
 
