@@ -4,12 +4,12 @@ import pandas as pd
 
 from sampled_metrics import claims, fidelity, files, tables
 from sampled_metrics.jobs import job
-from sampled_metrics.ranks import read_ranks
+from sampled_metrics.rank_tables import read_rank_tables
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
         names = snakemake.params.recommenders
-        ranks = {name: read_ranks(path) for name, path in zip(names, snakemake.input.ranks, strict=True)}
+        ranks = read_rank_tables(names, snakemake.input.ranks)
         given = snakemake.input
         table_3, table_4, figure_6 = (pd.read_csv(path) for path in (given.table_3, given.table_4, given.figure_6))
         seed_spread = pd.read_csv(given.seed_spread)

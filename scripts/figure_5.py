@@ -2,13 +2,13 @@
 
 from sampled_metrics import figures, files
 from sampled_metrics.jobs import job
-from sampled_metrics.ranks import read_ranks
+from sampled_metrics.rank_tables import read_rank_tables
 from sampled_metrics.study import figure_5
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
         names = snakemake.params.recommenders
-        ranks = {name: read_ranks(path) for name, path in zip(names, snakemake.input.ranks, strict=True)}
+        ranks = read_rank_tables(names, snakemake.input.ranks)
         table = figure_5(ranks, snakemake.params.figure["edges"])
         files.write_csv(snakemake.output.csv, table)
         figures.write(figures.draw("figure-5", table), snakemake.output.svg, snakemake.output.png)

@@ -4,13 +4,13 @@ import logging
 
 from sampled_metrics import figures, files
 from sampled_metrics.jobs import job, progress
-from sampled_metrics.ranks import read_ranks
+from sampled_metrics.rank_tables import read_rank_tables
 from sampled_metrics.study import figure_6
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
         names = snakemake.params.recommenders
-        ranks = {name: read_ranks(path) for name, path in zip(names, snakemake.input.ranks, strict=True)}
+        ranks = read_rank_tables(names, snakemake.input.ranks)
         figure = snakemake.params.figure
         table = figure_6(
             ranks,

@@ -3,8 +3,8 @@
 from sampled_metrics import fidelity, files
 from sampled_metrics.data.split import read_split
 from sampled_metrics.jobs import job, progress
+from sampled_metrics.rank_tables import read_rank_tables
 from sampled_metrics.ranking import rank_held_out
-from sampled_metrics.ranks import read_ranks
 from sampled_metrics.recommenders import recommender
 from sampled_metrics.reference import RANDOM_RECOMMENDER
 from sampled_metrics.seeds import stream
@@ -14,7 +14,7 @@ if __name__ == "__main__":
     with job(snakemake.log[0]):
         dataset, params = snakemake.wildcards.dataset, snakemake.params
         split = read_split(snakemake.input.split)
-        ranks = {name: read_ranks(path) for name, path in zip(params.recommenders, snakemake.input.ranks, strict=True)}
+        ranks = read_rank_tables(params.recommenders, snakemake.input.ranks)
         evaluation = Evaluation.configured(
             params.sampling, params.estimators, params.metrics, params.assume_replacement
         )

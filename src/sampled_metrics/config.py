@@ -22,7 +22,7 @@ from sampled_metrics.metrics import metric
 from sampled_metrics.recommenders import TYPES, build, config_schema, ready_made
 from sampled_metrics.recommenders.ready_made import ReadyMadeRanks
 
-RESERVED = ("toy", "logs", "benchmarks")
+RESERVED = ("toy", "logs", "benchmarks", "report.html", "README.md")
 """Folders of results that are not a dataset's."""
 
 
@@ -106,7 +106,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
         check_dataset(dataset, f"datasets.{name}")
     for name in config["study"]:
         if name in RESERVED:
-            raise ConfigError(f"study: a dataset cannot be called {name!r}, as results/{name}/ has another use")
+            raise ConfigError(f"study: a dataset cannot be called {name!r}, as results/{name} has another use")
         check_sources(name, config)
     figures = config["figures"]
     for key, labels in {
@@ -125,6 +125,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
     ):
         for label in labels:
             _named(key, label, find)
+        _refuse_repeated(key, labels, find)
     edges = figures["figure-5"]["edges"]
     if sorted(set(edges)) != edges:
         raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
@@ -199,6 +200,7 @@ def check_sources(name: str, config: Mapping[str, Any]) -> None:
         own = recommender_name in dataset["ranks"]
         key = f"datasets.{name}.ranks.{recommender_name}" if own else f"recommenders.{recommender_name}.path"
         _refuse_braces(key, ranks.file(name))
+        _refuse_results(key, ranks.file(name), config)
         if not os.path.isfile(ranks.file(name)):
             raise ConfigError(f"{key}: there is no file {ranks.file(name)!r} (from {Path.cwd()})")
     to_train = [each for each in config["recommenders"] if each not in there]
@@ -208,6 +210,7 @@ def check_sources(name: str, config: Mapping[str, Any]) -> None:
         if not dataset["path"] and not dataset["urls"]:
             raise ConfigError(f"datasets.{name}: give either urls or a path")
         _refuse_braces(f"datasets.{name}.path", dataset["path"] or "")
+        _refuse_results(f"datasets.{name}.path", dataset["path"] or "", config)
         if dataset["path"] and not os.path.isfile(dataset["path"]):  # False of a name too long, too
             raise ConfigError(f"datasets.{name}.path: there is no file {dataset['path']!r} (from {Path.cwd()})")
         check_ready_made_split(dataset, f"datasets.{name}")
@@ -217,6 +220,14 @@ def _refuse_braces(key: str, path: str) -> None:
     """Refuse what snakemake would take for a wildcard, and so for the name of another file."""
     if "{" in path or "}" in path:
         raise ConfigError(f"{key}: {path!r} has braces, which cannot be in the name of a file here; rename it")
+
+
+def _refuse_results(key: str, path: str, config: Mapping[str, Any]) -> None:
+    """Refuse a file among the results of this study, which may be written anew or removed while it is needed."""
+    real = os.path.realpath(path)
+    for folder in (*config["study"], "toy"):
+        if real.startswith(os.path.realpath(Path("results", folder)) + os.sep):
+            raise ConfigError(f"{key}: {path!r} is among the results of this study, in results/{folder}/; move it")
 
 
 def check_dataset(dataset: dict[str, Any], where: str) -> None:
@@ -251,6 +262,17 @@ def _named(key: str, name: str, find: Callable[[str], object]) -> None:
         find(name)
     except ConfigError as error:
         raise ConfigError(f"{key}: {error}") from None
+
+
+def _refuse_repeated(key: str, labels: Sequence[str], find: Callable[[str], object]) -> None:
+    """Refuse labels that mean the same, such as bv-0.1 and bv-0.10."""
+    seen: list[tuple[str, object]] = []
+    for label in labels:
+        found = find(label)
+        for other, same in seen:
+            if found == same:
+                raise ConfigError(f"{key}: {label!r} is the same as {other!r}; each must be there once")
+        seen.append((label, found))
 
 
 def _fill_in_defaults(config: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> None:

@@ -59,6 +59,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a dataset whose name writes from right to left": (named("a\u202eb"), "cannot be a name"),
     "a name of 10,000 letters": (named("x" * 10_000), "cannot be a name"),
     "a dataset called toy": (named("toy"), "cannot be called 'toy'"),
+    "a dataset called report.html": (named("report.html"), "cannot be called 'report.html'"),
     "a recommender called $(touch pwned)": (recommender(COMMAND), "cannot be a name"),
     "a recommender called ../../pwned": (recommender(LEADS_OUT), "cannot be a name"),
     "a recommender without a name": (recommender(""), "cannot be a name"),
@@ -75,6 +76,14 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a file of ranks called {user}.csv": (
         yaml.safe_dump({"recommenders": {"R": {"type": "ranks", "path": "{dataset}{user}.csv"}}}),
         "'made-up{user}.csv' has braces",
+    ),
+    "a file among the results, which would be removed": (
+        yaml.safe_dump({"recommenders": {"R": {"type": "ranks", "path": "results/{dataset}/claims.csv"}}}),
+        "'results/made-up/claims.csv' is among the results of this study",
+    ),
+    "a dataset's file among the results": (
+        dataset(path="./results/../results/toy/table-1.csv"),
+        "is among the results of this study, in results/toy/",
     ),
     "a device for a file": (dataset(path="/dev/zero"), "there is no file '/dev/zero'"),
     "a folder for a file": (dataset(path="."), "there is no file '.'"),
@@ -120,6 +129,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a negative number of iterations of mle": ("estimators: [mle--5]\n", "estimators: "),
     "a huge number of iterations of mle": (f"estimators: [mle-{'9' * 5000}]\n", "estimators: "),
     "an unknown estimator": ("estimators: [../../pwned]\n", "estimators: "),
+    "an estimator in two spellings": ("estimators: [bv-0.1, bv-0.10]\n", "'bv-0.10' is the same as 'bv-0.1'"),
     "an estimator with NaN": ("estimators: [bv-nan]\n", "estimators: "),
     "an estimator with infinity": ("estimators: [bv-1e999]\n", "estimators: "),
     "a key twice": ("seed: 1\nseed: 2\n", "line 2: the key 'seed' is there twice"),

@@ -177,6 +177,8 @@ ERRORS = [
     ("figures/figure-4/metric", "x", "figures.figure-4.metric: unknown metric 'x'; it may be "),
     ("figures/figure-6/metric", "x", "figures.figure-6.metric: unknown metric 'x'; it may be "),
     ("estimators", ["cls", "bv"], "estimators: unknown estimator 'bv'; it may be uncorrected, "),
+    ("estimators", ["bv-0.1", "bv-1e-1"], "estimators: 'bv-1e-1' is the same as 'bv-0.1'; each must be there once"),
+    ("comparison/estimators", ["mle", "mle-100"], "comparison.estimators: 'mle-100' is the same as 'mle'; "),
     ("estimators", ["bv-2"], "estimators: γ of a bias-variance estimator must lie in [0, 1], not 2.0"),
     ("figures/figure-4/estimators", ["x"], "figures.figure-4.estimators: unknown estimator 'x'; it may be "),
     ("figures/figure-6/estimators", ["x"], "figures.figure-6.estimators: unknown estimator 'x'; it may be "),

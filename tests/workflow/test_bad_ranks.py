@@ -179,6 +179,43 @@ def test_bad_ranks_of_a_dataset_of_its_own_events(project: Project) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("ranks", "says"),
+    [
+        ("candidates,rank\n9,1\n", "popular has the ranks of 6 held-out items, and mine of 1; "),
+        (
+            "user,candidates,rank\n" + "".join(f"{user},5,1\n" for user in "abcdef"),
+            "popular has a rank of user reader ",
+        ),
+        (
+            "candidates,rank\n" + "9,1\n" * 6,
+            "popular ranks the held-out item of some user among 5 candidates, and mine",
+        ),
+    ],
+    ids=["of fewer users", "of other users", "among other candidates"],
+)
+def test_ranks_of_others_than_the_rest(project: Project, ranks: str, says: str) -> None:
+    """Nothing is put beside what it cannot be compared with."""
+    (project.folder / "books.csv").write_text(SHOP, encoding="utf-8")
+    (project.folder / "mine.csv").write_text(ranks, encoding="utf-8")
+    study = {
+        "study": ["own"],
+        "sampling": {"negatives": 2, "repetitions": 2},
+        "datasets": {"own": BOOKS | {"ranks": {"mine": "mine.csv"}}},
+        "recommenders": POPULAR | {"mine": {"type": "random"}},
+        "comparison": {"negatives": [2], "repetitions": 2},
+        "figures": {"figure-6": {"negatives": [2]}},
+    }
+    (project.folder / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False), encoding="utf-8")
+    made = ["table-3.csv", "table-4.csv", "figure-5.csv", "figure-6.csv", "comparison.csv"]
+    ran = project.snakemake(*(f"results/own/{name}" for name in made), "--cores", "1", "--keep-going")
+    lines = [line for line in (ran.stdout + ran.stderr).splitlines() if line.startswith("error: ")]
+    assert ran.returncode != 0
+    assert len(lines) == len(made), ran.stdout + ran.stderr
+    assert all(line.startswith(f"error: {says}") for line in lines), lines
+    assert not any((project.folder / "results/own" / name).exists() for name in made)
+
+
 def remove(config: dict, *keys: str) -> dict:
     return {key: value for key, value in config.items() if key not in keys}
 

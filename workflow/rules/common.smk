@@ -91,11 +91,12 @@ def downloads():
 
 
 def stamp(path):
-    """Size and time of a file of the user's own, so that any other file in its place is noticed, an older one too."""
+    """Size and times of a file of the user's own, so that any other file in its place is noticed: an older one too (time of
+    change), and one that was given this one's time (the file system's own)."""
     if not path or not Path(path).is_file():
         return None
     about = Path(path).stat()
-    return [about.st_size, about.st_mtime_ns]
+    return [about.st_size, about.st_mtime_ns, about.st_ctime_ns]
 
 
 def download_path(dataset):

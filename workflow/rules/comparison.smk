@@ -30,6 +30,7 @@ rule compare:
 
 rule comparison:
     input:
+        ranks=each_recommender("results/{dataset}/ranks/{recommender}.csv.gz"),
         comparisons=each_recommender("results/{dataset}/comparison/{recommender}.csv"),
         code=code("comparison.py"),
     output:
@@ -57,8 +58,8 @@ rule comparison:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=memory(),
-        runtime=minutes(),
+        mem_mb=memory(per_mb=200),
+        runtime=minutes(per_mb=20),
     params:
         recommenders=list(config["recommenders"]),
     script:
