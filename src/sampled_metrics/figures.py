@@ -10,8 +10,10 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogFormatter
 
 from sampled_metrics import files
 from sampled_metrics.names import estimator_name, metric_name
@@ -173,9 +175,16 @@ def _figure_6(table: pd.DataFrame) -> Figure:
             panel.axhline(exact, color=style["color"], linestyle=style["linestyle"], linewidth=0.7)
         panel.set(xscale="log", title=estimator_name(label), xlabel="negatives sampled, m")
         panel.set_ylabel(f"expected {metric_name(table['metric'].iloc[0])} in %")
+        _plain_numbers(panel.xaxis)
     handles = panels[0].get_legend_handles_labels()
     figure.legend(*handles, title="recommender\n(thin: exact)", loc="outside right upper")
     return figure
+
+
+def _plain_numbers(axis: Axis) -> None:
+    """Label an axis by 1, 2, 3 or by 10, 100, 1000, as it is long, rather than by powers."""
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(LogFormatter())
 
 
 def comparison(compared: pd.DataFrame, ordered: pd.DataFrame) -> Figure:
@@ -206,9 +215,8 @@ def comparison(compared: pd.DataFrame, ordered: pd.DataFrame) -> Figure:
                 left.set_yscale("log")
             right.set(xscale="log", xlabel="negatives sampled, m", ylabel="right order in %", ylim=(-3, 103))
             right.legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
-            for panel in (left, right):
-                panel.xaxis.set_major_formatter("{x:g}")
-            left.yaxis.set_major_formatter("{x:g}")
+            for axis in (left.xaxis, left.yaxis, right.xaxis):
+                _plain_numbers(axis)
         lowest, highest = zip(*(panel.get_ylim() for panel in panels[::2]), strict=True)
         for panel in panels[::2]:
             panel.set_ylim(min(lowest), max(highest))

@@ -122,9 +122,9 @@ def each_recommender(path):
 
 
 def data_mb(input):
-    """MB of a job's input but for code; a download has neither."""
-    of_code = sum(map(os.path.getsize, input.get("code", [])))
-    return max(0, input.size_mb - of_code / 2**20)
+    """MB of a job's input but for code, once it is there; snakemake waits for what is not (input.size_mb warns of that)."""
+    data = set(input) - set(input.get("code", []))
+    return sum(map(os.path.getsize, data)) / 2**20
 
 
 def memory(per_mb=0):
