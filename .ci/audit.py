@@ -47,7 +47,8 @@ def main(locks: list[Path], *, may_be_unasked: bool) -> int:
     for lock, package, found in known:
         fixed = ", ".join(found.get("fix_versions", [])) or "none"
         print(f"{lock.relative_to(ROOT)}: {package['name']} {package['version']}: {found['id']} (fixed in: {fixed})")
-    print(*unasked, f"audited: {audited} packages, {len(known)} known vulnerabilities", sep="\n")
+    verdict = f"{len(known)} known vulnerabilities" if audited else "nobody could be asked, so that nothing is known"
+    print(*unasked, f"audited: {audited} packages, {verdict}", sep="\n")
     return 1 if known or (unasked and not may_be_unasked) else 0
 
 
