@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampled_metrics.arrays import Floats, Ints
-from sampled_metrics.estimators import Estimate, LinearEstimate, estimator
+from sampled_metrics.estimators import Estimate, LinearEstimate, estimator, estimator_labels
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import distribution_of_ranks
 from sampled_metrics.inputs import sampled_ranks as as_sampled
@@ -70,7 +70,7 @@ def correct(
         ConfigError: there is no such metric, estimator or interval.
     """
     ranks = as_sampled(sampled_ranks, candidates, negatives)
-    metrics, estimators = labels_of(metrics, "metrics"), labels_of(estimators, "estimators")
+    metrics, estimators = labels_of(metrics, "metrics"), estimator_labels(estimators)
     wanted = [metric(label) for label in metrics]
     options = IntervalOptions(confidence, interval, resamples, seed)
     outcomes, which = Outcomes.observed(
