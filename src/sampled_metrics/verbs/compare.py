@@ -88,7 +88,7 @@ def compare(
     Raises:
         DataError: the ranks are none, their users or a user's candidates differ, or the estimator is not valid for
             them.
-        ConfigError: there is no such metric, estimator or interval.
+        ConfigError: there is no such metric, estimator or interval, or a metric is there twice.
     """
     names = names_of_two(names)
     if taken := [name for name in names if name in COLUMNS]:

@@ -48,7 +48,8 @@ def correct(
             or a Series whose index is the user; or a DataFrame with the column rank, and user, candidates and negatives
             where they are not given here.
         candidates: (users,) or one number: n, the items that an exact evaluation would rank, the held-out one included.
-        negatives: (users,) or one number: m, how many were sampled.
+        negatives: (users,) or one number: m, how many were sampled. This and candidates may be a Series, which is
+            matched by its index, as of `evaluate`.
         replacement: whether a negative could be sampled twice for the same user.
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md).
         metrics: labels, as of `evaluate`.
@@ -67,7 +68,7 @@ def correct(
 
     Raises:
         DataError: the ranks are none, or an estimator is not valid for them; the message says why.
-        ConfigError: there is no such metric, estimator or interval.
+        ConfigError: there is no such metric, estimator or interval, or a metric or an estimator is there twice.
     """
     ranks = as_sampled(sampled_ranks, candidates, negatives)
     metrics, estimators = labels_of(metrics, "metrics"), estimator_labels(estimators)

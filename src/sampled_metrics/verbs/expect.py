@@ -46,8 +46,10 @@ def expect(
         would be ordered wrongly, even on average.
 
     Raises:
-        DataError: the ranks are none, or a user has too few candidates to sample from.
-        ConfigError: there is no such metric or estimator, or it is not linear in the sample.
+        DataError: the ranks are none, sampled, or of two recommenders of one name, or a user has too few candidates to
+            sample from.
+        ConfigError: there is no such metric or estimator, it is there twice, or is not linear in the sample; or
+            negatives is no whole number from 1.
     """
     tables = recommenders(ranks, candidates)
     metrics, estimators = labels_of(metrics, "metrics"), estimator_labels(estimators)

@@ -62,7 +62,7 @@ def plan(
     Raises:
         DataError: the ranks are none, of different users or candidates, or equal by the exact metric, so that no order
             is right.
-        ConfigError: there is no such metric or estimator, or confidence is out of range.
+        ConfigError: there is no such metric or estimator, an estimator is there twice, or confidence is out of range.
     """
     names, metric, estimators = names_of_two(names), label_of(metric, "metric"), estimator_labels(estimators)
     if not is_real(confidence):
