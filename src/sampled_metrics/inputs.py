@@ -85,8 +85,8 @@ def _numbers_rows(index: pd.Index) -> bool:
 def in_order_of_ranks(numbers: Any, ranks: Any, what: str) -> Any:
     """Return the numbers of a Series in the order of the ranks, by its index, and anything else as it is.
 
-    The index is that of the users, or of the DataFrame that the ranks are in. Where the Series or the ranks have none,
-    or one that only numbers the rows from 0, both are taken to be in the same order.
+    The index has the users, or the labels of the DataFrame that the ranks are in. Where the Series or the ranks have no
+    labels, or such as only number the rows from 0, both are taken to be in the same order.
 
     Args:
         numbers: a Series, or anything.
@@ -94,16 +94,19 @@ def in_order_of_ranks(numbers: Any, ranks: Any, what: str) -> Any:
         what: what to call the numbers in messages.
 
     Raises:
-        DataError: the labels are not the same, or it is not clear which of the two they are.
+        DataError: the labels are not the same, or it is not clear whose they are.
     """
-    if not isinstance(numbers, pd.Series) or _numbers_rows(numbers.index):
+    if not isinstance(numbers, pd.Series):
         return numbers
-    labels = []
-    if isinstance(ranks, pd.DataFrame) and "user" in ranks:
-        labels.append(pd.Index(ranks["user"]))
-    if isinstance(ranks, pd.DataFrame | pd.Series) and not _numbers_rows(ranks.index):
-        labels.append(ranks.index)
-    if not labels:
+    own = [ranks.index] if isinstance(ranks, pd.DataFrame | pd.Series) else []
+    labels = [pd.Index(ranks["user"])] if isinstance(ranks, pd.DataFrame) and "user" in ranks else []
+    labels += [each for each in own if not _numbers_rows(each)]
+    if _numbers_rows(numbers.index) or not labels:
+        if len(numbers) > 1 and any(_not_clear(numbers.index, each) for each in own):
+            raise DataError(
+                f"{what}: the index of the ranks or of these numbers their rows from 0, and the other has such numbers "
+                "in another order or range; give an array in the order of the ranks"
+            )
         return numbers
     orders = [order for each in labels if (order := _places(each, numbers.index)) is not None]
     if not orders:
@@ -112,10 +115,23 @@ def in_order_of_ranks(numbers: Any, ranks: Any, what: str) -> Any:
         )
     if any(not np.array_equal(orders[0], order) for order in orders):
         raise DataError(
-            f"{what}: the index may be that of the ranks or their column user, in different orders; give an array in "
-            "the order of the ranks"
+            f"{what}: the index has both the labels of the ranks and those of their column user, in different orders; "
+            "give an array in the order of the ranks"
         )
     return numbers.iloc[orders[0]]
+
+
+def _not_clear(one: pd.Index, other: pd.Index) -> bool:
+    """Whether one index numbers its rows from 0, and the other has such numbers in another order or range.
+
+    Rows that were cut out, turned round or shuffled have them, and by order they would be taken for others; or they are
+    users, for whom the order is right.
+    """
+    if _numbers_rows(one) == _numbers_rows(other):
+        return False
+    numbers, index = (one, other) if _numbers_rows(one) else (other, one)
+    shuffled = not index.equals(numbers) and _places(numbers, index) is not None
+    return isinstance(index, pd.RangeIndex) or shuffled
 
 
 def _places(labels: pd.Index, index: pd.Index) -> Ints | None:
@@ -289,8 +305,7 @@ def places_of_users(one: RankTable | SampledRanks, other: RankTable | SampledRan
 def refuse_cut_rows(one: Any, other: Any, names: tuple[str, str]) -> None:
     """Refuse two tables of which one numbers its rows from 0, and the other has such numbers in another order or range.
 
-    Rows of the same users that were cut out, turned round or shuffled have them, and would be paired with others' by
-    their order; or they are users, whom the order is right for.
+    It is not clear then whether to pair them by these numbers or by their order.
 
     Args:
         one: the first table; only a Series, or a DataFrame without the column user, has an index that counts here.
@@ -305,15 +320,11 @@ def refuse_cut_rows(one: Any, other: Any, names: tuple[str, str]) -> None:
         for each in (one, other)
         if isinstance(each, pd.Series) or (isinstance(each, pd.DataFrame) and "user" not in each)
     ]
-    if len(indices) < 2 or _numbers_rows(indices[0]) == _numbers_rows(indices[1]):
-        return
-    numbers, index = indices if _numbers_rows(indices[0]) else indices[::-1]
-    shuffled = not index.equals(numbers) and _places(numbers, index) is not None
-    if isinstance(index, pd.RangeIndex) or shuffled:
+    if len(indices) == 2 and _not_clear(*indices):
         raise DataError(
             f"{names[0]} and {names[1]}: the index of one numbers its rows from 0, and that of the other has such "
-            f"numbers from {shown(index[0])} to {shown(index[-1])}, so that it is not clear whose the ranks are; give "
-            "both a column user, or both as arrays in the same order"
+            "numbers in another order or range, so that it is not clear whose the ranks are; give both a column user, "
+            "or both as arrays in the same order"
         )
 
 

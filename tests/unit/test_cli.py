@@ -480,7 +480,7 @@ class TestStandardInput:
     def test_faults_are_named(self, run, monkeypatch):
         refused(run, "stdin: is empty", "evaluate", "-", stdin=b"")
         refused(run, "stdin, line 2: rank", "evaluate", "-", "--candidates", 5, stdin=b"3\nx\n")
-        refused(run, "stdin, line 1: ", "evaluate", "-", "--candidates", 5, stdin=gzip.compress(b"rank\n3\n"))
+        refused(run, "stdin: is packed by gzip", "evaluate", "-", "--candidates", 5, stdin=gzip.compress(b"rank\n3\n"))
         monkeypatch.setattr(sys, "stdin", None)
         refused(run, "stdin: is closed", "evaluate", "-")
 

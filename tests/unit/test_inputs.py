@@ -147,7 +147,7 @@ class TestSampledRanks:
         assert sampled.negatives.tolist() == [4, 4, 4]
         assert sampled.candidates.tolist() == [50, 50, 50]
         assert (None if isinstance(ranks, list) else [4, 2, 9]) == (
-            None if sampled.users is None else sampled.users.tolist()
+            None if sampled.named_users is None else sampled.named_users.tolist()
         )
 
     def test_numbers_of_each_user_by_argument_or_column(self):
@@ -298,9 +298,21 @@ class TestInOrderOfRanks:
 
     def test_rows_of_the_same_frame_are_matched_with_them(self):
         """A column of a frame that was sorted has the frame's index, whatever its column user is."""
-        table = frame(rank=[5, 3], user=["x", "y"], n=[9, 8]).sort_values("rank")
-        assert rank_table(table[["user", "rank"]], table["n"]).candidates.tolist() == [8, 9]
-        assert in_order_of_ranks(table["n"].sort_index(), table, "n").tolist() == [8, 9]
+        table = frame(rank=[5, 3, 4], user=["x", "y", "z"], n=[9, 8, 7]).sort_values("rank")
+        assert rank_table(table[["user", "rank"]], table["n"]).candidates.tolist() == [8, 7, 9]
+        assert in_order_of_ranks(table["n"].sort_values(), table, "n").tolist() == [8, 7, 9]
+
+    @pytest.mark.parametrize("user", [{}, {"user": ["x", "y", "z"]}], ids=["no users", "users"])
+    def test_row_numbers_beside_rows_that_were_cut_out_or_shuffled_are_refused(self, user):
+        n = pd.Series([9, 8, 7])
+        for ranks in (frame(rank=[5, 3, 4], **user).sort_values("rank"), frame(rank=[5, 3, 4], **user)[::-1]):
+            with pytest.raises(
+                DataError, match=r"^ranks: candidates: the index of the ranks or of these numbers their"
+            ):
+                rank_table(ranks, n)
+            assert rank_table(ranks, pd.Series([9])).candidates.tolist() == [9, 9, 9]
+        with pytest.raises(DataError, match=r"in another order or range|must have the users"):
+            rank_table(frame(rank=[5, 3, 4], **user), n[::-1])
 
     def test_users_who_are_there_twice_are_matched_where_the_index_is_equal(self):
         ranks = pd.Series([1, 2], index=["a", "a"])
@@ -315,7 +327,7 @@ class TestInOrderOfRanks:
 
     def test_labels_that_may_be_rows_or_users_are_refused(self):
         table = pd.DataFrame({"rank": [1, 2, 3], "user": [0, 1, 2]}, index=[1, 2, 0])
-        with pytest.raises(DataError, match="may be that of the ranks or their column user, in different orders"):
+        with pytest.raises(DataError, match="the labels of the ranks and those of their column user, in different orders"):
             rank_table(table, pd.Series([10, 20, 30], index=[1, 2, 0]))
 
 
