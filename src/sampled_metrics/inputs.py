@@ -104,8 +104,8 @@ def in_order_of_ranks(numbers: Any, ranks: Any, what: str) -> Any:
     if _numbers_rows(numbers.index) or not labels:
         if len(numbers) > 1 and any(_not_clear(numbers.index, each) for each in own):
             raise DataError(
-                f"{what}: the index of the ranks or of these numbers their rows from 0, and the other has such numbers "
-                "in another order or range; give an array in the order of the ranks"
+                f"{what}: the index of these, or that of the ranks, numbers its rows from 0, and the other has such "
+                "numbers in another order or range; give an array in the order of the ranks"
             )
         return numbers
     orders = [order for each in labels if (order := _places(each, numbers.index)) is not None]
@@ -280,7 +280,8 @@ def places_of_users(one: RankTable | SampledRanks, other: RankTable | SampledRan
         (users,) places in the second table.
 
     Raises:
-        DataError: the two do not have the same users, a user twice, or a user with different candidates.
+        DataError: the two do not have the same users, a user to be matched is there twice, or the candidates of a user
+            differ in number.
     """
     first, second = one.named_users, other.named_users
     if first is not None and second is not None:

@@ -306,9 +306,7 @@ class TestInOrderOfRanks:
     def test_row_numbers_beside_rows_that_were_cut_out_or_shuffled_are_refused(self, user):
         n = pd.Series([9, 8, 7])
         for ranks in (frame(rank=[5, 3, 4], **user).sort_values("rank"), frame(rank=[5, 3, 4], **user)[::-1]):
-            with pytest.raises(
-                DataError, match=r"^ranks: candidates: the index of the ranks or of these numbers their"
-            ):
+            with pytest.raises(DataError, match=r"^ranks: candidates: the index of these, or that of the ranks, "):
                 rank_table(ranks, n)
             assert rank_table(ranks, pd.Series([9])).candidates.tolist() == [9, 9, 9]
         with pytest.raises(DataError, match=r"in another order or range|must have the users"):
@@ -327,7 +325,9 @@ class TestInOrderOfRanks:
 
     def test_labels_that_may_be_rows_or_users_are_refused(self):
         table = pd.DataFrame({"rank": [1, 2, 3], "user": [0, 1, 2]}, index=[1, 2, 0])
-        with pytest.raises(DataError, match="the labels of the ranks and those of their column user, in different orders"):
+        with pytest.raises(
+            DataError, match="the labels of the ranks and those of their column user, in different orders"
+        ):
             rank_table(table, pd.Series([10, 20, 30], index=[1, 2, 0]))
 
 
