@@ -22,6 +22,16 @@ LONGEST_LINE = 1_000_000
 
 _CHUNK = LONGEST_LINE // 2
 
+_OTHER_FORMATS = {
+    rb"\x1f\x8b": "is packed by gzip, but not by its name; let that end in .gz, or unpack it first",
+    rb"BZh[1-9]1AY&SY": "is packed by bzip2; unpack it first",
+    rb"\xfd7zXZ\0": "is packed by xz; unpack it first",
+    rb"\x28\xb5\x2f\xfd": "is packed by zstd; unpack it first",
+    rb"PK\x03\x04": "is a zip archive, as a spreadsheet is; unpack it first, or save it as csv",
+    rb"\xff\xfe|\xfe\xff": "is UTF-16 text; save it as UTF-8",
+}
+"""What files begin with that are no text in UTF-8, as a pattern, and what to do about them."""
+
 
 @dataclass(frozen=True)
 class CsvTable:
@@ -150,6 +160,9 @@ def _read_lines(file: BinaryIO | gzip.GzipFile, name: str) -> bytes:
 
 def parse_table(text: bytes, name: str, holds: str, single: str | None = None) -> CsvTable:
     """Parse the content of a csv file; arguments as of `read_table`."""
+    for start, says in _OTHER_FORMATS.items():
+        if re.match(start, text):
+            raise DataError(f"{name}: {says}")
     if b"\0" in text:
         line = text[: text.index(b"\0")].count(b"\n") + 1
         raise DataError(f"{name}, line {line}: holds a zero byte, so that this is no csv table")

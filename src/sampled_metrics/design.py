@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.scalars import is_whole, shown
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Design:
     replacement: bool = False
 
     def __post_init__(self) -> None:
+        if not is_whole(self.negatives):
+            raise ConfigError(f"the number of negatives must be a whole number, 1 or more, not {shown(self.negatives)}")
         if self.negatives < 1:
             raise ConfigError(f"the number of negatives must be 1 or more, not {self.negatives}")
 

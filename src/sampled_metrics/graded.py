@@ -17,13 +17,14 @@ rank-aware top-N metrics that the article draws on, from a course of the Univers
 """
 
 from collections.abc import Callable, Sequence
-from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics.arrays import Floats, Ints
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.masks import refuse_masked
+from sampled_metrics.scalars import is_real, is_whole
 
 Gain = Callable[[Floats], Floats]  # grades, NaN at the padding → gains from 0, elementwise
 Discount = Callable[[Floats], Floats]  # ranks 1, 2, … → what the gain at each rank is divided by
@@ -46,6 +47,7 @@ def padded(lists: Sequence[Sequence[float]]) -> Floats:
     Raises:
         DataError: there is no list, all are empty, or one is no list of numbers.
     """
+    refuse_masked(lists, "lists to fill up")
     try:
         rows = [np.asarray(each, dtype=np.float64) for each in lists]
     except (TypeError, ValueError):
@@ -88,6 +90,7 @@ def ideal_order(judged: ArrayLike) -> Floats:
 
 
 def _array(values: ArrayLike, name: str) -> Floats:
+    refuse_masked(values, name)
     try:
         array = np.asarray(values)
     except ValueError:
@@ -135,19 +138,19 @@ def _judged_of(judged: ArrayLike, lists: Floats) -> Floats:
 
 
 def _cutoff(k: int) -> int:
-    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+    if not is_whole(k) or k < 1:
         raise ConfigError(f"the cut-off k is {k!r}; it has to be a whole number from 1")
     return int(k)
 
 
 def _parameter(name: str, value: float, *, above: float) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool) or not above < value < np.inf:
+    if not is_real(value) or not above < value < np.inf:
         raise ConfigError(f"{name} is {value!r}; it has to be a finite number above {above:g}")
     return float(value)
 
 
 def _convention(name: str, value: float, least: float = 0.0) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool) or value < least or value > 1:
+    if not is_real(value) or value < least or value > 1:
         raise ConfigError(f"{name} is {value!r}; it has to be a number from {least:g} to 1, or NaN")
     return float(value)
 
@@ -337,7 +340,7 @@ def gain_above(neutral: float) -> Gain:
     Raises:
         ConfigError: `neutral` is not a finite number from 0.
     """
-    if not isinstance(neutral, Real) or isinstance(neutral, bool) or not 0 <= neutral < np.inf:
+    if not is_real(neutral) or not 0 <= neutral < np.inf:
         raise ConfigError(f"neutral is {neutral!r}; it has to be a finite number from 0")
     return lambda grades: np.maximum(grades - float(neutral), 0.0)
 
@@ -675,6 +678,7 @@ def mean_over_users(values: ArrayLike) -> float:
     Raises:
         DataError: the values are not one number for each of one user or more, or infinite.
     """
+    refuse_masked(values, "values")
     array = np.asarray(values)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "biuf":
         raise DataError(f"values are {array.dtype} of shape {array.shape}; they have to be a number for each user")

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sampled_metrics.arrays import Floats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import Estimator
+from sampled_metrics.masks import refuse_masked
 from sampled_metrics.metrics import Metric
 from sampled_metrics.outcomes import Outcomes
 
@@ -43,9 +44,11 @@ def correct_many(
         (metrics,) estimates of the means over users.
 
     Raises:
-        DataError: there are no users, a user has no relevant item, counts that decrease or exceed m, or the estimator
-            is not valid for such samples.
+        DataError: there are no users, a user has no relevant item, counts that decrease or exceed m, an entry is
+            masked, or the estimator is not valid for such samples.
     """
+    for name, values in {"above": above, "negatives": negatives, "irrelevant": irrelevant}.items():
+        refuse_masked(values, name)
     x = np.atleast_2d(np.asarray(above, dtype=np.int64))
     there = x >= 0
     relevant = there.sum(axis=1)

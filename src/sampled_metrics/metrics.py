@@ -18,12 +18,14 @@ from numpy.typing import ArrayLike
 
 from sampled_metrics.arrays import Floats, Ints
 from sampled_metrics.errors import ConfigError
+from sampled_metrics.masks import refuse_masked
 
 # --- any number of relevant items (eqs 2-6) ---------------------------------------------------------------------------
 
 
 def _rank_sets(ranks: ArrayLike) -> Ints:
     """Return ranks as (instances, relevant), each row sorted, absent entries (0) last and as a rank beyond any."""
+    refuse_masked(ranks, "ranks")
     sets = np.atleast_2d(np.asarray(ranks, dtype=np.int64))
     if (sets < 0).any():
         raise ValueError("ranks start at 1 (0 fills up the rows of instances with fewer relevant items)")

@@ -16,6 +16,7 @@ from sampled_metrics.arrays import Floats, Ints
 from sampled_metrics.design import Design
 from sampled_metrics.distributions import pmf, rank_distribution
 from sampled_metrics.errors import DataError
+from sampled_metrics.masks import refuse_masked
 from sampled_metrics.metrics import Metric, RankMetric
 
 
@@ -120,8 +121,11 @@ class Outcomes:
             The outcomes, and for each event the index of its own; `numpy.bincount` of that counts them.
 
         Raises:
-            DataError: no events, or an event in which x, m and n cannot be: the message says which.
+            DataError: no events, a masked entry, or an event in which x, m and n cannot be: the message says which.
         """
+        given = {"x": x, "negatives": negatives, "candidates": candidates, "relevant": relevant}
+        for name, values in given.items():
+            refuse_masked(values, name)
         columns = np.broadcast_arrays(*(np.atleast_1d(each) for each in (candidates, negatives, relevant, x)))
         table = np.stack(columns, axis=-1).astype(np.int64)
         n, m, r, of_event = table.T

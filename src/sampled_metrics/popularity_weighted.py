@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from sampled_metrics.arrays import Floats, Ints
 from sampled_metrics.errors import DataError
+from sampled_metrics.masks import refuse_masked
 
 
 def thin(above: ArrayLike, probability: ArrayLike, smallest: ArrayLike, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -32,6 +33,7 @@ def thin(above: ArrayLike, probability: ArrayLike, smallest: ArrayLike, rng: np.
             about how many of them rank above, and no correction can.
     """
     drawn_above, chance = _checked(above, probability)
+    refuse_masked(smallest, "smallest")
     least = np.broadcast_to(np.asarray(smallest, dtype=np.float64), len(chance))[:, np.newaxis]
     _refuse(~(least > 0), "has negatives that are never drawn (a smallest probability of 0), which nothing can correct")
     _refuse(chance < least * (1 - 1e-12), "has drawn a negative of less than the smallest probability")
@@ -58,6 +60,8 @@ def hansen_hurwitz_rank(above: ArrayLike, probability: ArrayLike) -> Floats:
 
 
 def _checked(above: ArrayLike, probability: ArrayLike) -> tuple[np.ndarray, Floats]:
+    refuse_masked(above, "above")
+    refuse_masked(probability, "probability")
     drawn_above = np.atleast_2d(np.asarray(above, dtype=bool))
     chance = np.atleast_2d(np.asarray(probability, dtype=np.float64))
     if drawn_above.shape != chance.shape or chance.shape[1] == 0:

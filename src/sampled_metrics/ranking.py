@@ -14,6 +14,7 @@ from sampled_metrics.candidates import require_candidate, require_finite
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
 from sampled_metrics.factor_ranking import FactorCounter
+from sampled_metrics.masks import refuse_masked
 from sampled_metrics.memory import require
 from sampled_metrics.rank_memory import BLOCK_BYTES, entries_of_block, least_memory, width_and_rows
 from sampled_metrics.ranks import RankTable
@@ -181,13 +182,17 @@ def rank_table_from_scores(
         watch: wraps the range of blocks, for a progress bar.
 
     Raises:
-        DataError: shapes do not fit, a candidate's score is not a finite number, or a held-out item is out of range or
-            one of its user's training items.
+        DataError: shapes do not fit, an entry is masked, a candidate's score is not a finite number, or a held-out item
+            is out of range or one of its user's training items.
     """
+    refuse_masked(training, "training")
+    refuse_masked(held_out, "held_out")
+    refuse_masked(user_ids, "user_ids")
+    numbered = user_ids is None
     training = _pairs(training)
     users, items = training.shape
     held_out = np.asarray(held_out)
-    user_ids = np.arange(users) if user_ids is None else np.asarray(user_ids)
+    user_ids = np.arange(users) if numbered else np.asarray(user_ids)
     if held_out.shape != (users,) or user_ids.shape != (users,):
         raise DataError(
             f"training has {users} users, held_out has shape {held_out.shape} and user_ids {user_ids.shape}; "
@@ -200,7 +205,7 @@ def rank_table_from_scores(
     score_block = scores if callable(scores) else _array(scores).__getitem__
     counter = ScoreCounter(score_block, training, held_out.astype(np.int64), user_ids)
     above, tied = _count(counter, counter.blocks, 1, watch)
-    return RankTable(user_ids, items - np.diff(training.indptr).astype(np.int64), above, tied)
+    return RankTable(user_ids, items - np.diff(training.indptr).astype(np.int64), above, tied, numbered=numbered)
 
 
 class ScoreCounter:
@@ -232,14 +237,16 @@ class ScoreCounter:
 
 def _numbers(scores: ArrayLike) -> NDArray[np.float64]:
     """Return scores as an array that may be changed."""
+    array = _array(scores)
     try:
-        return np.array(_array(scores), dtype=np.float64)
+        return np.array(array, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError(_SCORES) from None
 
 
 def _array(scores: ArrayLike) -> NDArray[np.generic]:
     """Return scores as an array, without a copy of one."""
+    refuse_masked(scores, "scores")
     try:
         found = np.asarray(scores)
     except ValueError:  # rows differ in length

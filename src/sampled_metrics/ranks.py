@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sampled_metrics import files
 from sampled_metrics.csv_table import CsvTable, read_table
 from sampled_metrics.errors import DataError
+from sampled_metrics.masks import refuse_masked
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so editing one ranks nothing anew
     from sampled_metrics.metrics import Metric
@@ -32,14 +33,18 @@ class RankTable:
         candidates: (events,) int, n: the items that were ranked, the held-out item included.
         above: (events,) int, candidates scored higher than the held-out item.
         tied: (events,) int, other candidates scored exactly the same.
+        numbered: whether user only numbers the events, as nothing says whose they are.
     """
 
     user: NDArray[np.generic]
     candidates: Ints
     above: Ints
     tied: Ints
+    numbered: bool = False
 
     def __post_init__(self) -> None:
+        for name in COLUMNS:
+            refuse_masked(getattr(self, name), f"a rank table's {name}")
         if not len(self.user) == len(self.candidates) == len(self.above) == len(self.tied):
             raise DataError("a rank table's columns differ in length")
         wrong = (self.above < 0) | (self.tied < 0) | (self.above + self.tied >= self.candidates)
@@ -55,7 +60,13 @@ class RankTable:
 
     def rows(self, events: Ints) -> "RankTable":
         """Return the table of some of its events, in that order."""
-        return RankTable(self.user[events], self.candidates[events], self.above[events], self.tied[events])
+        user, n = self.user[events], self.candidates[events]
+        return RankTable(user, n, self.above[events], self.tied[events], self.numbered)
+
+    @property
+    def named_users(self) -> NDArray[np.generic] | None:
+        """The (events,) users, or None where they are only numbers of events."""
+        return None if self.numbered else self.user
 
     @property
     def typical_candidates(self) -> int:
@@ -93,13 +104,19 @@ class RankTable:
 RANKS = "ranks are a csv with the columns candidates, above and tied, or candidates and rank"
 """What a file of ranks holds, for messages."""
 
+OF_A_SAMPLE = (
+    "has a column negatives, so that its ranks are sampled ones; `correct` takes those, or remove the column if they "
+    "are of all candidates"
+)
+"""Why ranks are not taken as exact ones, for messages."""
+
 
 def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> RankTable:
     """Read the ranks of held-out items, one event a line.
 
     The csv file (gzip where the name ends in .gz) has a header and the columns candidates, above and tied, or rank
     (from 1, best first, without ties) in place of the last two. A column user is optional; without it users are
-    numbered. Other columns are ignored.
+    numbered. A column negatives is refused, as ranks among sampled negatives have it. Other columns are ignored.
 
     Args:
         path: the file.
@@ -113,6 +130,8 @@ def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> R
 
 def ranks_of(table: CsvTable, candidates: int | None = None) -> RankTable:
     """Return the ranks that a csv table holds; columns, arguments and errors as of `read_ranks`."""
+    if "negatives" in table:
+        raise DataError(f"{table.name}, line 1: {OF_A_SAMPLE}")
     wanted = ["rank"] if "rank" in table and "above" not in table else ["above", "tied"]
     if "rank" in table and ("above" in table or "tied" in table):
         raise DataError(
@@ -133,4 +152,4 @@ def ranks_of(table: CsvTable, candidates: int | None = None) -> RankTable:
         above + tied >= n,
         lambda row: f"rank {above[row] + tied[row] + 1} (ties included) is above the number of candidates, {n[row]}",
     )
-    return RankTable(table.users(), n, above, tied)
+    return RankTable(table.users(), n, above, tied, numbered="user" not in table)

@@ -15,6 +15,7 @@ from scipy.special import ndtr, ndtri
 
 from sampled_metrics.arrays import Floats, Ints
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.scalars import is_real, is_whole, shown
 
 Statistic = Callable[[np.ndarray], Floats]
 """(samples, outcomes) counts → (samples, metrics) estimates."""
@@ -64,12 +65,18 @@ class IntervalOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        if not is_real(self.confidence):
+            raise ConfigError(f"confidence must be a number above 0 and below 1, not {shown(self.confidence)}")
         if not self.confidence > 0 or not 0.5 + self.confidence / 2 < 1:  # a confidence may round to 1 there
             raise ConfigError(f"confidence must be above 0 and below 1, not {self.confidence}")
         if self.method not in METHODS:
-            raise ConfigError(f"unknown interval {self.method!r}; it may be {', '.join(METHODS)}")
+            raise ConfigError(f"unknown interval {shown(self.method)}; it may be {', '.join(METHODS)}")
+        if not is_whole(self.resamples):
+            raise ConfigError(f"resamples must be a whole number, 100 or more, not {shown(self.resamples)}")
         if self.resamples < 100:
             raise ConfigError(f"resamples must be 100 or more, not {self.resamples}")
+        if not is_whole(self.seed) or self.seed < 0:
+            raise ConfigError(f"seed must be a whole number, 0 or more, not {shown(self.seed)}")
 
 
 def linear(weights: Floats) -> Statistic:

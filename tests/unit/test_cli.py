@@ -169,10 +169,11 @@ EVALUATE = {
     "zero byte": (b"rank\n3\n\0\n", N, "f.csv, line 3: holds a zero byte"),
     "Latin-1": ("user,rank\nJosé,3\n".encode("latin-1"), N, "f.csv, line 2: is not UTF-8 text"),
     "Latin-1, far down": (b"rank,user\n" + b"".join(b"5,%d\n" % u for u in range(20_000)) + b"\xe9", N, "line 20002:"),
-    "UTF-16": ("rank\n3\n".encode("utf-16"), N, "f.csv, line 1: holds a zero byte"),
-    "UTF-32": ("rank\n3\n".encode("utf-32"), N, "f.csv, line 1: holds a zero byte"),
+    "UTF-16": ("rank\n3\n".encode("utf-16"), N, "f.csv: is UTF-16 text; save it as UTF-8"),
+    "UTF-32": ("rank\n3\n".encode("utf-32-be"), N, "f.csv, line 1: holds a zero byte"),
     "binary": (bytes(range(256)) * 40, N, "f.csv, line 1: "),
-    "gzip": (gzip.compress(b"rank\n3\n"), N, "f.csv, line 1: "),
+    "gzip": (gzip.compress(b"rank\n3\n"), N, "f.csv: is packed by gzip, but not by its name; let that end in .gz"),
+    "sampled ranks": (SAMPLED, [], "f.csv, line 1: has a column negatives, so that its ranks are sampled ones; "),
     "long line": (b"rank\n3\n" + b"9" * 3_000_000 + b"\n", N, "f.csv, line 3: is longer than 1,000,000 bytes"),
 }  # fmt: skip
 
@@ -229,7 +230,7 @@ class TestMalformedFiles:
     def test_a_zip_archive_that_is_called_csv(self, run, tmp_path):
         with zipfile.ZipFile(tmp_path / "f.csv", "w") as archive:
             archive.writestr("ranks.csv", EXACT)
-        refused(run, "f.csv, line 1: ", "evaluate", "f.csv")
+        refused(run, "f.csv: is a zip archive", "evaluate", "f.csv")
 
     @pytest.mark.parametrize("command", ["evaluate", "correct", "expect"])
     def test_gzip_that_ends_early(self, run, tmp_path, command):
@@ -251,6 +252,19 @@ class TestMalformedFiles:
                     command, "exact.csv", "f.csv")  # fmt: skip
         write(files, EXACT.replace("\n2,", "\nx,"))
         refused(run, "exact and f must have the same users", "compare", "exact.csv", "f.csv")
+
+    def test_of_sampled_ranks_as_exact_ones(self, run, files):
+        says = "sampled.csv, line 1: has a column negatives, so that its ranks are sampled ones; `correct` takes those"
+        refused(run, says, "evaluate", "sampled.csv")
+        refused(run, says, "expect", "exact.csv", "sampled.csv", "--negatives", 3)
+        refused(run, says, "plan", "exact.csv", "sampled.csv")
+        for pair in (("exact.csv", "sampled.csv"), ("sampled.csv", "exact.csv")):
+            refused(run, "exact.csv, line 1: lacks the column negatives", "compare", *pair)
+
+    def test_of_a_pair_with_other_candidates(self, run, files):
+        write(files, EXACT.replace("2,50,10", "2,51,10"))
+        for command in ("compare", "plan"):
+            refused(run, "user 2 has 50 candidates in exact and 51 in f; ", command, "exact.csv", "f.csv")
 
     def test_the_same_file_twice(self, run, files):
         refused(run, "exact.csv: is given twice", "compare", "exact.csv", "exact.csv")
@@ -292,6 +306,9 @@ class TestBadOptions:
             (["evaluate", "exact.csv", "--metrics"], "requires an argument"),
             (["evaluate", "exact.csv", "--metrics", ""], "has an empty label"),
             (["evaluate", "exact.csv", "--metrics", "ap,,auc"], "has an empty label"),
+            (["evaluate", "exact.csv", "--metrics", "ap,auc,ap"], "metrics: 'ap' is there twice; give each label once"),
+            (["correct", "sampled.csv", "--estimators", "bv-0.1,bv-0.10"], "'bv-0.1' and 'bv-0.10' are the same one"),
+            (["plan", "exact.csv", "other.csv", "--estimators", "cls,cls"], "estimators: 'cls' is there twice"),
             (["evaluate", "exact.csv", "--metrics", "recall"], "unknown metric 'recall'; it may be recall@k"),
             (["evaluate", "exact.csv", "--metrics", "recall@-1"], "unknown metric"),
             (["evaluate", "exact.csv", "--metrics", "recall@x"], "unknown metric"),
@@ -466,7 +483,7 @@ class TestStandardInput:
     def test_faults_are_named(self, run, monkeypatch):
         refused(run, "stdin: is empty", "evaluate", "-", stdin=b"")
         refused(run, "stdin, line 2: rank", "evaluate", "-", "--candidates", 5, stdin=b"3\nx\n")
-        refused(run, "stdin, line 1: ", "evaluate", "-", "--candidates", 5, stdin=gzip.compress(b"rank\n3\n"))
+        refused(run, "stdin: is packed by gzip", "evaluate", "-", "--candidates", 5, stdin=gzip.compress(b"rank\n3\n"))
         monkeypatch.setattr(sys, "stdin", None)
         refused(run, "stdin: is closed", "evaluate", "-")
 

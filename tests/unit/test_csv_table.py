@@ -1,8 +1,10 @@
 """The reader of small csv tables: what it gives, what it refuses, and that nothing else ever comes out of it."""
 
+import bz2
 import csv
 import gzip
 import io
+import lzma
 import tracemalloc
 from itertools import islice
 
@@ -29,6 +31,9 @@ def refused(text, single=None):
     return str(caught.value)
 
 
+GZIP_NAME = "not by its name; let that end in .gz, or unpack it first"
+
+
 class TestFields:
     @pytest.mark.parametrize(
         "text",
@@ -53,6 +58,9 @@ class TestFields:
         assert len(table) == 2
         assert "rank" in table
         assert "ranks" not in table
+
+    def test_a_header_may_begin_as_packed_files_do(self):
+        assert parse("BZh9,PK\nx,1\n").columns["PK"].tolist() == ["1"]
 
     def test_text_that_other_readers_take_for_missing_stays_text(self):
         users = ["NA", "nan", "null", "None", "1e5", "0x1", "TRUE", "N/A"]
@@ -109,7 +117,14 @@ class TestRefusals:
             (b"rank\n1\n\0\n", "f.csv, line 3: holds a zero byte, so that this is no csv table"),
             (b"rank\n1\n\xff\n", "f.csv, line 3: is not UTF-8 text"),
             ("user\nMüller\n".encode("latin-1"), "f.csv, line 2: is not UTF-8 text"),
-            ("rank\n1\n".encode("utf-16"), "f.csv, line 1: holds a zero byte, so that this is no csv table"),
+            ("rank\n1\n".encode("utf-16"), "f.csv: is UTF-16 text; save it as UTF-8"),
+            ("rank\n1\n".encode("utf-16-le"), "f.csv, line 1: holds a zero byte, so that this is no csv table"),
+            (b"\xfe\xff" + "rank\n".encode("utf-16-be"), "f.csv: is UTF-16 text; save it as UTF-8"),
+            (gzip.compress(b"rank\n1\n"), f"f.csv: is packed by gzip, but {GZIP_NAME}"),
+            (bz2.compress(b"rank\n1\n"), "f.csv: is packed by bzip2; unpack it first"),
+            (lzma.compress(b"rank\n1\n"), "f.csv: is packed by xz; unpack it first"),
+            (b"\x28\xb5\x2f\xfd\x04\x00", "f.csv: is packed by zstd; unpack it first"),
+            (b"PK\x03\x04\x14\0", "f.csv: is a zip archive, as a spreadsheet is; unpack it first, or save it as csv"),
             (b"user,rank\n1,2,3\n", "f.csv, line 2: has 3 fields, but the lines before have 2"),
             (b"rank\n1\n2,\n", "f.csv, line 3: has 2 fields, but the lines before have 1"),
             (b'user,rank\n1,2\n"3,4\n5,6\n', "f.csv, line 3: has a quotation mark that nothing closes"),
@@ -168,7 +183,7 @@ class TestFiles:
             ("a.csv.gz", b"rank\n1\n", "cannot be read: Not a gzipped file"),
             ("a.csv.gz", gzip.compress(b"rank\n1\n")[:12] + b"\xff" * 20, "cannot be read: "),
             ("a.csv.gz", b"", "is empty"),
-            ("a.csv", gzip.compress(b"rank\n1\n"), "line 1: "),
+            ("a.csv", gzip.compress(b"rank\n1\n"), "is packed by gzip, but not by its name"),
         ],
         ids=["truncated", "not gzip", "damaged", "empty", "gzip without its ending"],
     )

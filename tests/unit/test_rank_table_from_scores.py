@@ -27,7 +27,10 @@ def test_by_hand() -> None:
 
 
 def test_users_are_numbered_without_ids() -> None:
-    assert rank_table_from_scores(SCORES, TRAINING, HELD_OUT).user.tolist() == [0, 1]
+    table = rank_table_from_scores(SCORES, TRAINING, HELD_OUT)
+    assert table.user.tolist() == [0, 1]
+    assert table.named_users is None
+    assert rank_table_from_scores(SCORES, TRAINING, HELD_OUT, user_ids=[4, 3]).named_users.tolist() == [4, 3]
 
 
 @st.composite

@@ -67,6 +67,17 @@ class TestFile:
         content = gzip.decompress((tmp_path / "ranks.csv.gz").read_bytes())
         assert content == b"user,candidates,above,tied\n7,6,0,2\n3,5,3,1\n"
 
+    def test_says_whether_users_are_only_numbers(self, tmp_path):
+        path = tmp_path / "ranks.csv"
+        path.write_text("candidates,rank\n5,1\n6,2\n")
+        table = read_ranks(path)
+        assert table.user.tolist() == [1, 2]
+        assert table.named_users is None
+        assert table.rows(np.array([1])).named_users is None
+        path.write_text("user,candidates,rank\n2,5,1\n1,6,2\n")
+        assert read_ranks(path).named_users.tolist() == [2, 1]
+        assert read_ranks(path).rows(np.array([1])).named_users.tolist() == [1]
+
     def test_is_the_same_bytes_twice_whichever_process_writes_it(self, tmp_path, monkeypatch):
         for process in (1, 22):
             monkeypatch.setattr("os.getpid", lambda process=process: process)
@@ -97,6 +108,8 @@ class TestFile:
             (b"user,candidates,rank\nu,5,1\nv,5,1\nu,5,2\n", ", line 4: user 'u' is on an earlier line too"),
             (b"user,candidates,rank\n,5,1\n", ", line 2: user is empty"),
             (b"candidates,rank,tied\n5,1,1\n", ", line 1: has both rank and above or tied"),
+            (b"candidates,rank,negatives\n50,1,9\n", ", line 1: has a column negatives, so that its ranks are sampled"),
+            (b"candidates,above,tied,negatives\n50,1,0,9\n", ", line 1: has a column negatives, so that its ranks are"),
             (b"candidates,rank\n5,1,1\n", ", line 2: has 3 fields, but the lines before have 2"),
             (b"candidates,rank,rank\n5,1,1\n", ", line 1: has the column 'rank' more than once"),
             (b"candidates,rank\n5,1\n\n5,1\n", ", line 3: candidates must be a whole number, 0 or more, not ''"),

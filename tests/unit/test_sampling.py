@@ -297,6 +297,11 @@ class TestDesign:
         with pytest.raises(ConfigError, match=f"must be 1 or more, not {negatives}"):
             Design(negatives)
 
+    @pytest.mark.parametrize("negatives", [5.5, 5.0, True, "5", None, float("nan"), [3, 4, 5]])
+    def test_needs_a_whole_number_of_them(self, negatives):
+        with pytest.raises(ConfigError, match=r"^the number of negatives must be a whole number, 1 or more, not "):
+            Design(negatives)
+
     def test_without_replacement_needs_as_many_others(self):
         Design(9, WITHOUT).check([50, 10])
         with pytest.raises(DataError, match=r"^10 negatives without replacement .* only 9 candidates .* at most 9"):

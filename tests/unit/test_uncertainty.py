@@ -205,6 +205,21 @@ class TestOptions:
         with pytest.raises(ConfigError, match="unknown interval 'bca'; it may be bootstrap, delta"):
             IntervalOptions(method="bca")
 
+    @pytest.mark.parametrize("confidence", ["0.9", None, [0.9], True, np.array(0.9)])
+    def test_refuses_a_confidence_that_is_no_number(self, confidence):
+        with pytest.raises(ConfigError, match=r"^confidence must be a number above 0 and below 1, not "):
+            IntervalOptions(confidence)
+
+    @pytest.mark.parametrize("resamples", [100.5, 1000.0, "1000", None, True])
+    def test_refuses_resamples_that_are_no_whole_number(self, resamples):
+        with pytest.raises(ConfigError, match=r"^resamples must be a whole number, 100 or more, not "):
+            IntervalOptions(resamples=resamples)
+
+    @pytest.mark.parametrize("seed", [-1, 1.5, None, "1", True, [1, 2]])
+    def test_refuses_a_seed_that_is_no_whole_number_from_0(self, seed):
+        with pytest.raises(ConfigError, match=r"^seed must be a whole number, 0 or more, not "):
+            IntervalOptions(seed=seed)
+
     @pytest.mark.parametrize("resamples", [99, 0, -1])
     def test_refuses_too_few_resamples(self, resamples):
         with pytest.raises(ConfigError, match="resamples must be 100 or more"):

@@ -1,7 +1,7 @@
 """Estimators by label. A new one is a file of this package and a registration here."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.bias_variance import BiasVariance
@@ -15,8 +15,17 @@ from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.estimators.rank_estimate import RankEstimate
 from sampled_metrics.estimators.rank_prior import RankPrior
 from sampled_metrics.estimators.uncorrected import Uncorrected
+from sampled_metrics.labels import labels_of
 
-__all__ = ["Estimate", "Estimator", "LinearEstimate", "LinearEstimator", "estimator", "linear_estimator"]
+__all__ = [
+    "Estimate",
+    "Estimator",
+    "LinearEstimate",
+    "LinearEstimator",
+    "estimator",
+    "estimator_labels",
+    "linear_estimator",
+]
 
 _NUMBER = r"([0-9.]+(?:e-?[0-9]+)?)"
 
@@ -88,6 +97,24 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
             return build(found, assume_replacement)
     known = ", ".join(name for name, _ in _REGISTRY.values())
     raise ConfigError(f"unknown estimator {label!r}; it may be {known}")
+
+
+def estimator_labels(given: str | Sequence[str]) -> list[str]:
+    """Return labels of estimators as a list.
+
+    Args:
+        given: one label, or several.
+
+    Raises:
+        ConfigError: there are none, one is of no estimator, or two are of the same one, as bv-0.1 and bv-0.10.
+    """
+    labels = labels_of(given, "estimators")
+    first: dict[Estimator, str] = {}
+    for label in labels:
+        found = first.setdefault(estimator(label), label)
+        if found != label:
+            raise ConfigError(f"estimators: {found!r} and {label!r} are the same one; give it once")
+    return labels
 
 
 def linear_estimator(label: str, *, assume_replacement: bool | None = None) -> LinearEstimator:

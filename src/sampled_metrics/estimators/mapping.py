@@ -8,6 +8,7 @@ is the source's own for Recall at the ranks f(k).
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.special import gammaln
@@ -29,8 +30,12 @@ def bound(k: Floats, candidates: int, negatives: int) -> Floats:
     return np.minimum(1 + (k - 0.5) * (candidates - 1) / negatives, candidates)
 
 
+@cache
 def beta(shape: float) -> Callable[[Floats, int, int], Floats]:
-    """f(k) = 1 + (n - 1) [Γ(k + a) Γ(m + 1) / (Γ(k) Γ(m + 1 + a))]^(1/a), for ranks whose quantile is Beta(a, 1)."""
+    """f(k) = 1 + (n - 1) [Γ(k + a) Γ(m + 1) / (Γ(k) Γ(m + 1 + a))]^(1/a), for ranks whose quantile is Beta(a, 1).
+
+    The same function for the same a, so that estimators of the same a are the same.
+    """
 
     def of_k(k: Floats, candidates: int, negatives: int) -> Floats:
         log = gammaln(k + shape) + gammaln(negatives + 1) - gammaln(k) - gammaln(negatives + 1 + shape)

@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 from sampled_metrics.arrays import Floats, Ints
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import LinearEstimate, estimator
-from sampled_metrics.inputs import paired, rank_table
+from sampled_metrics.inputs import places_of_users, rank_table, refuse_cut_rows
 from sampled_metrics.inputs import sampled_ranks as as_sampled
-from sampled_metrics.labels import labels_of
+from sampled_metrics.labels import label_of, labels_of, names_of_two
 from sampled_metrics.metrics import Metric, metric
 from sampled_metrics.names import estimator_name, metric_name
 from sampled_metrics.outcomes import Outcomes
@@ -62,9 +62,10 @@ def compare(
 
     Args:
         a: ranks of the first recommender: exact ones as of `evaluate`, or sampled ones as of `correct`.
-        b: ranks of the second one, of the same users: in the same order, or matched where both say their users.
+        b: ranks of the second one, of the same users: matched by user where both have a column user or an index that
+            is more than row numbers from 0, and by their order where not.
         metrics: labels, as of `evaluate`.
-        candidates: (users,) or one number: n, unless the ranks say it.
+        candidates: (users,) or one number: n, unless the ranks say it. A Series is matched with the users by its index.
         negatives: (users,) or one number: m; ranks are sampled if it is given, here or as a column, and exact if not.
         replacement: whether a negative could be sampled twice for the same user.
         estimator: label of the estimator that corrects sampled ranks; bv-0.1 unless stated, which orders best among 100
@@ -85,11 +86,11 @@ def compare(
         name, or undecided), users. The remarks say it in sentences.
 
     Raises:
-        DataError: the ranks are none, their users differ, or the estimator is not valid for them.
-        ConfigError: there is no such metric, estimator or interval.
+        DataError: the ranks are none, their users or a user's candidates differ, or the estimator is not valid for
+            them.
+        ConfigError: there is no such metric, estimator or interval, or a metric is there twice.
     """
-    if len(set(names)) < 2:
-        raise DataError(f"the two recommenders must have different names, not {names[0]!r} twice")
+    names = names_of_two(names)
     if taken := [name for name in names if name in COLUMNS]:
         raise DataError(f"a recommender cannot be called {taken[0]!r}: that is another column of the result")
     metrics = labels_of(metrics, "metrics")
@@ -97,13 +98,14 @@ def compare(
     sampled = negatives is not None or any("negatives" in getattr(each, "columns", ()) for each in (a, b))
     if not sampled and estimator is not None:
         raise DataError("an estimator corrects sampled ranks: say how many negatives were sampled, too")
-    label = estimator or "bv-0.1"
+    label = "bv-0.1" if estimator is None else label_of(estimator, "estimator")
+    refuse_cut_rows(a, b, names)
     if sampled:
         pairs = _sampled_pairs(a, b, wanted, candidates, negatives, replacement, label, names)
     else:
         pairs = _exact_pairs(a, b, wanted, candidates, names)
 
-    method = interval or ("bootstrap" if pairs.weights is None else "delta")
+    method = ("bootstrap" if pairs.weights is None else "delta") if interval is None else interval
     options = IntervalOptions(confidence, method, resamples, seed)
 
     def difference(counts: np.ndarray) -> Floats:
@@ -131,13 +133,12 @@ def _exact_pairs(
     a: Any, b: Any, metrics: Sequence[Metric], candidates: ArrayLike | None, names: tuple[str, str]
 ) -> _Pairs:
     one, other = rank_table(a, candidates, names[0]), rank_table(b, candidates, names[1])
-    order = paired(one.user, other.user, names)
-    columns = [one.candidates, one.above, one.tied]
-    columns += [each[order] for each in (other.candidates, other.above, other.tied)]
+    other = other.rows(places_of_users(one, other, names))
+    columns = one.candidates, one.above, one.tied, other.above, other.tied
     distinct, counts = np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)
-    n, above, tied, other_n, other_above, other_tied = distinct.T
+    n, above, tied, other_above, other_tied = distinct.T
     of_one = np.stack([each.over_ties(above, tied, n) for each in metrics])
-    of_other = np.stack([each.over_ties(other_above, other_tied, other_n) for each in metrics])
+    of_other = np.stack([each.over_ties(other_above, other_tied, n) for each in metrics])
     return _Pairs(counts, linear(of_one), linear(of_other), of_other - of_one)
 
 
@@ -152,10 +153,7 @@ def _sampled_pairs(
     names: tuple[str, str],
 ) -> _Pairs:
     one, other = as_sampled(a, candidates, negatives, names[0]), as_sampled(b, candidates, negatives, names[1])
-    if one.users is not None and other.users is not None:
-        order = paired(one.users, other.users, names)
-    else:
-        order = _same_length(len(one.x), len(other.x), names)
+    order = places_of_users(one, other, names)
     of_one, which_one = Outcomes.observed(one.x, one.negatives, one.candidates, replacement=replacement)
     of_other, which_other = Outcomes.observed(
         other.x[order], other.negatives[order], other.candidates[order], replacement=replacement
@@ -177,14 +175,6 @@ def _of_marginal(statistic: Statistic, outcome: Ints, outcomes: int) -> Statisti
     """Return a statistic of pair counts that looks at one side: pair p has outcome[p] there."""
     sums = csr_array((np.ones(len(outcome)), (np.arange(len(outcome)), outcome)), shape=(len(outcome), outcomes))
     return lambda counts: statistic((counts @ sums).astype(np.int64))
-
-
-def _same_length(one: int, other: int, names: tuple[str, str]) -> Ints:
-    if one != other:
-        raise DataError(
-            f"{names[0]} has {one} users and {names[1]} {other}; to be compared they must have the same users"
-        )
-    return np.arange(one)
 
 
 def _conclusions(sure: Uncertainty, names: tuple[str, str]) -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampled_metrics.arrays import Floats, Ints
-from sampled_metrics.estimators import Estimate, LinearEstimate, estimator
+from sampled_metrics.estimators import Estimate, LinearEstimate, estimator, estimator_labels
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import distribution_of_ranks
 from sampled_metrics.inputs import sampled_ranks as as_sampled
@@ -48,7 +48,8 @@ def correct(
             or a Series whose index is the user; or a DataFrame with the column rank, and user, candidates and negatives
             where they are not given here.
         candidates: (users,) or one number: n, the items that an exact evaluation would rank, the held-out one included.
-        negatives: (users,) or one number: m, how many were sampled.
+        negatives: (users,) or one number: m, how many were sampled. This and candidates may be a Series, which is
+            matched by its index, as of `evaluate`.
         replacement: whether a negative could be sampled twice for the same user.
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md).
         metrics: labels, as of `evaluate`.
@@ -67,10 +68,10 @@ def correct(
 
     Raises:
         DataError: the ranks are none, or an estimator is not valid for them; the message says why.
-        ConfigError: there is no such metric, estimator or interval.
+        ConfigError: there is no such metric, estimator or interval, or a metric or an estimator is there twice.
     """
     ranks = as_sampled(sampled_ranks, candidates, negatives)
-    metrics, estimators = labels_of(metrics, "metrics"), labels_of(estimators, "estimators")
+    metrics, estimators = labels_of(metrics, "metrics"), estimator_labels(estimators)
     wanted = [metric(label) for label in metrics]
     options = IntervalOptions(confidence, interval, resamples, seed)
     outcomes, which = Outcomes.observed(

@@ -33,10 +33,12 @@ def evaluate(
 
     Args:
         ranks: (users,) ranks of the held-out items, from 1, best first; or a DataFrame with the columns candidates and
-            rank, or candidates, above and tied (ties count in expectation); or a RankTable.
+            rank, or candidates, above and tied (ties count in expectation); or a RankTable. A DataFrame with the column
+            negatives is refused, as its ranks are sampled ones.
         metrics: labels such as recall@10, ndcg@10, ap, mrr, auc, precision@5, hit-rate@10.
         candidates: (users,) or one number: n, how many items were ranked, the held-out one included; unless the ranks
-            say it. Only AUC depends on it.
+            say it. A Series is matched by its index where the ranks say their users, by a column user or an index that
+            is more than row numbers from 0. Only AUC depends on it.
         confidence: how often the interval is to cover the mean over the population that the users come from.
         interval: bootstrap (BCa) or delta (normal).
         resamples: bootstrap samples.
@@ -48,8 +50,8 @@ def evaluate(
         the interval), standard_error, users.
 
     Raises:
-        DataError: the ranks are none, or too few for an interval.
-        ConfigError: there is no such metric or interval.
+        DataError: the ranks are none, sampled, or too few for an interval.
+        ConfigError: there is no such metric or interval, or a metric is there twice.
     """
     table = rank_table(ranks, candidates)
     metrics = labels_of(metrics, "metrics")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampled_metrics.design import Design
-from sampled_metrics.estimators import linear_estimator
+from sampled_metrics.estimators import estimator_labels, linear_estimator
 from sampled_metrics.expectation import linear_moments, probability_of_order
 from sampled_metrics.inputs import recommenders
 from sampled_metrics.labels import labels_of
@@ -32,7 +32,8 @@ def expect(
     """Compute what an evaluation on sampled negatives gives on average, without a draw (section 4 of the paper).
 
     Args:
-        ranks: exact ranks, as of `evaluate`; or several recommenders' by name.
+        ranks: exact ranks, as of `evaluate`; or several recommenders' by name. Names are shown as text, so that two
+            must differ as such.
         negatives: m, how many would be sampled for each user.
         metrics: labels, as of `evaluate`.
         replacement: whether a negative may be sampled twice for the same user.
@@ -45,11 +46,13 @@ def expect(
         would be ordered wrongly, even on average.
 
     Raises:
-        DataError: the ranks are none, or a user has too few candidates to sample from.
-        ConfigError: there is no such metric or estimator, or it is not linear in the sample.
+        DataError: the ranks are none, sampled, or of two recommenders of one name, or a user has too few candidates to
+            sample from.
+        ConfigError: there is no such metric or estimator, it is there twice, or is not linear in the sample; or
+            negatives is no whole number from 1.
     """
     tables = recommenders(ranks, candidates)
-    metrics, estimators = labels_of(metrics, "metrics"), labels_of(estimators, "estimators")
+    metrics, estimators = labels_of(metrics, "metrics"), estimator_labels(estimators)
     wanted, design = [metric(label) for label in metrics], Design(negatives, replacement)
     rows = []
     for name, table in tables.items():

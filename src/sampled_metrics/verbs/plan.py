@@ -11,14 +11,16 @@ from scipy.special import ndtri
 
 from sampled_metrics.design import Design
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import linear_estimator
+from sampled_metrics.estimators import estimator_labels, linear_estimator
 from sampled_metrics.expectation import probability_of_order, user_moments
-from sampled_metrics.inputs import paired, rank_table
+from sampled_metrics.inputs import places_of_users, rank_table, refuse_cut_rows
+from sampled_metrics.labels import label_of, names_of_two
 from sampled_metrics.metrics import metric as metric_of
 from sampled_metrics.names import estimator_name, metric_name
 from sampled_metrics.outcomes import Outcomes
 from sampled_metrics.ranks import RankTable
 from sampled_metrics.result import Result
+from sampled_metrics.scalars import is_real, shown
 from sampled_metrics.study import EQUAL
 
 ESTIMATORS = ("uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01")
@@ -31,7 +33,7 @@ def plan(
     metric: str = "recall@10",
     *,
     confidence: float = 0.95,
-    estimators: Sequence[str] = ESTIMATORS,
+    estimators: str | Sequence[str] = ESTIMATORS,
     replacement: bool = False,
     candidates: ArrayLike | None = None,
     names: tuple[str, str] = ("A", "B"),
@@ -41,7 +43,7 @@ def plan(
 
     Args:
         ranks_a: exact ranks of the first recommender, as of `evaluate`.
-        ranks_b: exact ranks of the second one, of the same users.
+        ranks_b: exact ranks of the second one, of the same users, matched as of `compare`.
         metric: a label, as of `evaluate`.
         confidence: the wanted probability of the right order, above one half and below 1.
         estimators: labels of estimators that are linear in the sample.
@@ -58,13 +60,18 @@ def plan(
         candidates. Each recommender has negatives of its own.
 
     Raises:
-        DataError: the ranks are none, of different users, or equal by the exact metric, so that no order is right.
-        ConfigError: there is no such metric or estimator, or confidence is out of range.
+        DataError: the ranks are none, of different users or candidates, or equal by the exact metric, so that no order
+            is right.
+        ConfigError: there is no such metric or estimator, an estimator is there twice, or confidence is out of range.
     """
+    names, metric, estimators = names_of_two(names), label_of(metric, "metric"), estimator_labels(estimators)
+    if not is_real(confidence):
+        raise ConfigError(f"confidence must be a number above 0.5 and below 1, not {shown(confidence)}")
     if not 0.5 < confidence < 1:
         raise ConfigError(f"confidence must be above 0.5 and below 1, not {confidence}")
     one, other = rank_table(ranks_a, candidates, names[0]), rank_table(ranks_b, candidates, names[1])
-    other = other.rows(paired(one.user, other.user, names))
+    refuse_cut_rows(ranks_a, ranks_b, names)
+    other = other.rows(places_of_users(one, other, names))
     differences = other.values(metric_of(metric)) - one.values(metric_of(metric))
     gap = float(differences.mean())
     if abs(gap) <= EQUAL:

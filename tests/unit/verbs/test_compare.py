@@ -114,6 +114,32 @@ class TestPairing:
             table = compare(one, other, candidates=50, interval="delta")
             pd.testing.assert_frame_equal(pd.DataFrame(table), pd.DataFrame(plain))
 
+    def test_by_order_where_one_does_not_say_its_users(self):
+        """Ranks of 1/1, 1/2 and 1/4 against 1/2, 1/4 and 1/1: differences of -1/2, -1/4 and +3/4, in any numbering."""
+        one, other = [1, 2, 4], [2, 4, 1]
+        of_user = np.array([-1 / 2, -1 / 4, 3 / 4])
+        interval = stats.norm.interval(0.95, of_user.mean(), of_user.std(ddof=1) / np.sqrt(3))
+        for pair in (
+            (one, other),
+            (pd.Series(one, index=[3, 2, 1]), other),
+            (one, pd.Series(other, index=[3, 2, 1])),
+            (frame(one, [3, 1, 2]), pd.DataFrame({"rank": other})),
+            (frame(one, [2, 0, 1]), np.array(other)),
+        ):
+            table = compare(*pair, ["ap"], candidates=9)
+            assert (table["low"][0], table["high"][0]) == pytest.approx(interval, rel=1e-9)
+
+    def test_rows_that_were_cut_out_are_no_row_numbers(self):
+        one, other = pd.Series(A), pd.Series(B)
+        for pair in ((one[1:], other[:-1]), (one[::-1], other)):
+            with pytest.raises(DataError, match="it is not clear whose the ranks are"):
+                compare(*pair, candidates=50)
+        with pytest.raises(DataError, match="A and B must have the same users to be compared: 4 are in one alone"):
+            compare(one[::2], other[1:4], candidates=50)
+        turned = compare(one[1:][::-1], other[1:], candidates=50, interval="delta")
+        plain = compare(A[1:], B[1:], candidates=50, interval="delta")
+        pd.testing.assert_frame_equal(pd.DataFrame(turned), pd.DataFrame(plain))
+
     def test_of_sampled_ranks_by_user(self):
         one, other = [1, 4, 2, 1], [3, 1, 1, 2]
         plain = compare(one, other, candidates=50, negatives=5, interval="delta")
@@ -170,7 +196,14 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("a", "b", "arguments", "error", "says"),
         [
-            (A, B[:-1], {}, DataError, "A and B must have the same users"),
+            (A, B[:-1], {}, DataError, "A has 6 users and B 5; to be compared they must have the same users"),
+            (frame(A, range(6)), frame(B[:-1], range(5)), {}, DataError, "1 are in one alone, for instance 5"),
+            (A, B, {"names": ("x",)}, DataError, "names must be two texts"),
+            (A, B, {"negatives": 49, "estimator": 3}, ConfigError, "estimator: a label is text, not 3"),
+            (A, B, {"negatives": 49, "estimator": ""}, ConfigError, "unknown estimator ''"),
+            (A, B, {"interval": ""}, ConfigError, "unknown interval ''"),
+            (A, B, {"metrics": ["ap", "ap"]}, ConfigError, "metrics: 'ap' is there twice"),
+            (frame(A, range(6), negatives=49), frame(B, range(6)), {}, DataError, "B: negatives, how many were"),
             ([1, 2], [1], {"negatives": 5}, DataError, "A has 2 users and B 1"),
             (frame(A, range(6)), frame(B, range(1, 7)), {}, DataError, "2 are in one alone, for instance 0"),
             (frame(A, [1, 1, 2, 3, 4, 5]), frame(B, range(6)), {}, DataError, "A: user 1 is there twice"),

@@ -209,6 +209,21 @@ class TestForms:
         with pytest.raises(DataError, match=r"not valid on an adaptive sample.*mle is valid"):
             correct(frame, adaptive=True)
 
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            ({"estimators": ["cls", "cls"]}, "estimators: 'cls' is there twice"),
+            ({"estimators": ["bv-0.1", "bv-0.10"]}, "estimators: 'bv-0.1' and 'bv-0.10' are the same one"),
+            ({"metrics": ["ap", "ap"]}, "metrics: 'ap' is there twice"),
+            ({"metrics": None}, "metrics: give one label or a list of them, not None"),
+            ({"seed": -1}, "seed must be a whole number, 0 or more, not -1"),
+            ({"resamples": 100.5}, "resamples must be a whole number, 100 or more, not 100.5"),
+        ],
+    )
+    def test_refuses_and_says_why(self, arguments, says):
+        with pytest.raises(ConfigError, match=says):
+            correct(SAMPLED, 6, 2, **arguments)
+
     @pytest.mark.parametrize("label", ["bv", "bv-2", "mle-0", "none", "bv-0.1.2", ""])
     def test_refuses_estimators_that_there_are_not(self, label):
         with pytest.raises(ConfigError):

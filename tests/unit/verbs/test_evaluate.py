@@ -92,12 +92,17 @@ class TestRefusals:
             ({"metrics": ["recall"]}, ConfigError, "unknown metric 'recall'; it may be"),
             ({"metrics": ["recall@0"]}, ConfigError, "unknown metric"),
             ({"metrics": ["auc@5"]}, ConfigError, "unknown metric"),
+            ({"metrics": ["auc", "auc"]}, ConfigError, "metrics: 'auc' is there twice; give each label once"),
+            ({"metrics": [3]}, ConfigError, "metrics: a label is text, not 3"),
             ({"confidence": 95}, ConfigError, "confidence"),
+            ({"confidence": "a"}, ConfigError, "confidence must be a number above 0 and below 1, not 'a'"),
+            ({"seed": -1}, ConfigError, "seed must be a whole number, 0 or more, not -1"),
             ({"interval": "t"}, ConfigError, "unknown interval"),
             ({"resamples": 5}, ConfigError, "resamples"),
             ({"candidates": 11}, DataError, "user 3: above .11."),
             ({"candidates": None}, DataError, "candidates"),
             ({"ranks": [1]}, DataError, "two users or more, not 1"),
+            ({"ranks": pd.DataFrame({"rank": RANKS, "negatives": 9})}, DataError, "ranks: has a column negatives, so"),
         ],
     )
     def test_say_why(self, arguments, error, says):

@@ -129,6 +129,10 @@ class TestForms:
         [
             ({"negatives": 30}, DataError, "30 negatives without replacement were asked for.* only 29"),
             ({"negatives": 0}, ConfigError, "1 or more, not 0"),
+            ({"negatives": 5.5}, ConfigError, "the number of negatives must be a whole number, 1 or more, not 5.5"),
+            ({"ranks": {1: RANKS, "1": RANKS}}, DataError, "two recommenders are called '1'"),
+            ({"ranks": pd.DataFrame({"rank": RANKS, "negatives": 9})}, DataError, "ranks: has a column negatives"),
+            ({"estimators": ["cls", "cls"]}, ConfigError, "'cls' is there twice"),
             ({"estimators": ["mle"]}, ConfigError, "mle"),
             ({"metrics": ["x"]}, ConfigError, "unknown metric"),
             ({"ranks": {}}, DataError, "no ranks"),

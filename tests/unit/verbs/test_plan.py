@@ -103,6 +103,12 @@ class TestUsers:
         ]
         pd.testing.assert_frame_equal(pd.DataFrame(plan(*frames)), pd.DataFrame(plan(A, B, candidates=N)))
 
+    def test_pairs_by_order_where_one_does_not_say_its_users(self):
+        users = np.random.default_rng(1).permutation(400) + 1
+        one = plan(pd.Series(A, index=users), B, candidates=N, estimators=["uncorrected"])
+        plain = plan(A, B, candidates=N, estimators="uncorrected")
+        pd.testing.assert_frame_equal(pd.DataFrame(one), pd.DataFrame(plain))
+
 
 class TestForms:
     def test_columns_are_those_that_are_promised(self):
@@ -131,6 +137,13 @@ class TestForms:
             ({"confidence": float("nan")}, ConfigError, "above 0.5 and below 1"),
             ({"ranks_b": A}, DataError, "A and B have the same exact Recall@10: no order is the right one"),
             ({"ranks_b": B[:-1]}, DataError, "must have the same users"),
+            ({"ranks_a": pd.Series(A)[1:], "ranks_b": pd.Series(B)[:-1]}, DataError, "not clear whose the ranks are"),
+            ({"ranks_a": pd.DataFrame({"rank": A, "negatives": 9})}, DataError, "A: has a column negatives"),
+            ({"names": ("A", "A")}, DataError, "must have different names"),
+            ({"confidence": "a"}, ConfigError, "confidence must be a number above 0.5 and below 1, not 'a'"),
+            ({"metric": None}, ConfigError, "metric: a label is text, not None"),
+            ({"estimators": []}, ConfigError, "estimators: give one label or more"),
+            ({"estimators": ["bv-0.1", "bv-0.10"]}, ConfigError, "'bv-0.1' and 'bv-0.10' are the same one"),
             ({"metric": "recall"}, ConfigError, "unknown metric"),
             ({"estimators": ["mle"]}, ConfigError, "mle"),
             ({"candidates": None}, DataError, "candidates"),
