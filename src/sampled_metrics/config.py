@@ -17,7 +17,7 @@ from jsonschema.validators import extend
 from sampled_metrics.data import formats, sources
 from sampled_metrics.data.reading import files_beside
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import estimator, linear_estimator
+from sampled_metrics.estimators import estimator, estimator_labels, linear_estimator
 from sampled_metrics.metrics import metric
 from sampled_metrics.recommenders import TYPES, build, config_schema, ready_made
 from sampled_metrics.recommenders.ready_made import ReadyMadeRanks
@@ -125,7 +125,8 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
     ):
         for label in labels:
             _named(key, label, find)
-        _refuse_repeated(key, labels, find)
+        if labels:
+            estimator_labels(labels, key)  # refuses one in two spellings
     edges = figures["figure-5"]["edges"]
     if sorted(set(edges)) != edges:
         raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
@@ -262,17 +263,6 @@ def _named(key: str, name: str, find: Callable[[str], object]) -> None:
         find(name)
     except ConfigError as error:
         raise ConfigError(f"{key}: {error}") from None
-
-
-def _refuse_repeated(key: str, labels: Sequence[str], find: Callable[[str], object]) -> None:
-    """Refuse labels that mean the same, such as bv-0.1 and bv-0.10."""
-    seen: list[tuple[str, object]] = []
-    for label in labels:
-        found = find(label)
-        for other, same in seen:
-            if found == same:
-                raise ConfigError(f"{key}: {label!r} is the same as {other!r}; each must be there once")
-        seen.append((label, found))
 
 
 def _fill_in_defaults(config: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> None:

@@ -129,7 +129,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a negative number of iterations of mle": ("estimators: [mle--5]\n", "estimators: "),
     "a huge number of iterations of mle": (f"estimators: [mle-{'9' * 5000}]\n", "estimators: "),
     "an unknown estimator": ("estimators: [../../pwned]\n", "estimators: "),
-    "an estimator in two spellings": ("estimators: [bv-0.1, bv-0.10]\n", "'bv-0.10' is the same as 'bv-0.1'"),
+    "an estimator in two spellings": ("estimators: [bv-0.1, bv-0.10]\n", "'bv-0.1' and 'bv-0.10' are the same one"),
     "an estimator with NaN": ("estimators: [bv-nan]\n", "estimators: "),
     "an estimator with infinity": ("estimators: [bv-1e999]\n", "estimators: "),
     "a key twice": ("seed: 1\nseed: 2\n", "line 2: the key 'seed' is there twice"),

@@ -99,21 +99,22 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
     raise ConfigError(f"unknown estimator {label!r}; it may be {known}")
 
 
-def estimator_labels(given: str | Sequence[str]) -> list[str]:
+def estimator_labels(given: str | Sequence[str], what: str = "estimators") -> list[str]:
     """Return labels of estimators as a list.
 
     Args:
         given: one label, or several.
+        what: what to call them in messages.
 
     Raises:
         ConfigError: there are none, one is of no estimator, or two are of the same one, as bv-0.1 and bv-0.10.
     """
-    labels = labels_of(given, "estimators")
+    labels = labels_of(given, what)
     first: dict[Estimator, str] = {}
     for label in labels:
         found = first.setdefault(estimator(label), label)
         if found != label:
-            raise ConfigError(f"estimators: {found!r} and {label!r} are the same one; give it once")
+            raise ConfigError(f"{what}: {found!r} and {label!r} are the same one; give it once")
     return labels
 
 
