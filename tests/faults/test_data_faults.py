@@ -1,5 +1,6 @@
 """Events, ranks and scores, each wrong or unusual in one way: the right numbers, or one line that says where."""
 
+import gzip
 import io
 import math
 from collections.abc import Callable
@@ -388,6 +389,9 @@ def as_split() -> tuple:
 
 RANKS: dict[str, tuple[bytes, str]] = {
     "ranks: 0": (b"candidates,rank\n9,0\n", "line 2: rank 0 is below 1"),
+    "ranks: of a sample, as the file says itself": (b"candidates,negatives,rank\n9,5,1\n", "has a column negatives"),
+    "ranks: packed by gzip, not by name": (gzip.compress(b"candidates,rank\n9,1\n", mtime=0), "is packed by gzip"),
+    "ranks: UTF-16": ("candidates,rank\n9,1\n".encode("utf-16"), "is UTF-16 text"),
     "ranks: beyond the candidates": (b"candidates,rank\n9,10\n", "line 2: rank 10"),
     "ranks: negative": (b"candidates,rank\n9,-1\n", "line 2: rank must be"),
     "ranks: NaN": (b"candidates,rank\n9,nan\n", "line 2: rank must be"),
