@@ -238,7 +238,7 @@ class ScoreCounter:
         return _rank_block(scores, self._training[block], self._held_out[block], self._user_ids[block])
 
 
-def _array(scores: ArrayLike) -> NDArray[Any]:
+def _array(scores: Any) -> NDArray[Any]:
     """Return scores as an array of numbers of their own type, without a copy of one; Python's as float64 or integers.
 
     Raises:
