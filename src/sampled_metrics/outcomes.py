@@ -14,7 +14,12 @@ from numpy.typing import ArrayLike
 
 from sampled_metrics.arrays import Floats, Ints
 from sampled_metrics.design import Design
-from sampled_metrics.distributions import pmf, rank_distribution
+from sampled_metrics.distributions import (
+    impossible_with_replacement,
+    pmf,
+    rank_distribution,
+    why_impossible,
+)
 from sampled_metrics.errors import DataError
 from sampled_metrics.metrics import Metric, RankMetric
 
@@ -134,6 +139,13 @@ class Outcomes:
         _refuse(n < 1, lambda at: f"{n[at]} candidates, but the held-out item is one")
         if replacement:
             _refuse((n == 1) & (m > 0), lambda at: f"{m[at]} negatives, but none to draw from")
+            _refuse(
+                impossible_with_replacement(of_event, m, n),
+                lambda at: (
+                    f"{of_event[at]} of {m[at]} sampled negatives above the held-out item, but "
+                    f"{why_impossible(m[at], n[at])}"
+                ),
+            )
         else:
             _refuse(
                 m > n - 1,
