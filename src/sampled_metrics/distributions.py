@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, xlogy
 
 from sampled_metrics.arrays import Floats, Ints
-from sampled_metrics.checks import require_sum_of_one
+from sampled_metrics.checks import require_room, require_sum_of_one
 from sampled_metrics.design import Design
 
 
@@ -116,6 +116,7 @@ def _rounded_up(largest: int) -> int:
 @lru_cache(maxsize=4)
 def _log_factorials(largest: int) -> tuple[Floats, Floats]:
     """Two tables of (largest + 1,) whose sum is log n!; sums of a few dozen entries of the first are exact."""
+    require_room((6, largest + 1), f"sampling without replacement from up to {largest} items", "take fewer candidates")
     log = np.log(np.maximum(np.arange(largest + 1), 1))
     quantum = 2.0 ** (np.ceil(np.log2(max(log.sum(), 1.0))) - 46)
     coarse = np.round(log / quantum) * quantum
@@ -131,6 +132,11 @@ def pmf(better: ArrayLike, pool: ArrayLike, design: Design, x: Ints | None = Non
 def rank_distribution(candidates: int, design: Design) -> Floats:
     """A of eq. 23 without its prior: P(x | r) for r = 1 … n in rows and x = 0 … m in columns, as (n, m + 1)."""
     design.check(candidates)
+    require_room(
+        (candidates, design.negatives + 1),
+        f"P(x | rank) of {candidates} candidates and {design}",
+        "take an estimator that does not hold it, such as bv-0.1 or cls",
+    )
     distribution = pmf(np.arange(candidates), candidates - 1, design)
     require_sum_of_one(distribution, f"P(x | rank) of n = {candidates} candidates and {design}")
     distribution.flags.writeable = False

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampled_metrics.arrays import Floats, Ints
+from sampled_metrics.checks import require_room
 from sampled_metrics.design import Design
 from sampled_metrics.distributions import (
     impossible_with_replacement,
@@ -85,7 +86,12 @@ class Outcomes:
 
     @classmethod
     def of(cls, design: Design, candidates: int) -> "Outcomes":
-        """Return the outcomes x = 0 … m of a design where every event has n candidates."""
+        """Return the outcomes x = 0 … m of a design where every event has n candidates.
+
+        Raises:
+            DataError: they are too many to hold.
+        """
+        require_room((6, design.negatives + 1), f"what samples of {design} can show", "take fewer")
         x = np.arange(design.negatives + 1)
         ones = np.ones_like(x)
         return cls(x, design.negatives * ones, candidates * ones, design.replacement, False, 1, ones)
@@ -181,8 +187,16 @@ class Outcomes:
 
         Args:
             replacement: whether P(x | r) is taken as binomial; None is as the negatives were drawn.
+
+        Raises:
+            DataError: it would take too much memory.
         """
         replacement = self.replacement if replacement is None else replacement
+        require_room(
+            (self.most_candidates, len(self)),
+            f"P(x | rank) of {self.most_candidates} candidates and {len(self)} outcomes",
+            "take an estimator that does not hold it, such as bv-0.1 or cls",
+        )
         if len(self.groups) == 1 and np.array_equal(self.x, np.arange(self.negatives[0] + 1)):
             return self.groups[0].distribution(replacement)
         likelihood = np.zeros((self.most_candidates, len(self)))
