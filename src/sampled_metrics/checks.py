@@ -1,9 +1,11 @@
 """What must hold of numbers on the way to a result. One that does not hold stops the run, before it looks right."""
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sampled_metrics.errors import NumericError
+from sampled_metrics.errors import DataError, NumericError
 
 TOLERANCE = 1e-9
 """How far sums of probabilities may be from 1: some thousand times what rounding does to them."""
@@ -39,3 +41,25 @@ def require_finite(numbers: ArrayLike, what: str) -> None:
     wrong = ~np.isfinite(numbers)
     if wrong.any():
         raise NumericError(f"{what}: {int(wrong.sum())} of {numbers.size} are not finite numbers")
+
+
+ROOM = 4 * 2**30
+"""Bytes that an array of an estimator may take."""
+
+
+def require_room(shape: tuple[int, ...], what: str, instead: str) -> None:
+    """Refuse an array of double precision that is too large, before it is made.
+
+    Args:
+        shape: of the array.
+        what: what it is, for the message.
+        instead: what to do about it.
+
+    Raises:
+        DataError: it would take more than 4 GiB.
+    """
+    needed = 8 * math.prod(map(int, shape))
+    if needed > ROOM:
+        raise DataError(
+            f"{what} would take {needed / 2**30:.3g} GiB, and no array may take more than {ROOM / 2**30:g}; {instead}"
+        )

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.special import xlogy
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln, xlogy
 
 from sampled_metrics.arrays import Floats, Ints
-from sampled_metrics.checks import require_sum_of_one
+from sampled_metrics.checks import require_room, require_sum_of_one
 from sampled_metrics.design import Design
 
 
@@ -34,6 +34,39 @@ def binomial_pmf(better: ArrayLike, pool: ArrayLike, draws: int, x: Ints | None 
 def hypergeometric_pmf(better: ArrayLike, pool: ArrayLike, draws: int, x: Ints | None = None) -> Floats:
     """P(x of `draws` negatives are better), drawn without replacement; arguments and result as in `binomial_pmf`."""
     return _in_blocks(_hypergeometric, better, pool, draws, x)
+
+
+def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> NDArray[np.bool_]:
+    """Whether no true rank gives x, or none with a chance that double precision tells from 0, as (events,).
+
+    The chance of x is largest where (r - 1) / (n - 1) is next to x / m. With one other item it is drawn m times or
+    never; without replacement every x from 0 to m is possible.
+
+    Args:
+        x: (events,) negatives that are better.
+        negatives: (events,) m.
+        candidates: (events,) n.
+    """
+    pool = candidates - 1
+    below = np.floor(x / np.maximum(negatives, 1) * pool)
+    log_choose = gammaln(negatives + 1) - gammaln(x + 1) - gammaln(negatives - x + 1)
+    logs = []
+    for better in (below, np.minimum(below + 1, pool)):
+        theta, rest = better / np.maximum(pool, 1), (pool - better) / np.maximum(pool, 1)
+        logs.append(log_choose + xlogy(x, theta) + xlogy(negatives - x, rest))
+    likeliest = np.maximum(*logs)
+    return (negatives > 0) & (likeliest < np.log(np.finfo(np.float64).tiny))
+
+
+def why_impossible(negatives: int, candidates: int) -> str:
+    """Say what is wrong with events that `impossible_with_replacement` names."""
+    if candidates == 2:
+        return (
+            f"with 2 candidates all {negatives} negatives are the same item, so that the rank is 1 or {negatives + 1}"
+        )
+    return (
+        f"the chance of that, of {negatives} negatives drawn from {candidates - 1}, is below 1e-307 whatever the rank"
+    )
 
 
 _BLOCK = 32_768  # probabilities at a time, so that what is computed on the way stays in the cache
@@ -83,6 +116,7 @@ def _rounded_up(largest: int) -> int:
 @lru_cache(maxsize=4)
 def _log_factorials(largest: int) -> tuple[Floats, Floats]:
     """Two tables of (largest + 1,) whose sum is log n!; sums of a few dozen entries of the first are exact."""
+    require_room((6, largest + 1), f"sampling without replacement from up to {largest} items", "take fewer candidates")
     log = np.log(np.maximum(np.arange(largest + 1), 1))
     quantum = 2.0 ** (np.ceil(np.log2(max(log.sum(), 1.0))) - 46)
     coarse = np.round(log / quantum) * quantum
@@ -98,6 +132,11 @@ def pmf(better: ArrayLike, pool: ArrayLike, design: Design, x: Ints | None = Non
 def rank_distribution(candidates: int, design: Design) -> Floats:
     """A of eq. 23 without its prior: P(x | r) for r = 1 … n in rows and x = 0 … m in columns, as (n, m + 1)."""
     design.check(candidates)
+    require_room(
+        (candidates, design.negatives + 1),
+        f"P(x | rank) of {candidates} candidates and {design}",
+        "take an estimator that does not hold it, such as bv-0.1 or cls",
+    )
     distribution = pmf(np.arange(candidates), candidates - 1, design)
     require_sum_of_one(distribution, f"P(x | rank) of n = {candidates} candidates and {design}")
     distribution.flags.writeable = False

@@ -4,6 +4,9 @@ import gzip
 import json
 import os
 import re
+import shutil
+import stat
+import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,22 +21,67 @@ from sampled_metrics.errors import DataError, WriteError
 
 @contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary name beside `path`, with the same ending, renamed to `path` when the block ends well.
+    """Yield a temporary name with the same ending, whose content becomes that of `path` when the block ends well.
+
+    It is beside the file and is renamed to it. What a symbolic link leads to is replaced, not the link; a file keeps
+    the mode that it had. What is no regular file, such as a named pipe or /dev/stdout, is written into.
 
     Raises:
         WriteError: it cannot be written, as where no space is left.
     """
-    final = Path(path)
-    temporary = final.with_name(f".{os.getpid()}.{final.name}")
+    name = os.fspath(path)
+    if not name:
+        raise WriteError("the name of a file to write is empty")
     try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-        yield temporary
-        os.replace(temporary, final)
+        mode = _mode(name)
+        if mode is not None and stat.S_ISDIR(mode):
+            raise WriteError(f"{name}: is a directory, not a file to write")
+        if mode is not None and (_is_open(name) or not stat.S_ISREG(mode)):
+            with tempfile.TemporaryDirectory() as folder:
+                temporary = Path(folder, Path(name).name)
+                yield temporary
+                _write_into(name, temporary)
+            return
+        final = Path(os.path.realpath(name))
+        temporary = final.with_name(f".{os.getpid()}.{final.name}")
+        try:
+            final.parent.mkdir(parents=True, exist_ok=True)
+            if mode is not None:  # from the beginning, so that nobody reads what only its owner may
+                temporary.touch()
+                temporary.chmod(stat.S_IMODE(mode) | stat.S_IWUSR)
+            yield temporary
+            if mode is not None:
+                temporary.chmod(stat.S_IMODE(mode))
+            os.replace(temporary, final)
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
     except OSError as error:
-        raise WriteError(f"{final}: cannot be written: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        raise WriteError(f"{name}: cannot be written: {error.strerror or error}") from error
+
+
+def _mode(name: str) -> int | None:
+    """Type and mode of a file, or of what a link leads to; None if there is none yet."""
+    try:
+        return os.stat(name).st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _is_open(name: str) -> bool:
+    """Whether a name stands for what a process holds open, as /dev/stdout does: a file in its place would not be it."""
+    while os.path.islink(name):
+        folder = os.path.realpath(os.path.dirname(name))
+        if re.fullmatch("/proc/.+/fd", folder):
+            return True
+        name = os.path.join(folder, os.readlink(name))
+    return False
+
+
+def _write_into(name: str, content: Path) -> None:
+    """Append to what is there: it may be a file that a shell redirects the output to."""
+    with content.open("rb") as source, os.fdopen(os.open(name, os.O_WRONLY | os.O_APPEND), "wb") as target:
+        shutil.copyfileobj(source, target)
 
 
 def is_temporary(path: Path) -> bool:

@@ -188,24 +188,6 @@ class RankMetric:
     of_rank: Callable[[ArrayLike, ArrayLike], Floats]
     linear_in_rank: bool
 
-    def over_ties(self, above: ArrayLike, tied: ArrayLike, candidates: ArrayLike) -> Floats:
-        """Expected value when ties are broken at random: the mean over the ranks above + 1 … above + tied + 1.
-
-        Args:
-            above: (events,) candidates scored higher than the held-out item.
-            tied: (events,) other candidates scored the same.
-            candidates: (events,) or one number: items that were ranked, the held-out one included.
-
-        Returns:
-            (events,) expected values.
-        """
-        above, tied = np.asarray(above, dtype=np.int64), np.asarray(tied, dtype=np.int64)
-        if self.linear_in_rank:
-            return self.of_rank(above + 1 + tied / 2, candidates)
-        last = above + tied + 1
-        running = np.concatenate(([0.0], np.cumsum(self.of_rank(np.arange(1, last.max(initial=0) + 1), 0))))
-        return (running[last] - running[above]) / (tied + 1)
-
     def values(self, candidates: int) -> Floats:
         """Return the metric at every rank 1 … n, as an (n,) array: f(r) of the estimators."""
         return self.of_rank(np.arange(1, candidates + 1), candidates)
@@ -225,6 +207,26 @@ class Metric(RankMetric):
     cutoff: int | None
     share: Callable[[Ints, Ints, int, int], Floats]
 
+    def over_ties(self, above: ArrayLike, tied: ArrayLike, candidates: ArrayLike) -> Floats:
+        """Expected value when ties are broken at random: the mean over the ranks above + 1 … above + tied + 1.
+
+        Args:
+            above: (events,) candidates scored higher than the held-out item.
+            tied: (events,) other candidates scored the same.
+            candidates: (events,) or one number: items that were ranked, the held-out one included.
+
+        Returns:
+            (events,) expected values.
+        """
+        above, tied = np.asarray(above, dtype=np.int64), np.asarray(tied, dtype=np.int64)
+        if self.linear_in_rank:
+            return self.of_rank(above + 1 + tied / 2, candidates)
+        return _mean_over_ranks(lambda rank: self.of_rank(rank, 0), self.cutoff, above, tied)
+
+    def squares_over_ties(self, above: Ints, tied: Ints) -> Floats:
+        """Expected square when ties are broken at random, of a metric that is not linear; as of `over_ties`."""
+        return _mean_over_ranks(lambda rank: self.of_rank(rank, 0) ** 2, self.cutoff, above, tied)
+
     def at_position(self, position: int, relevant: int) -> RankMetric:
         """Return what the i-th best of R relevant items adds, as a metric of its rank among the irrelevant ones.
 
@@ -239,6 +241,47 @@ class Metric(RankMetric):
             ValueError: position is not from 1 to relevant.
         """
         return _at_position(self, position, relevant)
+
+
+SUMMED = 2**20
+"""Up to this rank a metric is summed over ranks one by one; sums of what is beyond are integrals."""
+
+_NODES, _SHARES = np.polynomial.legendre.leggauss(32)
+
+
+def _mean_over_ranks(of_rank: Callable[[ArrayLike], Floats], cutoff: int | None, above: Ints, tied: Ints) -> Floats:
+    """Mean of a function over the ranks above + 1 … above + tied + 1, (events,), in memory that is bounded.
+
+    Args:
+        of_rank: smooth in the logarithm of ranks up to the cut-off, and 0 beyond it.
+        cutoff: k, or None.
+        above: (events,) ints.
+        tied: (events,) ints.
+    """
+    last: Ints = above + tied + 1 if cutoff is None else np.minimum(above + tied + 1, cutoff)
+    summed = min(int(last.max(initial=0)), SUMMED)
+    running = np.concatenate(([0.0], np.cumsum(of_rank(np.arange(1, summed + 1)))))
+    total = running[np.minimum(last, summed)] - running[np.minimum(above, np.minimum(last, summed))]
+    far = np.flatnonzero(last > np.maximum(above, SUMMED))
+    for some in np.array_split(far, len(far) // SUMMED + 1):
+        first = np.maximum(above[some], SUMMED)
+        # the last rank by itself, as what is 0 beyond the cut-off is no integral up to half a rank after it
+        total[some] += _integral(of_rank, first + 0.5, last[some] - first - 1) + of_rank(last[some])
+    return total / (tied + 1)
+
+
+def _integral(of_rank: Callable[[ArrayLike], Floats], start: Floats, length: Ints) -> Floats:
+    """∫ f(r) dr from start on, (events,): the sum over the whole r there, but for some 1/(12 start²) of it at most.
+
+    By Gauss and Legendre's rule for log r, exact up to degree 63, which is all digits where start ≥ 2²⁰.
+    """
+    width = np.log1p(length / start)
+    total, weights = np.zeros(len(start)), np.zeros(len(start))
+    for node, share in zip((_NODES + 1) / 2, _SHARES, strict=True):
+        weight = share * np.exp(width * node)
+        total += weight * of_rank(start * np.exp(width * node))
+        weights += weight
+    return length * (total / weights)
 
 
 @cache

@@ -13,8 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampled_metrics.arrays import Floats, Ints
+from sampled_metrics.checks import require_room
 from sampled_metrics.design import Design
-from sampled_metrics.distributions import pmf, rank_distribution
+from sampled_metrics.distributions import (
+    impossible_with_replacement,
+    pmf,
+    rank_distribution,
+    why_impossible,
+)
 from sampled_metrics.errors import DataError
 from sampled_metrics.masks import refuse_masked
 from sampled_metrics.metrics import Metric, RankMetric
@@ -81,7 +87,12 @@ class Outcomes:
 
     @classmethod
     def of(cls, design: Design, candidates: int) -> "Outcomes":
-        """Return the outcomes x = 0 … m of a design where every event has n candidates."""
+        """Return the outcomes x = 0 … m of a design where every event has n candidates.
+
+        Raises:
+            DataError: they are too many to hold.
+        """
+        require_room((6, design.negatives + 1), f"what samples of {design} can show", "take fewer")
         x = np.arange(design.negatives + 1)
         ones = np.ones_like(x)
         return cls(x, design.negatives * ones, candidates * ones, design.replacement, False, 1, ones)
@@ -138,6 +149,13 @@ class Outcomes:
         _refuse(n < 1, lambda at: f"{n[at]} candidates, but the held-out item is one")
         if replacement:
             _refuse((n == 1) & (m > 0), lambda at: f"{m[at]} negatives, but none to draw from")
+            _refuse(
+                impossible_with_replacement(of_event, m, n),
+                lambda at: (
+                    f"{of_event[at]} of {m[at]} sampled negatives above the held-out item, but "
+                    f"{why_impossible(m[at], n[at])}"
+                ),
+            )
         else:
             _refuse(
                 m > n - 1,
@@ -173,8 +191,16 @@ class Outcomes:
 
         Args:
             replacement: whether P(x | r) is taken as binomial; None is as the negatives were drawn.
+
+        Raises:
+            DataError: it would take too much memory.
         """
         replacement = self.replacement if replacement is None else replacement
+        require_room(
+            (self.most_candidates, len(self)),
+            f"P(x | rank) of {self.most_candidates} candidates and {len(self)} outcomes",
+            "take an estimator that does not hold it, such as bv-0.1 or cls",
+        )
         if len(self.groups) == 1 and np.array_equal(self.x, np.arange(self.negatives[0] + 1)):
             return self.groups[0].distribution(replacement)
         likelihood = np.zeros((self.most_candidates, len(self)))

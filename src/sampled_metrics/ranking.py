@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
@@ -24,6 +25,10 @@ from sampled_metrics.similarity_ranking import SimilarityCounter
 from sampled_metrics.sparse_ranking import SparseCounter
 
 _SCORES = "scores must be numbers, a row of them for each user and an entry for each item"
+_TRAINING = "training must be numbers, a row of them for each user and an entry for each item"
+
+_WHOLE = 2.0**53
+"""Below it float64 holds every whole number."""
 
 Watch = Callable[[Iterable[int]], Iterable[int]]
 
@@ -172,18 +177,20 @@ def rank_table_from_scores(
     """Count, for each user, the candidates that score above the held-out item, and those that tie with it.
 
     For scores of any origin (docs/adapters.md). A user's candidates are all items less the user's training items; what
-    the training items score does not matter. One item is held out per row: a user with several takes several rows.
+    the training items score does not matter. One item is held out per row: a user with several takes several rows, each
+    with an id of its own. Scores are compared as the numbers that they are given as, without rounding.
 
     Args:
         scores: (users, items), higher is better and equal is a tie, or what returns a block of its rows, given which.
         training: (users, items) sparse or dense, not 0 where the user has the item in training.
         held_out: (users,) int, index of the item that was held out.
-        user_ids: (users,) the user column of the table; 0, 1, … without it.
+        user_ids: (users,) the user column of the table, each id once; 0, 1, … without it.
         watch: wraps the range of blocks, for a progress bar.
 
     Raises:
-        DataError: shapes do not fit, an entry is masked, a candidate's score is not a finite number, or a held-out item
-            is out of range or one of its user's training items.
+        DataError: shapes do not fit, a candidate's score is not a finite number or is one that would have to be
+            rounded, an entry is masked, training holds what is no number, a held-out item is out of range or one of its
+            user's training items, or an id is missing or there twice.
     """
     refuse_masked(training, "training")
     refuse_masked(held_out, "held_out")
@@ -198,6 +205,7 @@ def rank_table_from_scores(
             f"training has {users} users, held_out has shape {held_out.shape} and user_ids {user_ids.shape}; "
             "they need one entry per user"
         )
+    _require_ids(user_ids)
     if users and held_out.dtype.kind not in "iu":
         raise DataError(f"held_out must hold indices of the {items} items, whole numbers, not {held_out.dtype}")
     if users and (held_out.min() < 0 or held_out.max() >= items):
@@ -231,34 +239,50 @@ class ScoreCounter:
     def count(self, users: Ints) -> tuple[Ints, Ints]:
         """Return above and tied, (users,) each, of the users of a block."""
         block = slice(int(users[0]), int(users[-1]) + 1)
-        scores = _numbers(self._scores(block))
+        scores = _array(self._scores(block))
         return _rank_block(scores, self._training[block], self._held_out[block], self._user_ids[block])
 
 
-def _numbers(scores: ArrayLike) -> NDArray[np.float64]:
-    """Return scores as an array that may be changed."""
-    array = _array(scores)
-    try:
-        return np.array(array, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(_SCORES) from None
+def _array(scores: Any) -> NDArray[Any]:
+    """Return scores as an array of numbers of their own type, without a copy of one; Python's as float64 or integers.
 
-
-def _array(scores: ArrayLike) -> NDArray[np.generic]:
-    """Return scores as an array, without a copy of one."""
+    Raises:
+        DataError: they are no numbers, or would be rounded.
+    """
     refuse_masked(scores, "scores")
     try:
         found = np.asarray(scores)
-    except ValueError:  # rows differ in length
+        if found.dtype == object:
+            found, scores = found.astype(np.float64), found
+            _require_exact(found, scores)
+        elif not hasattr(scores, "dtype") and found.dtype == np.float64 and (np.abs(found) >= _WHOLE).any():
+            table = isinstance(scores, pd.DataFrame)  # of integers and floats together, like a list of both
+            _require_exact(found, scores.to_numpy(object) if table else np.asarray(scores, dtype=object))
+    except DataError:
+        raise
+    except (TypeError, ValueError, OverflowError):  # ValueError: rows differ in length
         raise DataError(_SCORES) from None
-    if found.ndim == 0 or (found.dtype.kind not in "biuf" and found.dtype != object):
+    if found.ndim == 0 or found.dtype.kind not in "biuf":
         raise DataError(_SCORES)
     return found
 
 
+def _require_exact(rounded: Floats, scores: NDArray[np.object_]) -> None:
+    wrong = (rounded != scores) & ~np.isnan(rounded)
+    if wrong.any():
+        raise DataError(f"{_SCORES}; {scores[wrong][0]!r:.80} is none that float64 holds without rounding it")
+
+
 def _pairs(training: ArrayLike | csr_array) -> csr_array:
     """Return training with each of its pairs stored once; an array of the caller's is not changed."""
-    pairs = csr_array(training)
+    try:
+        pairs = csr_array(training)
+    except (TypeError, ValueError):
+        raise DataError(_TRAINING) from None
+    if pairs.ndim != 2 or pairs.dtype.kind not in "biuf":
+        raise DataError(_TRAINING)
+    if not np.isfinite(pairs.data).all():
+        raise DataError(f"{_TRAINING}; some are not finite")
     if not pairs.has_canonical_format or not pairs.data.all():
         pairs = pairs.copy()
         pairs.sum_duplicates()
@@ -266,15 +290,26 @@ def _pairs(training: ArrayLike | csr_array) -> csr_array:
     return pairs
 
 
+def _require_ids(user_ids: NDArray[np.generic]) -> None:
+    """Refuse ids of which one is missing, or there twice."""
+    ids = pd.Series(user_ids)
+    missing, twice = ids.isna(), ids.duplicated()
+    if missing.any():
+        raise DataError(f"user_ids: entry {int(np.argmax(missing)) + 1} is missing")
+    if twice.any():
+        raise DataError(f"user_ids: {ids[twice].iloc[0]} is there twice; each row needs an id of its own")
+
+
 def _rank_block(
-    scores: NDArray[np.float64], training: csr_array, held_out: Ints, user_ids: NDArray[np.generic]
+    scores: NDArray[Any], training: csr_array, held_out: Ints, user_ids: NDArray[np.generic]
 ) -> tuple[Ints, Ints]:
-    """Return above and tied of a block of users, (users,) each; the scores of training items become -∞."""
+    """Return above and tied of a block of users, (users,) each; what training items score is not looked at."""
     if scores.shape != training.shape:
         raise DataError(f"scores of a block of users have shape {scores.shape}, not {training.shape} (users, items)")
-    rows, trained = np.arange(len(scores)), np.diff(training.indptr)
-    scores[np.repeat(rows, trained), training.indices] = -np.inf
-    require_finite((~np.isfinite(scores)).sum(axis=1) != trained, user_ids)
+    rows = np.arange(len(scores))
+    candidate = np.ones(scores.shape, dtype=bool)
+    candidate[np.repeat(rows, np.diff(training.indptr)), training.indices] = False
+    require_finite((candidate & ~np.isfinite(scores)).any(axis=1), user_ids)
+    require_candidate(~candidate[rows, held_out], user_ids)
     of_held_out = scores[rows, held_out][:, np.newaxis]
-    require_candidate(np.isinf(of_held_out[:, 0]), user_ids)
-    return (scores > of_held_out).sum(axis=1), (scores == of_held_out).sum(axis=1) - 1
+    return (candidate & (scores > of_held_out)).sum(axis=1), (candidate & (scores == of_held_out)).sum(axis=1) - 1

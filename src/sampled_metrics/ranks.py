@@ -84,10 +84,7 @@ class RankTable:
             spread = metric.of_rank(1, self.candidates) - metric.of_rank(2, self.candidates)
             variance = spread**2 * ((self.tied + 1.0) ** 2 - 1) / 12
         else:
-            last = self.above + self.tied + 1
-            squares = metric.of_rank(np.arange(1, last.max(initial=0) + 1), 0) ** 2
-            running = np.concatenate(([0.0], np.cumsum(squares)))
-            variance = np.maximum((running[last] - running[self.above]) / (self.tied + 1) - means**2, 0.0)
+            variance = np.maximum(metric.squares_over_ties(self.above, self.tied) - means**2, 0.0)
         return float(np.sqrt(variance[self.tied > 0].sum()) / len(self))
 
     def expected_between(self, first: Ints | int, last: Ints | int) -> float:

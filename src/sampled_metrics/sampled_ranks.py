@@ -5,6 +5,7 @@ import pandas as pd
 
 from sampled_metrics.arrays import Ints
 from sampled_metrics.csv_table import CsvTable
+from sampled_metrics.distributions import impossible_with_replacement, why_impossible
 from sampled_metrics.errors import DataError
 
 SAMPLED = "sampled ranks are a csv with the column rank"
@@ -47,7 +48,12 @@ def sampled_ranks_of(
         lambda row: f"rank {rank[row]} is beyond {m[row] + 1}, the last among the item and {m[row]} negatives",
     )
     table.refuse(n < 2, lambda row: f"candidates must be 2 or more, not {n[row]}")
-    if not replacement:
+    if replacement:
+        table.refuse(
+            impossible_with_replacement(rank - 1, m, n),
+            lambda row: f"rank {rank[row]} cannot be: {why_impossible(m[row], n[row])}",
+        )
+    else:
         table.refuse(
             m > n - 1,
             lambda row: (

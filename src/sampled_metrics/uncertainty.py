@@ -28,7 +28,12 @@ METHODS = ("bootstrap", "delta")
 MOST_OUTCOMES = 300
 """Up to this many outcomes a statistic that is not linear is computed with one user left out for each."""
 
+MOST_RESAMPLES = 1_000_000
+"""Beyond it the ends of an interval no longer move by what is shown."""
+
 _BLOCK = 4_000_000  # counts that are held at once
+
+_NUMBERS = 2**25  # that a statistic holds at once for all samples of a block
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,7 @@ class IntervalOptions:
     Attributes:
         confidence: how often it is to cover, above 0 and below 1.
         method: bootstrap (BCa) or delta (normal, with a standard error by leaving out one user).
-        resamples: bootstrap samples.
+        resamples: bootstrap samples, from 100 to 1,000,000.
         seed: of their random numbers.
     """
 
@@ -73,8 +78,8 @@ class IntervalOptions:
             raise ConfigError(f"unknown interval {shown(self.method)}; it may be {', '.join(METHODS)}")
         if not is_whole(self.resamples):
             raise ConfigError(f"resamples must be a whole number, 100 or more, not {shown(self.resamples)}")
-        if self.resamples < 100:
-            raise ConfigError(f"resamples must be 100 or more, not {self.resamples}")
+        if not 100 <= self.resamples <= MOST_RESAMPLES:
+            raise ConfigError(f"resamples must be 100 or more, {MOST_RESAMPLES} at most, not {self.resamples}")
         if not is_whole(self.seed) or self.seed < 0:
             raise ConfigError(f"seed must be a whole number, 0 or more, not {shown(self.seed)}")
 
@@ -82,6 +87,23 @@ class IntervalOptions:
 def linear(weights: Floats) -> Statistic:
     """Return the statistic Σ_x counts_x w_x / Σ_x counts_x of (metrics, outcomes) weights."""
     return lambda counts: counts @ weights.T / counts.sum(axis=1, keepdims=True)
+
+
+def in_blocks(statistic: Statistic, numbers: int) -> Statistic:
+    """Return the same statistic, computed for a block of samples at a time if memory would not hold them all.
+
+    Args:
+        statistic: from counts to estimates.
+        numbers: how many it holds for each sample.
+    """
+    step = max(1, _NUMBERS // numbers)
+
+    def of_blocks(counts: np.ndarray) -> Floats:
+        if counts.ndim == 1 or len(counts) <= step:
+            return statistic(counts)
+        return np.concatenate([statistic(counts[first : first + step]) for first in range(0, len(counts), step)])
+
+    return of_blocks
 
 
 def uncertainty(

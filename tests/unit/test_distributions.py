@@ -10,7 +10,13 @@ from exact_probabilities import enumerated
 from scipy import stats
 
 from sampled_metrics.design import Design
-from sampled_metrics.distributions import binomial_pmf, hypergeometric_pmf, pmf, rank_distribution
+from sampled_metrics.distributions import (
+    binomial_pmf,
+    hypergeometric_pmf,
+    impossible_with_replacement,
+    pmf,
+    rank_distribution,
+)
 
 SMALLEST = 1e-290  # below, doubles themselves lose digits
 
@@ -163,3 +169,17 @@ def test_columns_and_blocks_do_not_matter():
         np.testing.assert_allclose(pmf(better, 29_999, design, x), whole[:, x], rtol=1e-14)
         for event in (0, 324, 325, 2999):
             np.testing.assert_allclose(pmf(better[event], 29_999, design)[0], whole[event], rtol=1e-14)
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 1), (2, 7), (3, 900), (3, 1100), (4, 3000), (9, 30), (50, 5000), (1, 0)])
+def test_what_no_rank_gives_is_what_has_no_chance_at_any(n, m):
+    chances = binomial_pmf(np.arange(n), max(n - 1, 1), m).max(axis=0)
+    x = np.arange(m + 1)
+    found = impossible_with_replacement(x, np.full_like(x, m), np.full_like(x, n))
+    assert found.tolist() == (chances < np.finfo(float).tiny).tolist()
+    assert found.any() == ((n, m) in {(2, 7), (3, 1100), (4, 3000)})
+
+
+def test_what_no_rank_gives_is_told_by_event():
+    x, m, n = np.array([0, 1, 2, 1, 1]), np.array([2, 2, 2, 2, 1]), np.array([2, 2, 2, 3, 2])
+    assert impossible_with_replacement(x, m, n).tolist() == [False, True, False, False, False]

@@ -1,9 +1,11 @@
 """Metrics against hand-computed numbers, against the paper's own sums written as loops, and against each other."""
 
+import math
 from itertools import permutations
 from math import log2
 from typing import ClassVar
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -291,6 +293,28 @@ class TestTies:
     def test_every_event_has_its_own(self):
         assert metric("recall@2").over_ties([0, 1, 1], [3, 0, 1], [9, 9, 9]).tolist() == pytest.approx([0.5, 1, 0.5])
         assert metric("auc").over_ties([0, 2], [2, 0], [3, 5]).tolist() == pytest.approx([0.5, 0.5])
+
+    @pytest.mark.parametrize(
+        ("above", "tied"), [(10, 9 * 10**11), (2**20, 0), (2**20 - 3, 7), (10**6, 10**5), (10**17, 5), (0, 10**18 - 1)]
+    )
+    def test_of_any_number_takes_no_memory_of_that_length(self, above, tied):
+        """AP is a difference of harmonic numbers, and recall a count."""
+        with mpmath.workdps(50):
+            mean = float((mpmath.harmonic(above + tied + 1) - mpmath.harmonic(above)) / (tied + 1))
+        assert metric("ap").over_ties([above], [tied], [10**18])[0] == pytest.approx(mean, rel=1e-12)
+        k = 2**20 + 2
+        share = max(0, min(above + tied + 1, k) - above) / (tied + 1)
+        assert metric(f"recall@{k}").over_ties([above], [tied], [10**18])[0] == pytest.approx(share, rel=1e-15)
+
+    @pytest.mark.parametrize(("above", "tied"), [(2**20 - 50, 3000), (2**21, 1), (2**20, 40_000)])
+    @pytest.mark.parametrize("label", ["ndcg", f"ndcg@{2**20 + 500}", f"ap@{2**21 + 1}", f"precision@{2**21 + 1}"])
+    def test_beyond_what_is_summed_is_the_sum_still(self, label, above, tied):
+        ranks = np.arange(above + 1, above + tied + 2)
+        mean = math.fsum(metric(label).of_rank(ranks, 0)) / (tied + 1)
+        assert metric(label).over_ties([above, 3], [tied, 0], [10**18] * 2)[0] == pytest.approx(mean, rel=1e-12)
+        squares = math.fsum(metric(label).of_rank(ranks, 0) ** 2) / (tied + 1)
+        found = metric(label).squares_over_ties(np.array([above]), np.array([tied]))[0]
+        assert found == pytest.approx(squares, rel=1e-12)
 
     def test_no_events(self):
         assert metric("ndcg").over_ties([], [], []).shape == (0,)

@@ -59,6 +59,22 @@ class TestObserved:
             ([0], 9, 9, False, "event 1: has 9 negatives without replacement, of 8 that there are (9 candidates)"),
             ([0], 1, 1, False, "event 1: has 1 negatives without replacement, of 0 that there are (1 candidates)"),
             ([0], 1, 1, True, "event 1: has 1 negatives, but none to draw from"),
+            (
+                [0, 100, 4],
+                100,
+                2,
+                True,
+                "event 3: has 4 of 100 sampled negatives above the held-out item, but with 2 candidates all 100 "
+                "negatives are the same item, so that the rank is 1 or 101",
+            ),
+            (
+                [5000, 2500, 10],
+                5000,
+                3,
+                True,
+                "event 3: has 10 of 5000 sampled negatives above the held-out item, but the chance of that, of 5000 "
+                "negatives drawn from 2, is below 1e-307 whatever the rank",
+            ),
         ],
     )
     def test_refuses_what_cannot_be_in_one_line(self, x, m, n, replacement, message):

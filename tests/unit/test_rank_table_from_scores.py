@@ -1,6 +1,7 @@
 """Rank tables of scores of any origin: by hand, against sorting, and what is refused."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,6 +87,40 @@ def test_training_items_may_score_anything() -> None:
     assert columns(rank_table_from_scores(hidden, TRAINING, HELD_OUT)) == [[4, 3], [0, 2], [2, 0]]
 
 
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [[2**60, 2**60 + 1, 2**60 + 2]],
+        np.array([[2**60, 2**60 + 1, 2**60 + 2]]),
+        np.array([[2**63, 2**63 + 1, 2**63 + 2]], dtype=np.uint64),
+        np.array([[1, 1, 1]], dtype=np.longdouble) + np.array([[0, 1, 2]]) * np.finfo(np.longdouble).eps,
+        lambda users: np.array([[2**60, 2**60 + 1, 2**60 + 2]])[users],
+    ],
+)
+def test_scores_are_compared_without_rounding(scores) -> None:
+    """In float64 all three would be the same number."""
+    assert columns(rank_table_from_scores(scores, np.zeros((1, 3)), [0])) == [[3], [2], [0]]
+
+
+def test_truth_values_and_columns_of_different_kinds_are_scores() -> None:
+    assert columns(rank_table_from_scores([[True, False, True]], np.zeros((1, 3)), [0])) == [[3], [0], [1]]
+    mixed = pd.DataFrame({"a": [1], "b": [0.5], "c": [2**53]})
+    assert columns(rank_table_from_scores(mixed, np.zeros((1, 3)), [1])) == [[3], [2], [0]]
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [[0.5, 2**60, 2**60 + 1]],
+        pd.DataFrame({"a": [0.5], "b": [2**60], "c": [2**60 + 1]}),
+        np.array([[0.5, 2**60, 2**60 + 1]], dtype=object),
+    ],
+)
+def test_refuses_numbers_that_only_float64_would_hold_together_and_not_all_of_them(scores) -> None:
+    with pytest.raises(DataError, match="1152921504606846977 is none that float64 holds without rounding it"):
+        rank_table_from_scores(scores, np.zeros((1, 3)), [1])
+
+
 @pytest.mark.parametrize("score", [np.nan, np.inf, -np.inf])
 def test_refuses_a_candidate_without_a_finite_score(score: float) -> None:
     scores = SCORES.copy()
@@ -102,6 +137,13 @@ def test_refuses_a_candidate_without_a_finite_score(score: float) -> None:
         ({"held_out": [-1, 0]}, "held_out must hold indices of the 5 items, 0 to 4"),
         ({"held_out": [2]}, r"training has 2 users, held_out has shape \(1,\)"),
         ({"user_ids": [1, 2, 3]}, r"and user_ids \(3,\); they need one entry per user"),
+        ({"user_ids": ["a", "a"]}, "user_ids: a is there twice; each row needs an id of its own"),
+        ({"user_ids": [1, np.nan]}, "user_ids: entry 2 is missing"),
+        ({"training": np.where(TRAINING, np.nan, 0)}, "training must be numbers.*; some are not finite"),
+        ({"training": [["a", "b"]]}, "training must be numbers, a row of them for each user"),
+        ({"training": [1, 0]}, "training must be numbers, a row of them for each user"),
+        ({"scores": [["1.5"] * 5] * 2}, "scores must be numbers"),
+        ({"scores": [[10**400] * 5] * 2}, "scores must be numbers"),
         ({"scores": SCORES[:, :4]}, r"scores of a block of users have shape \(2, 4\), not \(2, 5\)"),
         ({"scores": lambda users: SCORES[0]}, r"scores of a block of users have shape \(5,\), not \(2, 5\)"),
     ],

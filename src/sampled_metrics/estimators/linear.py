@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sampled_metrics.arrays import Floats
-from sampled_metrics.checks import require_finite
+from sampled_metrics.checks import require_finite, require_room
 from sampled_metrics.design import Design
 from sampled_metrics.errors import DataError
 from sampled_metrics.metrics import Metric, RankMetric
@@ -57,7 +57,8 @@ class LinearEstimator(ABC):
         """Return the weights of all outcomes, those of each n and m fitted on their own.
 
         Raises:
-            DataError: m depends on what was seen, or an event has no sampled negatives.
+            DataError: m depends on what was seen, an event has no sampled negatives, or n or m are too large for the
+                memory that is allowed.
         """
         if outcomes.adaptive:
             raise DataError(
@@ -69,6 +70,7 @@ class LinearEstimator(ABC):
             if group.negatives == 0:
                 raise DataError(f"{self} has no weights for an event without sampled negatives; mle is valid")
             design = Design(group.negatives, outcomes.replacement)
+            require_room((len(metrics), design.negatives + 1), f"weights of {self} for {design}", "take fewer")
             of_group = self.weights(design, group.candidates, tuple(group.target(metric) for metric in metrics))
             require_finite(of_group, f"weights of {self} for n = {group.candidates} candidates and {design}")
             weights[:, group.outcomes] = of_group[:, group.x]

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from sampled_metrics.arrays import Floats
+from sampled_metrics.checks import require_room
 from sampled_metrics.design import Design
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.linear import LinearEstimator
@@ -63,8 +64,14 @@ class Mapping(LinearEstimator):
         """Average each metric between the mapped ranks.
 
         Raises:
-            DataError: a metric is 0 beyond a rank below f(1), its cut-off, so that no sampled rank stands for it.
+            DataError: a metric is 0 beyond a rank below f(1), its cut-off, so that no sampled rank stands for it; or n
+                is too large for the memory that is allowed.
         """
+        require_room(
+            (len(metrics) + 3, candidates),
+            f"the metrics at every rank of {candidates} candidates",
+            "take an estimator that does not hold them, such as rank-estimate or uncorrected",
+        )
         ranks = self.function(np.arange(1.0, design.negatives + 2), candidates, design.negatives)
         values = [metric.values(candidates) for metric in metrics]
         for metric, of_rank in zip(metrics, values, strict=True):

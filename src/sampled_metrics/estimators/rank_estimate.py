@@ -26,5 +26,6 @@ class RankEstimate(LinearEstimator):
     def weights(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
         """Scale every sampled rank up to the n candidates."""
         x = np.arange(design.negatives + 1)
-        rank = 1 + (candidates - 1) * x // (design.negatives + self.extra_divisor)
+        whole, rest = divmod(candidates - 1, design.negatives + self.extra_divisor)  # (n - 1) x may be beyond integers
+        rank = 1 + whole * x + rest * x // (design.negatives + self.extra_divisor)
         return np.stack([metric.of_rank(rank, candidates) for metric in metrics])

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from sampled_metrics.arrays import Floats
-from sampled_metrics.checks import require_sum_of_one
+from sampled_metrics.checks import require_room, require_sum_of_one
 from sampled_metrics.design import Design
 from sampled_metrics.distributions import pmf
 from sampled_metrics.metrics import RankMetric
@@ -44,9 +44,15 @@ def reduced(candidates: int, design: Design, metrics: tuple[RankMetric, ...]) ->
         candidates: n.
         design: m, and the distribution that P(x | r) is taken as.
         metrics: the metrics f.
+
+    Raises:
+        DataError: n or m are too large for the memory that is allowed.
     """
     columns = design.negatives + 1
     rows = max(_ROWS, 2 * (columns + len(metrics)))
+    instead = "take an estimator that solves no equations, such as rank-estimate or uncorrected"
+    require_room((len(metrics) + 3, candidates), f"the metrics at every rank of {candidates} candidates", instead)
+    require_room((rows + columns, columns + len(metrics)), f"the equations for {design}", instead)
     values = np.stack([metric.values(candidates) for metric in metrics], axis=1)
     system = np.empty((0, columns + len(metrics)))
     marginal, joint = np.zeros(columns), np.zeros((columns, len(metrics)))

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from sampled_metrics.arrays import Floats
+from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders.models import SimilarityModel
 from sampled_metrics.recommenders.parameters import parameter
 
@@ -20,13 +22,36 @@ class EASE:
     regularization: float = parameter("λ, the price of ‖B‖²", type="number", exclusiveMinimum=0)
 
     def fit(self, training: csr_array, rng: np.random.Generator) -> SimilarityModel:
-        """Solve for B, (items, items), in double precision. Nothing is random."""
+        """Solve for B, (items, items), in double precision. Nothing is random.
+
+        Raises:
+            ConfigError: λ is so small that no digit of B is sure.
+        """
         from threadpoolctl import threadpool_limits  # wanted for training alone
 
         gram = (training.T @ training).toarray()
         np.fill_diagonal(gram, gram.diagonal() + self.regularization)
         with threadpool_limits(1, "blas"):  # sums have one order
-            weights = np.linalg.inv(gram)
+            try:
+                weights = np.linalg.inv(gram)
+            except np.linalg.LinAlgError:
+                weights = np.full_like(gram, np.nan)
+            self._require_digits(gram, weights)
         weights /= -weights.diagonal()
         np.fill_diagonal(weights, 0.0)
         return SimilarityModel(weights)
+
+    def _require_digits(self, gram: Floats, inverse: Floats) -> None:
+        """Refuse an inverse whose error may be as large as itself.
+
+        The error of P, relative to it, is n ε times the condition number of XᵀX + λI, scaled to a diagonal of ones:
+        how many events an item has costs no digits.
+        """
+        scale = np.sqrt(gram.diagonal())
+        with np.errstate(all="ignore"):
+            norms = (np.abs(gram) @ (1 / scale) / scale).max() * (np.abs(inverse) @ scale * scale).max()
+        if not (norms * len(gram) * np.finfo(np.float64).eps < 1 and (inverse.diagonal() > 0).all()):
+            raise ConfigError(
+                f"EASE: regularization {self.regularization:g} is too small: XᵀX + λI of these events cannot be "
+                "inverted in double precision; take a larger one, such as 1 or more"
+            )

@@ -18,7 +18,8 @@ from sampled_metrics.metrics import Metric, metric
 from sampled_metrics.names import estimator_name, metric_name
 from sampled_metrics.outcomes import Outcomes
 from sampled_metrics.result import Result
-from sampled_metrics.uncertainty import IntervalOptions, Statistic, Uncertainty, Watch, linear, uncertainty
+from sampled_metrics.study import EQUAL
+from sampled_metrics.uncertainty import IntervalOptions, Statistic, Uncertainty, Watch, in_blocks, linear, uncertainty
 from sampled_metrics.verbs.evaluate import METRICS
 
 COLUMNS = ("metric", "difference", "low", "high", "probability", "conclusion", "users")
@@ -76,7 +77,7 @@ def compare(
         interval: delta (normal) or bootstrap (BCa, of users with both of their ranks). Delta unless stated, but for
             estimators that are not linear in the sample: the bootstrap is too narrow where few users make up the
             difference, and then raises more false alarms than it says (docs/reproduction/coverage.md).
-        resamples: bootstrap samples.
+        resamples: bootstrap samples, from 100 to 1,000,000.
         seed: of the bootstrap.
         watch: wraps the blocks of bootstrap samples, for a progress bar.
 
@@ -165,8 +166,8 @@ def _sampled_pairs(
         return _Pairs(counts, linear(weights), linear(other_weights), other_weights - weights)
     return _Pairs(
         counts,
-        _of_marginal(first.estimate, pairs[:, 0], len(of_one)),
-        _of_marginal(second.estimate, pairs[:, 1], len(of_other)),
+        _of_marginal(in_blocks(first.estimate, of_one.most_candidates), pairs[:, 0], len(of_one)),
+        _of_marginal(in_blocks(second.estimate, of_other.most_candidates), pairs[:, 1], len(of_other)),
         None,
     )
 
@@ -179,7 +180,7 @@ def _of_marginal(statistic: Statistic, outcome: Ints, outcomes: int) -> Statisti
 
 def _conclusions(sure: Uncertainty, names: tuple[str, str]) -> list[str]:
     return [
-        names[1] if low > 0 else names[0] if high < 0 else "undecided"
+        names[1] if low > EQUAL else names[0] if high < -EQUAL else "undecided"
         for low, high in zip(sure.low, sure.high, strict=True)
     ]
 

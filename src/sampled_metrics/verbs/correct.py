@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampled_metrics.arrays import Floats, Ints
+from sampled_metrics.checks import TOLERANCE
 from sampled_metrics.estimators import Estimate, LinearEstimate, estimator, estimator_labels
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import distribution_of_ranks
@@ -16,7 +17,7 @@ from sampled_metrics.metrics import Metric, metric
 from sampled_metrics.names import estimator_name, metric_name
 from sampled_metrics.outcomes import Outcomes
 from sampled_metrics.result import Result
-from sampled_metrics.uncertainty import IntervalOptions, Watch, uncertainty
+from sampled_metrics.uncertainty import IntervalOptions, Watch, in_blocks, uncertainty
 from sampled_metrics.verbs.evaluate import METRICS
 
 ESTIMATORS = ("bv-0.1", "bv-0.01", "mle")
@@ -24,6 +25,9 @@ ESTIMATORS = ("bv-0.1", "bv-0.01", "mle")
 
 MOST_GROUPS = 20
 """Up to this many different (candidates, negatives) the bias is estimated."""
+
+MOST_PROBABILITIES = 2**27
+"""Up to this many P(x | rank), 1 GiB of them, the bias is estimated."""
 
 
 def correct(
@@ -56,7 +60,7 @@ def correct(
         adaptive: whether m depends on what was seen; then only mle is valid.
         confidence: how often the interval is to cover what the estimator gives on average over users and samples.
         interval: bootstrap (BCa) or delta (normal). Users are the unit, so that the error of sampling is included.
-        resamples: bootstrap samples.
+        resamples: bootstrap samples, from 100 to 1,000,000.
         seed: of the bootstrap.
         watch: wraps the blocks of bootstrap samples, for a progress bar.
 
@@ -64,10 +68,12 @@ def correct(
         A row for each estimator and metric, with the columns estimator, metric, value, low, high, standard_error, bias,
         users. The bias is what the estimator would be off on average if the true ranks were distributed as mle finds
         them; an interval does not include it, and a remark says where it matters. It is missing (NaN) for estimators
-        that are not linear in the sample, and for more than 20 different (candidates, negatives).
+        that are not linear in the sample, for more than 20 different (candidates, negatives), and where P(x | rank),
+        candidates times negatives + 1, are more than 2²⁷ numbers.
 
     Raises:
-        DataError: the ranks are none, or an estimator is not valid for them; the message says why.
+        DataError: the ranks are none, or an estimator is not valid for them, or would need an array of more than 4 GiB;
+            the message says why.
         ConfigError: there is no such metric, estimator or interval, or a metric or an estimator is there twice.
     """
     ranks = as_sampled(sampled_ranks, candidates, negatives)
@@ -83,7 +89,9 @@ def correct(
     parts = []
     for label, estimate in fitted.items():
         weights = estimate.weights if isinstance(estimate, LinearEstimate) else None
-        sure = uncertainty(estimate.estimate, counts, options, weights=weights, watch=watch)
+        held = outcomes.most_candidates if weights is None else len(outcomes)
+        statistic = in_blocks(estimate.estimate, held)
+        sure = uncertainty(statistic, counts, options, weights=weights, watch=watch)
         parts.append(
             Result(
                 {
@@ -108,8 +116,10 @@ def _stacked(parts: list[Result]) -> Result:
 
 
 def _estimated_distribution(outcomes: Outcomes, counts: Ints) -> Floats | None:
-    """The (largest n,) distribution of true ranks as mle finds it."""
-    if len(outcomes.groups) > MOST_GROUPS:
+    """The (largest n,) distribution of true ranks as mle finds it; None if that would be too much work."""
+    of_groups = [group.candidates * (group.negatives + 1) for group in outcomes.groups]
+    largest = max(*of_groups, outcomes.most_candidates * len(outcomes))
+    if len(of_groups) > MOST_GROUPS or largest > MOST_PROBABILITIES:
         return None
     return distribution_of_ranks(MaximumLikelihood(), outcomes, counts[np.newaxis])[0]
 
@@ -148,7 +158,7 @@ def _remarks(table: Result) -> list[str]:
     if "auc" in set(table["metric"]) and any(label.startswith("mes") for label in table["estimator"]):
         remarks.append("MES: its AUC is far too low, as the flattest distribution of ranks has too many bad ones.")
     for label, of_one in table.groupby("estimator", sort=False):
-        large = of_one[of_one["bias"].abs() > of_one["standard_error"] / 2]
+        large = of_one[of_one["bias"].abs() > np.maximum(of_one["standard_error"] / 2, TOLERANCE)]
         if label == "uncorrected" or not len(large):
             continue
         off = ", ".join(

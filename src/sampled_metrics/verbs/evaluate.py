@@ -41,7 +41,7 @@ def evaluate(
             is more than row numbers from 0. Only AUC depends on it.
         confidence: how often the interval is to cover the mean over the population that the users come from.
         interval: bootstrap (BCa) or delta (normal).
-        resamples: bootstrap samples.
+        resamples: bootstrap samples, from 100 to 1,000,000.
         seed: of the bootstrap.
         watch: wraps the blocks of bootstrap samples, for a progress bar.
 

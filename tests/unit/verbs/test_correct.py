@@ -171,6 +171,12 @@ class TestBias:
         assert row["bias"] == pytest.approx(row["value"] - truth, rel=0.3)
         assert f"Recall@10 {abs(row['bias']):.2g} too low" in remark
 
+    def test_no_remark_where_it_is_rounding(self):
+        """Every rank of 50 is among the first 60: Recall@60 is 1, and so are all weights but for rounding."""
+        table = correct([1, 5, 90, 101], 50, 100, replacement=True, estimators=["bv-0.1"], metrics=["recall@60"])
+        assert table["bias"].item() == pytest.approx(0, abs=1e-12)
+        assert not table.remarks
+
     def test_remarks_on_uncorrected_and_mes(self):
         uncorrected = correct(SAMPLED, 6, 2, estimators=["uncorrected"], metrics=["ap", "auc"])
         assert any(each.startswith("Uncorrected: ") for each in uncorrected.remarks)
@@ -228,3 +234,28 @@ class TestForms:
     def test_refuses_estimators_that_there_are_not(self, label):
         with pytest.raises(ConfigError):
             correct(SAMPLED, 6, 2, estimators=[label])
+
+
+class TestSize:
+    def test_what_needs_no_probabilities_takes_any_number_of_candidates(self):
+        """Rank estimate, eq. 20: of 10¹⁵ + 1 candidates, x = 3 of 100 is rank 1 + 3 · 10¹³."""
+        table = correct([1, 4], 10**15 + 1, 100, estimators=["uncorrected", "rank-estimate"], metrics=["ap"])
+        assert value(table, "uncorrected", "ap") == pytest.approx((1 + 1 / 4) / 2)
+        assert value(table, "rank-estimate", "ap") == pytest.approx((1 + 1 / (1 + 3 * 10**13)) / 2, rel=1e-15)
+        assert table["bias"].isna().all()
+
+    @pytest.mark.parametrize("label", ["cls", "bv-0.1", "mle", "mes", "bv-0.1-mle", "mapping-linear"])
+    def test_what_would_take_too_much_memory_is_refused_in_one_line(self, label):
+        with pytest.raises(DataError, match=r"would take [0-9.e+]+ GiB, and no array may take more than 4; take an "):
+            correct([1, 4], 10**10, 100, estimators=[label], metrics=["auc"])
+
+    def test_more_negatives_than_can_be_held_are_refused(self):
+        with pytest.raises(DataError, match=r"weights of uncorrected for m = 10+ negatives.* GiB.*; take fewer"):
+            correct([1, 4], 10**13, 10**12, estimators=["uncorrected"])
+
+    def test_blocks_of_resamples_change_nothing(self, monkeypatch):
+        whole = correct(SAMPLED, 6, 2, estimators=["mle", "bv-0.1-mle"], resamples=100)
+        monkeypatch.setattr("sampled_metrics.uncertainty._NUMBERS", 50)
+        blocks = correct(SAMPLED, 6, 2, estimators=["mle", "bv-0.1-mle"], resamples=100)
+        for column in ("value", "low", "high", "standard_error"):
+            assert blocks[column].to_numpy() == pytest.approx(whole[column].to_numpy(), rel=1e-12)
