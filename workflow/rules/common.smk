@@ -34,6 +34,7 @@ from sampled_metrics import files, reference
 from sampled_metrics.config import complete, ready_made_ranks, settle
 from sampled_metrics.config_files import read_config, require_modest
 from sampled_metrics.data import formats, sources
+from sampled_metrics.data.fingerprint import fingerprint
 from sampled_metrics.data.reading import files_beside
 from sampled_metrics.dependencies import library_files
 from sampled_metrics.errors import ConfigError
@@ -88,15 +89,6 @@ def downloads():
         re.escape(download_path(name).removeprefix("data/")) for name in names
     )
     return f"(?=(?:{pairs or '(?!)'})$)(?:{'|'.join(map(re.escape, config['study']))})"
-
-
-def stamp(path):
-    """Size and times of a file of the user's own, so that any other file in its place is noticed: an older one too (time of
-    change), and one that was given this one's time (the file system's own)."""
-    if not path or not Path(path).is_file():
-        return None
-    about = Path(path).stat()
-    return [about.st_size, about.st_mtime_ns, about.st_ctime_ns]
 
 
 def download_path(dataset):

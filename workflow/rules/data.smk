@@ -52,7 +52,12 @@ rule split:
             for key, value in config["datasets"][wildcards.dataset].items()
             if key != "ranks"
         },
-        stamp=lambda wildcards: stamp(config["datasets"][wildcards.dataset]["path"]),
+        # so that any other file in place of the user's own is noticed, an older one, too
+        fingerprint=lambda wildcards, input: (
+            [fingerprint(path) for path in (input.archive, *input.beside)]
+            if config["datasets"][wildcards.dataset]["path"]
+            else None
+        ),
         split=config["split"],
         seed=config["seed"],
     script:

@@ -102,7 +102,7 @@ rule import_ranks:
         mem_mb=memory(per_mb=200),
         runtime=minutes(per_mb=1),
     params:
-        stamp=lambda wildcards, input: stamp(input.ranks),
+        fingerprint=lambda wildcards, input: fingerprint(input.ranks),
         candidates=lambda wildcards: READY_MADE[
             wildcards.dataset, wildcards.recommender
         ].candidates,
