@@ -157,7 +157,7 @@ def _bias_and_deviation(cells: pd.DataFrame) -> pd.DataFrame:
     for (recommender, label), of_one in cells.groupby(["recommender", "estimator"], sort=False):
         of_size = of_one.set_index("negatives").reindex(sizes)
         shown = [
-            "-" if math.isnan(bias) else f"{100 * bias:+.2f}±{100 * sd:.2f}"
+            "-" if math.isnan(bias) else f"{100 * bias:+z.2f}±{100 * sd:.2f}"
             for bias, sd in zip(of_size["bias"], of_size["sd"], strict=True)
         ]
         rows.append([str(recommender), estimator_name(str(label)), *shown])
@@ -187,7 +187,7 @@ def fidelity(table: pd.DataFrame) -> list[Section]:
             "Printed": [f"{value:.4f}" for value in table["printed"]],
             "Ours": [f"{value:.4f}" for value in table["ours"]],
             "Standard error": [f"{value:.5f}" for value in table["standard_error"]],
-            "z": [f"{value:+.1f}" for value in table["z"]],
+            "z": [f"{value:+z.1f}" for value in table["z"]],
             "Reproduced": table["ok"].map({True: "yes", False: "no"}),
         }
     )
