@@ -117,7 +117,7 @@ bench: reproduce $(PEERS)/ready  ## ranking beside other tools and the limit, as
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/growth.py --output docs/reproduction/growth
 	$(BIN)/python benchmarks/study.py --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) --output docs/reproduction/time.md
 
-bench-scale: $(READY)  ## the study at the shape of MovieLens 32M, on synthetic events (ten minutes): docs/reproduction/scale.md
+bench-scale: $(READY)  ## the study at the shape of MovieLens 32M, on synthetic events (a quarter of an hour or more): docs/reproduction/scale.md
 	$(BIN)/python benchmarks/scale.py --cores $(CORES) --output docs/reproduction/scale.md
 
 COMPILE = uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
