@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import os
 import re
 import shutil
 from pathlib import Path
@@ -206,17 +207,22 @@ def test_ranks_alone_have_nothing_to_do_twice(elsewhere: Project) -> None:
 # --- (c) a dataset's own ranks, and (d) two datasets in one study -----------------------------------------------------
 
 
+PLACES = [(candidates, at, at % 3) for at, candidates in enumerate(shop_candidates().values())]
+"""Candidates, above and tied of every reader of the shop, by a recommender that lives elsewhere."""
+
+
 @pytest.fixture(scope="session")
 def two_datasets(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Tables and figures of two datasets: Y is trained on made-up, and has ready-made ranks on books."""
     project = copy_of_project(tmp_path_factory.mktemp("two"))
     write_shop(project.folder)
-    write_ranks(project.folder)
+    columns = pd.DataFrame(PLACES, columns=["candidates", "above", "tied"])
+    columns.assign(user=READERS).iloc[::-1].to_csv(project.folder / "theirs.csv", index=False)
     project.configure(
         study=["books", "made-up"],
         datasets={
             "made-up": {"path": "made-up.zip", "format": "movielens-dat"},
-            "books": SHOP | {"ranks": {"Y": "mine.csv"}},
+            "books": SHOP | {"ranks": {"Y": "theirs.csv"}},
         },
         recommenders={"X": {"factors": 4, "iterations": 2}},
         sampling={"negatives": 10, "repetitions": 5},
@@ -239,8 +245,8 @@ def test_ready_made_ranks_of_one_dataset_are_not_those_of_another(two_datasets: 
     assert [path.stem for path in models["made-up"]] == ["X", "Y", "Z"]
     found = exact(two_datasets, "books")
     for metric in METRICS:
-        assert found["Y", metric] == pytest.approx(expected(metric, MINE), abs=1e-12)
-    assert len(table(two_datasets, "books", "ranks/Y.csv.gz")) == len(MINE)
+        assert found["Y", metric] == pytest.approx(expected(metric, PLACES), abs=1e-12)
+    assert len(table(two_datasets, "books", "ranks/Y.csv.gz")) == len(PLACES)
     assert len(table(two_datasets, "made-up", "ranks/Y.csv.gz")) == 60
 
 
@@ -250,11 +256,21 @@ def test_a_dataset_beside_another_has_the_numbers_that_it_has_alone(two_datasets
     assert of_z[two_datasets] == of_z[books]
 
 
-def test_replacing_a_file_of_ranks_runs_what_depends_on_it(two_datasets: Project, tmp_path: Path) -> None:
+@pytest.mark.parametrize("of_the_same_time", [False, True])
+def test_replacing_a_file_of_ranks_runs_what_depends_on_it(
+    two_datasets: Project, tmp_path: Path, of_the_same_time: bool
+) -> None:
+    """By what it holds, if size and time are the same, as after `cp -p` or rsync."""
     folder = tmp_path / "copy"
     shutil.copytree(two_datasets.folder, folder, copy_function=shutil.copy2)
-    with (folder / "mine.csv").open("a", encoding="utf-8") as file:
-        file.write("x,0,7,100,another\n")
+    file = folder / "theirs.csv"
+    before = file.stat()
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace(",0,0,ada", ",1,0,ada"), encoding="utf-8")
+    assert file.stat().st_size == before.st_size
+    assert file.read_text(encoding="utf-8") != text
+    if of_the_same_time:
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     project = Project(folder)
     ran = project.snakemake(*of("books", EVERYTHING), *of("made-up", EVERYTHING), "--cores", "2", "-n")
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -91,6 +91,11 @@ def downloads():
     return f"(?=(?:{pairs or '(?!)'})$)(?:{'|'.join(map(re.escape, config['study']))})"
 
 
+def fingerprints(*paths):
+    """What tells these files of the user's own from any others in their place; those that are not named have none."""
+    return [fingerprint(path) for path in paths if path]
+
+
 def download_path(dataset):
     return f"data/{dataset}/{sources.file_name(config['datasets'][dataset]['urls'][0])}"
 

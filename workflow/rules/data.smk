@@ -52,11 +52,10 @@ rule split:
             for key, value in config["datasets"][wildcards.dataset].items()
             if key != "ranks"
         },
-        # so that any other file in place of the user's own is noticed, an older one, too
-        fingerprint=lambda wildcards, input: (
-            [fingerprint(path) for path in (input.archive, *input.beside)]
-            if config["datasets"][wildcards.dataset]["path"]
-            else None
+        # so that any other file in place of the user's own is noticed, an older one, too; snakemake takes what is a
+        # function of the input for no reason to run again
+        fingerprints=lambda wildcards: fingerprints(
+            config["datasets"][wildcards.dataset]["path"], *beside_archive(wildcards)
         ),
         split=config["split"],
         seed=config["seed"],

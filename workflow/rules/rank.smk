@@ -102,7 +102,12 @@ rule import_ranks:
         mem_mb=memory(per_mb=200),
         runtime=minutes(per_mb=1),
     params:
-        fingerprint=lambda wildcards, input: fingerprint(input.ranks),
+        # not a function of the input, which snakemake takes for no reason to run again
+        fingerprints=lambda wildcards: fingerprints(
+            READY_MADE[wildcards.dataset, wildcards.recommender].file(
+                wildcards.dataset
+            )
+        ),
         candidates=lambda wildcards: READY_MADE[
             wildcards.dataset, wildcards.recommender
         ].candidates,
