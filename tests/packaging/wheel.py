@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-OF_THE_WORKFLOW = ("__main__", "config", "data.reading", "data.sources", "figures", "jobs")
+OF_THE_WORKFLOW = ("__main__", "config", "config_files", "data.reading", "data.sources", "figures", "jobs")
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
 
 USE = f"""
