@@ -225,7 +225,10 @@ def _refuse_braces(key: str, path: str) -> None:
 
 def _refuse_results(key: str, path: str, config: Mapping[str, Any]) -> None:
     """Refuse a file among the results of this study, which may be written anew or removed while it is needed."""
-    real = os.path.realpath(path)
+    try:
+        real = os.path.realpath(path)
+    except ValueError:  # a zero byte: there is no such file, which is found out next
+        return
     for folder in (*config["study"], "toy"):
         if real.startswith(os.path.realpath(Path("results", folder)) + os.sep):
             raise ConfigError(f"{key}: {path!r} is among the results of this study, in results/{folder}/; move it")

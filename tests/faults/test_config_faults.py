@@ -85,6 +85,7 @@ REFUSED: dict[str, tuple[str, str]] = {
         dataset(path="./results/../results/toy/table-1.csv"),
         "is among the results of this study, in results/toy/",
     ),
+    "a file with a zero byte in its name": (dataset(path="made-up\0.zip"), "there is no file"),
     "a device for a file": (dataset(path="/dev/zero"), "there is no file '/dev/zero'"),
     "a folder for a file": (dataset(path="."), "there is no file '.'"),
     "an address with a command": (dataset(path=None, urls=["https://x/$(touch pwned)"]), "does not end in the name"),
