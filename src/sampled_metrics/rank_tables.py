@@ -1,12 +1,13 @@
 """The rank tables of a dataset's recommenders, which must be of the same held-out items among as many candidates."""
 
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sampled_metrics.errors import DataError
+from sampled_metrics.inputs import places_of_users
 from sampled_metrics.ranks import RankTable, read_ranks
 
 
@@ -33,36 +34,23 @@ def require_same_events(tables: Mapping[str, RankTable]) -> None:
     Raises:
         DataError: two of them differ.
     """
-    names = {name: table.user.astype(str) for name, table in tables.items()}
-    first = next((name for name in tables if not _are_numbers(names[name])), next(iter(tables), None))
-    for name in tables:
-        if first is not None and name != first:
-            _require_same(tables, names, first, name)
+    named = [name for name, table in tables.items() if not _is_numbered(table)]
+    for first, other in itertools.pairwise(named):
+        places_of_users(tables[first], tables[other], (first, other))
+    for first, other in itertools.pairwise(tables):
+        one, two = tables[first], tables[other]
+        if not np.array_equal(np.sort(one.candidates), np.sort(two.candidates)):
+            raise DataError(
+                f"{first} and {other} must be ranks of the same users among the same items, but they have "
+                f"{_about(one)} and {_about(two)}"
+            )
 
 
-def _require_same(
-    tables: Mapping[str, RankTable], names: Mapping[str, NDArray[np.str_]], first: str, other: str
-) -> None:
-    if len(names[first]) != len(names[other]):
-        raise DataError(
-            f"{first} has the ranks of {len(names[first])} held-out items, and {other} of {len(names[other])}; "
-            "recommenders are compared on the same"
-        )
-    named = not (_are_numbers(names[first]) or _are_numbers(names[other]))
-    strangers = names[first][~np.isin(names[first], names[other])]
-    if named and len(strangers):
-        raise DataError(f"{first} has a rank of user {strangers[0]}, and {other} none; they are compared on the same")
-    order = {name: np.argsort(names[name] if named else tables[name].candidates) for name in (first, other)}
-    n, n_other = (tables[name].candidates[order[name]] for name in (first, other))
-    if (n != n_other).any():
-        at = int(np.argmax(n != n_other))
-        who = f"of user {names[first][order[first][at]]}" if named else "of some user"
-        raise DataError(
-            f"{first} ranks the held-out item {who} among {n[at]} candidates, and {other} among {n_other[at]}; "
-            "recommenders are compared on the same"
-        )
+def _is_numbered(table: RankTable) -> bool:
+    """Whether users are 1, 2, 3, ..., as those of a table that names none are once it is written."""
+    return np.array_equal(table.user, np.arange(1, len(table) + 1))
 
 
-def _are_numbers(users: NDArray[np.str_]) -> bool:
-    """Whether users are 1, 2, 3, ..., as those of a table that names none are."""
-    return np.array_equal(users, np.arange(1, len(users) + 1).astype(str))
+def _about(table: RankTable) -> str:
+    n = table.candidates
+    return f"{len(table)} users with {n.min()} to {n.max()} candidates, {n.sum()} in all"

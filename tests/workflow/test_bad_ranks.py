@@ -182,14 +182,17 @@ def test_bad_ranks_of_a_dataset_of_its_own_events(project: Project) -> None:
 @pytest.mark.parametrize(
     ("ranks", "says"),
     [
-        ("candidates,rank\n9,1\n", "popular has the ranks of 6 held-out items, and mine of 1; "),
+        (
+            "candidates,rank\n9,1\n",
+            "popular and mine must be ranks of the same users among the same items, but they have 6 ",
+        ),
         (
             "user,candidates,rank\n" + "".join(f"{user},5,1\n" for user in "abcdef"),
-            "popular has a rank of user reader ",
+            "popular and mine must have the same users to be compared: 12 are in one alone, for ",
         ),
         (
             "candidates,rank\n" + "9,1\n" * 6,
-            "popular ranks the held-out item of some user among 5 candidates, and mine",
+            "popular and mine must be ranks of the same users among the same items, but they have 6 ",
         ),
     ],
     ids=["of fewer users", "of other users", "among other candidates"],
