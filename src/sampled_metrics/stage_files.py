@@ -78,10 +78,13 @@ def read_numbers(
     missing = [name for name in (*text, *numbers) if name not in table]
     if missing:
         raise DataError(f"{path}, line 1: lacks the column {', '.join(missing)}; {AGAIN}")
+    if not len(table):
+        raise DataError(f"{path}: has no line but its header; {AGAIN}")
     for name in text:
         _refuse(table[name].isna().to_numpy(), path, f"{name} is empty")
     for name in numbers:
-        values = pd.to_numeric(table[name], errors="coerce").to_numpy(dtype=np.float64)
+        of_numbers = table[name] if table[name].dtype.kind in "iuf" else table[name].astype(str)  # "True" is none
+        values = pd.to_numeric(of_numbers, errors="coerce").to_numpy(dtype=np.float64)
         wrong = ~np.isfinite(values)
         if name in may_lack:
             wrong &= table[name].notna().to_numpy()
@@ -99,6 +102,8 @@ def read_estimates(path: str | os.PathLike[str]) -> pd.DataFrame:
     """
     groups = ["reading", "metric", "estimator"]
     table = read_numbers(path, groups, ["repetition", "estimate"], key=[*groups, "repetition"])
+    repetition = table["repetition"].to_numpy()
+    _refuse((repetition < 0) | (repetition % 1 != 0), path, "repetition is not a whole number from 0")
     wanted = table["repetition"].max() + 1
     counted = table.groupby(groups, sort=False).size()
     short = counted[counted != wanted]

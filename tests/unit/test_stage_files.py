@@ -75,6 +75,8 @@ class TestTables:
             ("0.5", "o.5", "line 3: estimate is not a finite number"),
             ("0.5", "", "line 3: estimate is not a finite number"),
             ("cls,1", ",1", "line 3: estimator is empty"),
+            ("cls,0", "cls,-1", "line 2: repetition is not a whole number from 0"),
+            ("cls,0", "cls,0.5", "line 2: repetition is not a whole number from 0"),
             ("estimator,", "estimater,", "line 1: lacks the column estimator"),
             ("cls,1", "cls,0", "line 3: repeats the reading, metric, estimator, repetition of an earlier line"),
             ("default,ap,cls,1,0.5\n", "", "has 1 of 2 repetitions of default ap cls"),
@@ -84,6 +86,15 @@ class TestTables:
         assert was in ESTIMATES
         with pytest.raises(DataError, match=says):
             read_estimates(written(tmp_path / "x.csv", ESTIMATES.replace(was, by, 1)))
+
+    def test_refuse_truths_for_numbers(self, tmp_path):
+        text = EXPECTED.splitlines()[0] + "\ndefault,ap,cls,True,0.1\ndefault,ap,mle,False,0.1\n"
+        with pytest.raises(DataError, match="line 2: mean_exact is not a finite number"):
+            read_expected(written(tmp_path / "e.csv", text))
+
+    def test_refuse_a_header_alone(self, tmp_path):
+        with pytest.raises(DataError, match="has no line but its header"):
+            read_estimates(written(tmp_path / "x.csv", ESTIMATES.splitlines()[0] + "\n"))
 
     def test_refuse_an_empty_file(self, tmp_path):
         with pytest.raises(DataError, match=r"x\.csv: is damaged"):
