@@ -6,12 +6,13 @@ from sampled_metrics import figures, files, tables
 from sampled_metrics.comparison import order
 from sampled_metrics.jobs import job
 from sampled_metrics.rank_tables import read_rank_tables
+from sampled_metrics.stage_files import read_comparisons
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
         names = snakemake.params.recommenders
         read_rank_tables(names, snakemake.input.ranks)  # refuses those that cannot be compared
-        each = {name: pd.read_csv(path) for name, path in zip(names, snakemake.input.comparisons, strict=True)}
+        each = read_comparisons(names, snakemake.input.comparisons)
         compared = pd.concat([table.assign(recommender=name) for name, table in each.items()], ignore_index=True)
         compared.insert(0, "recommender", compared.pop("recommender"))
         ordered = order(each)

@@ -1,18 +1,22 @@
 """Set the study beside the paper: Tables 3 and 4, and the claims of section 6."""
 
-import pandas as pd
-
 from sampled_metrics import claims, fidelity, files, tables
 from sampled_metrics.jobs import job
 from sampled_metrics.rank_tables import read_rank_tables
+from sampled_metrics.stage_files import read_numbers
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
         names = snakemake.params.recommenders
         ranks = read_rank_tables(names, snakemake.input.ranks)
         given = snakemake.input
-        table_3, table_4, figure_6 = (pd.read_csv(path) for path in (given.table_3, given.table_4, given.figure_6))
-        seed_spread = pd.read_csv(given.seed_spread)
+        cell = ["reading", "recommender", "metric", "estimator"]
+        table_3 = read_numbers(given.table_3, cell, ["mean", "sd"], key=cell)
+        cell = ["reading", "worse", "better", "metric", "estimator"]
+        table_4 = read_numbers(given.table_4, cell, ["correct"], key=cell)
+        curve = ["recommender", "metric", "estimator"]
+        figure_6 = read_numbers(given.figure_6, curve, ["negatives", "expected", "exact"], key=[*curve, "negatives"])
+        seed_spread = read_numbers(given.seed_spread, ["reading", "cell"], ["table", "seeds", "mean", "sd"])
         printed = fidelity.compare_study(table_3, table_4, snakemake.params.repetitions, seed_spread)
         claimed = claims.check_study(ranks, table_3, table_4, figure_6)
         files.write_csv(snakemake.output.fidelity_csv, printed)

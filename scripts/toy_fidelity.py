@@ -1,16 +1,19 @@
 """Set the running example beside the paper: Tables 1 and 2, and the claims on Figures 1-4."""
 
-import pandas as pd
-
 from sampled_metrics import claims, fidelity, files, tables
 from sampled_metrics.jobs import job
+from sampled_metrics.stage_files import read_numbers
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
         example, given = snakemake.params.toy, snakemake.input
-        table_1, table_2 = pd.read_csv(given.table_1), pd.read_csv(given.table_2)
+        of_both = ["recommender", "metric"]
+        table_1 = read_numbers(given.table_1, of_both, ["value"], key=of_both)
+        table_2 = read_numbers(given.table_2, of_both, ["mean", "sd"], key=of_both)
         printed = fidelity.compare_toy(table_1, table_2, example["repetitions"])
-        figure_2, figure_3, figure_4 = (pd.read_csv(path) for path in (given.figure_2, given.figure_3, given.figure_4))
+        figure_2 = read_numbers(given.figure_2, of_both, ["negatives", "expected"], key=[*of_both, "negatives"])
+        figure_3 = read_numbers(given.figure_3, ["metric"], ["negatives", "rank", "expected"])
+        figure_4 = read_numbers(given.figure_4, ["panel", "estimator"], ["rank", "value"])
         claimed = claims.check_toy(table_1, table_2, figure_2, figure_3, figure_4, example["candidates"])
         files.write_csv(snakemake.output.fidelity_csv, printed)
         files.write_csv(snakemake.output.claims_csv, claimed)

@@ -30,7 +30,7 @@ def compare_toy(table_1: pd.DataFrame, table_2: pd.DataFrame, repetitions: int) 
     Returns:
         A row for each printed number, with `COLUMNS`.
     """
-    exact = reference.table_1().merge(table_1, on=["recommender", "metric"], suffixes=("_printed", "_ours"))
+    exact = reference.table_1().merge(table_1, how="left", on=["recommender", "metric"], suffixes=("_printed", "_ours"))
     exact_rows = pd.DataFrame(
         {
             "table": 1,
@@ -42,7 +42,9 @@ def compare_toy(table_1: pd.DataFrame, table_2: pd.DataFrame, repetitions: int) 
             "unit": exact["unit"],
         }
     )
-    sampled = reference.table_2().merge(table_2, on=["recommender", "metric"], suffixes=("_printed", "_ours"))
+    sampled = reference.table_2().merge(
+        table_2, how="left", on=["recommender", "metric"], suffixes=("_printed", "_ours")
+    )
     sampled["cell"] = sampled["recommender"] + " " + sampled["metric"]
     rows = _mean_and_sd_rows(sampled.assign(table=2, reading="default"), reference.TOY_REPETITIONS, repetitions)
     return _judged(pd.concat([exact_rows, rows], ignore_index=True))

@@ -6,7 +6,7 @@ its numbers are finite and its rows complete.
 
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from zipfile import BadZipFile
 
@@ -141,17 +141,51 @@ def read_runs(
     groups = ["reading", "metric", "estimator"]
     tables = [*zip(estimates, of_samples.values(), strict=True), *zip(expected, of_no_sample.values(), strict=True)]
     held = {path: set(table[groups].itertuples(index=False, name=None)) for path, table in tables}
-    everything = set().union(*held.values())
-    for path, these in held.items():
-        lacks = sorted(everything - these)
-        if lacks:
-            raise DataError(f"{path}: lacks {' '.join(lacks[0])}, which another recommender's file has; {AGAIN}")
+    _require_the_same(held)
     repetitions = {path: len(table) // max(1, len(held[path])) for path, table in tables[: len(names)]}
     most = max(repetitions.values(), default=0)
     for path, count in repetitions.items():
         if count != most:
             raise DataError(f"{path}: has {count} of {most} repetitions; {AGAIN}")
     return of_samples, of_no_sample
+
+
+def read_comparisons(names: Sequence[str], paths: Sequence[str | os.PathLike[str]]) -> dict[str, pd.DataFrame]:
+    """Read what scripts/compare.py wrote of all recommenders, by recommender.
+
+    Every estimator has a row for each metric, on each sample: each number of negatives, the adaptive sample and the one
+    of equal cost.
+
+    Raises:
+        DataError: a file is damaged, a row is missing, or not all are of the same samples, estimators and metrics.
+    """
+    text, numbers = ["sample", "estimator", "metric"], ["exact", "mean", "bias", "sd", "rmse", "error"]
+    tables = {}
+    for name, path in zip(names, paths, strict=True):
+        table = read_numbers(path, text, ["negatives", *numbers], may_lack=numbers, key=[*text, "negatives"])
+        for sample, rows in table.groupby("sample"):
+            wanted = rows["negatives"].nunique() * rows["estimator"].nunique() * rows["metric"].nunique()
+            if len(rows) != wanted:
+                raise DataError(f"{path}: has {len(rows)} of {wanted} rows of sample {sample}; {AGAIN}")
+        tables[name] = table
+    held = {path: set(_samples(table)) for path, table in zip(paths, tables.values(), strict=True)}
+    _require_the_same(held)
+    return tables
+
+
+def _require_the_same(held: Mapping[Any, set[tuple[str, ...]]]) -> None:
+    """Refuse a file that lacks what the file of another recommender holds."""
+    everything = set().union(*held.values())
+    for path, these in held.items():
+        lacks = sorted(everything - these)
+        if lacks:
+            raise DataError(f"{path}: lacks {' '.join(lacks[0])}, which another recommender's file has; {AGAIN}")
+
+
+def _samples(table: pd.DataFrame) -> Iterator[tuple[str, ...]]:
+    """What each row is of; the adaptive sample of each recommender has another number of negatives."""
+    negatives = table["negatives"].map("{:g}".format).where(table["sample"] == "fixed", "")
+    return zip(table["sample"], negatives, table["estimator"], table["metric"], strict=True)
 
 
 def _refuse(wrong: NDArray[np.bool_], path: str | os.PathLike[str], says: str) -> None:
