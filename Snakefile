@@ -19,7 +19,7 @@ include: "workflow/rules/rank.smk"
 include: "workflow/rules/sample.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
-include: "workflow/rules/comparison.smk"
+include: "workflow/rules/estimator_study.smk"
 include: "workflow/rules/toy.smk"
 include: "workflow/rules/fidelity.smk"
 

@@ -21,9 +21,9 @@ from scipy.linalg import cho_factor, cho_solve
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from sampled_metrics.design import Design
 from sampled_metrics.estimators.bias_variance import BiasVariance
-from sampled_metrics.metrics import metric
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.sampling.design import SamplingDesign
 
 Wide = np.longdouble
 GAMMAS = [f"1e-{digits}" for digits in range(1, 9)]
@@ -169,7 +169,9 @@ def digits_kept(weights: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 def library(n: int, m: int, gammas: Sequence[str], labels: Sequence[str], replacement: bool) -> np.ndarray:
     """Return the weights of the library, (gammas, labels, m + 1)."""
     metrics = tuple(metric(label) for label in labels)
-    return np.stack([BiasVariance(float(gamma), None).weights(Design(m, replacement), n, metrics) for gamma in gammas])
+    return np.stack(
+        [BiasVariance(float(gamma), None).weights(SamplingDesign(m, replacement), n, metrics) for gamma in gammas]
+    )
 
 
 def table(name: str, gammas: Sequence[str], labels: Sequence[str], digits: np.ndarray) -> str:

@@ -23,8 +23,8 @@ from tqdm import tqdm
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from sampled_metrics import files
-from sampled_metrics.arrays import Floats, Ints
+from sampled_metrics import _files
+from sampled_metrics._arrays import Floats, Ints
 
 USERS, ITEMS, EVENTS = 200_948, 84_432, 32_000_204
 """MovieLens 32M."""
@@ -220,7 +220,7 @@ def write(path: Path, users: int, items: int, events: int, seed: int) -> dict[st
         )
     of_users, of_items = np.zeros(users, dtype=np.int64), np.zeros(items, dtype=np.int64)
     with (
-        files.written_whole(path) as temporary,
+        _files.written_whole(path) as temporary,
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
         archive.open("ratings.csv", "w", force_zip64=True) as file,  # as of 1980, whenever it is written
         tqdm(total=events, desc="events", unit_scale=True, delay=2, leave=False, disable=None) as bar,

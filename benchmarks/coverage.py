@@ -23,12 +23,12 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from sampled_metrics import compare, correct, evaluate
-from sampled_metrics.design import Design
-from sampled_metrics.distributions import rank_distribution
 from sampled_metrics.estimators import LinearEstimate, estimator
-from sampled_metrics.metrics import metric
-from sampled_metrics.names import estimator_name, metric_name
-from sampled_metrics.outcomes import Outcomes
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import rank_distribution
+from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.study.names import estimator_name, metric_name
 
 METRICS = ("recall@10", "ndcg@10", "ap", "auc")
 LINEAR = ("bv-0.1", "bv-0.01")
@@ -91,7 +91,7 @@ def truth(study: Study, ranks: np.ndarray) -> np.ndarray:
 
 def expectation(study: Study, label: str, ranks: np.ndarray) -> np.ndarray:
     """Return the (metrics,) means of a linear estimator over users and samples: Σ_r π_r Σ_x P(x | r) w_x."""
-    design = Design(study.negatives)
+    design = SamplingDesign(study.negatives)
     fitted = estimator(label).fit(Outcomes.of(design, study.candidates), [metric(each) for each in METRICS])
     assert isinstance(fitted, LinearEstimate)
     return ranks @ rank_distribution(study.candidates, design) @ fitted.weights.T
@@ -99,7 +99,7 @@ def expectation(study: Study, label: str, ranks: np.ndarray) -> np.ndarray:
 
 def mle_expectation(study: Study, evaluations: int) -> np.ndarray:
     """Return the (metrics,) means of MLE over simulated evaluations of which no interval is made."""
-    design = Design(study.negatives)
+    design = SamplingDesign(study.negatives)
     fitted = estimator("mle").fit(Outcomes.of(design, study.candidates), [metric(each) for each in METRICS])
     chances = study.ranks @ rank_distribution(study.candidates, design)
     counts = study.random(3, 0).multinomial(study.users, chances / chances.sum(), size=evaluations)

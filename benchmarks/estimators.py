@@ -18,11 +18,11 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from sampled_metrics.design import Design
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator
-from sampled_metrics.metrics import metric
-from sampled_metrics.outcomes import Outcomes
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.outcomes import Outcomes
 
 LABELS = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001", "mle", "mes"]
 LABELS += ["bv-0.01-mle", "bv-0.01-mes", "mn-mle", "mn-mes", "mapping-linear", "mapping-bound", "mapping-beta-0.5"]
@@ -38,7 +38,7 @@ def sample(n: int, m: int, events: int) -> np.ndarray:
 
 def timed(labels: Sequence[str], n: int, m: int, events: int) -> tuple[float, float]:
     """Return the seconds for fitting and estimating, and the peak memory in MiB."""
-    counts, outcomes = sample(n, m, events), Outcomes.of(Design(m), n)
+    counts, outcomes = sample(n, m, events), Outcomes.of(SamplingDesign(m), n)
     start = time.perf_counter()
     for label in labels:
         metrics = [metric(name) for name in METRICS]

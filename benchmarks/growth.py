@@ -24,13 +24,13 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "benchmarks")]
 
 import machine  # noqa: E402
 
-from sampled_metrics import files  # noqa: E402
+from sampled_metrics import _files  # noqa: E402
 from sampled_metrics.data.split import Split  # noqa: E402
-from sampled_metrics.design import Design  # noqa: E402
-from sampled_metrics.ranking import rank_held_out  # noqa: E402
-from sampled_metrics.ranks import RankTable  # noqa: E402
+from sampled_metrics.ranking.ranking import rank_held_out  # noqa: E402
+from sampled_metrics.ranks.table import RankTable  # noqa: E402
 from sampled_metrics.recommenders.models import FactorModel  # noqa: E402
-from sampled_metrics.sampling import draw  # noqa: E402
+from sampled_metrics.sampling.design import SamplingDesign  # noqa: E402
+from sampled_metrics.sampling.draws import draw  # noqa: E402
 
 USERS, ITEMS, FACTORS = 6040, 3706, 16  # those of MovieLens 1M and recommender X
 NEGATIVES, REPETITIONS = 100, 100
@@ -116,9 +116,9 @@ def sampling(runs: int) -> Iterator[dict[str, object]]:
         for negatives, repetitions in pairs:
             row: dict[str, object] = {"grows": grows, "negatives": negatives, "repetitions": repetitions}
             for replacement, name in ((True, "with replacement"), (False, "without")):
-                design = Design(negatives, replacement)
+                design = SamplingDesign(negatives, replacement)
 
-                def call(design: Design = design, repetitions: int = repetitions) -> None:
+                def call(design: SamplingDesign = design, repetitions: int = repetitions) -> None:
                     for _ in range(repetitions):
                         draw(table.above, table.tied, table.candidates, design, rng)
 
@@ -131,7 +131,7 @@ def chart(ranks: pd.DataFrame, samples: pd.DataFrame, *paths: Path) -> None:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from sampled_metrics import figures
+    from sampled_metrics.study import figures
 
     columns = {
         "ranking": [("seconds", "this project", "o", "-"), ("limit", "limit", "s", "--")],
@@ -203,7 +203,7 @@ def main() -> None:
     text = report(ranks, samples, given.threads, given.runs, peak)
     print(text)
     if given.output:
-        files.write_text(given.output.with_suffix(".md"), text)
+        _files.write_text(given.output.with_suffix(".md"), text)
         chart(ranks, samples, given.output.with_suffix(".png"))
 
 

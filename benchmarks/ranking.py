@@ -38,8 +38,8 @@ Call = Callable[[], Values]
 @contextmanager
 def ours(case: Case, threads: int, precision: str = "float64") -> Iterator[Call]:
     """Exact ranks by this project, and the metrics of them."""
-    from sampled_metrics.metrics import metric
-    from sampled_metrics.ranking import rank_held_out
+    from sampled_metrics.metrics.held_out import metric
+    from sampled_metrics.ranking.ranking import rank_held_out
 
     def call() -> Values:
         table = rank_held_out(case.model, case.split, precision=precision, threads=threads)
@@ -103,13 +103,13 @@ def recbole(case: Case, threads: int, mode: str = "full") -> Iterator[Call]:
 @contextmanager
 def repetition(case: Case, threads: int) -> Iterator[Call]:
     """One repetition of the evaluation among 100 negatives by this project, drawn from the ranks, all metrics."""
-    from sampled_metrics.design import Design
-    from sampled_metrics.metrics import metric
-    from sampled_metrics.ranking import rank_held_out
-    from sampled_metrics.sampling import draw
+    from sampled_metrics.metrics.held_out import metric
+    from sampled_metrics.ranking.ranking import rank_held_out
+    from sampled_metrics.sampling.design import SamplingDesign
+    from sampled_metrics.sampling.draws import draw
 
     table = rank_held_out(case.model, case.split, threads=threads)
-    design, rng = Design(100, replacement=False), np.random.default_rng(0)
+    design, rng = SamplingDesign(100, replacement=False), np.random.default_rng(0)
     values = np.stack([metric(label).values(101) for label in METRICS], axis=1)
 
     def call() -> Values:

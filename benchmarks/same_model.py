@@ -25,8 +25,8 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "benchmarks")]
 from factor_case import Case  # noqa: E402
 
 from sampled_metrics.data.split import read_split  # noqa: E402
-from sampled_metrics.metrics import metric  # noqa: E402
-from sampled_metrics.ranking import rank_held_out  # noqa: E402
+from sampled_metrics.metrics.held_out import metric  # noqa: E402
+from sampled_metrics.ranking.ranking import rank_held_out  # noqa: E402
 from sampled_metrics.recommenders.models import FactorModel, read_model  # noqa: E402
 
 K = 10

@@ -22,7 +22,7 @@ import machine
 import pandas as pd
 from workflow_run import ROOT, Run, run
 
-from sampled_metrics import files
+from sampled_metrics import _files
 
 LIMIT, LIMIT_OF_RANKS = 4096, 2048  # MiB of one process
 
@@ -118,7 +118,7 @@ def main() -> None:
         facts = json.loads((folder / "results/large/dataset.json").read_text(encoding="utf-8"))
     text = report(shape, written, facts, ran, given.cores, os.getloadavg()[2])
     if given.output:
-        files.write_text(given.output, text)
+        _files.write_text(given.output, text)
     else:
         print(text)
 

@@ -1,6 +1,6 @@
 """Copy the figures and tables of a run to docs/reproduction/, and the tables that README.md shows into it.
 
-make publish CONFIG="examples/local-copy.yaml examples/comparison.yaml"
+make publish CONFIG="examples/local-copy.yaml examples/estimator-study.yaml"
 """
 
 import re
@@ -22,7 +22,7 @@ def collect() -> None:
         for pattern in patterns:
             for path in sorted((ROOT / "results" / of).glob(pattern)):
                 shutil.copyfile(path, SHOWN / path.name)
-    for name in ("comparison.md", "comparison.png"):
+    for name in ("estimator-study.md", "estimator-study.png"):
         shutil.copyfile(ROOT / "results/ml-1m" / name, SHOWN / name)
     for of in ("toy", "ml-1m"):
         for what in ("fidelity", "claims"):

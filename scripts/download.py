@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from sampled_metrics.data.sources import download
-from sampled_metrics.jobs import job
+from sampled_metrics.data.download import download
+from sampled_metrics.workflow.jobs import job
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):

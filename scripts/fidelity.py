@@ -1,9 +1,11 @@
 """Set the study beside the paper: Tables 3 and 4, and the claims of section 6."""
 
-from sampled_metrics import claims, fidelity, files, tables
-from sampled_metrics.jobs import job
-from sampled_metrics.rank_tables import read_rank_tables
-from sampled_metrics.stage_files import read_numbers
+from sampled_metrics import _files
+from sampled_metrics.paper import claims, fidelity
+from sampled_metrics.ranks.rank_tables import read_rank_tables
+from sampled_metrics.study import layout
+from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.stage_files import read_numbers
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
@@ -19,9 +21,9 @@ if __name__ == "__main__":
         seed_spread = read_numbers(given.seed_spread, ["reading", "cell"], ["table", "seeds", "mean", "sd"])
         printed = fidelity.compare_study(table_3, table_4, snakemake.params.repetitions, seed_spread)
         claimed = claims.check_study(ranks, table_3, table_4, figure_6)
-        files.write_csv(snakemake.output.fidelity_csv, printed)
-        files.write_csv(snakemake.output.claims_csv, claimed)
+        _files.write_csv(snakemake.output.fidelity_csv, printed)
+        _files.write_csv(snakemake.output.claims_csv, claimed)
         title = "The paper's printed numbers beside ours: Tables 3 and 4"
-        tables.write(title, tables.fidelity(printed), snakemake.output.fidelity_md, snakemake.output.fidelity_html)
+        layout.write(title, layout.fidelity(printed), snakemake.output.fidelity_md, snakemake.output.fidelity_html)
         title = "What the paper says in words, and what we find: section 6"
-        tables.write(title, tables.claims(claimed), snakemake.output.claims_md, snakemake.output.claims_html)
+        layout.write(title, layout.claims(claimed), snakemake.output.claims_md, snakemake.output.claims_html)

@@ -1,11 +1,13 @@
 """Draw the metrics by rank: Figure 1."""
 
-from sampled_metrics import figures, files, toy
-from sampled_metrics.jobs import job
+from sampled_metrics import _files
+from sampled_metrics.paper import toy
+from sampled_metrics.study import figures
+from sampled_metrics.workflow.jobs import job
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
         example, figure = snakemake.params.toy, snakemake.params.figure
         table = toy.figure_1(example["candidates"], example["metrics"], figure["zoom"])
-        files.write_csv(snakemake.output.csv, table)
+        _files.write_csv(snakemake.output.csv, table)
         figures.write(figures.draw("figure-1", table), snakemake.output.svg, snakemake.output.png)

@@ -1,9 +1,9 @@
 """Put the parts of a rank table together."""
 
 from sampled_metrics.data.split import read_split
-from sampled_metrics.jobs import job
-from sampled_metrics.ranking import gather
-from sampled_metrics.stage_files import read_npz
+from sampled_metrics.ranking.ranking import gather
+from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.stage_files import read_npz
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):

@@ -1,12 +1,12 @@
 """Rank the held-out items of one part of the users among their candidates."""
 
-from sampled_metrics import files
+from sampled_metrics import _files
 from sampled_metrics.data.split import read_split
-from sampled_metrics.jobs import job, progress
-from sampled_metrics.rank_memory import require_files
-from sampled_metrics.ranking import rank_part
+from sampled_metrics.ranking.rank_memory import require_files
+from sampled_metrics.ranking.ranking import rank_part
 from sampled_metrics.recommenders.checks import check_model
 from sampled_metrics.recommenders.models import read_model
+from sampled_metrics.workflow.jobs import job, progress_bar
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
@@ -19,11 +19,11 @@ if __name__ == "__main__":
         users, above, tied = rank_part(
             model,
             split,
-            progress(f"rank {wildcards.dataset} {wildcards.recommender} {part} of {parts}"),
+            progress_bar(f"rank {wildcards.dataset} {wildcards.recommender} {part} of {parts}"),
             part=part,
             parts=parts,
             precision=snakemake.params.precision,
             threads=threads,
             memory=memory,
         )
-        files.write_npz(snakemake.output.part, users=users, above=above, tied=tied)
+        _files.write_npz(snakemake.output.part, users=users, above=above, tied=tied)

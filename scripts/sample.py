@@ -1,10 +1,10 @@
 """Repeat the sampled evaluation of a recommender, and estimate every metric from each repetition."""
 
-from sampled_metrics import files
-from sampled_metrics.jobs import job, progress
-from sampled_metrics.ranks import read_ranks
-from sampled_metrics.seeds import stream
-from sampled_metrics.study import Evaluation, repeat
+from sampled_metrics import _files
+from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.study.repetitions import Evaluation, repeat
+from sampled_metrics.workflow.jobs import job, progress_bar
+from sampled_metrics.workflow.seeds import stream
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
@@ -14,6 +14,6 @@ if __name__ == "__main__":
             read_ranks(snakemake.input.ranks),
             Evaluation.configured(params.sampling, params.estimators, params.metrics, params.assume_replacement),
             stream(params.seed, dataset, recommender, "sample"),
-            progress(f"sample {dataset} {recommender}"),
+            progress_bar(f"sample {dataset} {recommender}"),
         )
-        files.write_csv(snakemake.output.estimates, estimates)
+        _files.write_csv(snakemake.output.estimates, estimates)

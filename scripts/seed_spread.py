@@ -1,14 +1,15 @@
 """Train recommender X from many random starts, and summarise how Tables 3 and 4 vary."""
 
-from sampled_metrics import fidelity, files
+from sampled_metrics import _files
 from sampled_metrics.data.split import read_split
-from sampled_metrics.jobs import job, progress
-from sampled_metrics.rank_tables import read_rank_tables
-from sampled_metrics.ranking import rank_held_out
+from sampled_metrics.paper import fidelity
+from sampled_metrics.paper.reference import RANDOM_RECOMMENDER
+from sampled_metrics.ranking.ranking import rank_held_out
+from sampled_metrics.ranks.rank_tables import read_rank_tables
 from sampled_metrics.recommenders import recommender
-from sampled_metrics.reference import RANDOM_RECOMMENDER
-from sampled_metrics.seeds import stream
-from sampled_metrics.study import Evaluation, expect, repeat, table_3, table_4
+from sampled_metrics.study.repetitions import Evaluation, exact_moments, repeat, table_3, table_4
+from sampled_metrics.workflow.jobs import job, progress_bar
+from sampled_metrics.workflow.seeds import stream
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
@@ -18,9 +19,9 @@ if __name__ == "__main__":
         evaluation = Evaluation.configured(
             params.sampling, params.estimators, params.metrics, params.assume_replacement
         )
-        expected = {name: expect(table, evaluation) for name, table in ranks.items()}
+        expected = {name: exact_moments(table, evaluation) for name, table in ranks.items()}
         runs = []
-        for start in progress("random starts")(range(params.starts)):
+        for start in progress_bar("random starts")(range(params.starts)):
             # every recommender is sampled anew, as it would be in a study of its own
             names = (params.seed, dataset, f"start {start}")
             model = recommender(params.entry).fit(split.training, stream(*names, RANDOM_RECOMMENDER, "train"))
@@ -28,6 +29,6 @@ if __name__ == "__main__":
             estimates = {
                 name: repeat(table, evaluation, stream(*names, name, "sample")) for name, table in ranks.items()
             }
-            expected[RANDOM_RECOMMENDER] = expect(ranks[RANDOM_RECOMMENDER], evaluation)
+            expected[RANDOM_RECOMMENDER] = exact_moments(ranks[RANDOM_RECOMMENDER], evaluation)
             runs.append((table_3(ranks, estimates, expected), table_4(ranks, estimates, expected)))
-        files.write_csv(snakemake.output.spread, fidelity.seed_spread(runs, RANDOM_RECOMMENDER))
+        _files.write_csv(snakemake.output.spread, fidelity.seed_spread(runs, RANDOM_RECOMMENDER))

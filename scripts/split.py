@@ -3,32 +3,32 @@
 import hashlib
 from pathlib import Path
 
-from sampled_metrics import files
-from sampled_metrics.data import formats, sources
+from sampled_metrics import _files
+from sampled_metrics.data import download, formats
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.filters import k_core
 from sampled_metrics.data.reading import read_events
 from sampled_metrics.data.split import split_events
-from sampled_metrics.jobs import job
-from sampled_metrics.seeds import stream
+from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.seeds import stream
 
 if __name__ == "__main__":
     with job(snakemake.log[0], about=f"dataset {snakemake.wildcards.dataset}: "):
         archive, dataset = Path(snakemake.input.archive), snakemake.params.dataset
-        sources.verify(archive, md5=dataset["md5"], sha256=dataset["sha256"])
+        download.verify(archive, md5=dataset["md5"], sha256=dataset["sha256"])
         with archive.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         if not dataset["path"] and not dataset["md5"] and not dataset["sha256"]:
-            sources.verify_as_first_seen(
+            download.verify_as_first_seen(
                 archive, sha256, Path("data", snakemake.wildcards.dataset, "first-seen.sha256")
             )
-        member = dataset["member"] or (None if dataset["path"] else sources.member(dataset["urls"]))
+        member = dataset["member"] or (None if dataset["path"] else download.member(dataset["urls"]))
         chunks = read_events(archive, formats.get(dataset["format"]), member=member, options=dataset["options"])
         events = k_core(binarize(chunks, dataset["min_rating"]), dataset["core"])
         rng = stream(snakemake.params.seed, snakemake.wildcards.dataset, "split")
         split = split_events(events, snakemake.params.split["strategy"], snakemake.params.split["ties"], rng)
         split.write(snakemake.output.split)
-        files.write_json(
+        _files.write_json(
             snakemake.output.facts,
             {
                 "users": len(split.user_ids),

@@ -1,13 +1,15 @@
 """Evaluate the running example exactly: Table 1."""
 
-from sampled_metrics import files, tables, toy
-from sampled_metrics.jobs import job
+from sampled_metrics import _files
+from sampled_metrics.paper import toy
+from sampled_metrics.study import layout
+from sampled_metrics.workflow.jobs import job
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
         example = snakemake.params.toy
         table = toy.table_1(example["ranks"], example["candidates"], example["metrics"])
-        files.write_csv(snakemake.output.csv, table)
+        _files.write_csv(snakemake.output.csv, table)
         title = "Table 1. The running example, evaluated exactly"
-        sections = tables.table_1(table, example["ranks"])
-        tables.write(title, sections, snakemake.output.md, snakemake.output.tex, snakemake.output.html)
+        sections = layout.table_1(table, example["ranks"])
+        layout.write(title, sections, snakemake.output.md, snakemake.output.tex, snakemake.output.html)

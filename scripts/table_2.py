@@ -1,9 +1,11 @@
 """Evaluate the running example on samples: Table 2."""
 
-from sampled_metrics import files, tables, toy
-from sampled_metrics.design import Design
-from sampled_metrics.jobs import job
-from sampled_metrics.seeds import stream
+from sampled_metrics import _files
+from sampled_metrics.paper import toy
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.study import layout
+from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.seeds import stream
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
@@ -12,11 +14,11 @@ if __name__ == "__main__":
             example["ranks"],
             example["candidates"],
             example["metrics"],
-            Design(example["negatives"], example["replacement"]),
+            SamplingDesign(example["negatives"], example["replacement"]),
             example["repetitions"],
             lambda name: stream(snakemake.params.seed, "toy", name, "sample"),
         )
-        files.write_csv(snakemake.output.csv, table)
+        _files.write_csv(snakemake.output.csv, table)
         title = "Table 2. The running example, evaluated on samples (mean ± standard deviation of a repetition)"
-        sections = tables.table_2(table, example["ranks"])
-        tables.write(title, sections, snakemake.output.md, snakemake.output.tex, snakemake.output.html)
+        sections = layout.table_2(table, example["ranks"])
+        layout.write(title, sections, snakemake.output.md, snakemake.output.tex, snakemake.output.html)

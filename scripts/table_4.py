@@ -1,10 +1,11 @@
 """Count how often each pair of recommenders is ordered rightly: Table 4."""
 
-from sampled_metrics import files, tables
-from sampled_metrics.jobs import job
-from sampled_metrics.rank_tables import read_rank_tables
-from sampled_metrics.stage_files import read_runs
-from sampled_metrics.study import table_4
+from sampled_metrics import _files
+from sampled_metrics.ranks.rank_tables import read_rank_tables
+from sampled_metrics.study import layout
+from sampled_metrics.study.repetitions import table_4
+from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.stage_files import read_runs
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
@@ -12,6 +13,6 @@ if __name__ == "__main__":
         ranks = read_rank_tables(names, snakemake.input.ranks)
         estimates, expected = read_runs(names, snakemake.input.estimates, snakemake.input.expected)
         table = table_4(ranks, estimates, expected)
-        files.write_csv(snakemake.output.csv, table)
+        _files.write_csv(snakemake.output.csv, table)
         title = "Table 4. Repetitions in which a pair is ordered as by the exact metric, in per cent"
-        tables.write(title, tables.table_4(table), snakemake.output.md, snakemake.output.tex, snakemake.output.html)
+        layout.write(title, layout.table_4(table), snakemake.output.md, snakemake.output.tex, snakemake.output.html)

@@ -1,8 +1,10 @@
 """Set the running example beside the paper: Tables 1 and 2, and the claims on Figures 1-4."""
 
-from sampled_metrics import claims, fidelity, files, tables
-from sampled_metrics.jobs import job
-from sampled_metrics.stage_files import read_numbers
+from sampled_metrics import _files
+from sampled_metrics.paper import claims, fidelity
+from sampled_metrics.study import layout
+from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.stage_files import read_numbers
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
@@ -15,9 +17,9 @@ if __name__ == "__main__":
         figure_3 = read_numbers(given.figure_3, ["metric"], ["negatives", "rank", "expected"])
         figure_4 = read_numbers(given.figure_4, ["panel", "estimator"], ["rank", "value"])
         claimed = claims.check_toy(table_1, table_2, figure_2, figure_3, figure_4, example["candidates"])
-        files.write_csv(snakemake.output.fidelity_csv, printed)
-        files.write_csv(snakemake.output.claims_csv, claimed)
+        _files.write_csv(snakemake.output.fidelity_csv, printed)
+        _files.write_csv(snakemake.output.claims_csv, claimed)
         title = "The paper's printed numbers beside ours: Tables 1 and 2"
-        tables.write(title, tables.fidelity(printed), snakemake.output.fidelity_md, snakemake.output.fidelity_html)
+        layout.write(title, layout.fidelity(printed), snakemake.output.fidelity_md, snakemake.output.fidelity_html)
         title = "What the paper says in words, and what we find: sections 3 to 5"
-        tables.write(title, tables.claims(claimed), snakemake.output.claims_md, snakemake.output.claims_html)
+        layout.write(title, layout.claims(claimed), snakemake.output.claims_md, snakemake.output.claims_html)

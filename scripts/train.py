@@ -1,11 +1,11 @@
 """Train a recommender on a split."""
 
 from sampled_metrics.data.split import read_shape, read_split
-from sampled_metrics.jobs import job
-from sampled_metrics.memory import require
+from sampled_metrics.ranking.memory import require
 from sampled_metrics.recommenders import ItemCF, recommender
 from sampled_metrics.recommenders.checks import check_model
-from sampled_metrics.seeds import stream
+from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.seeds import stream
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):

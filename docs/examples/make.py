@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.design import Design
-from sampled_metrics.ranks import read_ranks
-from sampled_metrics.sampling import draw
+from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.draws import draw
 
 HERE = Path(__file__).resolve().parent
 PUBLISHED = HERE.parents[1] / "published/ml-1m"
@@ -23,7 +23,7 @@ PUBLISHED = HERE.parents[1] / "published/ml-1m"
 def sampled(name: str, negatives: int, seed: int) -> pd.DataFrame:
     """Sample the negatives of each user of a published recommender, without replacement."""
     exact = read_ranks(PUBLISHED / f"{name}.csv.gz")
-    draws = draw(exact.above, exact.tied, exact.candidates, Design(negatives), np.random.default_rng(seed))
+    draws = draw(exact.above, exact.tied, exact.candidates, SamplingDesign(negatives), np.random.default_rng(seed))
     return pd.DataFrame({"user": exact.user, "rank": 1 + draws.ranked_above("random")})
 
 

@@ -16,16 +16,16 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from sampled_metrics.csv_table import CsvTable, read_stream, read_table
 from sampled_metrics.errors import DataError, SampledMetricsError
-from sampled_metrics.ranks import RANKS, RankTable, ranks_of
-from sampled_metrics.result import Result, cell
-from sampled_metrics.sampled_ranks import SAMPLED, sampled_ranks_of
-from sampled_metrics.verbs import compare, correct, evaluate, expect, plan
-from sampled_metrics.verbs.compare import COLUMNS
-from sampled_metrics.verbs.correct import ESTIMATORS
-from sampled_metrics.verbs.evaluate import METRICS
-from sampled_metrics.verbs.plan import ESTIMATORS as PLANNED
+from sampled_metrics.evaluation import compare, correct, evaluate, expect, plan
+from sampled_metrics.evaluation.compare import COLUMNS
+from sampled_metrics.evaluation.correct import ESTIMATORS
+from sampled_metrics.evaluation.evaluate import METRICS
+from sampled_metrics.evaluation.plan import ESTIMATORS as PLANNED
+from sampled_metrics.evaluation.result import Result, cell
+from sampled_metrics.ranks.csv import CsvTable, read_stream, read_table
+from sampled_metrics.ranks.sampled_csv import SAMPLED, sampled_ranks_of
+from sampled_metrics.ranks.table import RANKS, RankTable, ranks_of
 
 NAME = "sampled-metrics"
 
@@ -155,7 +155,7 @@ def _names(paths: tuple[str, ...]) -> list[str]:
     return names
 
 
-def _watch(blocks: Iterable[int]) -> Iterable[int]:
+def _progress(blocks: Iterable[int]) -> Iterable[int]:
     """Show the progress on a terminal, on stderr, and nothing elsewhere."""
     if not sys.stderr.isatty():
         return blocks
@@ -224,7 +224,7 @@ def cli(context: click.Context) -> None:
 @OUTPUT
 def _evaluate(ranks: str, metrics: tuple[str, ...], candidates: int | None, form: str | None, **options: Any) -> None:
     """Exact metrics of ranks among all candidates, with intervals."""
-    _show(evaluate(_exact(ranks, candidates), metrics, watch=_watch, **options), form)
+    _show(evaluate(_exact(ranks, candidates), metrics, progress=_progress, **options), form)
 
 
 @cli.command(
@@ -264,7 +264,7 @@ def _correct(
         estimators=estimators,
         metrics=metrics,
         adaptive=adaptive,
-        watch=_watch,
+        progress=_progress,
         **options,
     )
     _show(corrected, form)
@@ -316,7 +316,7 @@ def _compare(
         replacement=replacement,
         estimator=estimator,
         names=(first, second),
-        watch=_watch,
+        progress=_progress,
         **options,
     )
     _show(compared, form)
@@ -387,7 +387,7 @@ def _plan(
         estimators=estimators,
         replacement=replacement,
         names=(first, second),
-        watch=_watch,
+        progress=_progress,
     )
     _show(planned, form)
 

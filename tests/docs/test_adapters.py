@@ -15,7 +15,7 @@ import pytest
 from docs_blocks import blocks
 from scipy.sparse import csr_matrix
 
-from sampled_metrics.ranks import RankTable
+from sampled_metrics.ranks.table import RankTable
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the libraries' own
 

@@ -12,7 +12,7 @@ import yaml
 from docs_blocks import DOCS, blocks
 from two_groups import two_groups
 
-from sampled_metrics.ranks import read_ranks
+from sampled_metrics.ranks.table import read_ranks
 
 PAGE = "add-a-recommender.md"
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -20,11 +20,11 @@ MODULE = Path("sampled_metrics/recommenders/jaccard.py")
 
 TRAIN_AND_RANK = """
 import json, sys
-from sampled_metrics.config import check_recommender
+from sampled_metrics.workflow.config import check_recommender
 from sampled_metrics.data.split import read_split
-from sampled_metrics.ranking import rank_held_out
+from sampled_metrics.ranking.ranking import rank_held_out
 from sampled_metrics.recommenders import read_model, recommender
-from sampled_metrics.seeds import stream
+from sampled_metrics.workflow.seeds import stream
 entry = json.loads(sys.argv[1])
 check_recommender(entry, "recommenders.W")
 split = read_split("split.npz")

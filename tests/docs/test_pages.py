@@ -12,7 +12,7 @@ import pytest
 import yaml
 from docs_blocks import DOCS, ROOT, blocks_of, pages, with_outputs
 
-from sampled_metrics.config import complete, settle
+from sampled_metrics.workflow.config import complete, merge_recommenders
 
 ADAPTERS = "needs other libraries; tests/docs/test_adapters.py runs it where they are installed"
 ADDING = "tests/docs/test_add_a_recommender.py does what it says, in a copy of the library"
@@ -98,7 +98,7 @@ def test_a_config_is_complete_and_allowed(start: str, tmp_path: Path, monkeypatc
     given = yaml.safe_load(block.content.replace("/where/it/is", str(tmp_path)))
     default = yaml.safe_load(text_of("config.yaml"))
     config = merged(default, given)
-    settle(config, [default, given])
+    merge_recommenders(config, [default, given])
     complete(config, yaml.safe_load(text_of("workflow/schemas/config.schema.yaml")))
 
 

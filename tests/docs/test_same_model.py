@@ -20,10 +20,10 @@ import pytest
 from sampled_metrics.data import formats, wheels
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.reading import read_events
-from sampled_metrics.data.split import hold_last_out
+from sampled_metrics.data.split import leave_last_out
 from sampled_metrics.errors import DownloadError
-from sampled_metrics.metrics import metric
-from sampled_metrics.ranking import rank_held_out
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.ranking.ranking import rank_held_out
 from sampled_metrics.recommenders.ials import IALS
 from sampled_metrics.recommenders.models import FactorModel
 
@@ -53,7 +53,7 @@ def case(same_model: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> An
         pytest.skip(f"pip cannot fetch the wheel that carries MovieLens 100K: {error}")
     events = binarize(read_events(path, formats.get("recbole-inter"), member=WHEEL.member), 0)
     rng = np.random.default_rng(0)
-    split = hold_last_out(events, "first", rng)
+    split = leave_last_out(events, "first", rng)
     model = IALS(factors=16, regularization=10, unobserved_weight=0.2, iterations=3).fit(split.training, rng)
     # items without an event in training have no factors, and would tie: ties have tests of their own
     items = model.item_factors + rng.normal(scale=1e-3, size=model.item_factors.shape)

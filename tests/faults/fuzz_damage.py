@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from faults.fuzzing import Target, pieces
 from sampled_metrics.data.split import Split, read_shape, read_split
 from sampled_metrics.errors import SampledMetricsError
-from sampled_metrics.ranks import RankTable, read_ranks
+from sampled_metrics.ranks.table import RankTable, read_ranks
 from sampled_metrics.recommenders.models import (
     FactorModel,
     Model,
@@ -24,7 +24,7 @@ from sampled_metrics.recommenders.models import (
     read_model,
     read_stored,
 )
-from sampled_metrics.stage_files import read_estimates, read_expected
+from sampled_metrics.workflow.stage_files import read_estimates, read_expected
 
 Read = Callable[[Path], Any]
 PLACES = 10_000

@@ -12,9 +12,9 @@ import yaml
 from workflow.conftest import ROOT, Project, copy_of_project
 
 from faults.ledger import Ledger
-from sampled_metrics.config import complete, settle
-from sampled_metrics.config_files import read_config, require_modest
 from sampled_metrics.errors import ConfigError
+from sampled_metrics.workflow.config import complete, merge_recommenders
+from sampled_metrics.workflow.config_files import read_config, require_modest
 
 GROUP = "config"
 DATASET = {"path": "made-up.zip", "format": "movielens-dat"}
@@ -165,7 +165,7 @@ def settled(study: Path) -> dict:
     given = [read_config(ROOT / "config.yaml"), base, read_config(study)]
     config = merged(merged(given[0], given[1]), given[2])
     require_modest(config, "all together")
-    settle(config, given)
+    merge_recommenders(config, given)
     complete(config, read_config(ROOT / "workflow/schemas/config.schema.yaml"))
     return config
 

@@ -15,10 +15,10 @@ from workflow.conftest import archive, copy_of_project, ratings
 from faults.ledger import Ledger
 from sampled_metrics.data import formats
 from sampled_metrics.data.events import binarize
-from sampled_metrics.data.split import Split, hold_last_out
+from sampled_metrics.data.split import Split, leave_last_out
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking import rank_held_out, rank_table_from_scores
-from sampled_metrics.ranks import read_ranks
+from sampled_metrics.ranking.ranking import rank_held_out, rank_table_from_scores
+from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.recommenders.models import FactorModel
 
 GROUP = "data"
@@ -266,7 +266,7 @@ def test_headers(fault: str, ledger: Ledger) -> None:
 def split_of(text: str, **options: Any) -> Split:
     """The split of a ratings.dat."""
     chunks = formats.get("movielens-dat").parse(io.BytesIO(text.encode()), "ratings.dat")
-    return hold_last_out(binarize(chunks, 0), "first", np.random.default_rng(0))
+    return leave_last_out(binarize(chunks, 0), "first", np.random.default_rng(0))
 
 
 class TestWhatComesOfIt:

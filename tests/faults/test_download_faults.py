@@ -16,7 +16,7 @@ import pytest
 from faults import hostile_server as bad
 from faults.hostile_server import CONTENT, WEB_PAGE, Answer, honest, serving
 from faults.ledger import Ledger
-from sampled_metrics.data.sources import download
+from sampled_metrics.data.download import download
 from sampled_metrics.errors import DownloadError
 
 GROUP = "downloads"

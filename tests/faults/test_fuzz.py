@@ -21,19 +21,19 @@ from workflow.conftest import ROOT
 from faults.fuzz_damage import DAMAGED
 from faults.fuzzing import Target, pieces
 from faults.ledger import Ledger, Outcome
-from sampled_metrics.config import complete, settle
-from sampled_metrics.config_files import read_config, require_modest
-from sampled_metrics.csv_table import parse_table
-from sampled_metrics.data import formats, sources, wheels
+from sampled_metrics.data import download, formats, wheels
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.pace import kept_up
-from sampled_metrics.data.split import hold_last_out, take_ready_made
+from sampled_metrics.data.split import leave_last_out, take_ready_made
 from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.estimators import estimator, linear_estimator
-from sampled_metrics.metrics import metric
-from sampled_metrics.names import estimator_name, metric_name
-from sampled_metrics.ranks import ranks_of
-from sampled_metrics.sampled_ranks import sampled_ranks_of
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.ranks.csv import parse_table
+from sampled_metrics.ranks.sampled_csv import sampled_ranks_of
+from sampled_metrics.ranks.table import ranks_of
+from sampled_metrics.study.names import estimator_name, metric_name
+from sampled_metrics.workflow.config import complete, merge_recommenders
+from sampled_metrics.workflow.config_files import read_config, require_modest
 
 GROUP = "fuzz"
 SECONDS = 20
@@ -68,7 +68,7 @@ def check_events(name: str, content: bytes) -> None:
         assert rows_of(chunks) == naive(content, SEPARATORS[name])
     try:
         events = binarize(chunks, 0)
-        hold_last_out(events, "first", np.random.default_rng(0))
+        leave_last_out(events, "first", np.random.default_rng(0))
     except SampledMetricsError:
         return
 
@@ -110,8 +110,8 @@ def check_address(text: str) -> None:
     try:
         wheel = wheels.parse_address(text)
     except SampledMetricsError:
-        sources.require_addresses([text])
-        assert "/" not in sources.file_name(text)
+        download.require_addresses([text])
+        assert "/" not in download.file_name(text)
     else:
         assert not wheel.name.startswith("-")
         assert "/" not in wheel.file_name
@@ -178,7 +178,7 @@ def check_config(changes: list[tuple[tuple, Any, Any]]) -> None:
     assert isinstance(config, dict) or config is not None
     if isinstance(config, dict):
         require_modest(config, "all together")
-        settle(config, [config])
+        merge_recommenders(config, [config])
         complete(config, SCHEMA)
 
 

@@ -206,11 +206,11 @@ def test_ranks_of_others_than_the_rest(project: Project, ranks: str, says: str) 
         "sampling": {"negatives": 2, "repetitions": 2},
         "datasets": {"own": BOOKS | {"ranks": {"mine": "mine.csv"}}},
         "recommenders": POPULAR | {"mine": {"type": "random"}},
-        "comparison": {"negatives": [2], "repetitions": 2},
+        "estimator_study": {"negatives": [2], "repetitions": 2},
         "figures": {"figure-6": {"negatives": [2]}},
     }
     (project.folder / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False), encoding="utf-8")
-    made = ["table-3.csv", "table-4.csv", "figure-5.csv", "figure-6.csv", "comparison.csv"]
+    made = ["table-3.csv", "table-4.csv", "figure-5.csv", "figure-6.csv", "estimator-study.csv"]
     ran = project.snakemake(*(f"results/own/{name}" for name in made), "--cores", "1", "--keep-going")
     lines = [line for line in (ran.stdout + ran.stderr).splitlines() if line.startswith("error: ")]
     assert ran.returncode != 0

@@ -38,7 +38,7 @@ def test_everything_is_there(finished: Project) -> None:
         "made-up/table-4": "csv md tex html",
         "made-up/figure-5": "csv svg png",
         "made-up/figure-6": "csv svg png",
-        "made-up/comparison": "csv md html svg png",
+        "made-up/estimator-study": "csv md html svg png",
     }.items():
         for kind in kinds.split():
             assert (finished.folder / f"results/{name}.{kind}").stat().st_size > 0, f"{name}.{kind}"
@@ -53,8 +53,8 @@ def test_the_columns_are_the_contract(finished: Project) -> None:
         "made-up/table-4.csv": "reading,worse,better,metric,estimator,correct,correct_exact",
         "made-up/expected/X.csv": "reading,metric,estimator,mean_exact,sd_exact",
         "made-up/conditions/X.csv": "estimator,candidates,negatives,condition_number,digits",
-        "made-up/comparison.csv": ("recommender,sample,negatives,estimator,metric,exact,mean,bias,sd,rmse,error"),
-        "made-up/comparison-order.csv": "sample,negatives,estimator,metric,worse,better,correct",
+        "made-up/estimator-study.csv": ("recommender,sample,negatives,estimator,metric,exact,mean,bias,sd,rmse,error"),
+        "made-up/estimator-study-order.csv": "sample,negatives,estimator,metric,worse,better,correct",
         "toy/table-1.csv": "recommender,metric,value",
         "toy/table-2.csv": "recommender,metric,mean,sd",
         "toy/fidelity.csv": "table,reading,cell,printed,ours,standard_error,z,ok",
@@ -100,7 +100,7 @@ def test_editing_an_estimator_runs_what_depends_on_it(finished: Project, tmp_pat
             "figure_5",
             "figure_6",
         ),  # import study.py, which imports estimators
-        *("compare", "comparison"),
+        *("study_estimators", "estimator_study"),
         *("table_1", "table_2", "figure_1", "figure_2", "figure_3", "figure_4", "toy_fidelity"),  # and toy.py too
     }
 
@@ -161,8 +161,8 @@ def test_ranks_that_were_scattered_over_jobs_are_the_same_bytes(finished: Projec
 def test_a_comparison_of_estimators_does_not_outlive_its_wish(finished: Project, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(finished.folder, folder, copy_function=shutil.copy2)
-    assert (folder / "results/made-up/comparison.csv").exists()
-    Project(folder).configure(comparison={"estimators": []}, toy={"repetitions": 21})
+    assert (folder / "results/made-up/estimator-study.csv").exists()
+    Project(folder).configure(estimator_study={"estimators": []}, toy={"repetitions": 21})
     ran = Project(folder).snakemake("--cores", "2")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert list((folder / "results/made-up").glob("comparison*.*")) == []
+    assert list((folder / "results/made-up").glob("estimator-study*.*")) == []

@@ -30,19 +30,20 @@ shell.prefix(
 if str(LIBRARY) not in sys.path:
     sys.path.insert(0, str(LIBRARY))
 
-from sampled_metrics import files, reference
-from sampled_metrics.config import complete, ready_made_ranks, settle
-from sampled_metrics.config_files import read_config, require_modest
-from sampled_metrics.data import formats, sources
-from sampled_metrics.data.fingerprint import fingerprint
+from sampled_metrics import _files
+from sampled_metrics.paper import reference
+from sampled_metrics.workflow.config import complete, precomputed_ranks, merge_recommenders
+from sampled_metrics.workflow.config_files import read_config, require_modest
+from sampled_metrics.data import download, formats
+from sampled_metrics.workflow.fingerprint import fingerprint
 from sampled_metrics.data.reading import files_beside
-from sampled_metrics.dependencies import library_files
+from sampled_metrics.workflow.code_dependencies import library_files
 from sampled_metrics.errors import ConfigError
 
 try:
     written = [ROOT / "config.yaml", *workflow.overwrite_configfiles]
     require_modest(config, "all together")
-    settle(config, [*map(read_config, written), workflow.config_settings.config])
+    merge_recommenders(config, [*map(read_config, written), workflow.config_settings.config])
     complete(config, read_config(ROOT / "workflow/schemas/config.schema.yaml"))
 except ConfigError as error:
     sys.exit(f"error: config: {error}")
@@ -53,14 +54,14 @@ wildcard_constraints:
     recommender="|".join(map(re.escape, config["recommenders"])),
 
 
-READY_MADE = ready_made_ranks(config)
+PRECOMPUTED = precomputed_ranks(config)
 
 
 def datasets_where(made):
     """A pattern for the wildcard dataset of a rank table: where its ranks are ready-made, or where they are not."""
     pairs = (
         "|".join(
-            re.escape(f"{dataset}/ranks/{name}.csv.gz") for dataset, name in READY_MADE
+            re.escape(f"{dataset}/ranks/{name}.csv.gz") for dataset, name in PRECOMPUTED
         )
         or "(?!)"
     )
@@ -97,7 +98,7 @@ def fingerprints(*paths):
 
 
 def download_path(dataset):
-    return f"data/{dataset}/{sources.file_name(config['datasets'][dataset]['urls'][0])}"
+    return f"data/{dataset}/{download.file_name(config['datasets'][dataset]['urls'][0])}"
 
 
 def beside_archive(wildcards):
@@ -197,8 +198,8 @@ def rendered(path, kinds):
     return expand(f"{path}.{{kind}}", kind=kinds, allow_missing=True)
 
 
-COMPARISON = rendered(
-    "results/{dataset}/comparison", ["csv", "md", "html", "svg", "png"]
+ESTIMATOR_STUDY = rendered(
+    "results/{dataset}/estimator-study", ["csv", "md", "html", "svg", "png"]
 )
 
 
@@ -221,7 +222,7 @@ def study_results():
         *expand(tables, dataset=config["study"], n=[3, 4]),
         *expand(figures, dataset=config["study"], n=[5, 6]),
         *expand(
-            COMPARISON if config["comparison"]["estimators"] else [],
+            ESTIMATOR_STUDY if config["estimator_study"]["estimators"] else [],
             dataset=config["study"],
         ),
         *expand(
@@ -245,7 +246,7 @@ def has_printed_numbers(dataset):
 def remove_what_killed_jobs_left():
     """Remove files that a job was writing, under a name of its own, when it was killed."""
     for path in Path("results").rglob(".*"):
-        if files.is_temporary(path):
+        if _files.is_temporary(path):
             path.unlink(missing_ok=True)
 
 
@@ -256,7 +257,7 @@ def remove_comparisons_that_do_not_apply():
         for path in rendered(f"results/{folder}/{{what}}", ["csv", "md", "html"]):
             for what in ("fidelity", "claims"):
                 Path(path.format(what=what)).unlink(missing_ok=True)
-    if not config["comparison"]["estimators"]:
+    if not config["estimator_study"]["estimators"]:
         for dataset in config["study"]:
-            for path in (*COMPARISON, "results/{dataset}/comparison-order.csv"):
+            for path in (*ESTIMATOR_STUDY, "results/{dataset}/estimator-study-order.csv"):
                 Path(path.format(dataset=dataset)).unlink(missing_ok=True)

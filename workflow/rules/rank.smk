@@ -83,7 +83,7 @@ else:
 
 rule import_ranks:
     input:
-        ranks=lambda wildcards: READY_MADE[
+        ranks=lambda wildcards: PRECOMPUTED[
             wildcards.dataset, wildcards.recommender
         ].file(wildcards.dataset),
         code=code("import_ranks.py"),
@@ -104,11 +104,11 @@ rule import_ranks:
     params:
         # not a function of the input, which snakemake takes for no reason to run again
         fingerprints=lambda wildcards: fingerprints(
-            READY_MADE[wildcards.dataset, wildcards.recommender].file(
+            PRECOMPUTED[wildcards.dataset, wildcards.recommender].file(
                 wildcards.dataset
             )
         ),
-        candidates=lambda wildcards: READY_MADE[
+        candidates=lambda wildcards: PRECOMPUTED[
             wildcards.dataset, wildcards.recommender
         ].candidates,
     script:

@@ -28,17 +28,17 @@ rule sample:
         "../../scripts/sample.py"
 
 
-rule expect:
+rule exact_moments:
     input:
         ranks="results/{dataset}/ranks/{recommender}.csv.gz",
-        code=code("expect.py"),
+        code=code("exact_moments.py"),
     output:
         expected="results/{dataset}/expected/{recommender}.csv",
         conditions="results/{dataset}/conditions/{recommender}.csv",
     log:
-        "results/logs/{dataset}/expect-{recommender}.log",
+        "results/logs/{dataset}/exact-moments-{recommender}.log",
     benchmark:
-        "results/benchmarks/{dataset}/expect-{recommender}.tsv"
+        "results/benchmarks/{dataset}/exact-moments-{recommender}.tsv"
     conda:
         "../../envs/environment.yaml"
     threads: 1
@@ -51,4 +51,4 @@ rule expect:
         metrics=config["metrics"],
         assume_replacement=negatives_are_replaced(config["estimator_model"]),
     script:
-        "../../scripts/expect.py"
+        "../../scripts/exact_moments.py"

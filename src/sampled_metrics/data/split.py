@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sampled_metrics import files
-from sampled_metrics.arrays import Ints
+from sampled_metrics import _files
+from sampled_metrics._arrays import Ints
 from sampled_metrics.data.events import Events, pair_numbers
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.memory import Shape
-from sampled_metrics.stage_files import read_npz
+from sampled_metrics.ranking.memory import Shape
+from sampled_metrics.workflow.stage_files import read_npz
 
 TIE_ORDER: dict[str, Callable[[Ints, int, np.random.Generator], Ints]] = {
     "first": lambda positions, events, rng: -positions,
@@ -72,7 +72,7 @@ class Split:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the split as npz."""
-        files.write_npz(
+        _files.write_npz(
             path,
             indptr=self.training.indptr,
             indices=self.training.indices,
@@ -101,7 +101,7 @@ def read_split(path: str | os.PathLike[str]) -> Split:
 
 def read_shape(path: str | os.PathLike[str]) -> Shape:
     """Read the size of what `Split.write` wrote, and nothing else."""
-    headers = files.npz_headers(path)
+    headers = _files.npz_headers(path)
     try:
         (users,), (items,), (events,) = (headers[name][0] for name in ("user_ids", "item_ids", "indices"))
     except (KeyError, ValueError):
@@ -109,7 +109,7 @@ def read_shape(path: str | os.PathLike[str]) -> Shape:
     return Shape(users, items, events)
 
 
-def hold_last_out(events: Events, ties: str, rng: np.random.Generator) -> Split:
+def leave_last_out(events: Events, ties: str, rng: np.random.Generator) -> Split:
     """Hold the last event of every user out. Users with a single event are left out: nothing would train.
 
     Args:
@@ -131,8 +131,8 @@ def hold_last_out(events: Events, ties: str, rng: np.random.Generator) -> Split:
     return _hold_out(events, latest, TIE_ORDER[ties](latest, len(events), rng))
 
 
-def hold_random_out(events: Events, rng: np.random.Generator) -> Split:
-    """Hold one event of every user out, each equally likely; arguments and errors as in `hold_last_out`."""
+def leave_random_out(events: Events, rng: np.random.Generator) -> Split:
+    """Hold one event of every user out, each equally likely; arguments and errors as in `leave_last_out`."""
     latest = _latest(events, rng.permutation(len(events)))
     return _hold_out(events, latest, np.zeros(len(latest)))
 
@@ -197,8 +197,8 @@ def take_ready_made(events: Events) -> Split:
 
 
 STRATEGIES: dict[str, Callable[[Events, str, np.random.Generator], Split]] = {
-    "last-event": hold_last_out,
-    "random-event": lambda events, ties, rng: hold_random_out(events, rng),
+    "last-event": leave_last_out,
+    "random-event": lambda events, ties, rng: leave_random_out(events, rng),
 }
 """Which event of a user is held out, by name: from the events, the tie rule and a random stream to the split."""
 

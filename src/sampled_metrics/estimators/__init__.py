@@ -3,9 +3,15 @@
 import re
 from collections.abc import Callable, Sequence
 
+from sampled_metrics._validation import labels_of
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.bias_variance import BiasVariance
-from sampled_metrics.estimators.estimated_prior import EstimatedPriorCorrection, Multinomial, Tradeoff, Weighed
+from sampled_metrics.estimators.estimated_prior import (
+    BiasVarianceTradeoff,
+    EstimatedPriorCorrection,
+    Multinomial,
+    Tradeoff,
+)
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.estimators.linear import LinearEstimate, LinearEstimator
 from sampled_metrics.estimators.mapping import mapping
@@ -15,7 +21,6 @@ from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.estimators.rank_estimate import RankEstimate
 from sampled_metrics.estimators.rank_prior import RankPrior
 from sampled_metrics.estimators.uncorrected import Uncorrected
-from sampled_metrics.labels import labels_of
 
 __all__ = [
     "Estimate",
@@ -54,7 +59,9 @@ _REGISTRY: dict[str, tuple[str, Callable[[re.Match[str], bool | None], Estimator
     ),
     rf"bv-{_NUMBER}-(mle|mes)(-pooled-prior)?": (
         "bv-γ-mle, bv-γ-mes",
-        lambda label, replacement: _under_prior(Weighed(_number("γ", label[1])), label[2], label[3], replacement),
+        lambda label, replacement: _under_prior(
+            BiasVarianceTradeoff(_number("γ", label[1])), label[2], label[3], replacement
+        ),
     ),
     r"mn-(mle|mes)(-pooled-prior)?": (
         "mn-mle, mn-mes (these four also with -pooled-prior)",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampled_metrics.arrays import Floats
+from sampled_metrics._arrays import Floats
 
 NEGLIGIBLE = 1e-25
 """Probabilities that are not above are taken as 0. A sum over all ranks does not feel it: it is rounded at 10⁻¹⁶."""

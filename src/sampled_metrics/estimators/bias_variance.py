@@ -6,12 +6,12 @@ from functools import lru_cache
 import numpy as np
 from scipy.linalg import lstsq, solve_triangular
 
-from sampled_metrics.arrays import Floats
-from sampled_metrics.design import Design
+from sampled_metrics._arrays import Floats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.linear import LinearEstimator, Solved
 from sampled_metrics.estimators.reduction import reduced
-from sampled_metrics.metrics import RankMetric
+from sampled_metrics.metrics.held_out import RankMetric
+from sampled_metrics.sampling.design import SamplingDesign
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,17 @@ class BiasVariance(LinearEstimator):
     def __str__(self) -> str:
         return f"bv-{self.gamma:g}"
 
-    def weights(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
+    def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
         """Solve the problem for every metric at once."""
         return _solved(self.gamma, design.assumed(self.replacement), candidates, metrics).weights
 
-    def condition_number(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
+    def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
         """Of the equations that are solved: at most γ^-½, but for γ = 0."""
         return _solved(self.gamma, design.assumed(self.replacement), candidates, metrics).condition_number
 
 
 @lru_cache(maxsize=128)
-def _solved(gamma: float, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Solved:
+def _solved(gamma: float, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Solved:
     problem = reduced(candidates, design, metrics)
     seen = problem.marginal > 0  # an x that no rank can give counts nothing
     weights = np.zeros((len(metrics), design.negatives + 1))

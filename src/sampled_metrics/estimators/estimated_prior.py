@@ -10,12 +10,12 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from sampled_metrics.arrays import Floats
+from sampled_metrics._arrays import Floats
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.banded import Banded
 from sampled_metrics.estimators.rank_prior import RankPrior, distribution_of_ranks
-from sampled_metrics.metrics import Metric
-from sampled_metrics.outcomes import Group, Outcomes
+from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.sampling.outcomes import Group, Outcomes
 
 Matrix = Callable[[Floats, int], Floats]
 """(prior (n,), number of events) → the (m + 1, m + 1) matrix whose solution with AᵀD f are the weights."""
@@ -30,7 +30,7 @@ class Tradeoff(Protocol):
 
 
 @dataclass(frozen=True)
-class Weighed:
+class BiasVarianceTradeoff:
     """BV γ: (1-γ) AᵀDA + γ diag(AᵀD1), eq. 25 of Krichene and Rendle.
 
     Attributes:

@@ -5,11 +5,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from sampled_metrics.arrays import Floats
-from sampled_metrics.design import Design
+from sampled_metrics._arrays import Floats
 from sampled_metrics.estimators.linear import LinearEstimator, Solved
 from sampled_metrics.estimators.reduction import reduced
-from sampled_metrics.metrics import RankMetric
+from sampled_metrics.metrics.held_out import RankMetric
+from sampled_metrics.sampling.design import SamplingDesign
 
 
 @dataclass(frozen=True)
@@ -28,17 +28,17 @@ class ConstrainedLeastSquares(LinearEstimator):
     def __str__(self) -> str:
         return "cls"
 
-    def weights(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
+    def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
         """Solve the problem for each metric."""
         return _solved(design.assumed(self.replacement), candidates, metrics).weights
 
-    def condition_number(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
+    def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
         """Of the equations of the steps that are not 0, the largest of the metrics'."""
         return _solved(design.assumed(self.replacement), candidates, metrics).condition_number
 
 
 @lru_cache(maxsize=128)
-def _solved(design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Solved:
+def _solved(design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Solved:
     from scipy.optimize import nnls  # slow to import, and wanted here alone
 
     problem = reduced(candidates, design, metrics)

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sampled_metrics.arrays import Floats
-from sampled_metrics.checks import require_finite, require_room
-from sampled_metrics.design import Design
+from sampled_metrics._arrays import Floats
+from sampled_metrics._validation import check_memory_limit, require_finite
 from sampled_metrics.errors import DataError
-from sampled_metrics.metrics import Metric, RankMetric
-from sampled_metrics.outcomes import Outcomes
+from sampled_metrics.metrics.held_out import Metric, RankMetric
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.outcomes import Outcomes
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class LinearEstimator(ABC):
     """An estimator that is fixed by its weights for one design, one n and one metric."""
 
     @abstractmethod
-    def weights(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
+    def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
         """Return the (metrics, m + 1) weights of x = 0 … m for samples of a design from n candidates."""
 
-    def condition_number(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
+    def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
         """Return that of the equations behind the weights, 1 where none are solved; arguments as of `weights`."""
         return 1.0
 
@@ -69,8 +69,8 @@ class LinearEstimator(ABC):
         for group in outcomes.groups:
             if group.negatives == 0:
                 raise DataError(f"{self} has no weights for an event without sampled negatives; mle is valid")
-            design = Design(group.negatives, outcomes.replacement)
-            require_room((len(metrics), design.negatives + 1), f"weights of {self} for {design}", "take fewer")
+            design = SamplingDesign(group.negatives, outcomes.replacement)
+            check_memory_limit((len(metrics), design.negatives + 1), f"weights of {self} for {design}", "take fewer")
             of_group = self.weights(design, group.candidates, tuple(group.target(metric) for metric in metrics))
             require_finite(of_group, f"weights of {self} for n = {group.candidates} candidates and {design}")
             weights[:, group.outcomes] = of_group[:, group.x]

@@ -13,12 +13,12 @@ from functools import cache
 import numpy as np
 from scipy.special import gammaln
 
-from sampled_metrics.arrays import Floats
-from sampled_metrics.checks import require_room
-from sampled_metrics.design import Design
+from sampled_metrics._arrays import Floats
+from sampled_metrics._validation import check_memory_limit
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.linear import LinearEstimator
-from sampled_metrics.metrics import RankMetric
+from sampled_metrics.metrics.held_out import RankMetric
+from sampled_metrics.sampling.design import SamplingDesign
 
 
 def linear(k: Floats, candidates: int, negatives: int) -> Floats:
@@ -60,14 +60,14 @@ class Mapping(LinearEstimator):
     def __str__(self) -> str:
         return self.label
 
-    def weights(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
+    def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
         """Average each metric between the mapped ranks.
 
         Raises:
             DataError: a metric is 0 beyond a rank below f(1), its cut-off, so that no sampled rank stands for it; or n
                 is too large for the memory that is allowed.
         """
-        require_room(
+        check_memory_limit(
             (len(metrics) + 3, candidates),
             f"the metrics at every rank of {candidates} candidates",
             "take an estimator that does not hold them, such as rank-estimate or uncorrected",

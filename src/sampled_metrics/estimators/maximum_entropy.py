@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp, xlogy
 
-from sampled_metrics.arrays import Floats
+from sampled_metrics._arrays import Floats
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.banded import Banded
 from sampled_metrics.estimators.rank_prior import PlugInEstimator
-from sampled_metrics.outcomes import Outcomes
+from sampled_metrics.sampling.outcomes import Outcomes
 
 GAP = 1e-8
 """The duality gap that a solution may have at most."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampled_metrics.arrays import Floats
+from sampled_metrics._arrays import Floats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.banded import Banded
 from sampled_metrics.estimators.rank_prior import PlugInEstimator
-from sampled_metrics.outcomes import Outcomes
+from sampled_metrics.sampling.outcomes import Outcomes
 
 
 @dataclass(frozen=True)

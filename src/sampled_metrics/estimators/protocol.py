@@ -1,6 +1,6 @@
 """What an estimator is: fitted before a sample is seen, it then says what the true metrics are (section 5).
 
-A sample is a count of outcomes (`sampled_metrics.outcomes`): how many events had x of m negatives above their held-out
+A sample is a count of outcomes (`sampled_metrics.sampling.outcomes`): how many events had x of m negatives above their held-out
 item. Everything that an estimator needs beside it, n and m included, is in the outcomes.
 """
 
@@ -9,9 +9,9 @@ from typing import Protocol
 
 import numpy as np
 
-from sampled_metrics.arrays import Floats
-from sampled_metrics.metrics import Metric
-from sampled_metrics.outcomes import Outcomes
+from sampled_metrics._arrays import Floats
+from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.sampling.outcomes import Outcomes
 
 
 class Estimate(Protocol):

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampled_metrics.arrays import Floats
-from sampled_metrics.design import Design
+from sampled_metrics._arrays import Floats
 from sampled_metrics.estimators.linear import LinearEstimator
-from sampled_metrics.metrics import RankMetric
+from sampled_metrics.metrics.held_out import RankMetric
+from sampled_metrics.sampling.design import SamplingDesign
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class RankEstimate(LinearEstimator):
     def __str__(self) -> str:
         return "rank-estimate"
 
-    def weights(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
+    def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
         """Scale every sampled rank up to the n candidates."""
         x = np.arange(design.negatives + 1)
         whole, rest = divmod(candidates - 1, design.negatives + self.extra_divisor)  # (n - 1) x may be beyond integers

@@ -11,10 +11,10 @@ from typing import Protocol
 
 import numpy as np
 
-from sampled_metrics.arrays import Floats
-from sampled_metrics.checks import require_sum_of_one
-from sampled_metrics.metrics import Metric
-from sampled_metrics.outcomes import Group, Outcomes
+from sampled_metrics._arrays import Floats
+from sampled_metrics._validation import require_sum_of_one
+from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.sampling.outcomes import Group, Outcomes
 
 
 class RankPrior(Protocol):

@@ -10,11 +10,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from sampled_metrics.arrays import Floats
-from sampled_metrics.checks import require_room, require_sum_of_one
-from sampled_metrics.design import Design
-from sampled_metrics.distributions import pmf
-from sampled_metrics.metrics import RankMetric
+from sampled_metrics._arrays import Floats
+from sampled_metrics._validation import check_memory_limit, require_sum_of_one
+from sampled_metrics.metrics.held_out import RankMetric
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import pmf
 
 _ROWS = 4096  # of A in a block, beside those of R
 
@@ -37,7 +37,7 @@ class Reduction:
 
 
 @lru_cache(maxsize=16)
-def reduced(candidates: int, design: Design, metrics: tuple[RankMetric, ...]) -> Reduction:
+def reduced(candidates: int, design: SamplingDesign, metrics: tuple[RankMetric, ...]) -> Reduction:
     """Reduce eq. 21 under the uniform prior.
 
     Args:
@@ -51,8 +51,8 @@ def reduced(candidates: int, design: Design, metrics: tuple[RankMetric, ...]) ->
     columns = design.negatives + 1
     rows = max(_ROWS, 2 * (columns + len(metrics)))
     instead = "take an estimator that solves no equations, such as rank-estimate or uncorrected"
-    require_room((len(metrics) + 3, candidates), f"the metrics at every rank of {candidates} candidates", instead)
-    require_room((rows + columns, columns + len(metrics)), f"the equations for {design}", instead)
+    check_memory_limit((len(metrics) + 3, candidates), f"the metrics at every rank of {candidates} candidates", instead)
+    check_memory_limit((rows + columns, columns + len(metrics)), f"the equations for {design}", instead)
     values = np.stack([metric.values(candidates) for metric in metrics], axis=1)
     system = np.empty((0, columns + len(metrics)))
     marginal, joint = np.zeros(columns), np.zeros((columns, len(metrics)))

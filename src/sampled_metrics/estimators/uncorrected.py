@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampled_metrics.arrays import Floats
-from sampled_metrics.design import Design
+from sampled_metrics._arrays import Floats
 from sampled_metrics.estimators.linear import LinearEstimator
-from sampled_metrics.metrics import RankMetric
+from sampled_metrics.metrics.held_out import RankMetric
+from sampled_metrics.sampling.design import SamplingDesign
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,6 @@ class Uncorrected(LinearEstimator):
     def __str__(self) -> str:
         return "uncorrected"
 
-    def weights(self, design: Design, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
+    def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
         """Ignore the number of candidates, as a sampled evaluation does."""
         return np.stack([metric.values(design.negatives + 1) for metric in metrics])

@@ -14,8 +14,8 @@ from sampled_metrics.recommenders.item_cf import ItemCF
 from sampled_metrics.recommenders.models import Model, read_model
 from sampled_metrics.recommenders.parameters import config_schema
 from sampled_metrics.recommenders.popularity import Popularity
+from sampled_metrics.recommenders.precomputed import PrecomputedRanks
 from sampled_metrics.recommenders.random_scores import RandomScores
-from sampled_metrics.recommenders.ready_made import ReadyMadeRanks
 
 __all__ = [
     "RECOMMENDERS",
@@ -25,8 +25,8 @@ __all__ = [
     "Recommender",
     "build",
     "config_schema",
+    "precomputed",
     "read_model",
-    "ready_made",
     "recommender",
 ]
 
@@ -49,7 +49,7 @@ RECOMMENDERS: dict[str, Any] = {
 }
 """The recommenders that can be trained, by the `type` of their config entry."""
 
-TYPES: dict[str, Any] = RECOMMENDERS | {"ranks": ReadyMadeRanks}
+TYPES: dict[str, Any] = RECOMMENDERS | {"ranks": PrecomputedRanks}
 """What a config entry may be of: a recommender to train, or ranks that are there already."""
 
 
@@ -68,16 +68,16 @@ def build(entry: Mapping[str, Any]) -> Any:
         raise ConfigError(f"recommender of type {kind}: {error}") from None
 
 
-def ready_made(entry: Mapping[str, Any]) -> ReadyMadeRanks | None:
+def precomputed(entry: Mapping[str, Any]) -> PrecomputedRanks | None:
     """Return the ready-made ranks that a config entry names, or None if it names a recommender to train."""
     built = build(entry)
-    return built if isinstance(built, ReadyMadeRanks) else None
+    return built if isinstance(built, PrecomputedRanks) else None
 
 
 def recommender(entry: Mapping[str, Any]) -> Recommender:
     """Build a recommender that can be trained from its config entry; ready-made ranks cannot."""
     built = build(entry)
-    if isinstance(built, ReadyMadeRanks):
+    if isinstance(built, PrecomputedRanks):
         raise ConfigError("ready-made ranks (type ranks) cannot be trained")
     trained: Recommender = built
     return trained

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from sampled_metrics.arrays import Floats
+from sampled_metrics._arrays import Floats
 
 ROW_NORMS: dict[str, Callable[[Floats], Floats]] = {
     "l2": lambda rows: np.sqrt(np.einsum("ij,ij->i", rows, rows)),
@@ -25,7 +25,7 @@ ROWS_AT_ONCE = 24 * 2**20
 """Bytes of the rows that are made by one product; more would be no faster."""
 
 
-class Occurrences:
+class Interactions:
     """Events by user and by item.
 
     Attributes:
@@ -96,17 +96,17 @@ class Weighting:
             owners = np.repeat(np.arange(block.stop - block.start), np.diff(kept.indptr[block.start : block.stop + 1]))
             kept.data[stored] = self.normalized(kept[block].toarray())[owners, kept.indices[stored]]
 
-    def columns(self, occurrences: Occurrences, items: slice, rows: int) -> Floats:
+    def columns(self, interactions: Interactions, items: slice, rows: int) -> Floats:
         """Similarities of some items to all, as (items, some items): what an event with a row's item adds to scores.
 
         Args:
-            occurrences: the events.
+            interactions: the events.
             items: which items, the columns.
             rows: how many to make at a time.
         """
-        similar = np.empty((len(occurrences.users), items.stop - items.start))
+        similar = np.empty((len(interactions.users), items.stop - items.start))
         for block in blocks(items, rows):
-            cosines = occurrences.cosines(block)
+            cosines = interactions.cosines(block)
             self.sharpen(cosines)
             dense = cosines.toarray()
             if not self.keep_self:

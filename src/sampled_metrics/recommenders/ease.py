@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from sampled_metrics.arrays import Floats
+from sampled_metrics._arrays import Floats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders.models import SimilarityModel
 from sampled_metrics.recommenders.parameters import parameter

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from sampled_metrics.memory import Shape, left, require
-from sampled_metrics.recommenders.cosine import ROW_BYTES, ROW_NORMS, Occurrences, Weighting, rows_at_once
+from sampled_metrics.ranking.memory import Shape, left, require
+from sampled_metrics.recommenders.cosine import ROW_BYTES, ROW_NORMS, Interactions, Weighting, rows_at_once
 from sampled_metrics.recommenders.models import CosineModel, SimilarityModel
 from sampled_metrics.recommenders.neighbours import KEPT_BYTES, near_items
 from sampled_metrics.recommenders.parameters import parameter
@@ -68,11 +68,11 @@ class ItemCF:
         weighting = Weighting(self.exponent, self.keep_self, self.row_norm, self.denominator)
         if self.neighbours is None and self.neighbours_prime is None:
             return CosineModel(weighting)
-        occurrences = Occurrences(training)
+        interactions = Interactions(training)
         rows = rows_at_once(items, left(least, memory) + ROW_BYTES * items)
-        kept = near_items(occurrences, self.neighbours, self.neighbours_prime, rows)
+        kept = near_items(interactions, self.neighbours, self.neighbours_prime, rows)
         if self.keep_self:
-            kept = csr_array(kept + diags_array((occurrences.users > 0).astype(np.float64)))
+            kept = csr_array(kept + diags_array((interactions.users > 0).astype(np.float64)))
             kept.eliminate_zeros()  # of items without users
         weighting.apply(kept, rows)
         return SimilarityModel(csr_array(kept.T))

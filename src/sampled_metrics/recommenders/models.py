@@ -9,11 +9,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from sampled_metrics import files
-from sampled_metrics.arrays import Floats
+from sampled_metrics import _files
+from sampled_metrics._arrays import Floats
 from sampled_metrics.errors import DataError
-from sampled_metrics.recommenders.cosine import Occurrences, Weighting, rows_at_once
-from sampled_metrics.stage_files import read_npz
+from sampled_metrics.recommenders.cosine import Interactions, Weighting, rows_at_once
+from sampled_metrics.workflow.stage_files import read_npz
 
 
 class Model(Protocol):
@@ -64,7 +64,7 @@ class FactorModel:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the factors."""
-        files.write_npz(path, kind=np.array("factors"), user_factors=self.user_factors, item_factors=self.item_factors)
+        _files.write_npz(path, kind=np.array("factors"), user_factors=self.user_factors, item_factors=self.item_factors)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class SimilarityModel:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the similarity, sparse or dense as it is."""
         if isinstance(self.similarity, csr_array):
-            files.write_npz(
+            _files.write_npz(
                 path,
                 kind=np.array("sparse similarity"),
                 data=self.similarity.data,
@@ -93,7 +93,7 @@ class SimilarityModel:
                 indptr=self.similarity.indptr,
             )
         else:
-            files.write_npz(path, kind=np.array("similarity"), similarity=self.similarity)
+            _files.write_npz(path, kind=np.array("similarity"), similarity=self.similarity)
 
 
 @dataclass(frozen=True)
@@ -110,12 +110,12 @@ class CosineModel:
         """Return the scores of a block, (users, items)."""
         every = training.shape[1]
         chosen = slice(*items.indices(every)[:2])
-        similar = self.weighting.columns(Occurrences(training), chosen, rows_at_once(every))
+        similar = self.weighting.columns(Interactions(training), chosen, rows_at_once(every))
         return np.asarray(training[users] @ similar)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the weighting."""
-        files.write_npz(
+        _files.write_npz(
             path,
             kind=np.array("cosine"),
             exponent=np.array(float(self.weighting.exponent)),
@@ -148,7 +148,7 @@ class RandomModel:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the key."""
-        files.write_npz(path, kind=np.array("random"), key=np.array(self.key, dtype=np.uint64))
+        _files.write_npz(path, kind=np.array("random"), key=np.array(self.key, dtype=np.uint64))
 
 
 def _sparse_similarity(arrays: Mapping[str, np.ndarray]) -> SimilarityModel:
@@ -218,6 +218,6 @@ def read_stored(path: str | os.PathLike[str]) -> Stored:
     kind = str(arrays["kind"]) if "kind" in arrays else ""
     if kind not in KINDS:
         raise DataError(f"{path}: is not {MODEL}")
-    headers = files.npz_headers(path)
+    headers = _files.npz_headers(path)
     large = [name for name, (shape, _) in headers.items() if shape]
     return Stored(kind, sum(math.prod(headers[name][0]) * headers[name][1].itemsize for name in large))

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sampled_metrics.arrays import Floats, Ints
-from sampled_metrics.recommenders.cosine import Occurrences, blocks
+from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics.recommenders.cosine import Interactions, blocks
 
 KEPT_BYTES = 64
 """Bytes that a kept neighbour takes, all copies together."""
@@ -27,22 +27,22 @@ def nearest(similar: Floats, items: Ints, k: int) -> Ints:
     return near[order[:k]]
 
 
-def near_items(occurrences: Occurrences, k: int | None, k_prime: int | None, rows: int) -> csr_array:
+def near_items(interactions: Interactions, k: int | None, k_prime: int | None, rows: int) -> csr_array:
     """Return the cosines that eq. 28 keeps, as sparse (items, items); an item is no neighbour of its own.
 
     s_ij, in row i, is kept if i is among the k items nearest to j, and j among the k' nearest to i.
 
     Args:
-        occurrences: the events.
+        interactions: the events.
         k: size of the first neighbourhood; None for all.
         k_prime: size of the second; None for all. One of them is a number.
         rows: for how many items to compute all cosines at a time.
     """
-    items = len(occurrences.users)
+    items = len(interactions.users)
     most = min(max(k or 0, k_prime or 0), items)
     near, cosines, found = np.empty((items, most), np.int32), np.empty((items, most)), np.zeros(items, np.int64)
     for block in blocks(slice(0, items), rows):
-        similar = occurrences.cosines(block)
+        similar = interactions.cosines(block)
         for row, item in enumerate(range(block.start, block.stop)):
             stored = slice(similar.indptr[row], similar.indptr[row + 1])
             others, values = similar.indices[stored], similar.data[stored]

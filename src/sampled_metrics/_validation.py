@@ -1,0 +1,149 @@
+"""What must hold of the arguments that people give, and of numbers on the way to a result."""
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sampled_metrics.errors import ConfigError, DataError, NumericError
+
+TOLERANCE = 1e-9
+"""How far sums of probabilities may be from 1: some thousand times what rounding does to them."""
+
+
+def require_sum_of_one(probabilities: ArrayLike, what: str, tolerance: float = TOLERANCE) -> None:
+    """Refuse distributions that are none.
+
+    Args:
+        probabilities: (…, outcomes), one distribution along the last axis.
+        what: what they are, for the message.
+        tolerance: how far each sum may be from 1.
+
+    Raises:
+        NumericError: one is negative, is not a number, or they do not sum to 1.
+    """
+    probabilities = np.asarray(probabilities)
+    sums = probabilities.sum(axis=-1)
+    wrong = ~(np.abs(sums - 1) <= tolerance)
+    if wrong.any():
+        raise NumericError(f"{what}: probabilities sum to {np.atleast_1d(sums[wrong])[0]:.12g}, not to 1")
+    if probabilities.min(initial=0.0) < -tolerance:
+        raise NumericError(f"{what}: a probability is {probabilities.min():.12g}, below 0")
+
+
+def require_finite(numbers: ArrayLike, what: str) -> None:
+    """Refuse numbers that are infinite or none.
+
+    Raises:
+        NumericError: one is.
+    """
+    numbers = np.asarray(numbers)
+    wrong = ~np.isfinite(numbers)
+    if wrong.any():
+        raise NumericError(f"{what}: {int(wrong.sum())} of {numbers.size} are not finite numbers")
+
+
+MEMORY_LIMIT = 4 * 2**30
+"""Bytes that an array of an estimator may take."""
+
+
+def check_memory_limit(shape: tuple[int, ...], what: str, instead: str) -> None:
+    """Refuse an array of double precision that is too large, before it is made.
+
+    Args:
+        shape: of the array.
+        what: what it is, for the message.
+        instead: what to do about it.
+
+    Raises:
+        DataError: it would take more than 4 GiB.
+    """
+    needed = 8 * math.prod(map(int, shape))
+    if needed > MEMORY_LIMIT:
+        raise DataError(
+            f"{what} would take {needed / 2**30:.3g} GiB, and no array may take more than {MEMORY_LIMIT / 2**30:g}; {instead}"
+        )
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number by its type; True and False are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_real(value: Any) -> bool:
+    """Whether it is a real number by its type, NaN included; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def shown(value: Any) -> str:
+    """Return a value as people write it, for messages: text in quotation marks, numpy's numbers as Python's."""
+    return f"{value.item() if isinstance(value, np.generic) else value!r:.80}"
+
+
+def refuse_masked(values: Any, what: str) -> None:
+    """Refuse arrays, and lists of them, in which something is masked.
+
+    Args:
+        values: anything; only masked arrays have a mask.
+        what: what to call it in messages.
+
+    Raises:
+        DataError: an entry is masked.
+    """
+    parts = values if isinstance(values, list | tuple) else [values]
+    masked = sum(int(np.ma.getmaskarray(part).sum()) for part in parts if np.ma.is_masked(part))
+    if masked:
+        raise DataError(f"{what}: has {masked} masked, and none may be missing; leave out what has no number")
+
+
+def label_of(given: Any, what: str) -> str:
+    """Return a label.
+
+    Args:
+        given: one label.
+        what: what it is of, for messages.
+
+    Raises:
+        ConfigError: it is no text.
+    """
+    if not isinstance(given, str):
+        raise ConfigError(f"{what}: a label is text, not {shown(given)}")
+    return given
+
+
+def labels_of(given: str | Sequence[str], what: str) -> list[str]:
+    """Return labels as a list.
+
+    Args:
+        given: one label, or several.
+        what: what they are of, for messages.
+
+    Raises:
+        ConfigError: there are none, one is no text, or one is there twice.
+    """
+    try:
+        labels = [given] if isinstance(given, str) else [label_of(each, what) for each in given]
+    except TypeError:
+        raise ConfigError(f"{what}: give one label or a list of them, not {shown(given)}") from None
+    if not labels:
+        raise ConfigError(f"{what}: give one label or more")
+    for at, label in enumerate(labels):
+        if label in labels[:at]:
+            raise ConfigError(f"{what}: {label!r} is there twice; give each label once")
+    return labels
+
+
+def names_of_two(given: Any) -> tuple[str, str]:
+    """Return the names of two recommenders.
+
+    Raises:
+        DataError: they are not two texts, or the same one.
+    """
+    if not isinstance(given, list | tuple) or len(given) != 2 or not all(isinstance(each, str) for each in given):
+        raise DataError(f"names must be two texts, one for each recommender, not {shown(given)}")
+    if given[0] == given[1]:
+        raise DataError(f"the two recommenders must have different names, not {given[0]!r} twice")
+    return given[0], given[1]

@@ -1,0 +1,82 @@
+"""Corrections for users with several relevant items.
+
+What is sampled are irrelevant items, so that for the i-th best of a user's R relevant items the true rank is b + i: b
+irrelevant items above it, which only the sample suggests, and i, which is known. Every metric of eqs 2-6 is a sum over
+i of a function of b + i, and each term is corrected as a metric of its own (`Metric.at_position`).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sampled_metrics._arrays import Floats
+from sampled_metrics._validation import refuse_masked
+from sampled_metrics.errors import DataError
+from sampled_metrics.estimators import Estimator
+from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.sampling.outcomes import Outcomes
+
+
+def correct_many(
+    estimator: Estimator,
+    metrics: Sequence[Metric],
+    above: ArrayLike,
+    negatives: ArrayLike,
+    irrelevant: ArrayLike,
+    *,
+    replacement: bool = False,
+    adaptive: bool = False,
+) -> Floats:
+    """Estimate the true mean metrics of users who may have several relevant items.
+
+    Args:
+        estimator: any estimator; it is fitted once for each position i.
+        metrics: the metrics.
+        above: (users, most relevant) how many sampled irrelevant items rank above the user's best relevant item, second
+            best, and so on; rows of users with fewer relevant items are filled up with -1.
+        negatives: (users,) or one number: m, sampled irrelevant items.
+        irrelevant: (users,) or one number: all irrelevant items that could have been sampled.
+        replacement: whether they were sampled with replacement.
+        adaptive: whether m depends on what was seen.
+
+    Returns:
+        (metrics,) estimates of the means over users.
+
+    Raises:
+        DataError: there are no users, a user has no relevant item, counts that decrease or exceed m, an entry is
+            masked, or the estimator is not valid for such samples.
+    """
+    for name, values in {"above": above, "negatives": negatives, "irrelevant": irrelevant}.items():
+        refuse_masked(values, name)
+    x = np.atleast_2d(np.asarray(above, dtype=np.int64))
+    there = x >= 0
+    relevant = there.sum(axis=1)
+    users = len(x)
+    if users == 0:
+        raise DataError("there are no users to estimate from")
+    m, pool = (np.broadcast_to(np.asarray(each, dtype=np.int64), users) for each in (negatives, irrelevant))
+    _refuse(relevant == 0, "has no relevant item")
+    _refuse((there[:, 1:] & ~there[:, :-1]).any(axis=1), "has -1 before its last relevant item")
+    _refuse((there[:, 1:] & (np.diff(x, axis=1) < 0)).any(axis=1), "has fewer sampled items above a worse item")
+    _refuse((x > m[:, np.newaxis]).any(axis=1), "has more sampled items above a relevant item than were sampled")
+    total = np.zeros(len(metrics))
+    for position in range(1, relevant.max() + 1):
+        of_users = relevant >= position
+        outcomes, which = Outcomes.observed(
+            x[of_users, position - 1],
+            m[of_users],
+            pool[of_users] + 1,
+            replacement=replacement,
+            adaptive=adaptive,
+            position=position,
+            relevant=relevant[of_users],
+        )
+        counts = np.bincount(which, minlength=len(outcomes))
+        total += estimator.fit(outcomes, metrics).estimate(counts) * (of_users.sum() / users)
+    return total
+
+
+def _refuse(wrong: ArrayLike, says: str) -> None:
+    if np.any(wrong):
+        raise DataError(f"user {int(np.argmax(wrong)) + 1}: {says}")

@@ -1,0 +1,9 @@
+"""What people do with ranks: evaluate, correct, compare, expect, plan. Each is a function that returns a table."""
+
+from sampled_metrics.evaluation.compare import compare
+from sampled_metrics.evaluation.correct import correct
+from sampled_metrics.evaluation.evaluate import evaluate
+from sampled_metrics.evaluation.expect import expect
+from sampled_metrics.evaluation.plan import plan
+
+__all__ = ["compare", "correct", "evaluate", "expect", "plan"]

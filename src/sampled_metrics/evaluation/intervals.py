@@ -1,0 +1,202 @@
+"""Intervals for means over users: bootstrap and delta method, for any function of how many users had which outcome.
+
+Users are the unit: they are taken as drawn at random from a population, with whatever their samples of negatives
+showed, so that the error of sampling negatives is included. Users with the same outcome are the same, so that a
+bootstrap sample is a multinomial count of outcomes, whatever the number of users.
+
+The bootstrap interval is BCa: bias-corrected and accelerated (B. Efron, Better Bootstrap Confidence Intervals, 1987).
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import is_real, is_whole, shown
+from sampled_metrics.errors import ConfigError, DataError
+
+Statistic = Callable[[np.ndarray], Floats]
+"""(samples, outcomes) counts → (samples, metrics) estimates."""
+
+Progress = Callable[[Iterable[int]], Iterable[int]]
+"""Wraps a range, for a progress bar."""
+
+METHODS = ("bootstrap", "delta")
+
+MOST_OUTCOMES = 300
+"""Up to this many outcomes a statistic that is not linear is computed with one user left out for each."""
+
+MOST_RESAMPLES = 1_000_000
+"""Beyond it the ends of an interval no longer move by what is shown."""
+
+_BLOCK = 4_000_000  # counts that are held at once
+
+_NUMBERS = 2**25  # that a statistic holds at once for all samples of a block
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """How sure estimates are.
+
+    Attributes:
+        low: (metrics,) lower ends of the intervals.
+        high: (metrics,) upper ends.
+        standard_error: (metrics,) standard deviations of the estimates.
+        positive: (metrics,) how likely the quantity is above 0: the share of bootstrap samples, or of a normal number.
+    """
+
+    low: Floats
+    high: Floats
+    standard_error: Floats
+    positive: Floats
+
+
+@dataclass(frozen=True)
+class IntervalOptions:
+    """What interval is wanted.
+
+    Attributes:
+        confidence: how often it is to cover, above 0 and below 1.
+        method: bootstrap (BCa) or delta (normal, with a standard error by leaving out one user).
+        resamples: bootstrap samples, from 100 to 1,000,000.
+        seed: of their random numbers.
+    """
+
+    confidence: float = 0.95
+    method: str = "bootstrap"
+    resamples: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not is_real(self.confidence):
+            raise ConfigError(f"confidence must be a number above 0 and below 1, not {shown(self.confidence)}")
+        if not self.confidence > 0 or not 0.5 + self.confidence / 2 < 1:  # a confidence may round to 1 there
+            raise ConfigError(f"confidence must be above 0 and below 1, not {self.confidence}")
+        if self.method not in METHODS:
+            raise ConfigError(f"unknown interval {shown(self.method)}; it may be {', '.join(METHODS)}")
+        if not is_whole(self.resamples):
+            raise ConfigError(f"resamples must be a whole number, 100 or more, not {shown(self.resamples)}")
+        if not 100 <= self.resamples <= MOST_RESAMPLES:
+            raise ConfigError(f"resamples must be 100 or more, {MOST_RESAMPLES} at most, not {self.resamples}")
+        if not is_whole(self.seed) or self.seed < 0:
+            raise ConfigError(f"seed must be a whole number, 0 or more, not {shown(self.seed)}")
+
+
+def linear(weights: Floats) -> Statistic:
+    """Return the statistic Σ_x counts_x w_x / Σ_x counts_x of (metrics, outcomes) weights."""
+    return lambda counts: counts @ weights.T / counts.sum(axis=1, keepdims=True)
+
+
+def in_blocks(statistic: Statistic, numbers: int) -> Statistic:
+    """Return the same statistic, computed for a block of samples at a time if memory would not hold them all.
+
+    Args:
+        statistic: from counts to estimates.
+        numbers: how many it holds for each sample.
+    """
+    step = max(1, _NUMBERS // numbers)
+
+    def of_blocks(counts: np.ndarray) -> Floats:
+        if counts.ndim == 1 or len(counts) <= step:
+            return statistic(counts)
+        return np.concatenate([statistic(counts[first : first + step]) for first in range(0, len(counts), step)])
+
+    return of_blocks
+
+
+def uncertainty(
+    statistic: Statistic,
+    counts: Ints,
+    options: IntervalOptions,
+    *,
+    weights: Floats | None = None,
+    progress: Progress = lambda blocks: blocks,
+) -> Uncertainty:
+    """Compute intervals of a statistic of the users' outcomes.
+
+    Args:
+        statistic: from counts to estimates.
+        counts: (outcomes,) how many users had each outcome.
+        options: what interval is wanted.
+        weights: (metrics, outcomes), if the statistic is linear with these.
+        progress: wraps the blocks of bootstrap samples, for a progress bar.
+
+    Raises:
+        DataError: there are fewer than two users, or the delta method is asked for where it would cost too much.
+    """
+    users = int(counts.sum())
+    if users < 2:
+        raise DataError(f"an interval needs two users or more, not {users}")
+    estimate = statistic(counts[np.newaxis])[0]
+    left_out = _left_out(statistic, counts, weights, estimate)
+    if options.method == "delta":
+        if left_out is None:
+            raise DataError(
+                f"the delta method for an estimator that is not linear needs {MOST_OUTCOMES} different outcomes or "
+                f"fewer, not {len(counts)}; take the bootstrap"
+            )
+        variance = counts @ (left_out - counts @ left_out / users) ** 2 * (users - 1) / users
+        error = np.sqrt(variance)
+        reach = ndtri(0.5 + options.confidence / 2) * error
+        return Uncertainty(estimate - reach, estimate + reach, error, _above_zero(estimate, error))
+    replicates = _bootstrap(statistic, counts, options, progress)
+    low, high = _bca(estimate, replicates, left_out, counts, options.confidence)
+    return Uncertainty(low, high, replicates.std(axis=0, ddof=1), 1 - _share_below(replicates, 0.0))
+
+
+def _left_out(statistic: Statistic, counts: Ints, weights: Floats | None, estimate: Floats) -> Floats | None:
+    """Estimates with one user less, by the outcome of that user, as (outcomes, metrics)."""
+    users = counts.sum()
+    if weights is not None:
+        return (users * estimate - weights.T) / (users - 1)
+    if len(counts) > MOST_OUTCOMES:
+        return None
+    left_out = np.tile(estimate, (len(counts), 1))
+    there = np.flatnonzero(counts)
+    left_out[there] = statistic(counts - np.eye(len(counts), dtype=counts.dtype)[there])
+    return left_out
+
+
+def _bootstrap(statistic: Statistic, counts: Ints, options: IntervalOptions, progress: Progress) -> Floats:
+    """Return (resamples, metrics) estimates."""
+    rng = np.random.default_rng(options.seed)
+    users = counts.sum()
+    step = max(1, _BLOCK // len(counts))
+    blocks = [
+        statistic(rng.multinomial(users, counts / users, size=min(step, options.resamples - first)))
+        for first in progress(range(0, options.resamples, step))
+    ]
+    return np.concatenate(blocks)
+
+
+def _bca(
+    estimate: Floats, replicates: Floats, left_out: Floats | None, counts: Ints, confidence: float
+) -> tuple[Floats, Floats]:
+    """Quantiles of the replicates at levels that are corrected for bias and skewness."""
+    below = _share_below(replicates, estimate)
+    smallest = 0.5 / len(replicates)
+    shift = ndtri(np.clip(below, smallest, 1 - smallest))
+    acceleration = np.zeros_like(estimate)
+    if left_out is not None:
+        off = counts @ left_out / counts.sum() - left_out
+        spread = counts @ off**2
+        acceleration = np.divide(counts @ off**3, 6 * spread**1.5, out=acceleration, where=spread > 0)
+    ends = []
+    for tail in (0.5 - confidence / 2, 0.5 + confidence / 2):
+        moved = shift + ndtri(tail)
+        level = ndtr(shift + moved / np.maximum(1 - acceleration * moved, 1e-3))
+        ends.append(np.array([np.quantile(column, at) for column, at in zip(replicates.T, level, strict=True)]))
+    return ends[0], ends[1]
+
+
+def _share_below(replicates: Floats, value: Floats | float) -> Floats:
+    """Share of the replicates that are below a value, those that are equal but for rounding counted as half."""
+    rounding = 1e-12 * np.abs(replicates).max(axis=0)
+    return ((replicates < value - rounding).mean(axis=0) + (replicates <= value + rounding).mean(axis=0)) / 2
+
+
+def _above_zero(estimate: Floats, error: Floats) -> Floats:
+    safe = np.where(error > 0, error, 1.0)
+    return np.where(error > 0, ndtr(estimate / safe), 0.5 + np.sign(estimate) / 2)

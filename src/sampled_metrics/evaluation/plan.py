@@ -1,0 +1,201 @@
+"""How many negatives, or users, it takes to order two recommenders rightly."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from sampled_metrics._validation import is_real, label_of, names_of_two, shown
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.estimators import estimator_labels, linear_estimator
+from sampled_metrics.evaluation.result import Result
+from sampled_metrics.metrics.held_out import metric as metric_of
+from sampled_metrics.ranks.frames import places_of_users, rank_table, refuse_cut_rows
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.moments import probability_of_order, user_moments
+from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.study.names import estimator_name, metric_name
+from sampled_metrics.study.repetitions import EQUAL
+
+ESTIMATORS = ("uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01")
+"""Estimators unless others are stated."""
+
+
+def plan(
+    ranks_a: Any,
+    ranks_b: Any,
+    metric: str = "recall@10",
+    *,
+    confidence: float = 0.95,
+    estimators: str | Sequence[str] = ESTIMATORS,
+    replacement: bool = False,
+    candidates: ArrayLike | None = None,
+    names: tuple[str, str] = ("A", "B"),
+    progress: Callable[[Iterable[int]], Iterable[int]] = lambda sizes: sizes,
+) -> Result:
+    """Find the smallest sample that orders two recommenders rightly with a wanted probability (Figure 6, generalised).
+
+    Args:
+        ranks_a: exact ranks of the first recommender, as of `evaluate`.
+        ranks_b: exact ranks of the second one, of the same users, matched as of `compare`.
+        metric: a label, as of `evaluate`.
+        confidence: the wanted probability of the right order, above one half and below 1.
+        estimators: labels of estimators that are linear in the sample.
+        replacement: whether a negative may be sampled twice for the same user.
+        candidates: (users,) or one number: n, unless the ranks say it.
+        names: what to call the two.
+        progress: wraps the sample sizes that are tried, for a progress bar.
+
+    Returns:
+        A row for each estimator, with the columns estimator, negatives (the smallest m from which on the probability is
+        reached on these users; NA where none is), probability (at that m, or at the largest m tried), gap (the expected
+        difference there, better less worse, negative where the order is wrong on average), users (how many it would
+        take at that m if users, too, are a sample; NA where no number does). The last row, `exact`, is of all
+        candidates. Each recommender has negatives of its own.
+
+    Raises:
+        DataError: the ranks are none, of different users or candidates, or equal by the exact metric, so that no order
+            is right.
+        ConfigError: there is no such metric or estimator, an estimator is there twice, or confidence is out of range.
+    """
+    names, metric, estimators = names_of_two(names), label_of(metric, "metric"), estimator_labels(estimators)
+    if not is_real(confidence):
+        raise ConfigError(f"confidence must be a number above 0.5 and below 1, not {shown(confidence)}")
+    if not 0.5 < confidence < 1:
+        raise ConfigError(f"confidence must be above 0.5 and below 1, not {confidence}")
+    one, other = rank_table(ranks_a, candidates, names[0]), rank_table(ranks_b, candidates, names[1])
+    refuse_cut_rows(ranks_a, ranks_b, names)
+    other = other.rows(places_of_users(one, other, names))
+    differences = other.values(metric_of(metric)) - one.values(metric_of(metric))
+    gap = float(differences.mean())
+    if abs(gap) <= EQUAL:
+        raise DataError(
+            f"{names[0]} and {names[1]} have the same exact {metric_name(metric)}: no order is the right one"
+        )
+    better, worse = (other, one) if gap > 0 else (one, other)
+    study = _Study(better, worse, metric, tuple(estimators), replacement, {})
+    sizes = _sizes(one, other, replacement)
+    for m in progress(sizes):
+        study.at(m)
+    rows = [study.smallest(number, sizes, confidence) for number in range(len(estimators))]
+    error = float(differences.std(ddof=1)) if len(one) > 1 else np.nan
+    rows.append(_row("exact", None, _Chance(abs(gap), 0.0, error), confidence))
+    table = Result(rows)
+    return table.with_remarks(_sentences(table, metric, names if gap > 0 else names[::-1], confidence, sizes[-1]))
+
+
+@dataclass(frozen=True)
+class _Chance:
+    """An expected difference, better less worse.
+
+    Attributes:
+        gap: its expectation.
+        deviation: its standard deviation over samples of negatives, for these users.
+        of_user: standard deviation of one user's difference, over users and negatives.
+    """
+
+    gap: float
+    deviation: float
+    of_user: float
+
+    @property
+    def right(self) -> float:
+        """The probability of the right order on these users."""
+        return probability_of_order(self.gap, self.deviation)
+
+
+@dataclass(frozen=True)
+class _Study:
+    better: RankTable
+    worse: RankTable
+    metric: str
+    estimators: tuple[str, ...]
+    replacement: bool
+    known: dict[int, list[_Chance]]
+
+    def at(self, negatives: int) -> list[_Chance]:
+        """Return what each estimator gives with m negatives."""
+        if negatives not in self.known:
+            design = SamplingDesign(negatives, self.replacement)
+            means, variances = zip(*(self._of(table, design) for table in (self.better, self.worse)), strict=True)
+            gaps, variance = means[0] - means[1], variances[0] + variances[1]
+            users = len(gaps)
+            spread = gaps.var(axis=0, ddof=1) if users > 1 else np.full(gaps.shape[1], np.nan)
+            of_user = np.sqrt(spread + variance.mean(axis=0))
+            deviation = np.sqrt(variance.sum(axis=0)) / users
+            self.known[negatives] = [
+                _Chance(*map(float, row)) for row in zip(gaps.mean(axis=0), deviation, of_user, strict=True)
+            ]
+        return self.known[negatives]
+
+    def _of(self, table: RankTable, design: SamplingDesign) -> tuple[np.ndarray, np.ndarray]:
+        outcomes, wanted = Outcomes.of(design, table.mean_candidates), [metric_of(self.metric)]
+        weights = np.vstack([linear_estimator(label).fit(outcomes, wanted).weights for label in self.estimators])
+        return user_moments(table, design, weights)
+
+    def of(self, number: int, negatives: int) -> _Chance:
+        """Return what one estimator gives with m negatives, without fitting the others anew."""
+        if negatives in self.known:
+            return self.known[negatives][number]
+        return replace(self, estimators=(self.estimators[number],), known={}).at(negatives)[0]
+
+    def smallest(self, number: int, sizes: list[int], confidence: float) -> dict[str, Any]:
+        """Return the row of an estimator: the smallest m from which on the order is right often enough."""
+        enough = [self.at(m)[number].right >= confidence for m in sizes]
+        if not enough[-1]:
+            return _row(self.estimators[number], None, self.at(sizes[-1])[number], confidence)
+        first = len(enough) - next((at for at, each in enumerate(reversed(enough)) if not each), len(enough))
+        low, high = sizes[first - 1] if first else 0, sizes[first]
+        while high - low > 1:  # between a size that is not enough and one that is
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.of(number, middle).right >= confidence else (middle, high)
+        return _row(self.estimators[number], high, self.of(number, high), confidence)
+
+
+def _row(label: str, negatives: int | None, chance: _Chance, confidence: float) -> dict[str, Any]:
+    users: Any = pd.NA
+    if chance.gap > 0 and np.isfinite(chance.of_user):
+        users = max(2, int(np.ceil((float(ndtri(confidence)) * chance.of_user / chance.gap) ** 2)))
+    return {
+        "estimator": label,
+        "negatives": pd.NA if negatives is None else negatives,
+        "probability": chance.right,
+        "gap": chance.gap,
+        "users": users,
+    }
+
+
+def _sizes(one: RankTable, other: RankTable, replacement: bool) -> list[int]:
+    """Sample sizes to try, a tenth of a decade apart, up to all that each user has."""
+    candidates = np.concatenate((one.candidates, other.candidates))
+    most = int(candidates.max() if replacement else candidates.min()) - 1
+    if most < 1:
+        raise DataError("a user has no candidates besides the held-out item, so that there is nothing to sample")
+    return sorted({round(10 ** (tenth / 10)) for tenth in range(int(10 * np.log10(most)) + 1)} | {most})
+
+
+def _sentences(table: Result, metric: str, names: tuple[str, str], confidence: float, most: int) -> list[str]:
+    """Say what it takes; names are worse and better."""
+    what = metric_name(metric)
+    sentences = [f"By the exact {what}, {names[1]} is better than {names[0]}, by {table['gap'].iloc[-1]:.4f}."]
+    for row in table.iloc[:-1].to_dict("records"):
+        name = estimator_name(str(row["estimator"]))
+        if not pd.isna(row["negatives"]):
+            sentences.append(
+                f"{name}: {row['negatives']} negatives order the two rightly with a chance of {confidence:g} or more."
+            )
+        elif row["gap"] > 0:
+            sentences.append(
+                f"{name}: no sample of up to {most} negatives is enough for these users; with {most} the chance is "
+                f"{row['probability']:.2f}, and {row['users']} users would be needed."
+            )
+        else:
+            sentences.append(
+                f"{name}: orders the two wrongly on average even with {most} negatives; more users do not help."
+            )
+    return sentences

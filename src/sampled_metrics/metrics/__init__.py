@@ -1,0 +1,1 @@
+"""From a rank to a value."""

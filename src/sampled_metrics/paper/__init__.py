@@ -1,0 +1,1 @@
+"""What only the paper needs: its running example, its printed numbers and its claims."""

@@ -1,0 +1,1 @@
+"""From a model or scores to exact ranks."""

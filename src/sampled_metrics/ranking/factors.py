@@ -1,0 +1,187 @@
+"""Ranking by factors: a float32 product tells what is clear, and what is too close to call is computed once more.
+
+A matrix product is by far the fastest way to many scores, but it adds in an order of its own, which depends on the
+library, on its threads, and on where in the matrix an item stands: items of the same factors may differ in the last
+digit. So it is a sieve here. Blocks of scores are made, compared with the held-out item's score less and plus what
+rounding can do (near_ties.py), counted, and forgotten while in the cache. The few items in between, some in a hundred
+thousand, are compared by their scores proper. The counts are those of the scores, whatever made the product.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.near_ties import (
+    Factors,
+    error_bound,
+    first_of_the_same,
+    scaled,
+    scores_of_pairs,
+    thresholds,
+)
+
+PRECISIONS = {"float64": np.float64, "float32": np.float32}
+"""Numbers that scores can be computed in, by name."""
+
+USERS = 1024
+"""Users that are prepared together, and counted by one thread."""
+
+SCORES, ITEMS = 2**20, 4096
+"""Scores of a block, four megabytes of them; and the most items of one."""
+
+WORDS = 255
+"""Words of eight bytes, each 0 or 1, that can be added before a byte runs over."""
+
+
+class FactorCounter:
+    """Counts for each user the items that score above the held-out item, and the others that score the same.
+
+    Attributes:
+        blocks: consecutive users by block.
+    """
+
+    def __init__(
+        self, user_factors: Floats, item_factors: Floats, training: csr_array, held_out: Ints, precision: str
+    ) -> None:
+        """Prepare the factors.
+
+        Args:
+            user_factors: (users, d).
+            item_factors: (items, d).
+            training: (users, items) each stored pair is one that does not count, and stored once.
+            held_out: (users,) index of the held-out item, not one of the user's stored pairs.
+            precision: float64 or float32, what scores are rounded to.
+
+        Raises:
+            DataError: a score is not, or might not be, a finite number.
+        """
+        self._precision = precision
+        self._users = user_factors.astype(PRECISIONS[precision], copy=False)
+        self._items = item_factors.astype(PRECISIONS[precision], copy=False)
+        _require_finite(self._users, self._items)
+        self._same = first_of_the_same(self._items)
+        sieve, self._exponent = scaled(self._items, each=False)
+        self._longest = _lengths(sieve).max(initial=0.0)
+        self._sieve = np.ascontiguousarray(sieve.T)
+        self._training, self._held_out = training, held_out
+        users, items = training.shape
+        self._width = items if items <= ITEMS else ITEMS // 2
+        self._height = max(1, SCORES // self._width)
+        self.blocks = [np.arange(first, min(first + USERS, users)) for first in range(0, users, USERS)]
+
+    def count(self, users: Ints) -> tuple[Ints, Ints]:
+        """Return above and tied, (users,) each, of the users of a block."""
+        factors, held_out = self._users[users], self._held_out[users]
+        target = scores_of_pairs(factors, self._items, np.arange(len(users)), held_out)
+        sieve, exponents = scaled(factors, each=True)
+        exponents = exponents + self._exponent
+        doubt = error_bound(sieve.shape[1], self._precision, exponents) * _lengths(sieve) * self._longest
+        low, high = thresholds(np.ldexp(target.astype(np.float64), -exponents), doubt)
+        flat = ~factors.any(axis=1)  # without factors, all scores are 0
+        low[flat], high[flat] = np.inf, np.inf
+
+        above = np.zeros(len(users), dtype=np.int64)
+        doubtful = [(above[:0], above[:0])]
+        bits = np.zeros((self._height, -(-self._width // 8) * 8), dtype=np.bool_)
+        for top, first, scores in self._blocks_of_scores(sieve, users):
+            rows = slice(top, top + len(scores))
+            sure = count(scores, np.greater, high[rows], bits)
+            possible = count(scores, np.greater_equal, low[rows], bits)
+            above[rows] += sure
+            unsettled = np.flatnonzero(possible != sure)
+            if len(unsettled):
+                near = (scores[unsettled] >= low[rows][unsettled]) & (scores[unsettled] <= high[rows][unsettled])
+                row, column = np.nonzero(near)
+                doubtful.append((top + unsettled[row], first + column))
+        row, item = (np.concatenate(each) for each in zip(*doubtful, strict=True))
+        same = self._same[item] == self._same[held_out[row]]
+        tied = np.bincount(row[same], minlength=len(users))
+        row, item = row[~same], item[~same]
+        score = scores_of_pairs(factors, self._items, row, item)
+        above += np.bincount(row[score > target[row]], minlength=len(users))
+        tied += np.bincount(row[score == target[row]], minlength=len(users))
+        counts = np.diff(self._training.indptr[users[0] : users[-1] + 2])
+        return above, np.where(flat, len(self._items) - counts - 1, tied)
+
+    def _blocks_of_scores(
+        self, sieve: NDArray[np.float32], users: Ints
+    ) -> Iterator[tuple[int, int, NDArray[np.float32]]]:
+        """Yield first row, first item and scores of blocks, -∞ for training and held-out items."""
+        height, width, held_out = self._height, self._width, self._held_out[users]
+        places = _training_by_block(self._training, users, height, width)
+        memory = np.empty(height * width, dtype=np.float32)
+        for top in range(0, len(sieve), height):
+            for first in range(0, len(self._items), width):
+                left, right = sieve[top : top + height], self._sieve[:, first : first + width]
+                wide = right.shape[1]
+                scores = np.matmul(left, right, out=memory[: len(left) * wide].reshape(len(left), wide))
+                memory[next(places)] = -np.inf
+                own = held_out[top : top + height] - first
+                row = np.flatnonzero((own >= 0) & (own < wide))
+                scores[row, own[row]] = -np.inf
+                yield top, first, scores
+
+
+def count(
+    scores: NDArray[np.float32], compare: np.ufunc, threshold: NDArray[np.float32], bits: NDArray[np.bool_]
+) -> Ints:
+    """Count in each row of (users, items) scores those that compare with the row's threshold, (users,).
+
+    Args:
+        scores: (users, items).
+        compare: np.greater, for example.
+        threshold: (users, 1).
+        bits: (users or more, items or more) memory to use; a multiple of 8 columns.
+    """
+    wide = scores.shape[1]
+    here = bits[: len(scores), : -(-wide // 8) * 8]
+    here[:, wide:] = False
+    compare(scores, threshold, out=here[:, :wide])
+    words = here.view(np.uint64)  # eight at a time: the bytes of a word are added by adding words
+    total = np.zeros(len(scores), dtype=np.int64)
+    for first in range(0, words.shape[1], WORDS):
+        sums = words[:, first : first + WORDS].sum(axis=1, keepdims=True)
+        total += sums.view(np.uint8).sum(axis=1, dtype=np.int64)
+    return total
+
+
+def _training_by_block(training: csr_array, users: Ints, height: int, width: int) -> Iterator[Ints]:
+    """Yield where the training items of consecutive users are in each block, as places in the block's memory."""
+    ends = training.indptr[users[0] : users[-1] + 2]
+    item = training.indices[ends[0] : ends[-1]]
+    counts, every = np.diff(ends), training.shape[1]
+    if every <= width:
+        for top in range(0, len(users), height):
+            of_rows = counts[top : top + height]
+            first = ends[top] - ends[0]
+            here = item[first : first + of_rows.sum()]
+            yield np.repeat(np.arange(len(of_rows)) * every, of_rows) + here
+        return
+    blocks, tops = -(-every // width), -(-len(users) // height)
+    row = np.repeat(np.arange(len(users)), counts)
+    number = row // height * blocks + item // width
+    order = np.argsort(number.astype(np.uint16) if tops * blocks <= 2**16 else number, kind="stable")  # 16 bits: radix
+    row, item = row[order], item[order]
+    ends = np.append(0, np.cumsum(np.bincount(number, minlength=tops * blocks)))
+    for block in range(tops * blocks):
+        here = slice(ends[block], ends[block + 1])
+        top, first = block // blocks * height, block % blocks * width
+        yield (row[here] - top) * min(width, every - first) + (item[here] - first)
+
+
+def _require_finite(users: Factors, items: Factors) -> None:
+    largest = float(users.shape[1])  # bounds the scores: d times the largest factors
+    for factors, whose in ((users, "user"), (items, "item")):
+        if not np.isfinite(factors).all():
+            raise DataError(f"the recommender has {whose} factors that are not finite numbers")
+        largest *= float(np.abs(factors).max(initial=0.0))
+    if largest > float(np.finfo(users.dtype).max):
+        raise DataError(f"the recommender's factors are too large for scores in {users.dtype}")
+
+
+def _lengths(factors: NDArray[np.float32]) -> Floats:
+    return np.sqrt(np.einsum("ij,ij->i", factors, factors, dtype=np.float64))

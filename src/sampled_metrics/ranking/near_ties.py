@@ -1,0 +1,101 @@
+"""Near ties: how far the score of a product may be off, and the scores of single pairs, which are never off.
+
+The score of a user and an item is the dot product of their factors, its terms added one by one in the order of the
+factors, each step rounded. It depends on nothing else: not on a library, on threads, or on where in a matrix it stands.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampled_metrics._arrays import Ints
+
+FACTORS = 2**20
+"""Factors that are multiplied at a time where single pairs are scored."""
+
+SLACK = 1.0 + 2.0**-10
+"""What an error bound is widened by, for the rounding of the bound itself."""
+
+Factors = NDArray[np.float32] | NDArray[np.float64]
+
+
+def scores_of_pairs(users: Factors, items: Factors, user: Ints, item: Ints) -> Factors:
+    """Return the scores of pairs, (pairs,).
+
+    Args:
+        users: (users, d) factors.
+        items: (items, d) factors.
+        user: (pairs,) indices of users.
+        item: (pairs,) indices of items.
+    """
+    scores = np.empty(len(user), dtype=users.dtype)
+    step = max(1, FACTORS // users.shape[1])
+    for first in range(0, len(user), step):
+        here = slice(first, first + step)
+        scores[here] = np.cumsum(users[user[here]] * items[item[here]], axis=1)[:, -1]
+    return scores
+
+
+def scaled(factors: Factors, *, each: bool) -> tuple[NDArray[np.float32], Ints]:
+    """Return factors in float32, scaled by powers of two so that the largest is in [1/2, 1), and the exponents.
+
+    Args:
+        factors: (rows, d), finite.
+        each: whether each row has a scale of its own.
+
+    Returns:
+        (rows, d) such that factors are these times two to the exponents, (rows,) or (), but for their rounding.
+    """
+    largest = np.abs(factors).max(axis=1 if each else None, initial=0.0)
+    exponents = np.asarray(np.frexp(largest)[1])
+    return np.ldexp(factors, -exponents[..., np.newaxis]).astype(np.float32), exponents
+
+
+def error_bound(d: int, kind: str, exponents: Ints) -> NDArray[np.float64]:
+    """How far apart product and score may be, where user and item have scaled factors of length 1 at most.
+
+    Both the float32 product, whatever its order, and the score differ from the exact dot product by at most γ ‖u‖ ‖v‖,
+    γ_n = n ε / (1 - n ε), with n = d, and 2 more where the factors were rounded to float32 first (Higham, Accuracy and
+    Stability of Numerical Algorithms, 2nd edition, eq. 3.5, and Cauchy-Schwarz; ε is the unit roundoff). What is lost
+    in terms too small for normal numbers comes on top; lengths are 1/2 or more, so that it may be given times four.
+
+    Args:
+        d: number of factors.
+        kind: what scores are rounded to, float64 or float32.
+        exponents: of the scales of user and item together.
+
+    Returns:
+        The bound, of the shape of exponents; infinite where nothing is known.
+    """
+    roundings = (((d + 2), np.finfo(np.float32)), (d, np.finfo(kind)))
+    gamma = sum(n * float(each.eps) / 2 / (1 - n * float(each.eps) / 2) for n, each in roundings)
+    with np.errstate(over="ignore"):
+        lost = np.ldexp(float(np.finfo(kind).smallest_subnormal), -exponents)
+    bound: NDArray[np.float64] = SLACK * (gamma + 4 * d * (lost + float(np.finfo(np.float32).smallest_normal)))
+    return bound
+
+
+def thresholds(
+    target: NDArray[np.float64], doubt: NDArray[np.float64]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return low and high, (users, 1) each: a score is in doubt that is not below low, and not above high.
+
+    Args:
+        target: (users,) scaled scores of the held-out items.
+        doubt: (users,) how far a float32 score may be off; may be infinite.
+    """
+    most = np.finfo(np.float32).max
+    low = np.clip(target - doubt, -most, most).astype(np.float32)
+    high = np.clip(target + doubt, -most, most).astype(np.float32)
+    return np.nextafter(low, -most)[:, np.newaxis], np.nextafter(high, most)[:, np.newaxis]
+
+
+def first_of_the_same(items: Factors) -> Ints:
+    """Return for each of (items, d) factors the first item that has the same, (items,); some may be missed.
+
+    Items of the same factors tie, so that their scores need no comparing.
+    """
+    numbers = np.random.default_rng(0).integers(1, 2**62, items.shape[1], dtype=np.uint64)
+    bits = np.ascontiguousarray(items, dtype=np.float64).view(np.uint64)
+    _, first, which = np.unique((bits * numbers).sum(axis=1), return_index=True, return_inverse=True)
+    same: Ints = first[which]
+    return np.where((items[same] == items).all(axis=1), same, np.arange(len(items)))

@@ -1,0 +1,1 @@
+"""Tables of ranks, from and to arrays, data frames and files."""

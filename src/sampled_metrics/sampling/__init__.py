@@ -1,0 +1,1 @@
+"""What a sample of negatives shows of a rank."""

@@ -1,0 +1,113 @@
+"""Sampling negatives: what a sampled evaluation sees of a true rank (sections 4.3 and 4.4).
+
+An event has n candidates, the held-out item and n - 1 negatives. m negatives are drawn, and x counts those that score
+above the held-out item, so that the sampled rank is x + 1. Given the true rank r, x is Binomial(m, (r-1)/(n-1)) when
+they are drawn with replacement and Hypergeometric(n-1, r-1, m) without.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import require_sum_of_one
+from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import hypergeometric_pmf, pmf
+from sampled_metrics.sampling.ties import tie_rule
+
+
+def thinned(distribution: ArrayLike, negatives: int) -> Floats:
+    """P(x) of the samples that are left when a random `negatives` of each sample's m negatives are kept.
+
+    A random part of a sample is a smaller sample of the same kind, with or without replacement.
+
+    Args:
+        distribution: (m + 1,) probabilities of x in samples of m.
+        negatives: how many are kept, at most m.
+
+    Returns:
+        (negatives + 1,) probabilities.
+    """
+    distribution = np.asarray(distribution, dtype=np.float64)
+    drawn = len(distribution) - 1
+    if negatives < drawn:
+        distribution = distribution @ hypergeometric_pmf(np.arange(drawn + 1), drawn, negatives)
+    require_sum_of_one(distribution, f"P(x) of samples of {drawn} negatives thinned to m = {negatives}")
+    return distribution
+
+
+# --- expected metrics -------------------------------------------------------------------------------------------------
+
+
+def expected_auc(rank: ArrayLike, candidates: ArrayLike) -> Floats:
+    """E[AUC] of the sampled rank, with or without replacement and for any m: the exact AUC (section 4.4.1)."""
+    rank, n = np.asarray(rank, dtype=np.float64), np.asarray(candidates, dtype=np.float64)
+    return (n - rank) / (n - 1)
+
+
+def expected_recall(rank: ArrayLike, candidates: ArrayLike, design: SamplingDesign, k: int) -> Floats:
+    """E[Recall@k] of the sampled rank, eq. 18: the chance that fewer than k of the drawn negatives are better."""
+    better = np.atleast_1d(np.asarray(rank, dtype=np.int64)) - 1
+    return np.asarray(pmf(better, np.asarray(candidates) - 1, design)[:, :k].sum(axis=1))
+
+
+def expected_average_precision(rank: ArrayLike, candidates: ArrayLike, negatives: int) -> Floats:
+    """E[AP] of the sampled rank with replacement, eq. 19: (1 - (1-θ)^(m+1)) / ((m+1) θ), and 1 at rank 1."""
+    theta = (np.atleast_1d(np.asarray(rank, dtype=np.float64)) - 1) / (np.asarray(candidates, dtype=np.float64) - 1)
+    safe = np.where(theta > 0, theta, 1.0)
+    with np.errstate(divide="ignore"):  # log1p(-1) at the last rank: nothing is below
+        missed = -np.expm1((negatives + 1) * np.log1p(-safe))
+    return np.where(theta > 0, missed / ((negatives + 1) * safe), 1.0)
+
+
+def expected_metric(rank: ArrayLike, candidates: ArrayLike, design: SamplingDesign, metric: Metric) -> Floats:
+    """E[metric of the sampled rank], eq. 16, summed over x; (events,) values for (events,) true ranks."""
+    better = np.atleast_1d(np.asarray(rank, dtype=np.int64)) - 1
+    return pmf(better, np.asarray(candidates) - 1, design) @ metric.values(design.negatives + 1)
+
+
+# --- drawing ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Draws:
+    """One repetition's samples, before ties are broken.
+
+    Attributes:
+        above: (events,) drawn negatives that score above the held-out item.
+        tied: (events,) drawn negatives that score the same.
+        uniform: (events,) numbers in [0, 1) that break the ties, shared by all tie rules.
+    """
+
+    above: Ints
+    tied: Ints
+    uniform: Floats
+
+    def ranked_above(self, rule: str) -> Ints:
+        """Return x, (events,) drawn negatives ranked above the held-out item; its sampled rank is x + 1."""
+        return self.above + tie_rule(rule).count_above(self.tied, self.uniform)
+
+
+def draw(above: Ints, tied: Ints, candidates: Ints, design: SamplingDesign, rng: np.random.Generator) -> Draws:
+    """Draw m negatives for every event, straight from its counts: no item is looked at.
+
+    Args:
+        above: (events,) candidates scored higher than the held-out item.
+        tied: (events,) other candidates scored the same.
+        candidates: (events,) n.
+        design: how negatives are drawn.
+        rng: the random stream.
+    """
+    m, below_or_tied = design.negatives, candidates - 1 - above
+    if design.replacement:
+        drawn_above = rng.binomial(m, above / (candidates - 1))
+        share = np.divide(tied, below_or_tied, out=np.zeros(len(tied)), where=below_or_tied > 0)
+        drawn_tied = rng.binomial(m - drawn_above, share)
+    else:
+        drawn_above = rng.hypergeometric(above, below_or_tied, m)
+        drawn_tied = np.zeros_like(drawn_above)
+        ties = tied > 0
+        drawn_tied[ties] = rng.hypergeometric(tied[ties], (below_or_tied - tied)[ties], (m - drawn_above)[ties])
+    return Draws(drawn_above, drawn_tied, rng.random(len(above)))

@@ -1,0 +1,93 @@
+"""What a sampled evaluation shows on average, and how much it varies, without a draw.
+
+Given the true ranks, ties included, the samples of different events are independent. A linear estimate with weights w
+then has the mean mean_u Σ_x P_u(x) w_x and the variance Σ_u Var_u(w_x) / |D|².
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import ndtr
+
+from sampled_metrics._arrays import Floats
+from sampled_metrics._validation import require_sum_of_one
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.ties import distribution_over_ties
+
+_BLOCK = 2_000_000  # probabilities that are held at once
+
+
+def distributions(table: RankTable, design: SamplingDesign, rule: str = "random") -> Iterator[Floats]:
+    """Yield P(x) of the events of a table, in blocks of (events, m + 1)."""
+    step = max(1, _BLOCK // (design.negatives + 1))
+    for first in range(0, len(table), step):
+        events = slice(first, first + step)
+        chances = distribution_over_ties(
+            table.above[events], table.tied[events], table.candidates[events], design, rule
+        )
+        require_sum_of_one(chances, f"P(x) of events {first + 1} and on, with {design}")
+        yield chances
+
+
+def expected_distribution(table: RankTable, design: SamplingDesign, rule: str = "random") -> Floats:
+    """P(x) of an event picked at random from a table: what a histogram of samples shows on average.
+
+    A linear estimate with weights w has the expected value P @ w.
+
+    Args:
+        table: where the recommender ranks the held-out items.
+        design: how negatives are drawn.
+        rule: how ties in a sample are broken.
+
+    Returns:
+        (m + 1,) probabilities of x = 0 … m.
+    """
+    total = np.zeros(design.negatives + 1)
+    for chances in distributions(table, design, rule):
+        total += chances.sum(axis=0)
+    return total / len(table)
+
+
+def linear_moments(
+    table: RankTable, design: SamplingDesign, weights: Floats, rule: str = "random"
+) -> tuple[Floats, Floats]:
+    """Exact mean and standard deviation of linear estimates.
+
+    Args:
+        table: where the recommender ranks the held-out items.
+        design: how negatives are drawn.
+        weights: (estimates, m + 1) what an event with x = 0 … m counts.
+        rule: how ties in a sample are broken.
+
+    Returns:
+        (estimates,) means and (estimates,) standard deviations, over the draws of one evaluation.
+    """
+    means, variances = user_moments(table, design, weights, rule)
+    return means.mean(axis=0), np.sqrt(variances.sum(axis=0)) / len(table)
+
+
+def user_moments(
+    table: RankTable, design: SamplingDesign, weights: Floats, rule: str = "random"
+) -> tuple[Floats, Floats]:
+    """Exact mean and variance of what each user counts; arguments as of `linear_moments`.
+
+    Returns:
+        (users, estimates) means and (users, estimates) variances, over the draws of one evaluation.
+    """
+    means, variances = [], []
+    for chances in distributions(table, design, rule):
+        mean = chances @ weights.T
+        means.append(mean)
+        variances.append(np.maximum(chances @ weights.T**2 - mean**2, 0.0))
+    return np.concatenate(means), np.concatenate(variances)
+
+
+def probability_of_order(gap: float, deviation: float) -> float:
+    """Chance that a normal number with a mean of `gap` is above 0; a gap of 0 without deviation is not.
+
+    Missing where the gap or its deviation is.
+    """
+    if np.isnan(gap) or np.isnan(deviation):
+        return np.nan
+    return float(ndtr(gap / deviation)) if deviation > 0 else float(gap > 0)

@@ -1,0 +1,160 @@
+"""Ties: what becomes of negatives in a sample that score exactly as the held-out item does.
+
+A tie rule says how many of t tied negatives count as above. `random`, each of 0 … t equally likely, is what breaking
+ties at random means. `beats-one` is what the paper's printed numbers have: the held-out item always beats one of them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betainc
+
+from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import hypergeometric_pmf, pmf
+
+
+@dataclass(frozen=True)
+class TieRule:
+    """How many of the tied negatives in a sample count as above.
+
+    Attributes:
+        outcomes: (tied) → how many counts are possible, each equally likely: 0 … outcomes - 1.
+        distribution: (above, tied, candidates, design) → (events, m + 1) probabilities of x, as
+            `distribution_over_ties`.
+    """
+
+    outcomes: Callable[[Ints], Ints]
+    distribution: Callable[[Ints, Ints, Ints, SamplingDesign], Floats]
+
+    def count_above(self, tied: Ints, uniform: Floats) -> Ints:
+        """Return how many of (events,) tied negatives count as above, by (events,) uniform numbers in [0, 1)."""
+        return np.floor(uniform * self.outcomes(tied)).astype(np.int64)
+
+
+def tie_rule(name: str) -> TieRule:
+    """Return a tie rule by its name, or raise ConfigError."""
+    if name not in TIE_RULES:
+        raise ConfigError(f"unknown tie rule {name!r}; it may be {', '.join(TIE_RULES)}")
+    return TIE_RULES[name]
+
+
+def distribution_over_ties(
+    above: ArrayLike, tied: ArrayLike, candidates: ArrayLike, design: SamplingDesign, rule: str = "random"
+) -> Floats:
+    """P(x) of each event, over its samples and over how the ties in them are broken.
+
+    Args:
+        above: (events,) candidates scored higher than the held-out item.
+        tied: (events,) other candidates scored the same.
+        candidates: (events,) n.
+        design: how negatives are drawn.
+        rule: the name of a tie rule.
+
+    Returns:
+        (events, m + 1) probabilities.
+
+    Raises:
+        DataError: an event has too few candidates for the design.
+        ConfigError: there is no such rule.
+    """
+    above, tied, candidates = (
+        np.atleast_1d(np.asarray(column, dtype=np.int64)) for column in np.broadcast_arrays(above, tied, candidates)
+    )
+    design.check(candidates)
+    of_rule = tie_rule(rule)
+    ties = np.flatnonzero(tied)
+    distribution = pmf(above, candidates - 1, design)
+    if len(ties):
+        distribution[ties] = of_rule.distribution(above[ties], tied[ties], candidates[ties], design)
+    return distribution
+
+
+FEW_TIES = 64
+"""Up to this many ties the mean over ranks is summed, beyond it taken as a difference that loses a few digits."""
+
+
+def _broken_at_random(above: Ints, tied: Ints, candidates: Ints, design: SamplingDesign) -> Floats:
+    """P(x) when the ties are broken at random; every event has ties.
+
+    Without replacement this is the mean of P(x | r) over r - 1 = above … above + tied, which has a closed form: among
+    (m+1)-subsets of n positions, those whose (x+1)-th smallest is at position K number C(K, x) C(n-1-K, m-x), which is
+    also C(n-1, m) P(x | K better of n - 1). So the sum over K ≤ R is n / (m+1) times the chance that more than x of
+    m + 1 draws from n are among the first R + 1.
+
+    With replacement a tied item may be drawn several times, and each time its tie is broken anew. Then x is binomial
+    with a chance that is uniform between θ = above/(n-1) and (above + tied)/(n-1), an integral of the beta kind.
+    """
+    if design.replacement:
+        return _binomial_over_ties(above, tied, candidates - 1, design.negatives)
+    distribution = hypergeometric_pmf(above, candidates - 1, design.negatives)
+    few = np.flatnonzero(tied <= FEW_TIES)
+    for further in range(1, int(tied[few].max(initial=0)) + 1):
+        reached = few[tied[few] >= further]
+        distribution[reached] += hypergeometric_pmf(above[reached] + further, candidates[reached] - 1, design.negatives)
+    distribution[few] /= (tied[few] + 1)[:, np.newaxis]
+    many = np.flatnonzero(tied > FEW_TIES)
+    if len(many):
+        distribution[many] = _hypergeometric_over_ties(above[many], tied[many], candidates[many], design.negatives)
+    return distribution
+
+
+def _hypergeometric_over_ties(above: Ints, tied: Ints, candidates: Ints, negatives: int) -> Floats:
+    # P(more than x) at the last rank + 1 minus at the first = CDF at the first minus CDF at the last + 1, x = 0 … m
+    up_to_first = np.cumsum(hypergeometric_pmf(above, candidates, negatives + 1), axis=1)[:, :-1]
+    up_to_last = np.cumsum(hypergeometric_pmf(above + tied + 1, candidates, negatives + 1), axis=1)[:, :-1]
+    return (up_to_first - up_to_last) * (candidates / (negatives + 1) / (tied + 1))[:, np.newaxis]
+
+
+def _binomial_over_ties(above: Ints, tied: Ints, pool: Ints, negatives: int) -> Floats:
+    x = np.arange(negatives + 1)
+    first, last = (above / pool)[:, np.newaxis], ((above + tied) / pool)[:, np.newaxis]
+    # ∫ C(m, x) p^x (1-p)^(m-x) dp = I_p(x + 1, m - x + 1) / (m + 1)
+    inside = betainc(x + 1, negatives - x + 1, last) - betainc(x + 1, negatives - x + 1, first)
+    return inside / ((negatives + 1) * (last - first))
+
+
+NEGLIGIBLE = 1e-18
+"""Numbers of tied negatives that are less likely are left out: all of them together are below the last digit."""
+
+
+def counted(
+    above: Ints, tied: Ints, candidates: Ints, design: SamplingDesign, outcomes: Callable[[Ints], Ints]
+) -> Floats:
+    """P(x) for any tie rule, summed over the number t of tied negatives in the sample; every event has ties.
+
+    Given t, the negatives above number a, hypergeometric (or binomial) in what is not tied, and x is uniform on
+    a … a + outcomes(t) - 1.
+    """
+    distribution = np.zeros((len(above), design.negatives + 1))
+    chances = pmf(tied, candidates - 1, design)
+    for t in range(design.negatives + 1):
+        events = np.flatnonzero(chances[:, t] > NEGLIGIBLE)
+        if len(events) == 0:
+            continue
+        others = np.maximum(candidates[events] - 1 - tied[events], 1)
+        if t == design.negatives:
+            of_above = np.ones((len(events), 1))
+        else:
+            of_above = pmf(above[events], others, SamplingDesign(design.negatives - t, design.replacement))
+        width = int(outcomes(np.asarray(t)))
+        running = np.cumsum(of_above, axis=1)
+        for x in range(design.negatives - t + width):
+            last = running[:, min(x, design.negatives - t)]
+            before = running[:, x - width] if x >= width else 0.0
+            distribution[events, x] += chances[events, t] / width * (last - before)
+    return distribution
+
+
+def _one_is_beaten(above: Ints, tied: Ints, candidates: Ints, design: SamplingDesign) -> Floats:
+    return counted(above, tied, candidates, design, TIE_RULES["beats-one"].outcomes)
+
+
+TIE_RULES = {
+    "random": TieRule(lambda tied: tied + 1, _broken_at_random),
+    "beats-one": TieRule(lambda tied: np.maximum(tied, 1), _one_is_beaten),
+}
+"""Tie rules by name."""

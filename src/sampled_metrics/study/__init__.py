@@ -1,0 +1,1 @@
+"""Repeated sampling of rank tables: the tables and figures of a study."""

@@ -1,0 +1,324 @@
+"""The study's configuration: defaults filled in, everything else refused in a line that names the key."""
+
+import copy
+import difflib
+import math
+import os
+import re
+import reprlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.validators import extend
+
+from sampled_metrics.data import download, formats
+from sampled_metrics.data.reading import files_beside
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.estimators import estimator, estimator_labels, linear_estimator
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.recommenders import TYPES, build, config_schema, precomputed
+from sampled_metrics.recommenders.precomputed import PrecomputedRanks
+
+RESERVED = ("toy", "logs", "benchmarks", "report.html", "README.md")
+"""Folders of results that are not a dataset's."""
+
+
+def merge_recommenders(config: dict[str, Any], files: Sequence[Mapping[str, Any]]) -> None:
+    """Put the recommenders of several config files together, in place.
+
+    Each file overrides the ones before it key by key, but an entry that changes a recommender's type starts afresh, as
+    the parameters of another type mean something else, and null removes a recommender.
+
+    Args:
+        config: the merged configuration, not yet checked; its recommenders are replaced.
+        files: the config files, as read, in their order.
+    """
+    recommenders: dict[str, Any] = {}
+    for file in files:
+        stated = file.get("recommenders") or {}
+        for name, entry in stated.items() if isinstance(stated, Mapping) else ():
+            before = recommenders.get(name)
+            if entry is None:
+                recommenders.pop(name, None)
+            elif (
+                not isinstance(entry, Mapping)
+                or not isinstance(before, Mapping)
+                or ("type" in entry and entry["type"] != before.get("type"))
+            ):
+                recommenders[name] = copy.deepcopy(entry)
+            else:
+                recommenders[name] = _overridden(before, entry)
+    config["recommenders"] = recommenders
+
+
+def _overridden(before: Mapping[str, Any], by: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a mapping with the keys of another one laid over its own, at any depth."""
+    both = {
+        key: _overridden(before[key], value)
+        if isinstance(value, Mapping) and isinstance(before.get(key), Mapping)
+        else copy.deepcopy(value)
+        for key, value in by.items()
+    }
+    return {**before, **both}
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    """Match as JSON schema means it: its $ is the end, where Python's may also be before a line end."""
+    if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), instance):
+        yield ValidationError("does not match")
+
+
+# 100.0 is an integer to JSON schema, but not to the functions that it would be passed to
+_Validator = extend(
+    Draft202012Validator,
+    {"pattern": _pattern},
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {
+            "integer": lambda _, value: isinstance(value, int) and not isinstance(value, bool),
+            "number": lambda _, value: (
+                isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+            ),
+        }
+    ),
+)
+
+
+def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
+    """Fill in the defaults of a configuration, in place, and check all of it.
+
+    Args:
+        config: the configuration as read.
+        schema: its JSON schema (workflow/schemas/config.schema.yaml).
+
+    Raises:
+        ConfigError: one line that names the key and says what it may be.
+    """
+    check(config, schema)
+    for name, entry in config["recommenders"].items():
+        check_recommender(entry, f"recommenders.{name}")
+    for name in config["study"]:
+        if name not in config["datasets"]:
+            raise ConfigError(f"study: unknown dataset {name!r}; it may be {', '.join(config['datasets'])}")
+    for name, dataset in config["datasets"].items():
+        check_dataset(dataset, f"datasets.{name}")
+    for name in config["study"]:
+        if name in RESERVED:
+            raise ConfigError(f"study: a dataset cannot be called {name!r}, as results/{name} has another use")
+        check_sources(name, config)
+    figures = config["figures"]
+    for key, labels in {
+        "metrics": config["metrics"],
+        "toy.metrics": config["toy"]["metrics"],
+        "figures.figure-4.metric": [figures["figure-4"]["metric"]],
+        "figures.figure-6.metric": [figures["figure-6"]["metric"]],
+    }.items():
+        for label in labels:
+            _named(key, label, metric)
+    for key, labels, find in (
+        ("estimators", config["estimators"], estimator),
+        ("estimator_study.estimators", config["estimator_study"]["estimators"], estimator),
+        ("figures.figure-4.estimators", figures["figure-4"]["estimators"], linear_estimator),
+        ("figures.figure-6.estimators", figures["figure-6"]["estimators"], linear_estimator),
+    ):
+        for label in labels:
+            _named(key, label, find)
+        if labels:
+            estimator_labels(labels, key)  # refuses one in two spellings
+    edges = figures["figure-5"]["edges"]
+    if sorted(set(edges)) != edges:
+        raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
+    toy = config["toy"]
+    for name, ranks in toy["ranks"].items():
+        if max(ranks) > toy["candidates"]:
+            raise ConfigError(f"toy.ranks.{name}: rank {max(ranks)} is above toy.candidates ({toy['candidates']})")
+    if not toy["replacement"] and toy["negatives"] >= toy["candidates"]:
+        raise ConfigError(f"toy.negatives: must be less than toy.candidates ({toy['candidates']}), without replacement")
+    if max(figures["figure-3"]["negatives"]) >= toy["candidates"] - 1:
+        raise ConfigError(
+            f"figures.figure-3.negatives: must be less than {toy['candidates'] - 1}, all negatives there are"
+        )
+
+
+def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
+    """Fill in the schema's defaults, in place, and refuse what the schema does not allow.
+
+    Args:
+        config: what to check.
+        schema: a JSON schema.
+        where: the key under which it stands, for messages.
+
+    Raises:
+        ConfigError: one line that names the key and says what it may be.
+    """
+    validator = _Validator(schema)
+    _fill_in_defaults(config, schema, schema)
+    error = best_match(validator.iter_errors(config))
+    if error is not None:
+        raise ConfigError(_one_line(error, where))
+
+
+def check_recommender(entry: dict[str, Any], where: str) -> None:
+    """Check a recommender's config entry by the parameters of its type, and fill in their defaults."""
+    kind = entry["type"]
+    if kind not in TYPES:
+        raise ConfigError(f"{where}.type: unknown recommender type {kind!r}; it may be {', '.join(TYPES)}")
+    schema = config_schema(TYPES[kind])
+    schema["properties"]["type"] = {"const": kind}
+    check(entry, schema, where)
+    try:
+        build(entry)
+    except ConfigError as error:  # of what a type checks itself, beyond its schema
+        raise ConfigError(f"{where}.{error}") from None
+
+
+def precomputed_ranks(config: Mapping[str, Any]) -> dict[tuple[str, str], PrecomputedRanks]:
+    """Return the ready-made ranks of a study by (dataset, recommender).
+
+    They are a dataset's own (its key `ranks`), or of a recommender of type ranks.
+    """
+    found = {}
+    for dataset in config["study"]:
+        for name, entry in config["recommenders"].items():
+            file = config["datasets"][dataset]["ranks"].get(name)
+            ranks = PrecomputedRanks(file) if file else precomputed(entry)
+            if ranks is not None:
+                found[dataset, name] = ranks
+    return found
+
+
+def check_sources(name: str, config: Mapping[str, Any]) -> None:
+    """Refuse a dataset of the study that lacks what its recommenders need: events to train on, or files of ranks."""
+    dataset = config["datasets"][name]
+    for recommender_name in dataset["ranks"]:
+        if recommender_name not in config["recommenders"]:
+            known = ", ".join(config["recommenders"])
+            raise ConfigError(f"datasets.{name}.ranks: unknown recommender {recommender_name!r}; it may be {known}")
+    there = {of: ranks for (of_dataset, of), ranks in precomputed_ranks(config).items() if of_dataset == name}
+    for recommender_name, ranks in there.items():
+        own = recommender_name in dataset["ranks"]
+        key = f"datasets.{name}.ranks.{recommender_name}" if own else f"recommenders.{recommender_name}.path"
+        _refuse_braces(key, ranks.file(name))
+        _refuse_results(key, ranks.file(name), config)
+        if not os.path.isfile(ranks.file(name)):
+            raise ConfigError(f"{key}: there is no file {ranks.file(name)!r} (from {Path.cwd()})")
+    to_train = [each for each in config["recommenders"] if each not in there]
+    if to_train:
+        if dataset["format"] is None:
+            raise ConfigError(f"datasets.{name}: lacks the key 'format', for {', '.join(to_train)} to be trained")
+        if not dataset["path"] and not dataset["urls"]:
+            raise ConfigError(f"datasets.{name}: give either urls or a path")
+        _refuse_braces(f"datasets.{name}.path", dataset["path"] or "")
+        _refuse_results(f"datasets.{name}.path", dataset["path"] or "", config)
+        if dataset["path"] and not os.path.isfile(dataset["path"]):  # False of a name too long, too
+            raise ConfigError(f"datasets.{name}.path: there is no file {dataset['path']!r} (from {Path.cwd()})")
+        check_ready_made_split(dataset, f"datasets.{name}")
+
+
+def _refuse_braces(key: str, path: str) -> None:
+    """Refuse what snakemake would take for a wildcard, and so for the name of another file."""
+    if "{" in path or "}" in path:
+        raise ConfigError(f"{key}: {path!r} has braces, which cannot be in the name of a file here; rename it")
+
+
+def _refuse_results(key: str, path: str, config: Mapping[str, Any]) -> None:
+    """Refuse a file among the results of this study, which may be written anew or removed while it is needed."""
+    try:
+        real = os.path.realpath(path)
+    except ValueError:  # a zero byte: there is no such file, which is found out next
+        return
+    for folder in (*config["study"], "toy"):
+        if real.startswith(os.path.realpath(Path("results", folder)) + os.sep):
+            raise ConfigError(f"{key}: {path!r} is among the results of this study, in results/{folder}/; move it")
+
+
+def check_dataset(dataset: dict[str, Any], where: str) -> None:
+    """Check a dataset's addresses and, by what its format takes, its options; fill in the options' defaults."""
+    if dataset["urls"]:
+        download.require_addresses(dataset["urls"], f"{where}.urls")
+    if dataset["format"] is not None:
+        _named(f"{where}.format", dataset["format"], formats.get)
+        check(dataset["options"], formats.get(dataset["format"]).options, f"{where}.options")
+
+
+def check_ready_made_split(dataset: Mapping[str, Any], where: str) -> None:
+    """Refuse a ready-made split that config changes, or whose other file is missing."""
+    form = formats.get(dataset["format"])
+    if not form.is_ready_made_split:
+        return
+    for key in ("min_rating", "core"):
+        if dataset[key] != 0:
+            raise ConfigError(f"{where}.{key}: must be 0 for a ready-made split, not {dataset[key]}")
+    if dataset["path"]:
+        try:
+            beside = files_beside(Path(dataset["path"]), form, member=dataset["member"])
+        except DataError as error:
+            raise ConfigError(f"{where}.path: {error}") from None
+        for file in beside:
+            if not os.path.isfile(file):
+                raise ConfigError(f"{where}.path: there is no file {file.name!r} beside {dataset['path']!r}")
+
+
+def _named(key: str, name: str, find: Callable[[str], object]) -> None:
+    try:
+        find(name)
+    except ConfigError as error:
+        raise ConfigError(f"{key}: {error}") from None
+
+
+def _fill_in_defaults(config: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> None:
+    """Set missing keys to their defaults, outermost first, so that a default of {} is filled in turn."""
+    if not isinstance(config, dict):
+        return
+    properties = schema.get("properties", {})
+    for key, subschema in properties.items():
+        if key not in config and "default" in subschema:
+            default = subschema["default"]
+            config[key] = copy.deepcopy(default)
+    for key, value in config.items():
+        below = properties.get(key, schema.get("additionalProperties"))
+        if isinstance(below, Mapping):
+            _fill_in_defaults(value, below, root)
+
+
+def _one_line(error: ValidationError, where: str) -> str:
+    key = ".".join([*([where] if where else []), *_path(error.absolute_path)]) or "(top level)"
+    if "propertyNames" in error.absolute_schema_path:
+        return f"{key}: {error.instance!r} cannot be a name; it may be letters and digits, and . _ + - in between"
+    if error.validator == "additionalProperties":
+        allowed = list(error.schema.get("properties", {}))
+        unknown = next(name for name in error.instance if name not in allowed)
+        near = difflib.get_close_matches(str(unknown), allowed, n=1)
+        guess = f" (did you mean {near[0]}?)" if near else ""
+        prefix = "" if key == "(top level)" else f"{key}: "
+        return f"{prefix}unknown key {unknown!r}{guess}; it may be {', '.join(allowed)}"
+    if error.validator == "required":
+        missing = next(name for name in error.validator_value if name not in error.instance)
+        return f"{key}: lacks the key {missing!r}"
+    allowed_text = {
+        "enum": lambda value: f"may be {', '.join(map(str, value))}",
+        "const": lambda value: f"must be {value}",
+        "type": lambda value: f"must be of type {value if isinstance(value, str) else ' or '.join(value)}",
+        "minimum": lambda value: f"must be {value} or more",
+        "maximum": lambda value: f"must be {value} or less",
+        "exclusiveMinimum": lambda value: f"must be more than {value}",
+        "minItems": lambda value: f"needs {value} or more entries",
+        "minProperties": lambda value: f"needs {value} or more entries",
+        "uniqueItems": lambda value: "must not repeat an entry",
+        "pattern": lambda value: f"must match {value}",
+        "minLength": lambda value: "must not be empty",
+        "maxLength": lambda value: f"must have at most {value} letters",
+    }
+    says = allowed_text.get(str(error.validator))
+    shown = _IN_SHORT.repr(error.instance)
+    return f"{key}: {says(error.validator_value) if says else error.message}, not {shown}"
+
+
+_IN_SHORT = reprlib.Repr()
+_IN_SHORT.maxstring = _IN_SHORT.maxother = _IN_SHORT.maxlong = 80
+
+
+def _path(parts: Iterable[str | int]) -> list[str]:
+    return [str(part) for part in parts]

@@ -1,0 +1,212 @@
+import hashlib
+import json
+import os
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from sampled_metrics.data import download, formats, wheels
+from sampled_metrics.data.events import binarize
+from sampled_metrics.data.reading import read_events
+from sampled_metrics.data.wheels import Wheel, parse_address
+from sampled_metrics.errors import ConfigError, DownloadError
+
+RECBOLE = "pypi:recbole==1.2.1!recbole/dataset_example/ml-100k/ml-100k.inter"
+RECBOLE_SHA256 = "9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407"
+
+NO_VERSION = """\
+WARNING: Location 'file:///x/' is ignored: it is neither a file nor a directory.
+ERROR: Could not find a version that satisfies the requirement data==2 (from versions: 0.1, 1.0)
+ERROR: No matching distribution found for data==2
+"""
+NO_NETWORK = """\
+WARNING: Retrying (Retry(total=0, connect=None)) after connection broken by 'NewConnectionError(': /simple/x/
+ERROR: Could not find a version that satisfies the requirement data==2 (from versions: none)
+ERROR: No matching distribution found for data==2
+"""
+
+
+class TestAddress:
+    def test_parts(self):
+        wheel = parse_address(RECBOLE)
+        assert wheel == Wheel("recbole", "1.2.1", "recbole/dataset_example/ml-100k/ml-100k.inter")
+        assert wheel.file_name == "recbole-1.2.1.whl"
+        assert download.file_name(RECBOLE) == "recbole-1.2.1.whl"
+        assert download.file_name("https://example.org/a/ml-1m.zip") == "ml-1m.zip"
+
+    def test_member_is_that_of_the_first_wheel(self):
+        assert download.member(["https://example.org/a.whl", "pypi:a==1!x", "pypi:a==1!y"]) == "x"
+        assert download.member(["https://example.org/a.whl!z"]) is None
+        assert download.member([]) is None
+
+    @pytest.mark.parametrize(
+        "address",
+        [
+            "pypi:",
+            "pypi:data",
+            "pypi:data==1",
+            "pypi:data==1!",
+            "pypi:data!x",
+            "pypi:data>=1!x",
+            "pypi:-r==1!x",
+            "pypi:data==1;rm -rf!x",
+            "pypi:data==$(id)!x",
+            "pypi:../data==1!x",
+            "pypi:a/b==1!x",
+            "pypi:data==../1!x",
+            "pypi:data[extra]==1!x",
+            "pypi:data==1 !x",
+            "pypi:data==1\n!x",
+            "pypi:data==1!x\n",
+            "pypi:data==*!x",
+            "pypi:dätä==1!x",
+            "pypi:.==1!x",
+            "PYPI:data==1!x",
+        ],
+    )
+    def test_malformed(self, address):
+        with pytest.raises(ConfigError) as caught:
+            parse_address(address)
+        assert str(caught.value).startswith(f"{address!r} is not pypi:NAME==VERSION!MEMBER")
+        with pytest.raises(ConfigError, match=r"^datasets\.x\.urls: "):
+            download.require_addresses(["https://example.org/a.zip", address], "datasets.x.urls")
+
+
+@pytest.fixture
+def pip(tmp_path, monkeypatch):
+    """Stand in for Python and its pip: keeps the arguments, says `err`, leaves `files` and exits with `code`."""
+
+    def install(*, files=("data-1.0-py3-none-any.whl",), err="", code=0) -> Path:
+        arguments = tmp_path / "arguments.json"
+        script = tmp_path / "python"
+        script.write_text(
+            f"#!{sys.executable}\n"
+            "import json, pathlib, sys\n"
+            f"pathlib.Path({str(arguments)!r}).write_text(json.dumps(sys.argv[1:]))\n"
+            "folder = pathlib.Path(sys.argv[sys.argv.index('--dest') + 1])\n"
+            f"[(folder / name).write_bytes(b'wheel') for name in {list(files)!r}]\n"
+            f"sys.stderr.write({err!r})\n"
+            f"sys.exit({code})\n"
+        )
+        script.chmod(0o755)
+        monkeypatch.setattr(wheels.sys, "executable", str(script))
+        return arguments
+
+    return install
+
+
+@pytest.fixture
+def destination(tmp_path) -> Path:
+    return tmp_path / "data" / "set" / "data-1.0.whl"
+
+
+class TestFetch:
+    def test_the_wheel_becomes_the_file_alone(self, pip, destination):
+        arguments = pip()
+        download.download(["pypi:data==1.0!x.csv"], destination, sha256=hashlib.sha256(b"wheel").hexdigest())
+        assert destination.read_bytes() == b"wheel"
+        assert os.listdir(destination.parent) == [destination.name]
+        given = json.loads(arguments.read_text())
+        assert given[:2] == ["-m", "pip"]
+        assert given[-1] == "data==1.0"
+        assert "--no-deps" in given
+        assert given[given.index("--only-binary") + 1] == ":all:"
+        assert given[given.index("--platform") + 1] == "any"
+
+    def test_without_checksum(self, pip, destination):
+        pip()
+        download.download(["pypi:data==1.0!x.csv"], destination)
+        assert destination.exists()
+
+    def test_a_stale_part_is_not_kept(self, pip, destination):
+        pip()
+        destination.parent.mkdir(parents=True)
+        destination.with_name("data-1.0.whl.part").write_bytes(b"of another run")
+        download.download(["pypi:data==1.0!x.csv"], destination)
+        assert os.listdir(destination.parent) == [destination.name]
+
+    def test_wrong_checksum(self, pip, destination):
+        pip()
+        with pytest.raises(DownloadError, match=r"md5 is .*, expected 0000.*not the one configured"):
+            download.download(["pypi:data==1.0!x.csv"], destination, md5="0" * 32)
+        assert os.listdir(destination.parent) == []
+
+    @pytest.mark.parametrize(
+        ("err", "reason"),
+        [
+            (NO_VERSION, "the package index has no wheel data==2 for every platform (versions: 0.1, 1.0)"),
+            (NO_NETWORK, "pip cannot reach the package index"),
+            ("/usr/bin/python3: No module named pip\n", "python has no pip; install it (`python -m ensurepip`)"),
+            ("ERROR: one\nERROR: THESE PACKAGES DO NOT MATCH\n", "pip: THESE PACKAGES DO NOT MATCH"),
+            ("Killed", "pip: it failed and does not say why"),
+        ],
+    )
+    def test_fails_in_one_line(self, pip, destination, err, reason):
+        pip(err=err, code=1)
+        with pytest.raises(DownloadError) as caught:
+            download.download(["pypi:data==2!x.csv"], destination)
+        assert str(caught.value) == (
+            f"{destination}: could not be downloaded (pypi:data==2!x.csv: {reason}); "
+            "download it by hand and set the dataset's `path`"
+        )
+        assert os.listdir(destination.parent) == []
+
+    def test_no_wheel_among_what_pip_left(self, pip, destination):
+        pip(files=["data-1.0.tar.gz"])
+        with pytest.raises(DownloadError, match="does not say why"):
+            download.download(["pypi:data==1.0!x.csv"], destination)
+
+    def test_the_next_address_is_tried(self, pip, destination):
+        pip()
+        download.download(["http://127.0.0.1:1/data-1.0.whl", "pypi:data==1.0!x.csv"], destination, md5=None)
+        assert destination.read_bytes() == b"wheel"
+
+    def test_malformed_address_is_refused_before_anything_is_fetched(self, pip, destination):
+        arguments = pip()
+        with pytest.raises(ConfigError, match="is not pypi:NAME==VERSION!MEMBER"):
+            download.download(["pypi:data==1.0!x.csv", "pypi:data"], destination)
+        assert not arguments.exists()
+
+    def test_this_python_without_pip(self, tmp_path, monkeypatch):
+        """What Python itself says, not only the stand-in."""
+        monkeypatch.setattr(wheels, "_PIP", ("-S", "-I", "-m", "pip"))
+        with pytest.raises(DownloadError, match="has no pip"):
+            wheels.fetch(Wheel("data", "1.0", "x"), tmp_path / "data.whl")
+
+    def test_an_index_that_is_not_there(self, tmp_path, monkeypatch):
+        """What pip itself says, not only the stand-in."""
+        monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+        monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        monkeypatch.setattr(wheels, "_PIP", (*wheels._PIP[:-1], "1"))
+        with pytest.raises(DownloadError, match=r"^pip cannot reach the package index$"):
+            wheels.fetch(Wheel("data", "1.0", "x"), tmp_path / "data.whl")
+        assert os.listdir(tmp_path) == []
+
+    def test_an_index_without_the_package(self, tmp_path, monkeypatch):
+        """What pip itself says, not only the stand-in."""
+        monkeypatch.setenv("PIP_NO_INDEX", "1")
+        monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+        with pytest.raises(
+            DownloadError, match=r"has no wheel no-such-data==1\.0 for every platform \(versions: none\)"
+        ):
+            wheels.fetch(Wheel("no-such-data", "1.0", "x"), tmp_path / "data.whl")
+
+
+def test_movielens_100k_from_the_wheel_of_recbole(tmp_path):
+    path = tmp_path / "recbole-1.2.1.whl"
+    try:
+        wheels.fetch(parse_address(RECBOLE), path)
+    except DownloadError as error:
+        if "cannot reach" in str(error) or os.environ.get("PIP_NO_INDEX"):
+            pytest.skip(f"needs the package index: {error}")
+        raise
+    download.verify(path, md5=None, sha256=RECBOLE_SHA256)
+    assert zipfile.is_zipfile(path)
+    events = binarize(read_events(path, formats.get("recbole-inter"), member=download.member([RECBOLE])), 0)
+    assert (len(events), len(events.user_ids), len(events.item_ids)) == (100_000, 943, 1682)
+    assert events.user_ids.tolist() == list(range(1, 944))
+    assert (events.user_ids[events.users[0]], events.item_ids[events.items[0]]) == (196, 242)
+    assert events.timestamps[0] == 881250949

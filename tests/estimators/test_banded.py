@@ -1,0 +1,81 @@
+"""Products with a banded matrix against loops over the whole of it."""
+
+import numpy as np
+import pytest
+from exact_probabilities import chances
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sampled_metrics.estimators.banded import NEGLIGIBLE, Banded
+from sampled_metrics.sampling.distributions import hypergeometric_pmf
+
+
+def check(matrix, tolerance):
+    """Compare every product with loops; the tolerance is relative to the largest number."""
+    rng = np.random.default_rng(1)
+    ranks, outcomes = matrix.shape
+    banded = Banded.of(matrix)
+    assert banded.shape == matrix.shape
+    distributions, values, weights = rng.random((2, 3, ranks)), rng.normal(size=(2, outcomes)), rng.random(ranks)
+    weights[::3] = 0
+    of_outcomes = np.zeros((2, 3, outcomes))
+    of_ranks = np.zeros((2, ranks))
+    gram = np.zeros((outcomes, outcomes))
+    for r in range(ranks):
+        for x in range(outcomes):
+            of_outcomes[:, :, x] += distributions[:, :, r] * matrix[r, x]
+            of_ranks[:, r] += values[:, x] * matrix[r, x]
+        gram += weights[r] * np.multiply.outer(matrix[r], matrix[r])
+    for ours, wanted in (
+        (banded.of_outcomes(distributions), of_outcomes),
+        (banded.of_outcomes(distributions[0, 0]), of_outcomes[0, 0]),
+        (banded.of_ranks(values), of_ranks),
+        (banded.of_ranks(values[1]), of_ranks[1]),
+        (banded.gram(weights), gram),
+    ):
+        assert ours.shape == wanted.shape
+        np.testing.assert_allclose(ours, wanted, rtol=0, atol=tolerance * max(np.abs(wanted).max(), 1e-300))
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize(("n", "m"), [(2, 1), (9, 4), (128, 5), (129, 5), (300, 40)])
+def test_of_rank_distributions(n, m, replacement):
+    check(chances(n, m, replacement), 1e-13)
+
+
+@settings(deadline=None)  # a busy machine is no failure
+@given(
+    st.integers(1, 400),
+    st.integers(1, 6),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0.0, 0.5, 0.95]),
+)
+def test_of_any_matrix(ranks, outcomes, seed, empty):
+    rng = np.random.default_rng(seed)
+    check(rng.random((ranks, outcomes)) * (rng.random((ranks, outcomes)) >= empty), 1e-13)
+
+
+def test_the_order_of_the_columns_does_not_matter():
+    matrix = chances(300, 20)
+    check(matrix[:, np.random.default_rng(2).permutation(21)], 1e-13)
+
+
+def test_blocks_of_zeros_are_skipped_wherever_they_are():
+    matrix = np.zeros((1000, 4))
+    matrix[130:135, 1] = 0.5
+    matrix[900:, 3] = 0.25
+    check(matrix, 1e-13)
+    assert sum(block.size for *_, block in Banded.of(matrix).blocks) < matrix.size / 4
+    check(np.zeros((5, 3)), 0)
+
+
+def test_what_is_left_out_is_negligible_at_any_number_of_ranks():
+    matrix = hypergeometric_pmf(np.arange(20_000), 19_999, 500)
+    banded = Banded.of(matrix)
+    whole = np.zeros_like(matrix)
+    for rows, columns, block in banded.blocks:
+        assert (whole[rows, columns] == 0).all()
+        whole[rows, columns] = block
+    left_out = whole != matrix
+    assert matrix[left_out].max() <= NEGLIGIBLE
+    assert left_out.mean() > 0.4  # there is something to gain

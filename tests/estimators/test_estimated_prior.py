@@ -1,0 +1,261 @@
+"""Corrections under an estimated prior: against the formula of the source in 40 digits."""
+
+from dataclasses import dataclass
+
+import mpmath
+import numpy as np
+import pytest
+from exact_probabilities import chances, exact
+
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.estimators import estimator
+from sampled_metrics.estimators.bias_variance import BiasVariance
+from sampled_metrics.estimators.estimated_prior import BiasVarianceTradeoff, EstimatedPriorCorrection, Multinomial
+from sampled_metrics.estimators.maximum_entropy import MaximumEntropy
+from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.outcomes import Outcomes
+
+LABELS = ["ap", "recall@3", "auc", "ndcg@5"]
+METRICS = [metric(label) for label in LABELS]
+
+
+@dataclass(frozen=True)
+class Given:
+    """A prior that is told instead of estimated; one row a sample."""
+
+    prior: tuple[tuple[float, ...], ...]
+    replacement: bool | None = None
+
+    def __str__(self) -> str:
+        return "given"
+
+    def check(self, outcomes):
+        pass
+
+    def solve(self, outcomes, counts):
+        prior = np.array(self.prior)[:, : outcomes.most_candidates]
+        return np.broadcast_to(prior, (len(counts), prior.shape[1])).copy()
+
+
+def value(label, r, n):
+    name, _, k = label.partition("@")
+    if k and r > int(k):
+        return mpmath.mpf(0)
+    return {
+        "ap": lambda: 1 / mpmath.mpf(r),
+        "recall": lambda: mpmath.mpf(1),
+        "ndcg": lambda: 1 / mpmath.log(r + 1, 2),
+        "auc": lambda: mpmath.mpf(n - r) / (n - 1),
+    }[name]()
+
+
+def weights_by_formula(n, m, replacement, prior, label, gamma=None, events=None):
+    """BV γ, or MN of so many events, as written; 40 digits."""
+    with mpmath.workdps(40):
+        A = mpmath.matrix([[mpmath.mpf(p.numerator) / p.denominator for p in row] for row in exact(n, m, replacement)])
+        D = mpmath.diag([mpmath.mpf(float(p)) for p in prior])
+        one, f = mpmath.ones(n, 1), mpmath.matrix([value(label, r, n) for r in range(1, n + 1)])
+        if gamma is not None:
+            gamma = mpmath.mpf(gamma)
+            matrix = (1 - gamma) * A.T * D * A + gamma * mpmath.diag(list(A.T * D * one))
+        else:
+            matrix = A.T * D * A - A.T * A / events + mpmath.diag(list(A.T * one)) / events
+        return np.array([float(w) for w in mpmath.lu_solve(matrix, A.T * D * f)])
+
+
+def some_prior(n, seed=1):
+    raw = np.random.default_rng(seed).random(n) ** 3 + 0.01
+    return raw / raw.sum()
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+class TestFormula:
+    N, M = 20, 5
+    COUNTS = np.array([30, 11, 0, 4, 2, 3])
+
+    @pytest.mark.parametrize("gamma", ["0.001", "0.01", "0.5", "1"])
+    def test_bv(self, gamma, replacement):
+        prior = some_prior(self.N)
+        correction = EstimatedPriorCorrection(BiasVarianceTradeoff(float(gamma)), Given((tuple(prior),)))
+        ours = correction.fit(Outcomes.of(SamplingDesign(self.M, replacement), self.N), METRICS).estimate(self.COUNTS)
+        wanted = [
+            self.COUNTS @ weights_by_formula(self.N, self.M, replacement, prior, label, gamma=float(gamma)) / 50
+            for label in LABELS
+        ]
+        np.testing.assert_allclose(ours, wanted, rtol=1e-10, atol=1e-13)
+
+    def test_mn(self, replacement):
+        prior = some_prior(self.N)
+        correction = EstimatedPriorCorrection(Multinomial(), Given((tuple(prior),)))
+        ours = correction.fit(Outcomes.of(SamplingDesign(self.M, replacement), self.N), METRICS).estimate(self.COUNTS)
+        wanted = [
+            self.COUNTS @ weights_by_formula(self.N, self.M, replacement, prior, label, events=50) / 50
+            for label in LABELS
+        ]
+        np.testing.assert_allclose(ours, wanted, rtol=1e-10, atol=1e-13)
+
+    @pytest.mark.parametrize(
+        ("label", "estimate"), [("mle", MaximumLikelihood(100)), ("mes", MaximumEntropy(0.01))], ids=["mle", "mes"]
+    )
+    def test_with_the_prior_of_the_same_sample(self, label, estimate, replacement):
+        outcomes = Outcomes.of(SamplingDesign(self.M, replacement), self.N)
+        prior = estimate.solve(outcomes, self.COUNTS[np.newaxis])[0]
+        for name, price in ((f"bv-0.01-{label}", {"gamma": 0.01}), (f"mn-{label}", {"events": 50})):
+            ours = estimator(name).fit(outcomes, METRICS).estimate(self.COUNTS)
+            wanted = [
+                self.COUNTS @ weights_by_formula(self.N, self.M, replacement, prior, each, **price) / 50
+                for each in LABELS
+            ]
+            np.testing.assert_allclose(ours, wanted, rtol=1e-8, atol=1e-11)
+
+
+class TestMultinomial:
+    def test_minimises_bias_and_the_variance_of_multinomial_counts(self):
+        # Σ_r π_r ((A w)_r - f_r)² + Σ_r Var(w | r) / M, the definition: its slope is 0 in every direction
+        n, m, events = 15, 4, 50
+        A, prior = chances(n, m), some_prior(n)
+        outcomes = Outcomes.of(SamplingDesign(m), n)
+        fitted = EstimatedPriorCorrection(Multinomial(), Given((tuple(prior),))).fit(outcomes, METRICS)
+        counts = np.eye(m + 1, dtype=int) * events  # each x alone, of 50 events: the weights themselves
+        weights = fitted.estimate(counts)
+        for column, each in enumerate(METRICS):
+            f = each.values(n)
+
+            def loss(w, f=f):
+                mean = A @ w
+                return prior @ (mean - f) ** 2 + (A @ w**2 - mean**2).sum() / events
+
+            for x in range(m + 1):
+                step = 0.1 * np.eye(m + 1)[x]
+                up, down = (loss(weights[:, column] + sign * step) for sign in (1, -1))
+                assert up - down == pytest.approx(0, abs=1e-10)
+                assert min(up, down) > loss(weights[:, column])
+
+    def test_more_events_mean_less_bias(self):
+        n, m = 60, 10
+        A, f, prior = chances(n, m), metric("ap").values(n), some_prior(n)
+        fitted = EstimatedPriorCorrection(Multinomial(), Given((tuple(prior),))).fit(
+            Outcomes.of(SamplingDesign(m), n), [metric("ap")]
+        )
+        bias = []
+        for events in (10, 1000, 100_000):
+            weights = fitted.estimate(np.eye(m + 1, dtype=int) * events)[:, 0]
+            bias.append(prior @ (A @ weights - f) ** 2)
+        assert sorted(bias, reverse=True) == bias
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize("gamma", [1e-4, 0.01, 0.3, 1.0])
+def test_under_the_uniform_prior_bv_is_bv(gamma, replacement):
+    n, m = 200, 20
+    outcomes, counts = Outcomes.of(SamplingDesign(m, replacement), n), np.eye(m + 1, dtype=int)
+    ours = (
+        EstimatedPriorCorrection(BiasVarianceTradeoff(gamma), Given(((1 / n,) * n,)))
+        .fit(outcomes, METRICS)
+        .estimate(counts)
+    )
+    wanted = BiasVariance(gamma, None).fit(outcomes, METRICS).estimate(counts)
+    np.testing.assert_allclose(ours, wanted, rtol=1e-8, atol=1e-9 * np.abs(wanted).max())
+
+
+class TestPooled:
+    def test_prior_is_the_mean_over_repetitions(self):
+        n, m = 20, 5
+        outcomes, counts = (
+            Outcomes.of(SamplingDesign(m), n),
+            np.random.default_rng(1).multinomial(40, [1 / 6] * 6, size=4),
+        )
+        priors = MaximumLikelihood(100).solve(outcomes, counts)
+        for tradeoff, price in ((BiasVarianceTradeoff(0.01), {"gamma": 0.01}), (Multinomial(), {"events": 40})):
+            ours = EstimatedPriorCorrection(tradeoff, MaximumLikelihood(100), True).fit(outcomes, METRICS)
+            weights = [weights_by_formula(n, m, False, priors.mean(axis=0), each, **price) for each in LABELS]
+            np.testing.assert_allclose(ours.estimate(counts), counts @ np.transpose(weights) / 40, rtol=1e-7, atol=1e-9)
+
+    def test_mn_takes_each_repetitions_own_number_of_events(self):
+        n, m = 20, 5
+        outcomes = Outcomes.of(SamplingDesign(m), n)
+        counts = np.array([[3, 1, 2, 0, 1, 0], [300, 100, 50, 60, 20, 10]])
+        priors = MaximumLikelihood(100).solve(outcomes, counts)
+        ours = EstimatedPriorCorrection(Multinomial(), MaximumLikelihood(100), True).fit(outcomes, METRICS)
+        for of_one, estimates in zip(counts, ours.estimate(counts), strict=True):
+            events = of_one.sum()
+            prior = priors.mean(axis=0)
+            wanted = [of_one @ weights_by_formula(n, m, False, prior, each, events=events) / events for each in LABELS]
+            np.testing.assert_allclose(estimates, wanted, rtol=1e-7, atol=1e-9)
+
+    def test_of_one_repetition_is_its_own(self):
+        outcomes, counts = Outcomes.of(SamplingDesign(5), 20), np.array([[30, 11, 0, 4, 2, 3]])
+        for label in ("bv-0.01-mle", "mn-mes"):
+            one, other = (
+                estimator(name).fit(outcomes, METRICS).estimate(counts) for name in (label, f"{label}-pooled-prior")
+            )
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+class TestSamples:
+    @pytest.mark.parametrize("label", ["bv-0.01-mle", "mn-mle", "bv-0.1-mes", "mn-mes"])
+    def test_of_a_batch_equal_one_by_one(self, label):
+        outcomes = Outcomes.of(SamplingDesign(9), 40)
+        counts = np.random.default_rng(1).poisson(3, size=(2, 3, 10))
+        fitted = estimator(label).fit(outcomes, METRICS)
+        together = fitted.estimate(counts)
+        assert together.shape == (2, 3, 4)
+        for repetition in np.ndindex(2, 3):
+            np.testing.assert_allclose(fitted.estimate(counts[repetition]), together[repetition], rtol=1e-9)
+
+    @pytest.mark.parametrize("price", [{"gamma": 0.05}, {"events": 7}], ids=["bv", "mn"])
+    def test_mixed_events_have_weights_of_their_own_n_and_m_under_one_prior(self, price):
+        x, m, n = [0, 0, 2, 1, 3, 0, 2], [4, 4, 4, 2, 3, 4, 3], [9, 12, 9, 9, 12, 9, 12]
+        prior = some_prior(12)
+        tradeoff = BiasVarianceTradeoff(0.05) if "gamma" in price else Multinomial()
+        outcomes, which = Outcomes.observed(x, m, n)
+        ours = EstimatedPriorCorrection(tradeoff, Given((tuple(prior),))).fit(outcomes, METRICS)
+        wanted = []
+        for label in LABELS:
+            total = 0.0
+            for of_event, mm, nn in zip(x, m, n, strict=True):
+                # the ranks beyond its n have no chance
+                own = prior[:nn] / prior[:nn].sum()
+                total += weights_by_formula(nn, mm, False, own, label, **price)[of_event]
+            wanted.append(total / len(x))
+        np.testing.assert_allclose(ours.estimate(np.bincount(which)), wanted, rtol=1e-9)
+
+    def test_ranks_that_the_prior_excludes_do_not_matter(self):
+        # only ranks 1 and 2 of 9: without replacement x = 0 or 1; two unknowns
+        prior = np.array([0.25, 0.75] + [0] * 7)
+        ours = EstimatedPriorCorrection(BiasVarianceTradeoff(0.2), Given((tuple(prior),))).fit(
+            Outcomes.of(SamplingDesign(4), 9), METRICS
+        )
+        # P(x = 0) = 1 and 1/2
+        A = np.array([[1, 0], [0.5, 0.5]])
+        matrix = 0.8 * A.T @ np.diag([0.25, 0.75]) @ A + 0.2 * np.diag(A.T @ [0.25, 0.75])
+        wanted = np.linalg.solve(matrix, A.T @ (np.array([0.25, 0.75]) * [1, 0.5]))
+        estimates = ours.estimate(np.eye(5, dtype=int))[:, 0]
+        np.testing.assert_allclose(estimates, [*wanted, 0, 0, 0], rtol=1e-12, atol=1e-15)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("label", ["bv-0.01-mle", "mn-mes", "mn-mle-pooled-prior"])
+    def test_adaptive_samples_and_events_without_negatives(self, label):
+        adaptive, _ = Outcomes.observed([0, 1], [4, 2], 9, adaptive=True)
+        empty, _ = Outcomes.observed([0, 1], [0, 2], 9)
+        for outcomes, why in (
+            (adaptive, "is not valid on an adaptive sample; mle is valid"),
+            (empty, "has no weights for an event without sampled negatives; mle is valid"),
+        ):
+            with pytest.raises(DataError) as caught:
+                estimator(label).fit(outcomes, METRICS)
+            assert str(caught.value) == f"{label} {why}"
+
+    @pytest.mark.parametrize("gamma", [0, -0.1, 1.1, float("nan")])
+    def test_a_gamma_out_of_range(self, gamma):
+        with pytest.raises(ConfigError, match=r"must lie in \(0, 1\]"):
+            BiasVarianceTradeoff(gamma)
+
+    def test_equations_beyond_double_precision(self):
+        correction = EstimatedPriorCorrection(BiasVarianceTradeoff(1e-18), Given(((1 / 400,) * 400,)))
+        fitted = correction.fit(Outcomes.of(SamplingDesign(60), 400), METRICS)
+        with pytest.raises(DataError, match=r"^bv-1e-18-given: its equations cannot be solved .* take a larger γ$"):
+            fitted.estimate(np.eye(61, dtype=int)[:1])

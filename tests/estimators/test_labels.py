@@ -1,0 +1,87 @@
+"""Estimators by label."""
+
+import pytest
+
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.estimators import estimator, linear_estimator
+from sampled_metrics.estimators.bias_variance import BiasVariance
+from sampled_metrics.estimators.estimated_prior import BiasVarianceTradeoff, EstimatedPriorCorrection, Multinomial
+from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
+from sampled_metrics.estimators.maximum_entropy import MaximumEntropy
+from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
+from sampled_metrics.estimators.rank_estimate import RankEstimate
+from sampled_metrics.estimators.uncorrected import Uncorrected
+from sampled_metrics.paper import reference
+
+
+@pytest.mark.parametrize(
+    ("label", "wanted"),
+    [
+        ("uncorrected", Uncorrected()),
+        ("rank-estimate", RankEstimate(0)),
+        ("rank-estimate-as-printed", RankEstimate(1)),
+        ("cls", ConstrainedLeastSquares(True)),
+        ("bv-1", BiasVariance(1.0, True)),
+        ("bv-0.1", BiasVariance(0.1, True)),
+        ("bv-1e-8", BiasVariance(1e-8, True)),
+        ("bv-0", BiasVariance(0.0, True)),
+        ("mle", MaximumLikelihood(100, True)),
+        ("mle-7", MaximumLikelihood(7, True)),
+        ("mes", MaximumEntropy(0.01, True)),
+        ("mes-0.5", MaximumEntropy(0.5, True)),
+        ("bv-0.01-mes", EstimatedPriorCorrection(BiasVarianceTradeoff(0.01), MaximumEntropy(0.01, True))),
+        ("mn-mle", EstimatedPriorCorrection(Multinomial(), MaximumLikelihood(100, True))),
+        ("mn-mle-pooled-prior", EstimatedPriorCorrection(Multinomial(), MaximumLikelihood(100, True), True)),
+    ],
+)
+def test_is_found_by_its_label(label, wanted):
+    assert estimator(label, assume_replacement=True) == wanted
+
+
+@pytest.mark.parametrize("label", ["cls", "bv-0.5"])
+def test_is_told_what_distribution_to_assume(label):
+    assert estimator(label, assume_replacement=False).replacement is False
+
+
+def test_every_estimator_of_the_paper_is_there():
+    for label in reference.ESTIMATORS:
+        estimator(label, assume_replacement=True)
+
+
+UNKNOWN = ["", "CLS", "mle-0", "mle-", "mes-", "mn", "mn-cls", "mapping", "mapping-beta"]
+UNKNOWN += ["bv", "bv-", "bv-x", "bv--0.1", "bv-0.1 ", "bv-0.1\n", "bv-nan"]
+
+
+@pytest.mark.parametrize("label", UNKNOWN)
+def test_refuses_an_unknown_one(label):
+    with pytest.raises(ConfigError) as caught:
+        estimator(label, assume_replacement=True)
+    assert str(caught.value) == (
+        f"unknown estimator {label!r}; it may be uncorrected, rank-estimate, rank-estimate-as-printed, cls, "
+        "bv-γ with γ from 0 to 1, such as bv-0.1, mle or mle-I with I iterations of EM, mes or mes-η, bv-γ-mle, "
+        "bv-γ-mes, mn-mle, mn-mes (these four also with -pooled-prior), mapping-linear, mapping-bound, mapping-beta-a"
+    )
+
+
+@pytest.mark.parametrize("label", ["bv-0.1.2", "bv-.", "bv-.e5"])
+def test_refuses_a_gamma_that_is_no_number(label):
+    with pytest.raises(ConfigError, match="γ must be a number, not"):
+        estimator(label, assume_replacement=True)
+
+
+@pytest.mark.parametrize("label", ["bv-2", "bv-1.0001", "bv-1e5", "bv-1e999"])
+def test_refuses_a_gamma_out_of_range(label):
+    with pytest.raises(ConfigError, match=r"must lie in \[0, 1\], not"):
+        estimator(label, assume_replacement=True)
+
+
+@pytest.mark.parametrize("label", ["mes-0", "mapping-beta-0", "bv-0-mle", "bv-1.5-mes"])
+def test_refuses_other_parameters_out_of_range(label):
+    with pytest.raises(ConfigError, match=r"must be more than 0|must lie in \(0, 1\]"):
+        estimator(label)
+
+
+def test_refuses_what_is_not_linear_where_weights_are_shown():
+    assert linear_estimator("cls") == ConstrainedLeastSquares(None)
+    with pytest.raises(ConfigError, match="'mle' is not linear in the sample"):
+        linear_estimator("mle")

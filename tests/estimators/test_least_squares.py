@@ -1,0 +1,132 @@
+"""Constrained least squares against every active set, a general solver, and the conditions of an optimum."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.optimize import LinearConstraint, minimize
+
+from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.outcomes import Outcomes
+
+METRICS = ["ap", "ndcg", "recall@1", "recall@3", "auc"]
+
+
+def distribution(n, m, replacement):
+    better, x = np.arange(n)[:, np.newaxis], np.arange(m + 1)
+    if replacement:
+        return stats.binom.pmf(x, m, better / (n - 1))
+    return stats.hypergeom.pmf(x, n - 1, better, m)
+
+
+def loss(A, weights, f):
+    return ((A @ weights - f) ** 2).mean()
+
+
+def best_of_every_active_set(A, f):
+    """Minimise ‖A w - f‖² over w non-increasing and ≥ 0, by trying every set of places where w may step down."""
+    size = A.shape[1]
+    best = (np.inf, None)
+    for count in range(size + 1):
+        for places in combinations(range(size), count):
+            # w is a sum of steps: δ_j on x = 0 … j
+            steps = np.array([np.arange(size) <= place for place in places], dtype=float).T.reshape(size, count)
+            height = np.linalg.lstsq(A @ steps, f, rcond=None)[0]
+            if (height >= -1e-12).all():
+                best = min(best, (loss(A, steps @ height, f), (steps @ height).tolist()))
+    return best
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize("label", METRICS)
+@pytest.mark.parametrize(("n", "m"), [(4, 3), (9, 3), (30, 5)])
+def test_is_the_best_of_every_active_set(n, m, label, replacement):
+    A, f = distribution(n, m, replacement), metric(label).values(n)
+    ours = ConstrainedLeastSquares(replacement).fit(Outcomes.of(SamplingDesign(m), n), [metric(label)]).weights[0]
+    least, weights = best_of_every_active_set(A, f)
+    assert loss(A, ours, f) == pytest.approx(least, rel=1e-9, abs=1e-18)
+    np.testing.assert_allclose(ours, weights, atol=1e-7)
+
+
+@pytest.mark.parametrize("label", ["ap", "recall@3"])
+def test_a_general_solver_finds_nothing_better(label):
+    n, m = 40, 8
+    A, f = distribution(n, m, True), metric(label).values(n)
+    ours = ConstrainedLeastSquares(True).fit(Outcomes.of(SamplingDesign(m), n), [metric(label)]).weights[0]
+    steps = np.eye(m + 1) - np.eye(m + 1, k=1)  # w_x - w_{x+1}, and the last weight itself
+    found = minimize(
+        lambda w: loss(A, w, f),
+        np.linspace(1, 0, m + 1),
+        jac=lambda w: 2 * A.T @ (A @ w - f) / n,
+        method="SLSQP",
+        constraints=LinearConstraint(steps, 0, np.inf),
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    assert found.success
+    assert loss(A, ours, f) <= found.fun + 1e-12
+    np.testing.assert_allclose(ours, found.x, atol=2e-3)
+
+
+@pytest.mark.parametrize("label", ["recall@10", "ndcg@10", "ap", "auc"])
+def test_meets_the_conditions_of_an_optimum_at_the_papers_size(label):
+    n, m = 3541, 100
+    A, f = distribution(n, m, True), metric(label).values(n)
+    weights = ConstrainedLeastSquares(True).fit(Outcomes.of(SamplingDesign(m), n), [metric(label)]).weights[0]
+    steps = weights - np.append(weights[1:], 0)
+    assert (steps >= -1e-15).all()
+    # the loss must not fall along any step that may be taken, and be flat along those that are
+    slope = np.cumsum(A.T @ (A @ weights - f))
+    scale = np.cumsum(A.T @ f).max()
+    assert (slope >= -1e-10 * scale).all()
+    assert np.abs(slope * steps).max() <= 1e-10 * scale
+
+
+def test_auc_is_already_unbiased():
+    # Binomial x has mean m (r-1)/(n-1), so 1 - x/m is AUC in expectation, falls, and is not negative
+    weights = ConstrainedLeastSquares(True).fit(Outcomes.of(SamplingDesign(6), 50), [metric("auc")]).weights[0]
+    np.testing.assert_allclose(weights, 1 - np.arange(7) / 6, atol=1e-9)
+
+
+def test_assumes_what_it_is_told_whatever_the_design():
+    designs = SamplingDesign(5, True), SamplingDesign(5, False)
+    for assumed in (True, False):
+        one, other = (
+            ConstrainedLeastSquares(assumed).fit(Outcomes.of(design, 12), [metric("ap")]).weights[0]
+            for design in designs
+        )
+        assert one.tolist() == other.tolist()
+    binomial, hypergeometric = (
+        ConstrainedLeastSquares(assumed).fit(Outcomes.of(designs[0], 12), [metric("ap")]).weights[0]
+        for assumed in (True, False)
+    )
+    assert np.abs(binomial - hypergeometric).max() > 0.01
+
+
+def test_more_than_one_block_of_ranks_meets_the_conditions_of_an_optimum():
+    n, m = 10_000, 20
+    A, f = distribution(n, m, True), metric("ap").values(n)
+    weights = ConstrainedLeastSquares(True).fit(Outcomes.of(SamplingDesign(m), n), [metric("ap")]).weights[0]
+    steps = weights - np.append(weights[1:], 0)
+    assert (steps >= -1e-15).all()
+    slope = np.cumsum(A.T @ (A @ weights - f))
+    scale = np.cumsum(A.T @ f).max()
+    assert (slope >= -1e-10 * scale).all()
+    assert np.abs(slope * steps).max() <= 1e-10 * scale
+
+
+@pytest.mark.parametrize("label", METRICS)
+def test_every_negative_without_replacement_shows_the_rank(label):
+    # A is the identity, and the metric itself does not rise
+    weights = ConstrainedLeastSquares(False).fit(Outcomes.of(SamplingDesign(39), 40), [metric(label)]).weights[0]
+    np.testing.assert_allclose(weights, metric(label).of_rank(np.arange(1, 41), 40), atol=1e-12)
+
+
+def test_several_metrics_at_once_are_what_each_is_alone():
+    outcomes = Outcomes.of(SamplingDesign(12), 300)
+    together = ConstrainedLeastSquares(None).fit(outcomes, [metric(label) for label in METRICS]).weights
+    for label, weights in zip(METRICS, together, strict=True):
+        alone = ConstrainedLeastSquares(None).fit(outcomes, [metric(label)]).weights[0]
+        np.testing.assert_allclose(weights, alone, atol=1e-8)

@@ -1,0 +1,102 @@
+"""What the verbs return: a DataFrame that keeps its remarks."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sampled_metrics.evaluation.result import Result, cell
+
+REMARKS = ["First <remark> & more.", "Second."]
+
+
+@pytest.fixture
+def table():
+    return Result({"metric": ["ap", "auc", "recall@10"], "value": [0.123456, np.nan, 12345.6]}).with_remarks(REMARKS)
+
+
+class TestRemarks:
+    @pytest.mark.parametrize(
+        "take",
+        [
+            lambda t: t.copy(),
+            lambda t: t[t["metric"] == "ap"],
+            lambda t: t.iloc[:2],
+            lambda t: t.loc[[0, 2]],
+            lambda t: t[["value"]],
+            lambda t: t.head(1),
+            lambda t: t.sort_values("value"),
+            lambda t: t.reset_index(drop=True),
+            lambda t: t.assign(more=1),
+            lambda t: t.query("metric == 'auc'"),
+            lambda t: t.drop(columns="value"),
+            lambda t: t.rename(columns={"value": "v"}),
+            lambda t: t.round(2),
+            copy.copy,
+            copy.deepcopy,
+            lambda t: pickle.loads(pickle.dumps(t)),
+        ],
+    )
+    def test_stay_with_what_is_taken(self, table, take):
+        taken = take(table)
+        assert isinstance(taken, Result)
+        assert taken.remarks == tuple(REMARKS)
+
+    def test_other_remarks_leave_the_table_as_it_is(self, table):
+        other = table.with_remarks(["else"])
+        assert other.remarks == ("else",)
+        assert table.remarks == tuple(REMARKS)
+        other.loc[0, "value"] = 9.0
+        assert table.loc[0, "value"] == 0.123456
+
+    def test_there_are_none_at_first_and_no_column_of_that_name(self):
+        plain = Result({"a": [1]})
+        assert plain.remarks == ()
+        assert list(plain.columns) == ["a"]
+
+
+class TestText:
+    def test_rows_then_remarks(self, table):
+        lines = repr(table).splitlines()
+        assert [line.split() for line in lines[:4]] == [
+            ["metric", "value"],
+            ["ap", "0.1235"],
+            ["auc", "-"],
+            ["recall@10", "12346"],
+        ]
+        assert lines[4:] == ["", *REMARKS[:1], "", *REMARKS[1:]]
+
+    def test_does_not_leave_rows_out(self):
+        assert len(repr(Result({"a": range(500)})).splitlines()) == 501
+
+    def test_html_has_the_cells_and_escapes(self, table):
+        page = table._repr_html_()
+        assert "<td>0.1235</td>" in page
+        assert "<p>First &lt;remark&gt; &amp; more.</p><p>Second.</p>" in page
+        assert "<script>" not in Result({"a": ["<script>"]})._repr_html_()
+
+    def test_an_empty_table_has_a_text(self):
+        empty = Result({"a": []})
+        assert "a" in repr(empty)
+        assert "<table" in empty._repr_html_()
+
+    @pytest.mark.parametrize(
+        ("value", "shown"),
+        [
+            (0.5, "0.5"),
+            (1 / 3, "0.3333"),
+            (1e-7, "1e-07"),
+            (np.float64(2 / 3), "0.6667"),
+            (-1234.56, "-1235"),
+            (999.94, "999.9"),
+            (float("nan"), "-"),
+            (pd.NA, "-"),
+            (12, "12"),
+            (np.int64(12345678), "12345678"),
+            ("bv-0.1", "bv-0.1"),
+        ],
+    )
+    def test_of_a_value(self, value, shown):
+        assert cell(value) == shown

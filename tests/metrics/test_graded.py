@@ -1,0 +1,844 @@
+"""Metrics of lists against the texts' worked examples, hand-computed numbers, loops, scipy and trec_eval."""
+
+from itertools import combinations, permutations
+from math import log2
+
+import numpy as np
+import pytest
+from docs_blocks import blocks
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.metrics import graded, held_out
+
+NAN = float("nan")
+CLOSE = {"rel": 1e-12, "abs": 1e-14}
+
+# lists of 1 … 12 grades in ranked order, and grades that are judged but not on the list
+grades = st.lists(st.sampled_from([0, 0, 1, 2, 2.5, 4]), min_size=1, max_size=12)
+more = st.lists(st.sampled_from([0, 1, 3, 4]), max_size=6)
+cutoffs = st.integers(1, 15)
+
+
+def one(values):
+    """The value of the only user."""
+    [value] = values.tolist()
+    return value
+
+
+class TestLecture:
+    """Every worked example of the lecture, in its order, with its own words."""
+
+    # "We have A, B, C, D. Now, let's say that B is the first one that the user likes … So the reciprocal rank is 1/2."
+    # "We don't care about C and D."
+    @pytest.mark.parametrize("after", [(0, 0), (0, 1), (1, 0), (1, 1)])
+    def test_reciprocal_rank_of_b(self, after):
+        assert graded.reciprocal_rank([[0, 1, *after]]).tolist() == [1 / 2]
+
+    def test_reciprocal_rank_of_each(self):
+        # "If A was a relevant item … one. … if C is the first relevant item, … one third. If D, … one fourth."
+        ranks = graded.reciprocal_rank(np.eye(4))
+        assert ranks.tolist() == [1, 1 / 2, 1 / 3, 1 / 4]
+        # "here we have a penalty of 1/2, here we've got a penalty of 1/6, we have a penalty of 1/12"
+        assert (-np.diff(ranks)).tolist() == pytest.approx([1 / 2, 1 / 6, 1 / 12])
+
+    def test_penalty_far_down_the_list(self):
+        # "It doesn't much make a difference if it's 57 or 58."
+        at = graded.reciprocal_rank(np.eye(58))
+        assert at[56] - at[57] == pytest.approx(1 / (57 * 58))
+
+    def test_reciprocal_rank_of_no_relevant_item(self):
+        # "we basically treat the rank of the first relevant item as infinity, so the reciprocal rank … is zero"
+        assert graded.reciprocal_rank([[0, 0, 0, 0]]).tolist() == [0]
+
+    def test_mean_reciprocal_rank(self):
+        # "just taking the mean over the set of users": of the five users above
+        users = [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
+        assert graded.mean_reciprocal_rank(users) == pytest.approx((1 / 2 + 1 + 1 / 3 + 1 / 4 + 0) / 5)
+
+    def test_precision(self):
+        # "ten recommendations, six of them are relevant, then we've achieved a precision of 0.6"
+        assert graded.precision([[1, 0, 1, 1, 0, 1, 0, 1, 1, 0]], 10).tolist() == [0.6]
+
+    def test_precision_treats_all_errors_the_same(self):
+        # "in our ten item list, getting the first item wrong is penalized exactly the same as getting the tenth wrong"
+        wrong = 1 - np.eye(10)[[0, 9]]
+        assert graded.precision(wrong, 10).tolist() == [0.9, 0.9]
+        first, tenth = graded.average_precision(wrong)
+        assert first < tenth
+
+    GOOD_BAD_GOOD_GOOD_BAD = ((1, 0, 1, 1, 0),)
+
+    def test_average_precision(self):
+        # "So 1 + 2/3 + 3/4, all over 3, is the average precision of this recommendation list."
+        precisions = [one(graded.precision(self.GOOD_BAD_GOOD_GOOD_BAD, k)) for k in (1, 3, 4)]
+        assert precisions == [1, 2 / 3, 3 / 4]
+        expected = (1 + 2 / 3 + 3 / 4) / 3
+        assert one(graded.average_precision(self.GOOD_BAD_GOOD_GOOD_BAD)) == pytest.approx(expected, rel=1e-15)
+        assert graded.mean_average_precision(self.GOOD_BAD_GOOD_GOOD_BAD) == pytest.approx(expected, rel=1e-15)
+
+    @pytest.mark.parametrize(("item", "times"), [(0, 3), (1, 2)])
+    def test_how_often_average_precision_counts_an_item(self, item, times):
+        # "whether or not A is relevant is counted three times. … B … only affects two of the precision values"
+        other = np.array(self.GOOD_BAD_GOOD_GOOD_BAD)
+        other[0, item] = 1 - other[0, item]
+        changed = [graded.precision(other, k) != graded.precision(self.GOOD_BAD_GOOD_GOOD_BAD, k) for k in (1, 3, 4)]
+        assert sum(map(one, changed)) == times
+
+    def test_spearman_punishes_all_misorderings_equally(self):
+        # "If it swaps 1 and 3, if it swaps 11 and 13, those are equally bad in Spearman's view."
+        ideal = np.arange(20, 0, -1)
+        lists = np.array([ideal, ideal])
+        lists[0, [0, 2]] = ideal[[2, 0]]
+        lists[1, [10, 12]] = ideal[[12, 10]]
+        # 1 - 6 Σ d² / n(n² - 1), where two items are off by 2
+        assert graded.spearman(lists).tolist() == pytest.approx([1 - 6 * 8 / (20 * 399)] * 2, rel=1e-15)
+        # which discounted cumulative gain does not
+        top, further_down = graded.ndcg(lists)
+        assert top < further_down
+
+    RATES = ((4, 3, 0, 5),)  # "the user rates A, 4, B, 3, C, 0, and D, 5"
+
+    def test_dcg(self):
+        # "4/1 + 3/1 + 0/1.58 + 5/2, which is equal to 9.5"
+        assert one(graded.dcg(self.RATES, discount=graded.log_discount_from(2))) == pytest.approx(9.5, rel=1e-15)
+
+    def test_perfect_dcg(self):
+        # "5/1 + 4/1 + 3/1.58 + 0, which is equal to 10.9"
+        perfect = graded.ideal_order(self.RATES)
+        assert perfect.tolist() == [[5, 4, 3, 0]]
+        value = one(graded.dcg(perfect, discount=graded.log_discount_from(2)))
+        assert value == pytest.approx(5 + 4 + 3 / log2(3), rel=1e-15)
+        assert round(value, 1) == 10.9
+
+    def test_ndcg(self):
+        # "9.5/10.9 … results in a final metric value of 0.872. So we've achieved 87%"
+        value = one(graded.ndcg(self.RATES, discount=graded.log_discount_from(2)))
+        assert value == pytest.approx(9.5 / (9 + 3 / log2(3)), rel=1e-15)
+        assert round(value, 3) == 0.872
+
+    @pytest.mark.parametrize("base", [2, 3, 10])
+    def test_a_discount_of_base_b_leaves_the_first_b_ranks_undiscounted(self, base):
+        # "for a log base b, we don't discount items one through b"
+        discounts = graded.log_discount_from(base)(np.arange(1.0, 1001))
+        assert (discounts[:base] == 1).all()
+        assert (discounts[base:] > 1).all()
+        assert discounts[base**2 - 1] == pytest.approx(2, rel=1e-15)
+        assert discounts[base**3 - 1 if base < 10 else 999] == pytest.approx(3, rel=1e-15)
+
+    def test_half_life(self):
+        # "at some point, say five, the probability … that the user would click the item goes to 0.5"
+        discounts = graded.half_life_discount(5)(np.arange(1.0, 14))
+        assert discounts[[0, 4, 8, 12]].tolist() == pytest.approx([1, 2, 4, 8], rel=1e-15)
+        # "users as being exponentially less likely to click each successive items"
+        assert discounts[1:] / discounts[:-1] == pytest.approx(2**0.25, rel=1e-15)
+        assert graded.half_life_utility(np.eye(5)[[0, 4]]).tolist() == pytest.approx([1, 0.5], rel=1e-15)
+
+    def test_a_perfect_half_life_utility_is_one(self):
+        # "we get this normalization by the best achievable gain, where a perfect score is one"
+        assert graded.normalized_half_life_utility([[5, 4, 3, 0], [2, 1, 1, 1]]).tolist() == [1, 1]
+
+
+class TestArticle:
+    """What the article states; its worked examples are figures, which the text lacks."""
+
+    def test_only_ratings_bigger_than_4_are_relevant(self):
+        stars = [[5, 4, 3, 5, 1], [4, 4, NAN, NAN, NAN]]
+        assert np.array_equal(graded.binary(stars, 5), [[1, 0, 0, 1, 0], [0, 0, NAN, NAN, NAN]], equal_nan=True)
+        assert graded.average_precision(graded.binary(stars, 5)).tolist() == [(1 + 2 / 4) / 2, 0]
+
+    def test_ndcg_of_users_without_relevant_items_is_0(self):
+        assert graded.ndcg([[0, 0], [0, 1]], 1).tolist() == [0, 0]
+        assert graded.ndcg([[0, 0], [NAN, NAN]]).tolist() == [0, 0]
+
+    def test_lists_shorter_than_k_are_padded_with_minimum_scores(self):
+        short, long = [[3, 0, 1, NAN, NAN]], [[3, 0, 1, 0, 0]]
+        for k in (2, 3, 4, 5, 8):
+            for metric in (graded.ndcg, graded.precision, graded.recall, graded.f1, graded.average_precision):
+                assert metric(short, k) == metric(long, k)
+
+    def test_f1_is_the_harmonic_mean(self):
+        lists = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 0], [0, 0, 0, 0, 1]]
+        for k in (1, 2, 3, 4, 5, 9):
+            p, r = graded.precision(lists, k), graded.recall(lists, k)
+            expected = [2 / (1 / a + 1 / b) if a > 0 else 0 for a, b in zip(p, r, strict=True)]
+            assert graded.f1(lists, k).tolist() == pytest.approx(expected, rel=1e-14)
+
+
+class TestByHand:
+    """One list of grades 0, 3, 1, 0, 2, whose user has another two of grade 3 and 1 that are not on it."""
+
+    LIST = ((0, 3, 1, 0, 2),)
+    JUDGED = ((1, 3, 0, 2, 1, 3, 0),)
+
+    @pytest.mark.parametrize(("k", "value"), [(None, 1 / 2), (5, 1 / 2), (2, 1 / 2), (1, 0)])
+    def test_reciprocal_rank(self, k, value):
+        assert graded.reciprocal_rank(self.LIST, k).tolist() == [value]
+
+    @pytest.mark.parametrize(("k", "value"), [(1, 0), (2, 1 / 2), (3, 2 / 3), (5, 3 / 5), (10, 3 / 10)])
+    def test_precision(self, k, value):
+        assert one(graded.precision(self.LIST, k)) == pytest.approx(value)
+        assert one(graded.precision(self.LIST, k, judged=self.JUDGED)) == pytest.approx(value)
+
+    @pytest.mark.parametrize(("k", "hits"), [(1, 0), (2, 1), (3, 2), (5, 3), (10, 3)])
+    def test_recall(self, k, hits):
+        assert one(graded.recall(self.LIST, k)) == pytest.approx(hits / 3)
+        assert one(graded.recall(self.LIST, k, judged=self.JUDGED)) == pytest.approx(hits / 5)
+
+    @pytest.mark.parametrize(("k", "hits"), [(1, 0), (2, 1), (3, 2), (5, 3), (10, 3)])
+    def test_f1(self, k, hits):
+        assert one(graded.f1(self.LIST, k)) == pytest.approx(2 * hits / (k + 3))
+        assert one(graded.f1(self.LIST, k, judged=self.JUDGED)) == pytest.approx(2 * hits / (k + 5))
+
+    @pytest.mark.parametrize(
+        ("k", "total", "of_list", "of_judged"),
+        [
+            (None, 1 / 2 + 2 / 3 + 3 / 5, 3, 5),
+            (5, 1 / 2 + 2 / 3 + 3 / 5, 3, 5),
+            (4, 1 / 2 + 2 / 3, 3, 4),
+            (2, 1 / 2, 2, 2),
+            (1, 0, 1, 1),
+            (9, 1 / 2 + 2 / 3 + 3 / 5, 3, 5),
+        ],
+    )
+    def test_average_precision(self, k, total, of_list, of_judged):
+        assert one(graded.average_precision(self.LIST, k)) == pytest.approx(total / of_list)
+        assert one(graded.average_precision(self.LIST, k, judged=self.JUDGED)) == pytest.approx(total / of_judged)
+
+    # the ideal lists are 3, 2, 1, 0, 0 and 3, 3, 2, 1, 1, 0, 0; the discount of rank 3 is log2 4 = 2
+    @pytest.mark.parametrize(
+        ("k", "gain", "value", "of_list", "of_judged"),
+        [
+            (
+                None,
+                graded.linear_gain,
+                3 / log2(3) + 1 / 2 + 2 / log2(6),
+                3 + 2 / log2(3) + 1 / 2,
+                4 + 3 / log2(3) + 1 / log2(5) + 1 / log2(6),
+            ),
+            (3, graded.linear_gain, 3 / log2(3) + 1 / 2, 3 + 2 / log2(3) + 1 / 2, 3 + 3 / log2(3) + 2 / 2),
+            (2, graded.linear_gain, 3 / log2(3), 3 + 2 / log2(3), 3 + 3 / log2(3)),
+            (3, graded.exponential_gain, 7 / log2(3) + 1 / 2, 7 + 3 / log2(3) + 1 / 2, 7 + 7 / log2(3) + 3 / 2),
+        ],
+    )
+    def test_dcg_and_ndcg(self, k, gain, value, of_list, of_judged):
+        assert one(graded.dcg(self.LIST, k, gain=gain)) == pytest.approx(value, rel=1e-14)
+        assert one(graded.ndcg(self.LIST, k, gain=gain)) == pytest.approx(value / of_list, rel=1e-14)
+        assert one(graded.ndcg(self.LIST, k, gain=gain, judged=self.JUDGED)) == pytest.approx(
+            value / of_judged, rel=1e-14
+        )
+
+    def test_half_life_utility(self):
+        # half-life 2 and neutral grade 1: utilities 2 at rank 2 and 1 at rank 5, discounts 2 and 16
+        value = 2 / 2 + 1 / 16
+        assert one(graded.half_life_utility(self.LIST, neutral=1, half_life=2)) == pytest.approx(value)
+        assert one(graded.half_life_utility(self.LIST, 4, neutral=1, half_life=2)) == pytest.approx(1)
+        options = {"neutral": 1, "half_life": 2}
+        assert one(graded.normalized_half_life_utility(self.LIST, **options)) == pytest.approx(value / (2 + 1 / 2))
+        assert one(graded.normalized_half_life_utility(self.LIST, judged=self.JUDGED, **options)) == pytest.approx(
+            value / (2 + 2 / 2 + 1 / 4)
+        )
+
+    def test_spearman(self):
+        # ranks by the user 4.5, 1, 3, 4.5, 2; deviations from 3: 1.5, -2, 0, 1.5, -1 against -2, -1, 0, 1, 2
+        assert one(graded.spearman(self.LIST)) == pytest.approx((-3 + 2 + 1.5 - 2) / np.sqrt(9.5 * 10))
+
+    def test_spearman_with_ties_of_the_recommender(self):
+        # deviations of the recommender's ranks 1.5, 1.5, 4, 4, 4: -1.5, -1.5, 1, 1, 1
+        value = (-2.25 + 3 + 0 + 1.5 - 1) / np.sqrt(9.5 * 7.5)
+        assert one(graded.spearman(self.LIST, scores=[[9, 9, 0.5, 0.5, 0.5]])) == pytest.approx(value)
+
+    def test_concordant_pairs(self):
+        # 3 is right above 1, 0 and 2, and 1 above 0; wrong are 0 above 3, 1 and 2, 1 above 2 and 0 above 2
+        assert one(graded.concordant_pairs(self.LIST)) == pytest.approx(4 / 9)
+
+    @pytest.mark.parametrize(("tied", "right"), [(0.5, 3 + 2), (0, 3), (1, 3 + 4)])
+    def test_concordant_pairs_with_ties_of_the_recommender(self, tied, right):
+        # 0 and 3 tie, and the three pairs of 1, 0 and 2; of the others 3 above 1, 0 and 2 is right
+        value = one(graded.concordant_pairs(self.LIST, scores=[[9, 9, 0.5, 0.5, 0.5]], tied=tied))
+        assert value == pytest.approx(right / 9)
+
+    def test_pooled_half_life_utility_of_breese(self):
+        # half-life 2: utilities 0 + 1/2 and 2 + 0 of 1 + 0 and 2 + 0
+        lists = [[0, 1], [2, 0]]
+        achieved = graded.half_life_utility(lists, half_life=2)
+        best = graded.half_life_utility(graded.ideal_order(lists), half_life=2)
+        assert 100 * achieved.sum() / best.sum() == pytest.approx(100 * 2.5 / 3)
+
+
+class TestNothingRelevant:
+    NONE = ((0, 0, NAN), (NAN, NAN, NAN), (0, 2, 0))
+    METRICS = (
+        graded.reciprocal_rank,
+        graded.average_precision,
+        graded.precision,
+        graded.recall,
+        graded.f1,
+        graded.ndcg,
+        graded.normalized_half_life_utility,
+    )
+
+    @pytest.mark.parametrize("metric", METRICS)
+    def test_is_0_unless_said_otherwise(self, metric):
+        assert metric(self.NONE, 3)[:2].tolist() == [0, 0]
+        assert metric(self.NONE, 3, nothing_relevant=1)[:2].tolist() == [1, 1]
+        assert np.isnan(metric(self.NONE, 3, nothing_relevant=NAN)[:2]).all()
+
+    @pytest.mark.parametrize("metric", METRICS)
+    def test_does_not_change_the_others(self, metric):
+        values = [metric(self.NONE, 3, nothing_relevant=convention)[2] for convention in (0, 1, NAN)]
+        assert values[0] == values[1] == values[2] > 0
+
+    @pytest.mark.parametrize("metric", METRICS)
+    def test_is_no_matter_of_the_list_if_something_judged_is_relevant(self, metric):
+        judged = [[NAN, 1], [0, 3], [2, 0]]
+        assert metric(self.NONE, 3, judged=judged, nothing_relevant=NAN)[:2].tolist() == [0, 0]
+
+    @pytest.mark.parametrize("metric", METRICS)
+    def test_something_relevant_beyond_the_cutoff_is_not_nothing(self, metric):
+        assert metric([[0, 0, 1]], 2, nothing_relevant=NAN).tolist() == [0]
+
+    def test_no_grade_above_neutral_is_nothing_relevant(self):
+        values = graded.normalized_half_life_utility([[3, 2], [4, 3]], neutral=3, nothing_relevant=NAN)
+        assert np.array_equal(values, [NAN, 1], equal_nan=True)
+
+    def test_means_leave_nan_out(self):
+        assert graded.mean_reciprocal_rank(self.NONE) == pytest.approx(1 / 6)
+        assert graded.mean_reciprocal_rank(self.NONE, nothing_relevant=NAN) == 1 / 2
+        assert graded.mean_average_precision(self.NONE, nothing_relevant=1) == pytest.approx((1 + 1 + 1 / 2) / 3)
+        assert np.isnan(graded.mean_reciprocal_rank([[0]], nothing_relevant=NAN))
+
+    @pytest.mark.parametrize("metric", [graded.spearman, graded.concordant_pairs])
+    def test_nothing_to_order(self, metric):
+        lists = [[2, 2, 2], [1, NAN, NAN], [NAN, NAN, NAN], [2, 1, NAN]]
+        assert np.array_equal(metric(lists), [NAN, NAN, NAN, 1], equal_nan=True)
+        assert metric(lists, nothing_to_order=0).tolist() == [0, 0, 0, 1]
+
+    def test_a_recommender_that_ties_everything(self):
+        assert np.isnan(graded.spearman([[2, 1, 0]], scores=[[1, 1, 1]])).all()
+        assert graded.concordant_pairs([[2, 1, 0]], scores=[[1, 1, 1]]).tolist() == [0.5]
+
+
+# the definitions, as loops
+
+
+def loop_reciprocal_rank(listed, k):
+    for rank, grade in enumerate(listed[:k], start=1):
+        if grade > 0:
+            return 1 / rank
+    return 0
+
+
+def loop_average_precision(listed, k, total):
+    precisions = [
+        sum(grade > 0 for grade in listed[:rank]) / rank
+        for rank in range(1, min(len(listed), k) + 1)
+        if listed[rank - 1] > 0
+    ]
+    return sum(precisions) / min(total, k) if total else 0
+
+
+def loop_dcg(listed, k, gain, discount):
+    return sum(gain(grade) / discount(rank) for rank, grade in enumerate(listed[:k], start=1))
+
+
+def loop_ndcg(listed, k, gain, discount, judged):
+    ideal = loop_dcg(sorted(judged, reverse=True), k, gain, discount)
+    return loop_dcg(listed, k, gain, discount) / ideal if ideal else 0
+
+
+def loop_concordant(listed, scores, tied):
+    right, pairs = 0, 0
+    for (grade, score), (other, other_score) in combinations(zip(listed, scores, strict=True), 2):
+        pairs += grade != other
+        if grade != other:
+            right += tied if score == other_score else (grade > other) == (score > other_score)
+    return right / pairs if pairs else NAN
+
+
+LOOP_GAINS = [
+    (graded.linear_gain, lambda grade: grade),
+    (graded.exponential_gain, lambda grade: 2**grade - 1),
+    (graded.gain_above(2), lambda grade: max(grade - 2, 0)),
+]
+LOOP_DISCOUNTS = [
+    (graded.log2_discount, lambda rank: log2(rank + 1)),
+    (graded.log_discount_from(2), lambda rank: 1 if rank <= 2 else log2(rank)),
+    (graded.log_discount_from(3), lambda rank: 1 if rank <= 3 else log2(rank) / log2(3)),
+    (graded.half_life_discount(5), lambda rank: 2 ** ((rank - 1) / 4)),
+]
+
+
+class TestAgainstLoops:
+    @given(st.lists(st.tuples(grades, more), min_size=1, max_size=5), cutoffs, st.booleans())
+    def test_metrics_of_relevant_items(self, users, k, whole):
+        relevance = graded.padded([listed for listed, _ in users])
+        judged = graded.padded([sorted(listed + others) for listed, others in users])
+        totals = [sum(grade > 0 for grade in listed + others) for listed, others in users]
+        cutoff = None if whole else k
+        for row, ((listed, _), total) in enumerate(zip(users, totals, strict=True)):
+            at = 100 if whole else k
+            hits = sum(grade > 0 for grade in listed[:k])
+            assert graded.reciprocal_rank(relevance, cutoff, judged=judged)[row] == loop_reciprocal_rank(listed, at)
+            assert graded.average_precision(relevance, cutoff, judged=judged)[row] == pytest.approx(
+                loop_average_precision(listed, at, total), **CLOSE
+            )
+            assert graded.precision(relevance, k, judged=judged)[row] == pytest.approx(hits / k, **CLOSE)
+            assert graded.recall(relevance, k, judged=judged)[row] == pytest.approx(hits / max(total, 1), **CLOSE)
+
+    @pytest.mark.parametrize(("gain", "loop_gain"), LOOP_GAINS)
+    @pytest.mark.parametrize(("discount", "loop_discount"), LOOP_DISCOUNTS)
+    @given(users=st.lists(st.tuples(grades, more), min_size=1, max_size=5), k=cutoffs)
+    def test_dcg_and_ndcg(self, gain, loop_gain, discount, loop_discount, users, k):
+        relevance = graded.padded([listed for listed, _ in users])
+        judged = graded.padded([listed + others for listed, others in users])
+        values = graded.dcg(relevance, k, gain=gain, discount=discount)
+        normalised = graded.ndcg(relevance, k, gain=gain, discount=discount, judged=judged)
+        for row, (listed, others) in enumerate(users):
+            expected = loop_dcg(listed, k, loop_gain, loop_discount)
+            assert values[row] == pytest.approx(expected, **CLOSE)
+            expected = loop_ndcg(listed, k, loop_gain, loop_discount, listed + others)
+            assert normalised[row] == pytest.approx(expected, **CLOSE)
+
+    @given(st.lists(grades, min_size=1, max_size=5), st.data(), st.sampled_from([0, 0.5, 1]))
+    def test_concordant_pairs(self, lists, data, tied):
+        scores = [data.draw(st.lists(st.integers(-3, 3), min_size=len(each), max_size=len(each))) for each in lists]
+        scores = [sorted(each, reverse=True) for each in scores]
+        values = graded.concordant_pairs(graded.padded(lists), scores=graded.padded(scores), tied=tied)
+        plain = graded.concordant_pairs(graded.padded(lists))
+        for row, (listed, scored) in enumerate(zip(lists, scores, strict=True)):
+            assert values[row] == pytest.approx(loop_concordant(listed, scored, tied), nan_ok=True, **CLOSE)
+            untied = loop_concordant(listed, range(0, -len(listed), -1), tied)
+            assert plain[row] == pytest.approx(untied, nan_ok=True, **CLOSE)
+
+    def test_more_users_than_are_counted_at_once_and_more_positions_than_a_byte_counts(self):
+        rng = np.random.default_rng(1)
+        many = rng.integers(0, 3, (5000, 3))
+        expected = [loop_concordant(listed, (3, 2, 1), 0.5) for listed in many]
+        assert graded.concordant_pairs(many).tolist() == pytest.approx(expected, nan_ok=True)
+        # 1 is right above 300 items, which are all wrong above 2, and so is 1
+        assert graded.concordant_pairs([[1, *[0] * 300, 2]]).tolist() == [300 / 601]
+
+
+class TestAgainstScipy:
+    @given(st.lists(grades, min_size=1, max_size=4), st.data())
+    def test_spearman_and_pairs(self, lists, data):
+        scores = [data.draw(st.lists(st.integers(-3, 3), min_size=len(each), max_size=len(each))) for each in lists]
+        scores = [sorted(each, reverse=True) for each in scores]
+        correlations = graded.spearman(graded.padded(lists), scores=graded.padded(scores))
+        fractions = graded.concordant_pairs(graded.padded(lists), scores=graded.padded(scores))
+        for row, (listed, scored) in enumerate(zip(lists, scores, strict=True)):
+            if len(set(listed)) == 1:
+                assert np.isnan(correlations[row])
+                assert np.isnan(fractions[row])
+                continue
+            # Somers' D: (concordant - discordant) / pairs of different grades
+            difference = stats.somersd(listed, scored).statistic if len(set(scored)) > 1 else 0
+            assert fractions[row] == pytest.approx((1 + difference) / 2, **CLOSE)
+            if len(set(scored)) == 1:
+                assert np.isnan(correlations[row])
+            else:
+                assert correlations[row] == pytest.approx(stats.spearmanr(listed, scored).statistic, **CLOSE)
+
+    @given(st.lists(grades, min_size=1, max_size=4))
+    def test_without_scores_the_positions_are_the_order(self, lists):
+        correlations = graded.spearman(graded.padded(lists))
+        for row, listed in enumerate(lists):
+            if len(set(listed)) > 1:
+                expected = stats.spearmanr(listed, -np.arange(len(listed))).statistic
+                assert correlations[row] == pytest.approx(expected, **CLOSE)
+
+
+class TestAgainstThePaper:
+    """With grades 0 and 1 these are the metrics of section 3 of the paper, of the ranks of the relevant items."""
+
+    @given(st.lists(st.sampled_from([0, 1]), min_size=2, max_size=20).filter(any), st.integers(1, 25))
+    def test_sets_of_ranks(self, listed, k):
+        ranks = [[rank for rank, grade in enumerate(listed, start=1) if grade]]
+        for ours, of_sets in (
+            (graded.average_precision, held_out.average_precision_of_sets),
+            (graded.ndcg, held_out.ndcg_of_sets),
+            (graded.reciprocal_rank, held_out.reciprocal_rank_of_sets),
+            (graded.precision, held_out.precision_of_sets),
+            (graded.recall, held_out.recall_of_sets),
+        ):
+            assert one(ours([listed], k)) == pytest.approx(one(of_sets(ranks, k)), **CLOSE)
+        if not all(listed):
+            assert one(graded.concordant_pairs([listed])) == pytest.approx(
+                one(held_out.auc_of_sets(ranks, len(listed))), **CLOSE
+            )
+
+
+class TestProperties:
+    NORMALISED = (
+        *TestNothingRelevant.METRICS,
+        lambda lists, k, **more: graded.ndcg(
+            lists, k, gain=graded.exponential_gain, discount=graded.log_discount_from(2), **more
+        ),
+    )
+
+    @pytest.mark.parametrize("metric", NORMALISED)
+    @given(users=st.lists(st.tuples(grades, more), min_size=1, max_size=4), k=cutoffs)
+    def test_lies_in_0_to_1_and_users_do_not_meet(self, metric, users, k):
+        relevance = graded.padded([listed for listed, _ in users])
+        judged = graded.padded([listed + others for listed, others in users])
+        values = metric(relevance, k, judged=judged)
+        assert ((values >= 0) & (values <= 1)).all()
+        alone = [one(metric([listed], k, judged=[listed + others])) for listed, others in users]
+        assert values.tolist() == pytest.approx(alone, **CLOSE)
+
+    @pytest.mark.parametrize("metric", NORMALISED)
+    @given(listed=grades.filter(any), k=cutoffs)
+    def test_the_ideal_order_is_best(self, metric, listed, k):
+        best = one(metric(graded.ideal_order([listed]), k))
+        assert best >= one(metric([listed], k)) - 1e-12
+        if metric not in (graded.precision, graded.recall, graded.f1, graded.normalized_half_life_utility):
+            assert best == pytest.approx(1)
+
+    @given(st.lists(st.sampled_from([0, 1, 2]), min_size=1, max_size=5))
+    def test_no_order_has_more_dcg_than_the_ideal(self, listed):
+        orders = np.array(list(permutations(listed)))
+        assert graded.dcg(orders).max() == pytest.approx(one(graded.dcg(graded.ideal_order([listed]))), **CLOSE)
+
+    def test_rounding_does_not_lift_a_perfect_list_above_1(self):
+        # sums of different lengths round differently
+        ideal = graded.ideal_order(np.random.default_rng(0).integers(0, 5, (2000, 7)))
+        values = graded.ndcg(ideal, judged=np.concatenate([ideal, np.zeros((2000, 20))], axis=1))
+        assert values.max() == 1
+        assert values[ideal.any(axis=1)].min() == pytest.approx(1, rel=1e-14)
+
+    @given(st.lists(grades, min_size=1, max_size=4), st.integers(1, 4))
+    def test_padding_changes_nothing(self, lists, columns):
+        relevance = graded.padded(lists)
+        wider = np.concatenate([relevance, np.full((len(lists), columns), NAN)], axis=1)
+        for metric in (*self.NORMALISED, lambda lists, _: graded.spearman(lists)):
+            assert metric(wider, 3).tolist() == pytest.approx(metric(relevance, 3).tolist(), nan_ok=True, **CLOSE)
+        assert graded.concordant_pairs(wider).tolist() == pytest.approx(
+            graded.concordant_pairs(relevance).tolist(), nan_ok=True
+        )
+
+    @given(grades.filter(lambda listed: len(set(listed)) > 1))
+    def test_the_orders_of_the_user_and_its_opposite(self, listed):
+        best, worst = sorted(listed, reverse=True), sorted(listed)
+        # the user's own scores, as ties and all
+        assert graded.spearman([best], scores=[best]).tolist() == pytest.approx([1], rel=1e-14)
+        assert graded.concordant_pairs([best, worst]).tolist() == [1, 0]
+        assert one(graded.spearman([best])) == pytest.approx(-one(graded.spearman([worst])), rel=1e-14)
+
+    def test_inputs_stay_as_they_are(self):
+        lists = np.array([[0.0, 3, 1], [2, NAN, NAN]])
+        lists.flags.writeable = False
+        graded.ndcg(lists, 2, gain=graded.exponential_gain, judged=lists)
+        graded.average_precision(lists, judged=lists)
+        graded.spearman(lists, scores=np.where(np.isnan(lists), NAN, 1))
+        graded.concordant_pairs(lists)
+
+    @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32])
+    def test_any_type_of_number(self, dtype):
+        lists = np.array([[0, 1, 1], [1, 0, 0]], dtype=dtype)
+        assert graded.ndcg(lists, gain=graded.exponential_gain).dtype == np.float64
+        assert graded.reciprocal_rank(lists).tolist() == [0.5, 1]
+        assert graded.spearman(lists).tolist() == pytest.approx([-np.sqrt(3) / 2, np.sqrt(3) / 2])
+        assert graded.concordant_pairs(lists).tolist() == [0, 1]
+
+
+class TestPadded:
+    def test_fills_up_with_nan(self):
+        rows = graded.padded([[1, 2], [], [3, 0, 1]])
+        assert np.array_equal(rows, [[1, 2, NAN], [NAN, NAN, NAN], [3, 0, 1]], equal_nan=True)
+
+    @pytest.mark.parametrize("lists", [[], [[]], [[], []], [1, 2], [[[1]]], ["a"], [["a"]], [[1], None], None])
+    def test_refuses(self, lists):
+        with pytest.raises(DataError, match="a list of numbers for every user"):
+            graded.padded(lists)
+
+
+LIST_METRICS = [
+    graded.reciprocal_rank,
+    graded.mean_reciprocal_rank,
+    graded.average_precision,
+    graded.mean_average_precision,
+    lambda lists: graded.precision(lists, 1),
+    lambda lists: graded.recall(lists, 1),
+    lambda lists: graded.f1(lists, 1),
+    graded.dcg,
+    graded.ndcg,
+    graded.half_life_utility,
+    graded.normalized_half_life_utility,
+    graded.spearman,
+    graded.concordant_pairs,
+]
+
+
+def refusal(error, function, *arguments, **options):
+    """The one line of the error."""
+    with pytest.raises(error) as caught:
+        function(*arguments, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+class TestRefuses:
+    @pytest.mark.parametrize("metric", LIST_METRICS)
+    @pytest.mark.parametrize(
+        ("lists", "message"),
+        [
+            ([1, 0, 1], "relevance has shape (3,); it has to be (users, positions), also for a single user"),
+            ([[[1]]], "relevance has shape (1, 1, 1); it has to be (users, positions), also for a single user"),
+            (1, "relevance has shape (); it has to be (users, positions), also for a single user"),
+            (np.empty((0, 3)), "relevance has shape (0, 3); it has to hold a user and a position at least"),
+            ([[], []], "relevance has shape (2, 0); it has to hold a user and a position at least"),
+            ([[1, 0], [1]], "relevance has rows of different lengths; fill them up with NaN, as `padded` does"),
+            ([["1", "0"]], "relevance holds <U1; it has to be an array of numbers"),
+            ([[1, None]], "relevance holds object; it has to be an array of numbers"),
+            ([[1j]], "relevance holds complex128; it has to be an array of numbers"),
+            (
+                [[1, 0], [2, -1]],
+                "relevance of user row 1 is -1 in column 1 (from 0); a grade has to be a finite number from 0",
+            ),
+            (
+                [[1, 0], [np.inf, 0]],
+                "relevance of user row 1 is inf in column 0 (from 0); a grade has to be a finite number from 0",
+            ),
+            (
+                [[1, 0, NAN], [1, NAN, 0]],
+                "relevance of user row 1 is nan in column 1 (from 0); NaN may only fill up a list after its end",
+            ),
+            (
+                [[NAN, 0]],
+                "relevance of user row 0 is nan in column 0 (from 0); NaN may only fill up a list after its end",
+            ),
+        ],
+    )
+    def test_malformed_lists(self, metric, lists, message):
+        assert refusal(DataError, metric, lists) == message
+
+    @pytest.mark.parametrize("metric", TestNothingRelevant.METRICS)
+    @pytest.mark.parametrize(
+        ("judged", "message"),
+        [
+            ([[2, 1]], "judged has 1 users and relevance 2; each needs a row in both"),
+            ([2, 1], "judged has shape (2,); it has to be"),
+            ([[2, 1], [-1, 2]], "judged of user row 1 is -1 in column 0"),
+            ([[2, 1], [NAN, np.inf]], "judged of user row 1 is inf in column 1"),
+            ([[2, 1], [2, NAN]], "judged of user row 1 "),
+        ],
+    )
+    def test_judged(self, metric, judged, message):
+        assert refusal(DataError, metric, [[2, 1], [2, 1]], 1, judged=judged).startswith(message)
+
+    def test_judged_says_what_is_missing(self):
+        message = refusal(DataError, graded.recall, [[0, 1], [2, 1]], 1, judged=[[1, 0], [2, 0]])
+        assert message == (
+            "judged of user row 1 has 1 relevant items, fewer than the 2 on the list; "
+            "it has to hold those of the list too"
+        )
+        for judged in ([[1, 0], [1, 1]], [[1], [2]], [[1, NAN], [NAN, NAN]]):
+            message = refusal(DataError, graded.ndcg, [[0, 1], [2, 1]], judged=judged)
+            assert message == "judged of user row 1 lacks grades that are on the list; it has to hold those too"
+
+    @pytest.mark.parametrize("metric", [graded.spearman, graded.concordant_pairs])
+    @pytest.mark.parametrize(
+        ("scores", "message"),
+        [
+            ([[3, 2]], "scores have shape (1, 2) and relevance (1, 3); they have to be the same"),
+            (
+                [[2, 3, NAN]],
+                "scores of user row 0 is 3 in column 1 (from 0); "
+                "lists are in ranked order, so a score may not exceed that before",
+            ),
+            (
+                [[3, NAN, NAN]],
+                "scores of user row 0 is nan in column 1 (from 0); NaN has to stand where relevance is NaN, only there",
+            ),
+            (
+                [[3, 2, 1]],
+                "scores of user row 0 is 1 in column 2 (from 0); NaN has to stand where relevance is NaN, only there",
+            ),
+            ([[np.inf, 2, NAN]], "scores of user row 0 is inf in column 0 (from 0); a score has to be a finite number"),
+        ],
+    )
+    def test_scores(self, metric, scores, message):
+        assert refusal(DataError, metric, [[2, 1, NAN]], scores=scores) == message
+
+    @pytest.mark.parametrize("k", [0, -1, 1.5, 2.0, "3", True, NAN])
+    @pytest.mark.parametrize("metric", [*TestNothingRelevant.METRICS, graded.dcg, graded.half_life_utility])
+    def test_cutoff(self, metric, k):
+        assert (
+            refusal(ConfigError, metric, [[1, 0]], k) == f"the cut-off k is {k!r}; it has to be a whole number from 1"
+        )
+
+    @pytest.mark.parametrize("metric", [graded.precision, graded.recall, graded.f1])
+    def test_a_cutoff_is_needed(self, metric):
+        assert refusal(ConfigError, metric, [[1, 0]], None).startswith("the cut-off k is None")
+
+    def test_a_cutoff_may_be_an_integer_of_numpy(self):
+        assert graded.precision([[1, 0]], np.int64(2)).tolist() == [0.5]
+
+    @pytest.mark.parametrize("metric", TestNothingRelevant.METRICS)
+    @pytest.mark.parametrize("value", [-0.1, 1.1, np.inf, "nan", None, True])
+    def test_conventions(self, metric, value):
+        message = refusal(ConfigError, metric, [[1, 0]], 1, nothing_relevant=value)
+        assert message == f"nothing_relevant is {value!r}; it has to be a number from 0 to 1, or NaN"
+
+    def test_conventions_of_the_order(self):
+        assert graded.spearman([[1]], nothing_to_order=-1).tolist() == [-1]
+        assert "from -1 to 1" in refusal(ConfigError, graded.spearman, [[1]], nothing_to_order=-2)
+        assert "from 0 to 1" in refusal(ConfigError, graded.concordant_pairs, [[1]], nothing_to_order=-1)
+        for tied in (-1, NAN, 2, "0"):
+            assert refusal(ConfigError, graded.concordant_pairs, [[1]], tied=tied).startswith("tied is ")
+
+    @pytest.mark.parametrize("value", [1, 0.5, -2, NAN, np.inf, "2", None, True])
+    def test_parameters_above_1(self, value):
+        message = "{} is " + repr(value) + "; it has to be a finite number above 1"
+        assert refusal(ConfigError, graded.log_discount_from, value) == message.format("base")
+        assert refusal(ConfigError, graded.half_life_discount, value) == message.format("half_life")
+        assert refusal(ConfigError, graded.half_life_utility, [[1]], half_life=value) == message.format("half_life")
+
+    @pytest.mark.parametrize("value", [-1, NAN, np.inf, "2", None, True])
+    def test_neutral(self, value):
+        message = f"neutral is {value!r}; it has to be a finite number from 0"
+        assert refusal(ConfigError, graded.gain_above, value) == message
+        assert refusal(ConfigError, graded.normalized_half_life_utility, [[1]], neutral=value) == message
+
+    @pytest.mark.parametrize("value", [0, -1, NAN, np.inf, "2"])
+    def test_least_relevant_grade(self, value):
+        assert refusal(ConfigError, graded.binary, [[1]], value).startswith("least is ")
+
+    def test_gains_that_are_not_finite(self):
+        message = refusal(DataError, graded.dcg, [[1, 0], [1, 2000]], gain=graded.exponential_gain)
+        assert message == "the gain of grade 2000 of user row 1 is inf; a gain has to be a finite number from 0"
+        message = refusal(DataError, graded.ndcg, [[1, 0]], gain=lambda grades: grades - 1)
+        assert message == "the gain of grade 0 of user row 0 is -1; a gain has to be a finite number from 0"
+
+    def test_the_padding_gains_nothing_even_where_grade_0_does(self):
+        assert graded.dcg([[1, 0, NAN], [1, NAN, NAN]], gain=lambda grades: grades + 1).tolist() == pytest.approx(
+            [2 + 1 / log2(3), 2]
+        )
+
+    def test_a_gain_that_is_not_elementwise(self):
+        message = refusal(ConfigError, graded.dcg, [[1, 0]], gain=np.sum)
+        assert message == "the gain of (1, 2) grades has shape (); it has to be elementwise"
+
+    @pytest.mark.parametrize(
+        "discount", [lambda ranks: -ranks, lambda ranks: ranks - 1, lambda ranks: 1 / ranks, np.sum, lambda r: r * NAN]
+    )
+    def test_discounts(self, discount):
+        message = refusal(ConfigError, graded.ndcg, [[1, 0]], discount=discount)
+        assert message == "a discount has to be one number above 0 for every rank, none smaller than that before"
+
+    def test_a_discount_may_grow_beyond_every_number(self):
+        lists = np.ones((1, 3000))
+        assert one(graded.half_life_utility(lists, half_life=1.001)) == pytest.approx(1)
+
+    @pytest.mark.parametrize("values", [[], 1, [[1]], ["a"], [1, np.inf]])
+    def test_means(self, values):
+        assert "value" in refusal(DataError, graded.mean_over_users, values)
+
+
+@pytest.fixture(scope="module")
+def ir():
+    return pytest.importorskip("ir_measures", reason="ir-measures is not installed")
+
+
+@pytest.fixture(scope="module")
+def random_lists():
+    """What ir-measures takes and what we take: lists of 1 … 30 of 40 items, of which each user judged 0 … 20."""
+    rng = np.random.default_rng(7)
+    qrels, run, lists, judgements = {}, {}, [], []
+    for user in range(200):
+        judged = rng.choice(40, size=rng.integers(0, 21), replace=False)
+        grade = {f"i{item}": int(g) for item, g in zip(judged, rng.integers(0, 4, len(judged)), strict=True)}
+        listed = [f"i{item}" for item in rng.permutation(40)[: rng.integers(1, 31)]]
+        qrels[f"u{user}"] = grade or {"i0": 0}  # ir-measures leaves out users without a judgement
+        run[f"u{user}"] = {item: float(-place) for place, item in enumerate(listed)}
+        lists.append([grade.get(item, 0) for item in listed])
+        judgements.append(list(grade.values()))
+    return qrels, run, graded.padded(lists), graded.padded(judgements)
+
+
+class TestAgainstTrecEval:
+    """trec_eval, by ir-measures, on random lists."""
+
+    def theirs(self, ir, measure, qrels, run):
+        values = {result.query_id: result.value for result in ir.iter_calc([measure], qrels, run)}
+        return [values[user] for user in qrels]
+
+    @pytest.mark.parametrize("k", [1, 5, 10, 50])
+    def test_metrics_of_relevant_items(self, ir, random_lists, k):
+        qrels, run, lists, judged = random_lists
+        for measure, ours in (
+            (ir.RR, graded.reciprocal_rank(lists)),
+            (ir.RR @ k, graded.reciprocal_rank(lists, k)),
+            (ir.AP, graded.average_precision(lists, judged=judged)),
+            (ir.P @ k, graded.precision(lists, k)),
+            (ir.R @ k, graded.recall(lists, k, judged=judged)),
+            (ir.P(rel=2) @ k, graded.precision(graded.binary(lists, 2), k)),
+            (ir.AP(rel=2), graded.average_precision(graded.binary(lists, 2), judged=graded.binary(judged, 2))),
+        ):
+            assert ours.tolist() == pytest.approx(self.theirs(ir, measure, qrels, run), rel=1e-12), measure
+        assert graded.mean_reciprocal_rank(lists) == pytest.approx(ir.calc_aggregate([ir.RR], qrels, run)[ir.RR])
+
+    @pytest.mark.parametrize("k", [1, 5, 10, 50])
+    def test_average_precision_at_k_is_theirs_of_the_list_cut_off(self, ir, random_lists, k):
+        qrels, run, lists, judged = random_lists
+        theirs = self.theirs(ir, ir.AP @ k, qrels, run)
+        cut = graded.average_precision(lists[:, :k], judged=judged)
+        assert cut.tolist() == pytest.approx(theirs, rel=1e-12)
+        relevant = (judged > 0).sum(axis=1)
+        ours = graded.average_precision(lists, k, judged=judged)
+        assert (ours * np.minimum(relevant, k)).tolist() == pytest.approx(np.multiply(theirs, relevant), rel=1e-12)
+
+    @pytest.mark.parametrize("k", [1, 5, 10, 50])
+    def test_f1_is_theirs_of_the_list_cut_off_if_it_has_k_items(self, ir, random_lists, k):
+        qrels, run, lists, judged = random_lists
+        cut = {user: {item: score for item, score in scores.items() if score > -k} for user, scores in run.items()}
+        theirs = np.array(self.theirs(ir, ir.SetF, qrels, cut))
+        ours = graded.f1(lists, k, judged=judged)
+        whole = (~np.isnan(lists)).sum(axis=1) >= k
+        assert ours[whole].tolist() == pytest.approx(theirs[whole].tolist(), rel=1e-12)
+        assert (ours[~whole] <= theirs[~whole]).all()
+
+    @pytest.mark.parametrize("k", [None, 1, 5, 10, 50])
+    def test_ndcg(self, ir, random_lists, k):
+        qrels, run, lists, judged = random_lists
+        linear = ir.nDCG if k is None else ir.nDCG @ k
+        exponential = ir.nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7})
+        exponential = exponential if k is None else exponential @ k
+        ours = graded.ndcg(lists, k, judged=judged)
+        assert ours.tolist() == pytest.approx(self.theirs(ir, linear, qrels, run), rel=1e-12)
+        ours = graded.ndcg(lists, k, gain=graded.exponential_gain, judged=judged)
+        assert ours.tolist() == pytest.approx(self.theirs(ir, exponential, qrels, run), rel=1e-12)
+
+    def test_the_differences_that_the_docs_name(self, ir):
+        def of(measure, qrels, run):
+            return [(result.query_id, result.value) for result in ir.iter_calc([measure], qrels, run)]
+
+        # ties of scores: by the identifier, the last in the alphabet first
+        assert of(ir.RR, {"u": {"a": 1}}, {"u": {"a": 1.0, "b": 1.0}}) == [("u", 0.5)]
+        assert of(ir.RR, {"u": {"b": 1}}, {"u": {"a": 1.0, "b": 1.0}}) == [("u", 1)]
+        # users without a list are 0, users without a judgement are left out
+        assert sorted(of(ir.RR, {"u": {"a": 1}, "v": {"a": 1}}, {"u": {"a": 1.0}, "w": {"a": 1.0}})) == [
+            ("u", 1),
+            ("v", 0),
+        ]
+        # a negative grade is irrelevant, and a grade that is not whole is refused
+        assert of(ir.nDCG, {"u": {"a": -1, "b": 1}}, {"u": {"a": 2.0, "b": 1.0}}) == [("u", pytest.approx(1 / log2(3)))]
+        with pytest.raises(TypeError, match="integer"):
+            of(ir.nDCG, {"u": {"a": 1.5}}, {"u": {"a": 1.0}})
+        # AP@k of a list whose first k are all relevant is below 1 where more than k are
+        assert of(ir.AP @ 1, {"u": {"a": 1, "b": 1}}, {"u": {"a": 2.0}}) == [("u", 0.5)]
+        assert graded.average_precision([[1]], 1, judged=[[1, 1]]).tolist() == [1]
+        # SetF of a list shorter than k
+        assert of(ir.SetF, {"u": {"a": 1}}, {"u": {"a": 2.0}}) == [("u", 1)]
+        assert graded.f1([[1]], 3).tolist() == [0.5]
+
+
+def test_the_example_of_the_page_runs(capsys):
+    [example] = blocks("graded-metrics.md", "python")
+    exec(compile(example, "docs/graded-metrics.md", "exec"), {})
+    [shown] = blocks("graded-metrics.md", "text")
+    assert capsys.readouterr().out == shown

@@ -1,0 +1,268 @@
+"""The claims in words: each holds on the running example or on the printed tables, and not on data that violate it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.paper import claims, reference, toy
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.draws import expected_metric
+
+TOY_METRICS = ["auc", "ap", "ndcg", "recall@10"]
+SIZES = [10, 30, 200, 500, 3000, 5000, 9999]
+
+
+@pytest.fixture(scope="module")
+def example():
+    """The tables of the running example, Table 2 in expectation."""
+    ranks, n = reference.TOY_RANKS, 10_000
+    sampled = [
+        (name, label, expected_metric(of_one, n, SamplingDesign(99), metric(label)).mean())
+        for name, of_one in ranks.items()
+        for label in TOY_METRICS
+    ]
+    return {
+        "table_1": toy.table_1(ranks, n, TOY_METRICS),
+        "table_2": pd.DataFrame(sampled, columns=["recommender", "metric", "mean"]),
+        "figure_2": toy.figure_2(ranks, n, TOY_METRICS, SIZES),
+        "figure_3": toy.figure_3(n, TOY_METRICS, [1, 1000], 300),
+        "figure_4": toy.figure_4(n, "ap", 100, sorted(reference.ESTIMATORS)),
+    }
+
+
+def holds(found, key, stated):
+    words = next(claim.words for claim in stated if claim.key == key)
+    [verdict] = found[found["claim"] == words]["holds"]
+    return verdict
+
+
+def toy_verdict(tables, key):
+    return holds(claims.check_toy(**tables, candidates=10_000), key, reference.TOY_CLAIMS)
+
+
+def changed(table, column, change, **keys):
+    """A table with a column changed where the keys have these values (or one of them)."""
+    at = np.logical_and.reduce(
+        [table[key].isin(value if isinstance(value, list) else [value]) for key, value in keys.items()]
+    )
+    assert at.any()
+    table = table.copy()
+    table.loc[at, column] = change(table.loc[at, column])
+    return table
+
+
+def constant(value):
+    return lambda _: value
+
+
+# claim → (table, column, change, where)
+TOY_VIOLATIONS = {
+    "exact_winners": ("table_1", "value", constant(0.3), {"recommender": "B", "metric": "recall@10"}),
+    "tenfold": ("table_1", "value", constant(0.05), {"recommender": "C", "metric": "ap"}),
+    "sampled_lowest": ("table_2", "mean", constant(0.35), {"recommender": "C", "metric": "ap"}),
+    "twice": ("table_2", "mean", constant(0.45), {"recommender": "A", "metric": "ap"}),
+    "only_auc": ("table_2", "mean", constant(0.9), {"recommender": "C", "metric": "ndcg"}),
+    "below_50": ("figure_2", "expected", constant(0.99), {"metric": "ap", "recommender": "B", "negatives": 30}),
+    "at_200": ("figure_2", "expected", constant(0.99), {"metric": "ap", "recommender": "C", "negatives": 200}),
+    "at_500": ("figure_2", "expected", constant(0.0), {"metric": "ap", "recommender": "C", "negatives": 500}),
+    "large": ("figure_2", "expected", constant(0.02), {"metric": "ap", "recommender": "A", "negatives": 9999}),
+    "recall_5000": (
+        "figure_2",
+        "expected",
+        constant(0.5),
+        {"metric": "recall@10", "recommender": "A", "negatives": 5000},
+    ),
+    "auc_constant": ("figure_2", "expected", lambda old: old + 1e-4, {"metric": "auc", "negatives": 500}),
+    "auc_unchanged": ("figure_3", "expected", lambda old: old + 1e-4, {"metric": "auc", "negatives": 1000}),
+    "linear_at_1": ("figure_3", "expected", lambda old: old**2, {"metric": "ap", "negatives": 1}),
+    "oscillation": ("figure_4", "value", constant(0.5), {"panel": "sampled", "estimator": "bv-0.001"}),
+    "closer": ("figure_4", "value", lambda old: old + 0.9, {"panel": "expected", "estimator": "cls"}),
+}
+
+
+class TestToy:
+    def test_every_claim_holds_on_the_running_example(self, example):
+        found = claims.check_toy(**example, candidates=10_000)
+        assert list(found.columns) == claims.COLUMNS
+        assert found["claim"].tolist() == [claim.words for claim in reference.TOY_CLAIMS]
+        assert found["holds"].eq("yes").all()
+
+    @pytest.mark.parametrize("key", TOY_VIOLATIONS)
+    def test_does_not_hold_on_data_that_violate_it(self, example, key):
+        name, column, change, where = TOY_VIOLATIONS[key]
+        tables = example | {name: changed(example[name], column, change, **where)}
+        assert toy_verdict(tables, key) == "no"
+
+    def test_no_large_bias_if_sampling_changes_nothing(self, example):
+        table = example["figure_3"]
+        exact = table[table["negatives"] == 9999]
+        tables = example | {"figure_3": pd.concat([exact.assign(negatives=m) for m in (1, 1000, 9999)])}
+        assert toy_verdict(tables, "bias_at_1000") == "no"
+        assert toy_verdict(tables, "auc_unchanged") == "no"  # then it is not AUC alone
+
+    def test_no_oscillation_if_bv_1_turns_too(self, example):
+        table = example["figure_4"]
+        wave = changed(
+            table, "value", lambda old: old + 0.1 * (-1.0) ** np.arange(len(old)), panel="sampled", estimator="bv-1"
+        )
+        assert toy_verdict(example | {"figure_4": wave}, "oscillation") == "no"
+
+    def test_recall_that_is_never_consistent(self, example):
+        never = changed(example["figure_2"], "expected", constant(0.5), metric="recall@10", recommender="A")
+        assert toy_verdict(example | {"figure_2": never}, "recall_5000") == "no"
+
+    def test_recall_that_is_consistent_at_every_size(self, example):
+        table = changed(example["figure_2"], "expected", constant(0.0), metric="recall@10", recommender=["A", "B"])
+        table = changed(table, "expected", constant(0.2), metric="recall@10", recommender="C")
+        assert toy_verdict(example | {"figure_2": table}, "recall_5000") == "no"
+
+
+# --- the study, on the printed tables ---------------------------------------------------------------------------------
+
+N = 3541
+
+
+def ranks_of(counts):
+    """A rank table with so many users at each rank."""
+    above = np.repeat(np.array(list(counts)) - 1, list(counts.values()))
+    return RankTable(np.arange(len(above)), np.full(len(above), N), above, np.zeros_like(above))
+
+
+@pytest.fixture(scope="module")
+def paper():
+    """What the paper prints, and rank tables and a Figure 6 that agree with what it says."""
+    tables = reference.table_3(), reference.table_4()
+    swapped = tables[1]["metric"] == "auc"
+    table_4 = tables[1].assign(
+        reading="default",
+        worse=tables[1]["one"].where(~swapped, tables[1]["other"]),
+        better=tables[1]["other"].where(~swapped, tables[1]["one"]),
+    )
+    # percent: X, Y, Z
+    curves = {"uncorrected": {60: (80, 70, 60), 1000: (20, 19, 18), 1300: (14, 15, 16)}, "bv-0.1": {}}
+    curves["bv-0.1"] = {10: (5, 4, 6), 59: (6, 6.5, 7), 60: (6, 6.5, 7), 1300: (7, 8, 9)}
+    figure_6 = pd.DataFrame(
+        [
+            (estimator, m, name, value)
+            for estimator, curve in curves.items()
+            for m, values in curve.items()
+            for name, value in zip("XYZ", values, strict=True)
+        ],
+        columns=["estimator", "negatives", "recommender", "expected"],
+    )
+    return {
+        "ranks": {
+            "X": ranks_of({5: 459, 50: 1851, 1000: 3480, 3000: 250}),
+            "Y": ranks_of({5: 534, 50: 1516, 1200: 3590, 3000: 400}),
+            "Z": ranks_of({5: 569, 50: 1724, 1200: 2147, 3000: 1600}),
+        },
+        "table_3": tables[0].assign(reading="default"),
+        "table_4": table_4,
+        "figure_6": figure_6,
+    }
+
+
+def study_verdict(tables, key):
+    return holds(claims.check_study(**tables), key, reference.STUDY_CLAIMS)
+
+
+def with_ranks(name, counts):
+    return lambda tables: tables | {"ranks": tables["ranks"] | {name: ranks_of(counts)}}
+
+
+def with_changed(which, column, change, **where):
+    return lambda tables: tables | {which: changed(tables[which], column, change, **where)}
+
+
+STUDY_VIOLATIONS = {
+    "users": with_ranks("Y", {5: 534, 50: 5505}),
+    "x_top_100": with_ranks("X", {5: 459, 50: 1920, 1000: 3411, 3000: 250}),
+    "x_bottom_half": with_ranks("X", {5: 459, 50: 1851, 1000: 3400, 3000: 330}),
+    "z_top_10": with_ranks("Z", {5: 500, 50: 5540}),
+    "y_between": with_ranks("Y", {5: 534, 50: 5506}),  # better in the top 10, and better overall
+    "exact_order": with_changed("table_3", "mean", constant(0.1), metric="ap", estimator="exact", recommender="Y"),
+    "recall_reversed": with_changed(
+        "table_3", "mean", constant(0.55), metric="recall@10", estimator="uncorrected", recommender="X"
+    ),
+    "x_seems_best": with_changed(
+        "table_3", "mean", constant(0.4), metric="ndcg@10", estimator="uncorrected", recommender="Z"
+    ),
+    "auc_consistent": with_changed(
+        "table_3", "mean", constant(0.95), metric="auc", estimator="bv-0.01", recommender="Z"
+    ),
+    "all_closer": with_changed("table_3", "mean", constant(0.9), metric="ap", estimator="cls", recommender="Y"),
+    "z_found_best": with_changed("table_3", "mean", constant(0.0), metric="ap", estimator="cls", recommender="Z"),
+    "low_gamma_order": with_changed(
+        "table_3", "mean", constant(0.0), metric="ndcg@10", estimator="bv-0.001", recommender="Y"
+    ),
+    "one_third": lambda tables: (
+        tables
+        | {"ranks": tables["ranks"] | {"X": RankTable(np.arange(1), np.array([9999]), np.array([3]), np.array([0]))}}
+    ),
+    "uncorrected_1000": with_changed("figure_6", "expected", constant(99.0), estimator="uncorrected", recommender="Y"),
+    # wrong at 59 and right from 60 on is not less than 60
+    "bv_60": with_changed("figure_6", "expected", constant(1.0), estimator="bv-0.1", recommender="Y", negatives=59),
+    "same_metric": with_changed(
+        "table_3", "mean", lambda old: old + 1e-5, metric="ndcg@10", estimator="rank-estimate", recommender="Y"
+    ),
+    "rank_estimate_wins": with_changed(
+        "table_4", "correct", constant(0.99), metric="auc", estimator="rank-estimate", one="X", other="Y"
+    ),
+    "bv_best": with_changed("table_4", "correct", constant(0.9), metric="ndcg@10", estimator="bv-0.1", one="Y"),
+}
+
+
+class TestStudy:
+    def test_what_the_paper_says_holds_on_what_it_prints(self, paper):
+        found = claims.check_study(**paper)
+        assert list(found.columns) == claims.COLUMNS
+        assert found["claim"].tolist() == [claim.words for claim in reference.STUDY_CLAIMS]
+        verdicts = {claim.key: holds(found, claim.key, reference.STUDY_CLAIMS) for claim in reference.STUDY_CLAIMS}
+        assert {key for key, verdict in verdicts.items() if verdict == "open"} == {"z_worst_bucket"}
+        assert {key for key, verdict in verdicts.items() if verdict == "no"} == set()
+
+    @pytest.mark.parametrize("key", STUDY_VIOLATIONS)
+    def test_does_not_hold_on_data_that_violate_it(self, paper, key):
+        assert study_verdict(STUDY_VIOLATIONS[key](paper), key) == "no"
+
+    def test_every_claim_but_the_open_one_is_violated_above(self):
+        assert set(STUDY_VIOLATIONS) == {claim.key for claim in reference.STUDY_CLAIMS} - {"z_worst_bucket"}
+        assert set(TOY_VIOLATIONS) == {claim.key for claim in reference.TOY_CLAIMS} - {"top_heaviness", "bias_at_1000"}
+
+    def test_the_worst_bucket_begins_where_over_1600_users_are(self, paper):
+        tables = with_ranks("Z", {5: 569, 50: 1724, 1500: 2146, 3000: 1600, 3500: 1})(paper)
+        found = claims.check_study(**tables).set_index("claim")
+        words = next(claim.words for claim in reference.STUDY_CLAIMS if claim.key == "z_worst_bucket")
+        assert found.loc[words, "ours"] == "1601 in the worse half; over 1600 from rank 3000 on"
+
+    def test_fewer_than_1600_users_are_no_error(self, paper):
+        small = {name: ranks_of({5: 3, 900: 4}) for name in "XYZ"}
+        assert study_verdict(paper | {"ranks": small}, "users") == "no"
+
+    def test_each_reading_is_checked_with_its_own_numbers(self, paper):
+        wrong = STUDY_VIOLATIONS["recall_reversed"](paper)["table_3"].assign(reading="as-printed")
+        tables = paper | {
+            "table_3": pd.concat([paper["table_3"], wrong]),
+            "table_4": pd.concat([paper["table_4"], paper["table_4"].assign(reading="as-printed")]),
+        }
+        found = claims.check_study(**tables)
+        words = next(claim.words for claim in reference.STUDY_CLAIMS if claim.key == "recall_reversed")
+        of_claim = found[found["claim"] == words].set_index("reading")["holds"]
+        assert of_claim.to_dict() == {"default": "yes", "as-printed": "no"}
+
+    def test_other_recommenders_of_the_study_do_not_matter(self, paper):
+        other = paper["table_3"][paper["table_3"]["recommender"] == "Z"].assign(recommender="W", mean=0.99)
+        tables = paper | {
+            "ranks": paper["ranks"] | {"W": ranks_of({1: 10})},
+            "table_3": pd.concat([paper["table_3"], other]),
+            "figure_6": pd.concat(
+                [paper["figure_6"], paper["figure_6"].assign(recommender="W", expected=99.0).iloc[::3]]
+            ),
+        }
+        pd.testing.assert_frame_equal(claims.check_study(**tables), claims.check_study(**paper))
+
+
+def test_top_heaviness_is_not_of_the_data():
+    assert claims._top_heaviness(claims.Toy(*[pd.DataFrame()] * 5, 0)) == ("AP 2.00, NDCG 1.58", True)

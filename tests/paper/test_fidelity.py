@@ -1,0 +1,261 @@
+"""The comparison with the printed numbers: what is ok and what is not, by standard errors computed by hand."""
+
+from math import sqrt
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sampled_metrics.paper import fidelity, reference
+
+NO_SPREAD = pd.DataFrame(columns=["table", "reading", "cell", "seeds", "mean", "sd"]).astype(
+    {"table": int, "sd": float}
+)
+
+
+def toy_tables():
+    """Ours are the printed numbers."""
+    return reference.table_1().drop(columns="unit"), reference.table_2().drop(columns="unit")
+
+
+def study_tables(readings=("default",)):
+    """Ours are the printed numbers; exact ones have no ties."""
+    table_3, table_4 = reference.table_3().drop(columns="unit").fillna({"sd": 0.0}), reference.table_4()
+    # X is best on AUC, where the pairs are the other way round
+    swapped = table_4["metric"] == "auc"
+    table_4 = table_4.assign(
+        worse=table_4["one"].where(~swapped, table_4["other"]), better=table_4["other"].where(~swapped, table_4["one"])
+    ).drop(columns=["one", "other"])
+    return tuple(
+        pd.concat([table.assign(reading=name) for name in readings], ignore_index=True) for table in (table_3, table_4)
+    )
+
+
+def with_value(table, column, value, **keys):
+    """A table with one cell changed."""
+    at = np.logical_and.reduce([table[key] == wanted for key, wanted in keys.items()])
+    assert at.sum() == 1
+    changed = table.copy()
+    changed.loc[at, column] = value
+    return changed
+
+
+def toy_row(cell, *, table=2, table_1=None, table_2=None):
+    ours_1, ours_2 = toy_tables()
+    rows = fidelity.compare_toy(
+        ours_1 if table_1 is None else table_1, ours_2 if table_2 is None else table_2, repetitions=1000
+    )
+    return rows[(rows["table"] == table) & (rows["cell"] == cell)].iloc[0]
+
+
+def study_rows(table_3=None, table_4=None, spread=NO_SPREAD, repetitions=100):
+    ours_3, ours_4 = study_tables()
+    return fidelity.compare_study(
+        ours_3 if table_3 is None else table_3, ours_4 if table_4 is None else table_4, repetitions, spread
+    )
+
+
+def study_row(cell, **changes):
+    rows = study_rows(**changes)
+    return rows[rows["cell"] == cell].iloc[0]
+
+
+class TestToy:
+    def test_has_a_row_for_each_of_the_36_printed_numbers_all_of_which_are_themselves(self):
+        rows = fidelity.compare_toy(*toy_tables(), 1000)
+        assert list(rows.columns) == fidelity.COLUMNS
+        assert rows["table"].value_counts().to_dict() == {1: 12, 2: 24}
+        assert not rows.duplicated(fidelity.KEYS).any()
+        assert rows["ok"].all()
+        assert (rows["z"] == 0).all()
+
+    @pytest.mark.parametrize(("value", "ok"), [(0.9904, True), (0.9896, True), (0.9906, False), (0.9894, False)])
+    def test_an_exact_number_must_round_to_the_printed_digits(self, value, ok):
+        table = with_value(toy_tables()[0], "value", value, recommender="A", metric="auc")
+        row = toy_row("A auc", table=1, table_1=table)
+        assert row["ok"] == ok
+        assert (row["printed"], row["ours"]) == (0.990, value)
+
+    # B's AP is printed .336 ± .073: both means of 1000 have the variance .073² / 1000, and printing ± half of .001
+    ERROR = sqrt(2 * 0.073**2 / 1000 + 0.001**2 / 12)
+
+    @pytest.mark.parametrize(("errors", "ok"), [(2.9, True), (-2.9, True), (3.1, False), (-3.1, False)])
+    def test_a_mean_may_be_3_standard_errors_off(self, errors, ok):
+        table = with_value(toy_tables()[1], "mean", 0.336 + errors * self.ERROR, recommender="B", metric="ap")
+        row = toy_row("B ap", table_2=table)
+        assert row["standard_error"] == pytest.approx(self.ERROR) == pytest.approx(0.003277, abs=1e-6)
+        assert row["z"] == pytest.approx(errors)
+        assert row["ok"] == ok
+
+    @pytest.mark.parametrize(("sd", "ok"), [(0.0800, True), (0.0665, True), (0.0805, False), (0.0660, False)])
+    def test_a_standard_deviation_too(self, sd, ok):
+        # it has the variance σ² / (2 N - 2)
+        table = with_value(toy_tables()[1], "sd", sd, recommender="B", metric="ap")
+        row = toy_row("B ap ±", table_2=table)
+        error = sqrt((0.073**2 + sd**2) / 1998 + 0.001**2 / 12)
+        assert row["standard_error"] == pytest.approx(error)
+        assert row["z"] == pytest.approx((sd - 0.073) / error)
+        assert row["ok"] == ok
+
+    def test_a_number_without_deviation_must_round_to_the_printed_digits(self):
+        table = with_value(toy_tables()[1], "mean", 0.9988, recommender="A", metric="recall@10")
+        row = toy_row("A recall@10", table_2=table)
+        assert row["printed"] == 1
+        assert not row["ok"]
+
+    def test_more_repetitions_of_ours_make_it_stricter(self):
+        table_1, table_2 = toy_tables()
+        table_2 = with_value(table_2, "mean", 0.336 + 2.9 * self.ERROR, recommender="B", metric="ap")
+        rows = fidelity.compare_toy(table_1, table_2, 100_000)
+        assert rows[~rows["ok"]]["cell"].tolist() == ["B ap"]
+
+
+class TestStudy:
+    def test_has_a_row_for_each_printed_number_and_reading_all_of_which_are_themselves(self):
+        rows = fidelity.compare_study(*study_tables(("default", "as-printed")), 100, NO_SPREAD)
+        assert list(rows.columns) == fidelity.COLUMNS
+        assert rows.groupby("reading")["table"].value_counts().to_dict() == {
+            (name, number): count
+            for name in ("default", "as-printed")
+            for number, count in ((3, 12 + 84 + 84), (4, 84))
+        }
+        assert not rows.duplicated(fidelity.KEYS).any()
+        assert rows["ok"].all()
+
+    # Y's Recall by CLS is printed 8.42 ± 0.14 per cent
+    ERROR = sqrt(2 * 0.0014**2 / 100 + 0.0001**2 / 12)
+
+    @pytest.mark.parametrize(("errors", "ok"), [(2.9, True), (-2.9, True), (3.1, False), (-3.1, False)])
+    def test_a_mean_may_be_3_standard_errors_off(self, errors, ok):
+        keys = {"recommender": "Y", "metric": "recall@10", "estimator": "cls"}
+        row = study_row(
+            "Y recall@10 cls", table_3=with_value(study_tables()[0], "mean", 0.0842 + errors * self.ERROR, **keys)
+        )
+        assert row["standard_error"] == pytest.approx(self.ERROR) == pytest.approx(2.0008e-4, abs=1e-8)
+        assert row["z"] == pytest.approx(errors)
+        assert row["ok"] == ok
+
+    @pytest.mark.parametrize(("mean", "ok"), [(0.08844, True), (0.08836, True), (0.08846, False), (0.0786, False)])
+    def test_an_exact_number_without_ties_must_round_to_the_printed_digits(self, mean, ok):
+        keys = {"recommender": "Y", "metric": "recall@10", "estimator": "exact"}
+        assert study_row("Y recall@10 exact", table_3=with_value(study_tables()[0], "mean", mean, **keys))["ok"] == ok
+
+    @pytest.mark.parametrize(("errors", "ok"), [(2.9, True), (3.1, False)])
+    def test_an_exact_number_has_the_error_of_breaking_its_ties_once(self, errors, ok):
+        keys = {"recommender": "Z", "metric": "auc", "estimator": "exact"}
+        error = sqrt(0.0021**2 + 0.0001**2 / 12)
+        table = with_value(study_tables()[0], "sd", 0.0021, **keys)
+        row = study_row("Z auc exact", table_3=with_value(table, "mean", 0.7473 + errors * error, **keys))
+        assert row["standard_error"] == pytest.approx(error)
+        assert row["ok"] == ok
+
+    def test_a_deviation_of_ties_that_is_rounding_error_makes_nothing_ok(self):
+        keys = {"recommender": "Y", "metric": "ap", "estimator": "exact"}
+        table = with_value(study_tables()[0], "sd", 1e-10, **keys)
+        assert not study_row("Y ap exact", table_3=with_value(table, "mean", 0.04328, **keys))["ok"]
+
+    @pytest.mark.parametrize(
+        ("correct", "ok"), [(0.31, True), (0.45, True), (0.51, True), (0.53, False), (0.12, False)]
+    )
+    def test_a_fraction_of_runs_has_a_binomial_error(self, correct, ok):
+        keys = {"worse": "X", "better": "Y", "metric": "recall@10", "estimator": "cls"}
+        row = study_row("X vs Y recall@10 cls", table_4=with_value(study_tables()[1], "correct", correct, **keys))
+        pooled = (0.31 + correct) / 2
+        error = sqrt(pooled * (1 - pooled) * 2 / 100)
+        assert row["z"] == pytest.approx((correct - 0.31) / error)
+        assert row["ok"] == ok
+
+    def test_a_fraction_printed_100_that_is_90_is_not_ok(self):
+        # pooled .95, standard error .0308: 3.2 of them
+        keys = {"worse": "X", "better": "Z", "metric": "recall@10", "estimator": "cls"}
+        row = study_row("X vs Z recall@10 cls", table_4=with_value(study_tables()[1], "correct", 0.9, **keys))
+        assert row["z"] == pytest.approx(-0.1 / sqrt(0.95 * 0.05 / 50))
+        assert not row["ok"]
+
+    def test_pairs_are_named_as_in_the_paper_whichever_is_worse(self):
+        rows = study_rows()
+        pairs = {tuple(cell.split()[:3]) for cell in rows[rows["table"] == 4]["cell"]}
+        assert pairs == {("X", "vs", "Y"), ("X", "vs", "Z"), ("Y", "vs", "Z")}
+
+
+class TestWrongTables:
+    """Y's Recall@10 is one point too high, everywhere."""
+
+    def test_is_reported(self):
+        table_3, _ = study_tables()
+        wrong = (table_3["recommender"] == "Y") & (table_3["metric"] == "recall@10")
+        table_3.loc[wrong, "mean"] += 0.01
+        rows = study_rows(table_3=table_3)
+        off = rows[~rows["ok"]]
+        assert sorted(off["cell"]) == sorted(f"Y recall@10 {name}" for name in ["exact", *reference.ESTIMATORS])
+        assert (off["z"] > 3).all()
+
+    def test_a_seed_spread_of_x_excuses_nothing_of_y(self):
+        table_3, _ = study_tables()
+        for name in ("X", "Y"):
+            wrong = (table_3["recommender"] == name) & (table_3["metric"] == "recall@10")
+            table_3.loc[wrong, "mean"] += 0.01
+        spread = pd.DataFrame(
+            {
+                "table": 3,
+                "reading": "default",
+                "cell": [f"X recall@10 {name}" for name in ["exact", *reference.ESTIMATORS]],
+                "sd": 0.005,
+            }
+        )
+        rows = study_rows(table_3=table_3, spread=spread)
+        assert {cell.split()[0] for cell in rows[~rows["ok"]]["cell"]} == {"Y"}
+
+    def test_a_table_without_a_printed_cell_is_not_taken_for_complete(self):
+        table_3, table_4 = study_tables()
+        table_3 = table_3[~((table_3["recommender"] == "Y") & (table_3["metric"] == "ap"))]
+        rows = fidelity.compare_study(table_3, table_4, 100, NO_SPREAD)
+        assert len(rows[rows["table"] == 3]) == 180
+        assert not rows[rows["cell"] == "Y ap cls"]["ok"].any()
+
+
+class TestSeedSpread:
+    def spread(self, sd, cell, table=3, reading="default"):
+        return pd.DataFrame({"table": [table], "reading": [reading], "cell": [cell], "sd": [sd]})
+
+    @pytest.mark.parametrize(("errors", "ok"), [(2.9, True), (3.1, False)])
+    def test_widens_a_mean_by_two_random_starts(self, errors, ok):
+        # X's Recall by CLS is printed 8.52 ± 0.16; ours and the paper's are a start each
+        error = sqrt(2 * 0.0016**2 / 100 + 2 * 0.0005**2 + 0.0001**2 / 12)
+        keys = {"recommender": "X", "metric": "recall@10", "estimator": "cls"}
+        table = with_value(study_tables()[0], "mean", 0.0852 + errors * error, **keys)
+        row = study_row("X recall@10 cls", table_3=table, spread=self.spread(0.0005, "X recall@10 cls"))
+        assert row["standard_error"] == pytest.approx(error)
+        assert row["ok"] == ok
+
+    def test_widens_no_other_cell(self):
+        narrow, wide = study_rows(), study_rows(spread=self.spread(0.5, "X recall@10 cls"))
+        changed = narrow["standard_error"] != wide["standard_error"]
+        assert narrow[changed]["cell"].tolist() == ["X recall@10 cls"]
+
+    def test_of_another_reading_widens_nothing(self):
+        narrow = study_rows()
+        wide = study_rows(spread=self.spread(0.5, "X recall@10 cls", reading="as-printed"))
+        pd.testing.assert_frame_equal(narrow, wide)
+
+    def test_of_a_fraction_holds_what_sampling_adds_already(self):
+        cell = "X vs Y recall@10 cls"
+        sampling = sqrt(0.31 * 0.69 * 2 / 100)
+        for sd, error in ((0.01, sampling), (0.2, sqrt(2) * 0.2)):
+            row = study_row(cell, spread=self.spread(sd, cell, table=4))
+            assert row["standard_error"] == pytest.approx(error)
+
+    def test_is_summarised_over_starts_for_cells_of_that_recommender_alone(self):
+        runs = []
+        for shift in (0.0, 0.1, 0.2):
+            table_3, table_4 = study_tables()
+            runs.append((table_3.assign(mean=table_3["mean"] + shift), table_4.assign(correct=shift)))
+        spread = fidelity.seed_spread(runs, "X")
+        assert list(spread.columns) == ["table", "reading", "cell", "seeds", "mean", "sd"]
+        assert (spread["seeds"] == 3).all()
+        assert spread["sd"].to_numpy() == pytest.approx(0.1)
+        assert spread["table"].value_counts().to_dict() == {3: 4 * 8, 4: 2 * 4 * 7}
+        assert all("X" in cell.split() for cell in spread["cell"])
+        means = spread.set_index("cell")["mean"]
+        assert means["X recall@10 exact"] == pytest.approx(0.076 + 0.1)
+        assert means["X vs Z auc cls"] == pytest.approx(0.1)

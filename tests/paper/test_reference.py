@@ -1,0 +1,211 @@
+"""The paper's numbers as data: how many there are, and that each stands in the paper's own tables."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from sampled_metrics.estimators import estimator
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.paper import claims, reference
+
+ROOT = Path(__file__).parents[2]
+PAPER = ROOT.parent / "shared/paper/on-sampled-metrics.md"
+METRICS_OF_STUDY = {"recall@10": "Recall", "ndcg@10": "NDCG", "ap": "AP", "auc": "AUC"}
+ESTIMATORS = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001"]
+TOY_METRICS = ["auc", "ap", "ndcg", "recall@10"]
+
+
+class TestCounts:
+    def test_table_1_has_12_numbers(self):
+        assert reference.table_1()["value"].notna().sum() == len(reference.table_1()) == 12
+
+    def test_table_2_has_24_numbers(self):
+        assert reference.table_2()[["mean", "sd"]].notna().to_numpy().sum() == 24
+
+    def test_table_3_has_12_exact_numbers_and_84_means_with_deviations(self):
+        table = reference.table_3()
+        exact = table["estimator"] == "exact"
+        assert table[exact]["mean"].notna().sum() == exact.sum() == 12
+        assert table[exact]["sd"].isna().all()
+        assert table[~exact][["mean", "sd"]].notna().sum().tolist() == [84, 84]
+
+    def test_table_4_has_84_numbers(self):
+        assert reference.table_4()["correct"].notna().sum() == len(reference.table_4()) == 84
+
+    def test_no_cell_is_there_twice(self):
+        for table, keys in (
+            (reference.table_1(), ["recommender", "metric"]),
+            (reference.table_2(), ["recommender", "metric"]),
+            (reference.table_3(), ["recommender", "metric", "estimator"]),
+            (reference.table_4(), ["one", "other", "metric", "estimator"]),
+        ):
+            assert not table.duplicated(keys).any()
+
+    def test_what_is_per_cent_in_the_paper_is_a_fraction(self):
+        for table, column in ((reference.table_3(), "mean"), (reference.table_4(), "correct")):
+            assert table[column].between(0, 1).all()
+        assert reference.table_3()["mean"].max() == pytest.approx(0.8924)
+        assert reference.table_3()["unit"].eq(0.0001).all()
+
+    def test_labels_are_those_of_the_library(self):
+        for table in (reference.table_1(), reference.table_2(), reference.table_3(), reference.table_4()):
+            for label in table["metric"].unique():
+                metric(label)
+        assert set(reference.table_4()["estimator"]) == reference.ESTIMATORS == set(ESTIMATORS)
+        for label in ESTIMATORS:
+            estimator(label, assume_replacement=True)
+
+    def test_table_1_follows_from_the_ranks(self):
+        for row in reference.table_1().itertuples():
+            ours = metric(row.metric).of_rank(reference.TOY_RANKS[row.recommender], 10_000).mean()
+            assert round(float(ours), 3) == row.value
+
+
+def numbers(text):
+    return re.findall(r"\d+\.\d+|\d+", text)
+
+
+@pytest.mark.skipif(not PAPER.is_file(), reason="the text of the paper is not beside the repository")
+class TestAgainstThePaper:
+    """The rows of the paper's tables: tab-separated, the first cell of a block filled once."""
+
+    @staticmethod
+    def rows_before(caption):
+        """The tab-separated rows that stand right above a caption."""
+        lines = PAPER.read_text(encoding="utf-8").split(caption)[0].rstrip("\n").split("\n")
+        rows = []
+        for line in reversed(lines):
+            if "\t" in line:
+                rows.insert(
+                    0, re.sub(r"</?b>|\$|\\pm", lambda match: "±" if "pm" in match[0] else "", line).split("\t")
+                )
+            elif rows:
+                break
+        return rows
+
+    def test_ranks(self):
+        for caption in ("Table 1:", "Table 2:"):
+            found = {row[0]: [int(rank) for rank in row[1].split(",")] for row in self.rows_before(caption)[1:]}
+            assert found == reference.TOY_RANKS
+
+    def test_table_1(self):
+        table = reference.table_1().set_index(["recommender", "metric"])["value"]
+        found = {
+            (row[0], label): float(cell)
+            for row in self.rows_before("Table 1:")[1:]
+            for label, cell in zip(TOY_METRICS, row[2:], strict=True)
+        }
+        assert found == table.to_dict()
+
+    def test_table_2(self):
+        table = reference.table_2().set_index(["recommender", "metric"])
+        found = {
+            (row[0], label): tuple(map(float, numbers(cell)))
+            for row in self.rows_before("Table 2:")[1:]
+            for label, cell in zip(TOY_METRICS, row[2:], strict=True)
+        }
+        assert found == {key: (row["mean"], row["sd"]) for key, row in table.iterrows()}
+
+    def test_table_3(self):
+        labels = {name: label for label, name in METRICS_OF_STUDY.items()}
+        found, label = {}, None
+        for row in self.rows_before("Table 3:"):
+            cells = [cell.strip() for cell in row]
+            if cells[1] in reference.RECOMMENDERS:
+                label = labels.get(cells[0], label)
+                for name, cell in zip(["exact", *ESTIMATORS], cells[2:], strict=True):
+                    found[cells[1], label, name] = [float(number) / 100 for number in numbers(cell)]
+        assert len(found) == 96
+        for row in reference.table_3().itertuples():
+            printed = found[row.recommender, row.metric, row.estimator]
+            ours = [row.mean] if np.isnan(row.sd) else [row.mean, row.sd]
+            assert ours == pytest.approx(printed, abs=1e-12)
+
+    def test_table_4(self):
+        labels = {name: label for label, name in METRICS_OF_STUDY.items()}
+        found, pair = {}, None
+        for row in self.rows_before("Table 4:"):
+            cells = [cell.strip() for cell in row]
+            if cells[1] in labels:
+                pair = cells[0] or pair
+                for name, cell in zip(ESTIMATORS, cells[2:], strict=True):
+                    found[pair, labels[cells[1]], name] = float(cell) / 100
+        assert len(found) == 84
+        ours = {
+            (f"{row.one} vs {row.other}", row.metric, row.estimator): row.correct
+            for row in reference.table_4().itertuples()
+        }
+        assert ours == pytest.approx(found)
+
+
+class TestClaims:
+    @pytest.mark.parametrize(
+        ("stated", "checks"),
+        [(reference.TOY_CLAIMS, claims._TOY_CHECKS), (reference.STUDY_CLAIMS, claims._STUDY_CHECKS)],
+        ids=["toy", "study"],
+    )
+    def test_every_claim_has_a_check_of_its_name_and_every_check_a_claim(self, stated, checks):
+        keys = [claim.key for claim in stated]
+        assert len(keys) == len(set(keys))
+        assert set(keys) == set(checks)
+        assert {key: check.__name__ for key, check in checks.items()} == {key: f"_{key}" for key in checks}
+
+    def test_every_claim_says_where_and_what(self):
+        for claim in (*reference.TOY_CLAIMS, *reference.STUDY_CLAIMS):
+            assert re.match(r"(Section \d|Caption of )", claim.place)
+            assert claim.words
+
+
+class TestCovers:
+    @pytest.fixture
+    def config(self):
+        return yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+
+    def test_the_configuration_as_it_stands(self, config):
+        assert reference.covers_toy(config)
+        assert reference.covers_study("ml-1m", config)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda toy, figures: toy.update(candidates=9999),
+            lambda toy, figures: toy.update(negatives=100),
+            lambda toy, figures: toy.update(metrics=["auc", "ap"]),
+            lambda toy, figures: toy["ranks"].update(A=[1]),
+            lambda toy, figures: figures["figure-2"].update(negatives=[10, 200]),
+            lambda toy, figures: figures["figure-3"].update(negatives=[1]),
+            lambda toy, figures: figures["figure-4"].update(metric="ndcg"),
+            lambda toy, figures: figures["figure-4"].update(estimators=["cls"]),
+        ],
+    )
+    def test_not_another_running_example(self, config, change):
+        change(config["toy"], config["figures"])
+        assert not reference.covers_toy(config)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda config: config["recommenders"].pop("Z"),
+            lambda config: config["metrics"].remove("auc"),
+            lambda config: config["estimators"].remove("cls"),
+            lambda config: config["figures"]["figure-6"].update(metric="ap"),
+            lambda config: config["figures"]["figure-6"].update(estimators=["cls"]),
+        ],
+    )
+    def test_not_a_study_that_lacks_something(self, config, change):
+        change(config)
+        assert not reference.covers_study("ml-1m", config)
+
+    def test_not_another_dataset(self, config):
+        assert not reference.covers_study("ml-100k", config)
+
+    def test_more_of_everything_is_no_hindrance(self, config):
+        config["recommenders"]["W"] = config["recommenders"]["Y"]
+        config["metrics"].append("mrr")
+        config["estimators"].append("bv-0.5")
+        config["toy"]["metrics"].append("mrr")
+        assert reference.covers_toy(config)
+        assert reference.covers_study("ml-1m", config)

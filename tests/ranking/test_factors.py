@@ -1,0 +1,193 @@
+"""Ranking by factors: against an argsort of the plain score matrix, ties, parts, threads."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from sampled_metrics.data.split import Split
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranking import factors, ranking
+from sampled_metrics.recommenders.models import FactorModel
+
+
+def case(seed, users, items, factors, *, whole=False, dense=0.3):
+    """Factors, a split, and the plain scores; whole numbers make scores exact, so that many tie."""
+    rng = np.random.default_rng(seed)
+    if whole:
+        user_factors, item_factors = (rng.integers(-2, 3, (n, factors)).astype(float) for n in (users, items))
+    else:
+        user_factors, item_factors = (rng.normal(size=(n, factors)) for n in (users, items))
+        item_factors[rng.integers(0, items, items // 4)] = item_factors[0]  # the same factors are a tie
+    training = rng.random((users, items)) < dense
+    held_out = rng.integers(0, items, users)
+    training[np.arange(users), held_out] = False
+    split = Split(csr_array(training.astype(float)), held_out, np.arange(users), np.arange(items))
+    return FactorModel(user_factors, item_factors), split, training
+
+
+def by_argsort(scores, training, held_out):
+    """Above and tied from each user's candidates in sorted order."""
+    found = []
+    for user, held in enumerate(held_out):
+        order = np.sort(scores[user][~training[user]])[::-1]
+        above = int(np.flatnonzero(order == scores[user, held])[0])
+        found.append((above, int((order == scores[user, held]).sum()) - 1))
+    return found
+
+
+def rows(table):
+    return list(zip(table.above.tolist(), table.tied.tolist(), strict=True))
+
+
+class TestCounts:
+    @settings(deadline=None, max_examples=40)
+    @given(st.integers(0, 10_000), st.integers(1, 20), st.integers(2, 40), st.integers(1, 5), st.integers(1, 9))
+    def test_are_those_of_an_argsort_whatever_the_blocks(self, seed, users, items, wide, long):
+        model, split, training = case(seed, users, items, 3, whole=True)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(factors, "USERS", 3 * wide)
+            patched.setattr(factors, "ITEMS", 2 * long)
+            patched.setattr(factors, "SCORES", wide * long)
+            table = ranking.rank_held_out(model, split)
+        scores = model.user_factors @ model.item_factors.T
+        assert rows(table) == by_argsort(scores, training, split.held_out)
+
+    def test_are_those_of_an_argsort_of_a_float64_product(self):
+        model, split, training = case(1, 700, 5000, 16, dense=0.02)
+        scores = model.user_factors @ model.item_factors.T
+        assert rows(ranking.rank_held_out(model, split)) == by_argsort(scores, training, split.held_out)
+
+    def test_in_float32_are_those_of_a_float32_product(self):
+        model, split, training = case(2, 300, 3000, 8, whole=True, dense=0.02)
+        scores = model.user_factors.astype(np.float32) @ model.item_factors.astype(np.float32).T
+        found = ranking.rank_held_out(model, split, precision="float32")
+        assert rows(found) == by_argsort(scores, training, split.held_out)
+
+    def test_float32_cannot_tell_what_float64_can(self):
+        split = Split(csr_array((1, 2)), np.array([0]), np.arange(1), np.arange(2))
+        model = FactorModel(np.array([[1.0]]), np.array([[1.0], [1.0 + 1e-12]]))
+        assert rows(ranking.rank_held_out(model, split)) == [(1, 0)]
+        assert rows(ranking.rank_held_out(model, split, precision="float32")) == [(0, 1)]
+
+    def test_do_not_depend_on_threads(self):
+        model, split, _ = case(3, 900, 2500, 16)
+        one = ranking.rank_held_out(model, split)
+        assert rows(ranking.rank_held_out(model, split, threads=3)) == rows(one)
+
+
+def added_in_order(users, items):
+    """The scores, term by term in the order of the factors, by Python's own floats."""
+    kind = users.dtype.type
+    scores = np.zeros((len(users), len(items)), dtype=users.dtype)
+    for user, item in np.ndindex(*scores.shape):
+        total = kind(0)
+        for one, other in zip(users[user], items[item], strict=True):
+            total = kind(total + kind(one * other))
+        scores[user, item] = total
+    return scores
+
+
+def check_against_scores_in_order(user_factors, item_factors, precision, seed=0):
+    users, items = len(user_factors), len(item_factors)
+    rng = np.random.default_rng(seed)
+    training = rng.random((users, items)) < 0.2
+    held_out = rng.integers(0, items, users)
+    training[np.arange(users), held_out] = False
+    split = Split(csr_array(training.astype(float)), held_out, np.arange(users), np.arange(items))
+    table = ranking.rank_held_out(FactorModel(user_factors, item_factors), split, precision=precision)
+    scores = added_in_order(user_factors.astype(precision), item_factors.astype(precision))
+    assert rows(table) == by_argsort(scores, training, held_out)
+
+
+class TestNearTies:
+    @pytest.mark.parametrize("precision", ["float64", "float32"])
+    @pytest.mark.parametrize("factors", [1, 2, 7, 16, 33, 64, 200])
+    def test_items_with_the_same_factors_tie_wherever_they_stand(self, factors, precision):
+        rng = np.random.default_rng(factors)
+        items = np.repeat(rng.normal(size=(1, factors)), 4097, axis=0)  # by a matrix product many differ in a digit
+        split = Split(csr_array((33, 4097)), rng.integers(0, 4097, 33), np.arange(33), np.arange(4097))
+        model = FactorModel(rng.normal(size=(33, factors)), items)
+        assert rows(ranking.rank_held_out(model, split, precision=precision)) == [(0, 4096)] * 33
+
+    @pytest.mark.parametrize("precision", ["float64", "float32"])
+    @pytest.mark.parametrize("factors", [1, 3, 8, 40])
+    def test_a_last_digit_decides(self, factors, precision):
+        rng = np.random.default_rng(factors)
+        digit = np.finfo(precision).eps
+        items = rng.normal(size=(1, factors)) * (1 + digit * rng.integers(-2, 3, (60, factors)))
+        check_against_scores_in_order(rng.normal(size=(20, factors)), items, precision)
+
+    @settings(deadline=None, max_examples=60)
+    @given(st.integers(0, 10_000), st.integers(1, 12), st.sampled_from(["float64", "float32"]))
+    def test_few_different_values_make_many_ties(self, seed, factors, precision):
+        rng = np.random.default_rng(seed)
+        values = rng.normal(size=3)
+        check_against_scores_in_order(rng.choice(values, (6, factors)), rng.choice(values, (30, factors)), precision)
+
+    @pytest.mark.parametrize("users", [1e-300, 1e-160, 1e-30, 1e30, 1e150])
+    @pytest.mark.parametrize("items", [1e-300, 1e-160, 1e-30, 1e30, 1e150])
+    def test_of_any_size(self, users, items):
+        rng = np.random.default_rng(1)
+        check_against_scores_in_order(users * rng.normal(size=(5, 4)), items * rng.normal(size=(20, 4)), "float64")
+
+    def test_of_sizes_that_differ_within(self):
+        rng = np.random.default_rng(2)
+        users, items = (rng.normal(size=(n, 6)) * 10.0 ** rng.integers(-90, 90, (n, 6)) for n in (20, 60))
+        check_against_scores_in_order(users, items, "float64")
+
+    @pytest.mark.parametrize("precision", ["float64", "float32"])
+    def test_users_and_items_without_factors(self, precision):
+        rng = np.random.default_rng(3)
+        users, items = rng.normal(size=(12, 5)), rng.normal(size=(40, 5))
+        users[::3], items[::2] = 0.0, 0.0
+        check_against_scores_in_order(users, items, precision)
+        check_against_scores_in_order(users, np.zeros((40, 5)), precision)
+
+    def test_do_not_depend_on_the_product(self, monkeypatch):
+        """Whatever a library makes of a product, within the bound, the counts are the same."""
+        model, split, _ = case(8, 300, 700, 24)
+        wanted = rows(ranking.rank_held_out(model, split))
+        rng, product = np.random.default_rng(4), np.matmul
+
+        def off(left, right, out):
+            product(left, right, out=out)
+            lengths = np.outer(np.linalg.norm(left, axis=1), np.linalg.norm(right, axis=0))
+            out += (rng.choice([-1, 1], out.shape) * 24 * 2.0**-24 * lengths).astype(np.float32)
+            return out
+
+        monkeypatch.setattr(factors.np, "matmul", off)
+        assert rows(ranking.rank_held_out(model, split)) == wanted
+
+
+class TestParts:
+    @pytest.mark.parametrize("parts", [1, 2, 4, 7, 50])
+    def test_gathered_are_the_whole(self, parts):
+        model, split, _ = case(4, 1500, 2500, 8)
+        each = [ranking.rank_part(model, split, part=part, parts=parts) for part in range(1, parts + 1)]
+        assert rows(ranking.gather(split, reversed(each))) == rows(ranking.rank_held_out(model, split))
+
+    def test_one_missing_or_twice_is_refused(self):
+        model, split, _ = case(5, 600, 30, 2)
+        first, second = (ranking.rank_part(model, split, part=part, parts=2) for part in (1, 2))
+        for parts in ([first], [first, first], [first, second, second]):
+            with pytest.raises(DataError, match="not each of the 600 once"):
+                ranking.gather(split, parts)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+    @pytest.mark.parametrize("whose", ["user", "item"])
+    def test_factors_that_are_not_finite(self, whose, bad):
+        model, split, _ = case(6, 5, 6, 2)
+        getattr(model, f"{whose}_factors")[1, 1] = bad
+        with pytest.raises(DataError, match=f"{whose} factors that are not finite"):
+            ranking.rank_held_out(model, split)
+
+    @pytest.mark.parametrize(("precision", "size"), [("float32", 1e20), ("float64", 1e160)])
+    def test_factors_whose_products_could_overflow(self, precision, size):
+        model, split, _ = case(7, 5, 6, 2)
+        model.user_factors[0, 0] = model.item_factors[0, 0] = size
+        with pytest.raises(DataError, match=f"too large for scores in {precision}"):
+            ranking.rank_held_out(model, split, precision=precision)

@@ -1,0 +1,154 @@
+"""Rank tables of scores of any origin: by hand, against sorting, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranking import ranking
+from sampled_metrics.ranking.ranking import rank_table_from_scores
+
+SCORES = np.array([[0.9, 0.5, 0.5, 0.1, 0.5], [0.1, 0.2, 0.3, 0.4, 0.5]])
+TRAINING = np.array([[1, 0, 0, 0, 0], [0, 0, 0, 1, 1]])
+HELD_OUT = np.array([2, 0])
+
+
+def columns(table: ranking.RankTable) -> list[list[int]]:
+    return [table.candidates.tolist(), table.above.tolist(), table.tied.tolist()]
+
+
+def test_by_hand() -> None:
+    """The first user's item 0 scores more but is in training; items 1 and 4 tie with the held-out item 2."""
+    table = rank_table_from_scores(SCORES, TRAINING, HELD_OUT, user_ids=["a", "b"])
+    assert table.user.tolist() == ["a", "b"]
+    assert columns(table) == [[4, 3], [0, 2], [2, 0]]
+
+
+def test_users_are_numbered_without_ids() -> None:
+    table = rank_table_from_scores(SCORES, TRAINING, HELD_OUT)
+    assert table.user.tolist() == [0, 1]
+    assert table.named_users is None
+    assert rank_table_from_scores(SCORES, TRAINING, HELD_OUT, user_ids=[4, 3]).named_users.tolist() == [4, 3]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    users, items = draw(st.integers(1, 6)), draw(st.integers(2, 9))
+    levels = draw(st.integers(1, 12))  # few levels make ties
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    held_out = rng.integers(items, size=users)
+    training = (rng.random((users, items)) < 0.4) & (np.arange(items) != held_out[:, np.newaxis])
+    return rng.integers(levels, size=(users, items)) / 8, training, held_out
+
+
+@given(cases())
+def test_ties_broken_for_and_against_the_held_out_item_give_the_first_and_last_position_of_a_sort(case) -> None:
+    scores, training, held_out = case
+    table = rank_table_from_scores(scores, training, held_out)
+    for user, item in enumerate(held_out):
+        candidates = [each for each in range(scores.shape[1]) if not training[user, each]]
+        best = sorted(candidates, key=lambda each: (-scores[user, each], each != item))
+        worst = sorted(candidates, key=lambda each: (-scores[user, each], each == item))
+        assert table.candidates[user] == len(candidates)
+        assert table.above[user] == best.index(item)
+        assert table.above[user] + table.tied[user] == worst.index(item)
+
+
+@given(cases(), st.sampled_from(["array", "callable", "sparse", "float32", "list"]), st.integers(1, 3))
+def test_form_and_blocks_do_not_matter(case, form: str, rows: int) -> None:
+    scores, training, held_out = case
+    expected = columns(rank_table_from_scores(scores, training, held_out))
+    untouched = scores.copy()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranking, "BLOCK_BYTES", 8 * scores.shape[1] * rows)
+        given_scores = {
+            "callable": lambda users: scores[users],
+            "float32": scores.astype(np.float32),  # eighths are exact in single precision
+            "list": scores.tolist(),
+        }.get(form, scores)
+        given_training = csr_array(training.astype(float)) if form == "sparse" else training
+        assert columns(rank_table_from_scores(given_scores, given_training, held_out)) == expected
+    np.testing.assert_array_equal(scores, untouched)
+
+
+def test_a_pair_stored_twice_counts_once_and_a_stored_zero_does_not_count() -> None:
+    stored = csr_array((np.array([1.0, 1, 0, 1, 1]), np.array([0, 0, 1, 3, 4]), np.array([0, 3, 5])), shape=(2, 5))
+    indices = stored.indices.copy()
+    assert columns(rank_table_from_scores(SCORES, stored, HELD_OUT)) == [[4, 3], [0, 2], [2, 0]]
+    np.testing.assert_array_equal(stored.indices, indices)
+
+
+def test_training_items_may_score_anything() -> None:
+    """Some libraries hide what the user has by a score of -∞, or give it none."""
+    hidden = np.where(TRAINING, [[-np.inf], [np.nan]], SCORES)
+    assert columns(rank_table_from_scores(hidden, TRAINING, HELD_OUT)) == [[4, 3], [0, 2], [2, 0]]
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [[2**60, 2**60 + 1, 2**60 + 2]],
+        np.array([[2**60, 2**60 + 1, 2**60 + 2]]),
+        np.array([[2**63, 2**63 + 1, 2**63 + 2]], dtype=np.uint64),
+        np.array([[1, 1, 1]], dtype=np.longdouble) + np.array([[0, 1, 2]]) * np.finfo(np.longdouble).eps,
+        lambda users: np.array([[2**60, 2**60 + 1, 2**60 + 2]])[users],
+    ],
+)
+def test_scores_are_compared_without_rounding(scores) -> None:
+    """In float64 all three would be the same number."""
+    assert columns(rank_table_from_scores(scores, np.zeros((1, 3)), [0])) == [[3], [2], [0]]
+
+
+def test_truth_values_and_columns_of_different_kinds_are_scores() -> None:
+    assert columns(rank_table_from_scores([[True, False, True]], np.zeros((1, 3)), [0])) == [[3], [0], [1]]
+    mixed = pd.DataFrame({"a": [1], "b": [0.5], "c": [2**53]})
+    assert columns(rank_table_from_scores(mixed, np.zeros((1, 3)), [1])) == [[3], [2], [0]]
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        [[0.5, 2**60, 2**60 + 1]],
+        pd.DataFrame({"a": [0.5], "b": [2**60], "c": [2**60 + 1]}),
+        np.array([[0.5, 2**60, 2**60 + 1]], dtype=object),
+    ],
+)
+def test_refuses_numbers_that_only_float64_would_hold_together_and_not_all_of_them(scores) -> None:
+    with pytest.raises(DataError, match="1152921504606846977 is none that float64 holds without rounding it"):
+        rank_table_from_scores(scores, np.zeros((1, 3)), [1])
+
+
+@pytest.mark.parametrize("score", [np.nan, np.inf, -np.inf])
+def test_refuses_a_candidate_without_a_finite_score(score: float) -> None:
+    scores = SCORES.copy()
+    scores[1, 2] = score
+    with pytest.raises(DataError, match="the recommender gives user b a score that is not a finite number"):
+        rank_table_from_scores(scores, TRAINING, HELD_OUT, user_ids=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"held_out": [2, 4]}, "user 1: the held-out item is one of the user's training items"),
+        ({"held_out": [2, 5]}, "held_out must hold indices of the 5 items, 0 to 4"),
+        ({"held_out": [-1, 0]}, "held_out must hold indices of the 5 items, 0 to 4"),
+        ({"held_out": [2]}, r"training has 2 users, held_out has shape \(1,\)"),
+        ({"user_ids": [1, 2, 3]}, r"and user_ids \(3,\); they need one entry per user"),
+        ({"user_ids": ["a", "a"]}, "user_ids: a is there twice; each row needs an id of its own"),
+        ({"user_ids": [1, np.nan]}, "user_ids: entry 2 is missing"),
+        ({"training": np.where(TRAINING, np.nan, 0)}, "training must be numbers.*; some are not finite"),
+        ({"training": [["a", "b"]]}, "training must be numbers, a row of them for each user"),
+        ({"training": [1, 0]}, "training must be numbers, a row of them for each user"),
+        ({"scores": [["1.5"] * 5] * 2}, "scores must be numbers"),
+        ({"scores": [[10**400] * 5] * 2}, "scores must be numbers"),
+        ({"scores": SCORES[:, :4]}, r"scores of a block of users have shape \(2, 4\), not \(2, 5\)"),
+        ({"scores": lambda users: SCORES[0]}, r"scores of a block of users have shape \(5,\), not \(2, 5\)"),
+    ],
+)
+def test_refuses(changes: dict, says: str) -> None:
+    arguments = {"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT} | changes
+    with pytest.raises(DataError, match=says):
+        rank_table_from_scores(**arguments)

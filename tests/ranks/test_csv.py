@@ -1,0 +1,365 @@
+"""The reader of small csv tables: what it gives, what it refuses, and that nothing else ever comes out of it."""
+
+import bz2
+import csv
+import gzip
+import io
+import lzma
+import tracemalloc
+from itertools import islice
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranks import csv as csv_table
+from sampled_metrics.ranks.csv import LONGEST_LINE, CsvTable, _read_lines, parse_table, read_stream, read_table
+from sampled_metrics.ranks.sampled_csv import sampled_ranks_of
+from sampled_metrics.ranks.table import ranks_of
+
+
+def parse(text, single=None):
+    return parse_table(text if isinstance(text, bytes) else text.encode(), "f.csv", "it holds ranks", single)
+
+
+def refused(text, single=None):
+    with pytest.raises(DataError) as caught:
+        parse(text, single)
+    return str(caught.value)
+
+
+GZIP_NAME = "not by its name; let that end in .gz, or unpack it first"
+
+
+class TestFields:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "user,rank\na,1\nb,2\n",
+            "user,rank\na,1\nb,2",
+            "user,rank\r\na,1\r\nb,2\r\n",
+            "\ufeffuser,rank\na,1\nb,2\n",
+            "\ufeffuser,rank\r\na,1\r\nb,2\r\n",
+            '"user","rank"\n"a","1"\n"b","2"\n',
+            " user , rank \na,1\nb,2\n",
+            "user,rank\na,1\nb,2\n\n\n",
+            "user,rank\na,1\nb,2\n,\n",
+        ],
+        ids=["plain", "no end", "CRLF", "BOM", "BOM, CRLF", "quoted", "spaces", "empty lines", "empty fields"],
+    )
+    def test_of_the_same_table_in_other_clothes(self, text):
+        table = parse(text)
+        assert table.columns["user"].tolist() == ["a", "b"]
+        assert table.whole_numbers("rank").tolist() == [1, 2]
+        assert table.first_line == 2
+        assert len(table) == 2
+        assert "rank" in table
+        assert "ranks" not in table
+
+    def test_a_header_may_begin_as_packed_files_do(self):
+        assert parse("BZh9,PK\nx,1\n").columns["PK"].tolist() == ["1"]
+
+    def test_text_that_other_readers_take_for_missing_stays_text(self):
+        users = ["NA", "nan", "null", "None", "1e5", "0x1", "TRUE", "N/A"]
+        table = parse("user,rank\n" + "".join(f"{user},1\n" for user in users))
+        assert table.users().tolist() == users
+
+    def test_a_single_column_needs_no_header_where_that_is_allowed(self):
+        for text in ("3\n1\n2\n", "\ufeff3\r\n1\r\n2", " 3 \n1\n2\n"):
+            table = parse(text, single="rank")
+            assert table.whole_numbers("rank").tolist() == [3, 1, 2]
+            assert table.first_line == 1
+        assert list(parse("3\n1\n2\n").columns.columns) == ["3"]
+
+    def test_users_are_numbers_if_all_are(self):
+        assert parse("user\n5\n17\n0\n").users().tolist() == [5, 17, 0]
+        assert parse("user\n5\n017\n").users().tolist() == ["5", "017"]
+        assert parse("user\n5\n٣\n").users().tolist() == ["5", "٣"]
+        assert parse("user\n9999999999999999999\n1\n").users().tolist() == ["9999999999999999999", "1"]
+        assert parse("rank\n5\n5\n").users().tolist() == [1, 2]
+
+    def test_spaces_around_a_user_are_not_the_user(self):
+        assert parse("rank, user\n1, 5\n1, 6\n").users().tolist() == [5, 6]
+        with pytest.raises(DataError, match="line 3: user 'a' is on an earlier line too"):
+            parse("user,rank\na,1\n a,1\n").users()
+
+    @settings(deadline=None)
+    @given(
+        st.lists(
+            st.lists(
+                st.text(st.characters(exclude_characters='\0\r\n",', exclude_categories=["Cs", "Zs", "Cc"])), min_size=2
+            ),
+            min_size=1,
+        )
+    )
+    def test_are_those_of_the_csv_module(self, fields):
+        width = len(fields[0])
+        rows = [["h"] * width, *([*row, *[""] * width][:width] for row in fields), ["end"] * width]
+        text = io.StringIO()
+        csv.writer(text).writerows(rows)
+        if text.getvalue().startswith("\ufeff"):
+            return
+        table = parse(text.getvalue())
+        assert table.columns.to_numpy().tolist() == rows[1:]
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("text", "says"),
+        [
+            (b"", "f.csv: is empty; it holds ranks"),
+            (b"\xef\xbb\xbf", "f.csv: is empty; it holds ranks"),
+            (b"\n\n\n", "f.csv: is empty; it holds ranks"),
+            (b",,\n,,\n", "f.csv: is empty; it holds ranks"),
+            (b"rank\n1\n\0\n", "f.csv, line 3: holds a zero byte, so that this is no csv table"),
+            (b"rank\n1\n\xff\n", "f.csv, line 3: is not UTF-8 text"),
+            ("user\nMüller\n".encode("latin-1"), "f.csv, line 2: is not UTF-8 text"),
+            ("rank\n1\n".encode("utf-16"), "f.csv: is UTF-16 text; save it as UTF-8"),
+            ("rank\n1\n".encode("utf-16-le"), "f.csv, line 1: holds a zero byte, so that this is no csv table"),
+            (b"\xfe\xff" + "rank\n".encode("utf-16-be"), "f.csv: is UTF-16 text; save it as UTF-8"),
+            (gzip.compress(b"rank\n1\n"), f"f.csv: is packed by gzip, but {GZIP_NAME}"),
+            (bz2.compress(b"rank\n1\n"), "f.csv: is packed by bzip2; unpack it first"),
+            (lzma.compress(b"rank\n1\n"), "f.csv: is packed by xz; unpack it first"),
+            (b"\x28\xb5\x2f\xfd\x04\x00", "f.csv: is packed by zstd; unpack it first"),
+            (b"PK\x03\x04\x14\0", "f.csv: is a zip archive, as a spreadsheet is; unpack it first, or save it as csv"),
+            (b"user,rank\n1,2,3\n", "f.csv, line 2: has 3 fields, but the lines before have 2"),
+            (b"rank\n1\n2,\n", "f.csv, line 3: has 2 fields, but the lines before have 1"),
+            (b'user,rank\n1,2\n"3,4\n5,6\n', "f.csv, line 3: has a quotation mark that nothing closes"),
+        ],
+    )
+    def test_say_what_and_where(self, text, says):
+        assert refused(text) == says
+
+    def test_a_byte_that_is_no_text_is_found_far_down(self):
+        """A decoder that works in pieces counts from the start of its piece."""
+        text = b"user,rank\n" + b"".join(b"%d,5\n" % user for user in range(50_000)) + b"\xff,5\n"
+        assert refused(text) == "f.csv, line 50002: is not UTF-8 text"
+
+    @pytest.mark.parametrize(
+        "value",
+        ["", "x", "-1", "+1", "1.0", "1e3", "nan", "inf", "NaN", "٣", "１", "²", "1_000", "1 000", "0x10", "9" * 19],
+    )
+    def test_of_what_is_no_whole_number(self, value):
+        table = parse(f"user,rank\na,1\nb,{value}\nc,y\n")
+        with pytest.raises(DataError, match=r"^f.csv, line 3: rank must be a whole number, 0 or more, not ") as caught:
+            table.whole_numbers("rank")
+        assert len(str(caught.value)) < 200
+
+    def test_name_the_line_where_fields_have_line_breaks(self):
+        table = parse('user,rank\n"two\nlines",1\n"three\n\nlines",1\nc,x\n')
+        with pytest.raises(DataError, match=r"^f.csv, line 7: rank must be"):
+            table.whole_numbers("rank")
+
+    def test_of_columns(self):
+        table = parse("rank,rank,user,user\n1,2,3,4\n")
+        with pytest.raises(DataError, match="line 1: has the column 'rank', 'user' more than once"):
+            table.require(["rank"], "")
+        with pytest.raises(DataError, match=r"line 1: lacks the column above .there are 'rank'.*; needs it"):
+            table.require(["above"], "needs it")
+        with pytest.raises(DataError, match="holds no ranks, only a header"):
+            parse("rank\n").require(["rank"], "")
+
+    def test_of_users(self):
+        with pytest.raises(DataError, match="line 3: user is empty"):
+            parse("user,rank\n1,1\n,1\n2,1\n").users()
+        with pytest.raises(DataError, match="line 4: user '1' is on an earlier line too"):
+            parse("user,rank\n1,1\n2,1\n1,1\n").users()
+
+
+class TestFiles:
+    def test_gzip_gives_the_same(self, tmp_path):
+        plain, packed = tmp_path / "a.csv", tmp_path / "a.csv.gz"
+        plain.write_bytes(b"rank\n1\n2\n")
+        packed.write_bytes(gzip.compress(b"rank\n1\n2\n"))
+        assert read_table(plain, "").columns.equals(read_table(packed, "").columns)
+
+    @pytest.mark.parametrize(
+        ("name", "content", "says"),
+        [
+            ("a.csv.gz", gzip.compress(b"rank\n" + bytes(range(48, 58)) * 500)[:-12], "cannot be read: "),
+            ("a.csv.gz", b"rank\n1\n", "cannot be read: Not a gzipped file"),
+            ("a.csv.gz", gzip.compress(b"rank\n1\n")[:12] + b"\xff" * 20, "cannot be read: "),
+            ("a.csv.gz", b"", "is empty"),
+            ("a.csv", gzip.compress(b"rank\n1\n"), "is packed by gzip, but not by its name"),
+        ],
+        ids=["truncated", "not gzip", "damaged", "empty", "gzip without its ending"],
+    )
+    def test_damaged(self, tmp_path, name, content, says):
+        path = tmp_path / name
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=says) as caught:
+            read_table(path, "it holds ranks")
+        assert str(caught.value).startswith(str(path))
+        assert "\n" not in str(caught.value)
+
+    def test_missing_and_folders(self, tmp_path):
+        with pytest.raises(DataError, match=r": there is no such file$"):
+            read_table(tmp_path / "none.csv", "")
+        with pytest.raises(DataError, match=r": is a directory, not a csv file$"):
+            read_table(tmp_path, "")
+        with pytest.raises(DataError, match="the name of a file is empty"):
+            read_table("", "")
+
+    def test_a_stream_that_cannot_be_read(self):
+        class Broken(io.RawIOBase):
+            def read(self, size=-1):
+                raise IsADirectoryError(21, "Is a directory")
+
+        with pytest.raises(DataError, match=r"^stdin: cannot be read: Is a directory$"):
+            read_stream(Broken(), "stdin", "")
+
+
+class Endless(io.RawIOBase):
+    """A stream of a prefix and then the same byte, of any size, that takes no memory."""
+
+    def __init__(self, prefix, size):
+        self.prefix, self.left = prefix, size
+
+    def read(self, size=-1):
+        if self.prefix:
+            given, self.prefix = self.prefix, b""
+            return given
+        size = min(size, self.left)
+        self.left -= size
+        return b"1" * size
+
+
+class TestLongLines:
+    def test_a_line_of_a_gigabyte_is_refused_after_its_first_megabyte(self):
+        stream = Endless(b"rank\n5\n", 2**30)
+        tracemalloc.start()
+        with pytest.raises(DataError, match=r"^stdin, line 3: is longer than 1,000,000 bytes"):
+            read_stream(stream, "stdin", "")
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 10e6
+        assert stream.left > 2**30 - 3e6
+
+    def test_so_it_is_in_gzip(self, tmp_path):
+        path = tmp_path / "bomb.csv.gz"
+        with gzip.open(path, "wb", compresslevel=1) as file:
+            for _ in range(50):
+                file.write(b"1" * 1_000_000)
+        with pytest.raises(DataError, match="line 1: is longer than"):
+            read_table(path, "")
+
+    def test_so_it_is_in_a_sparse_file(self, tmp_path):
+        path = tmp_path / "sparse.csv"
+        with open(path, "wb") as file:
+            file.write(b"rank\n")
+            file.truncate(2**30)
+        with pytest.raises(DataError, match=r"sparse.csv, line 2: is longer than"):
+            read_table(path, "")
+
+    @pytest.mark.parametrize("before", [0, 1, 3, 100_000, 131_072, 300_000])
+    @pytest.mark.parametrize("over", [1, 40_000, 600_000])
+    def test_names_the_line_wherever_it_stands(self, before, over):
+        text = b"rank\n" + b"5\n" * before + b"1" * (LONGEST_LINE + over) + b"\n5\n"
+        with pytest.raises(DataError, match=f"^x, line {before + 2}: is longer than"):
+            read_stream(io.BytesIO(text), "x", "")
+
+    def test_the_longest_line_is_read(self):
+        text = b"note,rank\n" + b"1" * (LONGEST_LINE - 2) + b",5\nx,6\n"
+        assert read_stream(io.BytesIO(text), "x", "").whole_numbers("rank").tolist() == [5, 6]
+
+    @settings(deadline=None)
+    @given(st.lists(st.binary(max_size=9), max_size=30), st.integers(1, 7), st.integers(1, 9))
+    def test_as_a_loop_over_lines_finds_it(self, lines, chunk, longest):
+        text = b"\n".join(lines)
+        pieces = text.split(b"\n")
+        too_long = [number for number, line in enumerate(pieces, 1) if len(line) > longest]
+        chunk = min(chunk, longest)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(csv_table, "LONGEST_LINE", longest)
+            patch.setattr(csv_table, "_CHUNK", chunk)
+            if too_long:
+                with pytest.raises(DataError, match=f"^x, line {too_long[0]}: "):
+                    _read_lines(io.BytesIO(text), "x")
+            else:
+                assert _read_lines(io.BytesIO(text), "x") == text
+
+
+VALID = b"user,candidates,rank,negatives\n1,50,3,9\n2,50,10,9\n3,60,1,9\n"
+
+
+@st.composite
+def mutated(draw):
+    """A valid file to which one to five things happened."""
+    text = bytearray(VALID)
+    for _ in range(draw(st.integers(1, 5))):
+        at = draw(st.integers(0, len(text)))
+        to = draw(st.integers(at, min(len(text), at + 12)))
+        new = draw(
+            st.one_of(
+                st.binary(max_size=3),
+                st.sampled_from(
+                    [b'"', b",", b"\n", b"\r", b"\r\n", b";", b"\t", b"-", b"0", b"9" * 30, b"nan", b"\xef\xbb\xbf"]
+                ),
+                st.just(bytes(text[at:to]) * 2),
+            )
+        )
+        text[at:to] = new
+    return bytes(text)
+
+
+def given_or_refused(read):
+    """Return what is read, or None after a DataError of one line that begins with the file's name."""
+    message = None
+    try:
+        return read()
+    except DataError as error:
+        message = str(error)
+    assert message.startswith("f.csv")
+    assert len(message.splitlines()) == 1
+    return None
+
+
+class TestFuzz:
+    def check(self, content):
+        """Everything is a table or one line that begins with the file's name."""
+        for single in (None, "rank"):
+            table = given_or_refused(lambda single=single: parse_table(content, "f.csv", "it holds ranks", single))
+            if table is None:
+                continue
+            assert isinstance(table, CsvTable)
+            assert isinstance(table.columns, pd.DataFrame)
+            for use in (
+                lambda table: ranks_of(table),
+                lambda table: ranks_of(table, 50),
+                lambda table: sampled_ranks_of(table, None, None),
+                lambda table: sampled_ranks_of(table, 50, 9),
+            ):
+                given_or_refused(lambda use=use, table=table: use(table))
+
+    @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(st.binary(max_size=80))
+    def test_random_bytes(self, content):
+        self.check(content)
+
+    @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(mutated())
+    def test_mutated_files(self, content):
+        self.check(content)
+
+    @settings(max_examples=200, deadline=None)
+    @given(st.text(st.sampled_from('01,"\n\r ;x\ufeff'), max_size=40))
+    def test_text_of_the_characters_that_matter(self, content):
+        self.check(content.encode())
+
+    @settings(max_examples=200, deadline=None)
+    @given(mutated())
+    def test_what_is_accepted_is_what_the_csv_module_reads(self, content):
+        """Where ranks come out, they are those of Python's own reader, in its lines."""
+        try:
+            table = sampled_ranks_of(parse_table(content, "f.csv", ""), None, None)
+        except DataError:
+            return
+        lines = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+        header = [name.strip() for name in lines[0]]
+        for name in ("rank", "candidates", "negatives"):
+            column = header.index(name)
+            read = [int(line[column]) for line in islice(lines, 1, 1 + len(table))]
+            assert np.array_equal(table[name], read)

@@ -1,0 +1,192 @@
+"""Rank tables: what they refuse, that a file gives them back, and their expectations against enumeration."""
+
+import gzip
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampled_metrics.errors import DataError
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.ranks.table import RankTable, read_ranks
+
+LABELS = ["auc", "ap", "ndcg@3", "recall@2", "precision@2"]
+
+
+def rank_table(rows, users=None):
+    """Rows of (candidates, above, tied)."""
+    candidates, above, tied = np.array(rows, dtype=np.int64).T
+    return RankTable(np.arange(len(rows)) if users is None else np.array(users), candidates, above, tied)
+
+
+def orders(table):
+    """Every way to break the ties of all events, each as likely: tuples of ranks."""
+    return product(*(range(a + 1, a + t + 2) for a, t in zip(table.above, table.tied, strict=True)))
+
+
+SMALL = rank_table([(6, 0, 2), (5, 3, 1), (9, 2, 0), (4, 0, 3)])
+events = st.integers(1, 9).flatmap(
+    lambda n: st.integers(0, n - 1).flatmap(
+        lambda above: st.tuples(st.just(n), st.just(above), st.integers(0, n - 1 - above))
+    )
+)
+
+
+class TestValidation:
+    @pytest.mark.parametrize(
+        "row",
+        [(5, -1, 0), (5, 0, -1), (5, 5, 0), (5, 3, 2), (0, 0, 0)],
+        ids=["above negative", "tied negative", "above of all", "together all", "no candidate"],
+    )
+    def test_refuses_a_row_and_names_its_user(self, row):
+        n, above, tied = row
+        with pytest.raises(DataError) as caught:
+            rank_table([(5, 0, 0), row], users=[17, 42])
+        message = str(caught.value)
+        assert message.startswith(f"user 42: above ({above}) and tied ({tied}) must be 0 or more")
+        assert f"candidates ({n})" in message
+
+    def test_refuses_columns_of_different_length(self):
+        with pytest.raises(DataError, match="differ in length"):
+            RankTable(np.arange(2), np.array([5, 5]), np.array([0, 0]), np.array([0]))
+
+    def test_accepts_the_last_rank_and_a_single_candidate(self):
+        assert len(rank_table([(5, 4, 0), (5, 0, 4), (1, 0, 0)])) == 3
+
+
+class TestFile:
+    def test_gives_back_what_was_written(self, tmp_path):
+        table = rank_table([(6, 0, 2), (5, 3, 1)], users=[7, 3])
+        table.write(tmp_path / "ranks.csv.gz")
+        again = read_ranks(tmp_path / "ranks.csv.gz")
+        for name in ("user", "candidates", "above", "tied"):
+            assert getattr(again, name).tolist() == getattr(table, name).tolist()
+            assert getattr(again, name).dtype == np.int64
+        content = gzip.decompress((tmp_path / "ranks.csv.gz").read_bytes())
+        assert content == b"user,candidates,above,tied\n7,6,0,2\n3,5,3,1\n"
+
+    def test_says_whether_users_are_only_numbers(self, tmp_path):
+        path = tmp_path / "ranks.csv"
+        path.write_text("candidates,rank\n5,1\n6,2\n")
+        table = read_ranks(path)
+        assert table.user.tolist() == [1, 2]
+        assert table.named_users is None
+        assert table.rows(np.array([1])).named_users is None
+        path.write_text("user,candidates,rank\n2,5,1\n1,6,2\n")
+        assert read_ranks(path).named_users.tolist() == [2, 1]
+        assert read_ranks(path).rows(np.array([1])).named_users.tolist() == [1]
+
+    def test_is_the_same_bytes_twice_whichever_process_writes_it(self, tmp_path, monkeypatch):
+        for process in (1, 22):
+            monkeypatch.setattr("os.getpid", lambda process=process: process)
+            SMALL.write(tmp_path / str(process) / "ranks.csv.gz")
+        assert (tmp_path / "1/ranks.csv.gz").read_bytes() == (tmp_path / "22/ranks.csv.gz").read_bytes()
+
+    @pytest.mark.parametrize(
+        ("content", "says"),
+        [
+            (
+                b"user,candidates,above\n1,5,0\n",
+                ", line 1: lacks the column tied (there are 'user', 'candidates', 'above')",
+            ),
+            (b"above,tied\n1,5\n", ", line 1: lacks the column candidates"),
+            (b"", ": is empty; ranks are a csv"),
+            (b"candidates,above,tied\n", ": holds no ranks"),
+            (b"candidates,above,tied\n5,0.5,0\n", ", line 2: above must be a whole number, 0 or more, not '0.5'"),
+            (b"candidates,above,tied\n5,0,0\nmany,0,0\n", ", line 3: candidates must be a whole number"),
+            (b"candidates,above,tied\n5,0,0\n5,0,\n", ", line 3: tied must be a whole number, 0 or more, not ''"),
+            (b"candidates,above,tied\n5,-1,0\n", ", line 2: above must be a whole number, 0 or more, not '-1'"),
+            (b"candidates,above,tied\n5,nan,0\n", ", line 2: above must be a whole number, 0 or more, not 'nan'"),
+            (
+                b"candidates,above,tied\n5,3,2\n",
+                ", line 2: rank 6 (ties included) is above the number of candidates, 5",
+            ),
+            (b"candidates,rank\n5,5\n5,6\n", ", line 3: rank 6 (ties included) is above the number of candidates, 5"),
+            (b"candidates,rank\n5,0\n", ", line 2: rank 0 is below 1"),
+            (b"user,candidates,rank\nu,5,1\nv,5,1\nu,5,2\n", ", line 4: user 'u' is on an earlier line too"),
+            (b"user,candidates,rank\n,5,1\n", ", line 2: user is empty"),
+            (b"candidates,rank,tied\n5,1,1\n", ", line 1: has both rank and above or tied"),
+            (b"candidates,rank,negatives\n50,1,9\n", ", line 1: has a column negatives, so that its ranks are sampled"),
+            (b"candidates,above,tied,negatives\n50,1,0,9\n", ", line 1: has a column negatives, so that its ranks are"),
+            (b"candidates,rank\n5,1,1\n", ", line 2: has 3 fields, but the lines before have 2"),
+            (b"candidates,rank,rank\n5,1,1\n", ", line 1: has the column 'rank' more than once"),
+            (b"candidates,rank\n5,1\n\n5,1\n", ", line 3: candidates must be a whole number, 0 or more, not ''"),
+        ],
+    )
+    def test_refuses_another_file_and_names_it(self, tmp_path, content, says):
+        path = tmp_path / "ranks.csv"
+        path.write_bytes(content)
+        with pytest.raises(DataError) as caught:
+            read_ranks(path)
+        assert str(caught.value).startswith(f"{path}{says}")
+        assert "\n" not in str(caught.value)
+
+    def test_ranks_without_ties_and_users(self, tmp_path):
+        path = tmp_path / "ranks.csv"
+        path.write_text("rank,candidates,model\n1,7,a\n7,7,a\n")
+        table = read_ranks(path)
+        assert table.user.tolist() == [1, 2]
+        assert table.above.tolist() == [0, 6]
+        assert table.tied.tolist() == [0, 0]
+        assert table.candidates.tolist() == [7, 7]
+
+    def test_candidates_from_elsewhere(self, tmp_path):
+        path = tmp_path / "ranks.csv"
+        path.write_text("rank\n1\n7\n")
+        assert read_ranks(path, candidates=9).candidates.tolist() == [9, 9]
+        path.write_text("candidates,rank\n9,1\n")
+        with pytest.raises(DataError, match="has a column candidates, so that candidates must not be given besides"):
+            read_ranks(path, candidates=9)
+
+    def test_users_may_be_text_with_a_byte_order_mark_and_windows_lines(self, tmp_path):
+        path = tmp_path / "ranks.csv"
+        path.write_bytes("\ufeffuser,candidates,rank\r\nÅsa,7,2\r\n007,7,1\r\n".encode())
+        table = read_ranks(path)
+        assert table.user.tolist() == ["Åsa", "007"]
+        assert table.above.tolist() == [1, 0]
+
+    def test_refuses_a_missing_file(self, tmp_path):
+        with pytest.raises(DataError, match="there is no such file"):
+            read_ranks(tmp_path / "none.csv.gz")
+
+    def test_refuses_a_file_that_is_not_gzip(self, tmp_path):
+        (tmp_path / "ranks.csv.gz").write_bytes(b"user,candidates,above,tied\n1,5,0,0\n")
+        with pytest.raises(DataError, match="cannot be read"):
+            read_ranks(tmp_path / "ranks.csv.gz")
+
+    def test_refuses_a_gzip_file_that_ends_early(self, tmp_path):
+        SMALL.write(tmp_path / "whole.csv.gz")
+        (tmp_path / "ranks.csv.gz").write_bytes((tmp_path / "whole.csv.gz").read_bytes()[:-12])
+        with pytest.raises(DataError, match="cannot be read"):
+            read_ranks(tmp_path / "ranks.csv.gz")
+
+
+class TestExpectations:
+    @pytest.mark.parametrize("label", LABELS)
+    def test_tie_deviation_is_that_over_every_way_to_break_the_ties(self, label):
+        means = [metric(label).of_rank(ranks, SMALL.candidates).mean() for ranks in orders(SMALL)]
+        assert len(means) == 3 * 2 * 1 * 4
+        assert SMALL.tie_deviation(metric(label)) == pytest.approx(np.std(means), rel=1e-9)
+        assert SMALL.values(metric(label)).mean() == pytest.approx(np.mean(means), rel=1e-12)
+
+    @pytest.mark.parametrize("label", LABELS)
+    def test_tie_deviation_without_ties_is_0(self, label):
+        table = rank_table([(3541, above, 0) for above in range(3541)])
+        assert table.tie_deviation(metric(label)) == 0
+
+    @given(st.lists(events, min_size=1, max_size=4), st.integers(1, 9), st.integers(0, 9))
+    def test_expected_between_is_the_mean_over_every_way_to_break_the_ties(self, rows, first, last):
+        table = rank_table(rows)
+        counts = [sum(first <= rank <= last for rank in ranks) for ranks in orders(table)]
+        assert table.expected_between(first, last) == pytest.approx(np.mean(counts), abs=1e-12)
+
+    def test_expected_between_takes_limits_by_event(self):
+        # 2 of the 3 ranks of the first event, none of the second, all of the third, 1 of the 4 of the last
+        limits = np.array([2, 1, 3, 4]), np.array([9, 3, 3, 4])
+        assert SMALL.expected_between(*limits) == pytest.approx(2 / 3 + 0 + 1 + 1 / 4)
+
+    @pytest.mark.parametrize(("candidates", "typical"), [((4, 5, 5), 5), ((4, 4, 5), 4), ((3706,), 3706)])
+    def test_typical_candidates_is_the_rounded_mean(self, candidates, typical):
+        assert rank_table([(n, 0, 0) for n in candidates]).mean_candidates == typical

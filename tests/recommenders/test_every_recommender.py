@@ -1,0 +1,185 @@
+"""What every registered recommender must do, on a split whose right answer is known (tests/two_groups.py)."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from two_groups import SIZES, two_groups
+
+from sampled_metrics.data.split import Split
+from sampled_metrics.ranking.ranking import rank_held_out
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.recommenders import RECOMMENDERS, Model, config_schema, read_model, recommender
+from sampled_metrics.workflow.seeds import stream
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+FIRST, SECOND = SIZES
+IN_FIRST = np.arange(FIRST + SECOND) < FIRST
+
+ENTRIES: dict[str, dict[str, Any]] = {
+    "ease": {"type": "ease", "regularization": 1},
+    "ials": {"type": "ials", "factors": 4, "regularization": 0.1, "unobserved_weight": 0.2, "iterations": 10},
+    "implicit als": {"type": "implicit", "model": "als", "options": {"factors": 4}},
+    "implicit bpr": {"type": "implicit", "model": "bpr", "options": {"factors": 4, "learning_rate": 0.1}},
+    "implicit lmf": {"type": "implicit", "model": "lmf", "options": {"factors": 4}},
+    "implicit cosine": {"type": "implicit", "model": "cosine"},
+    "implicit tfidf": {"type": "implicit", "model": "tfidf"},
+    "implicit bm25": {"type": "implicit", "model": "bm25"},
+    "item-cf": {"type": "item-cf", "exponent": 1},
+    "item-cf of neighbours": {"type": "item-cf", "exponent": 1, "neighbours": 7},
+    "popularity": {"type": "popularity"},
+    "random": {"type": "random"},
+}
+"""The least that config must say of every type; a new recommender needs an entry here."""
+
+
+def held_out_item_is_first(table: RankTable) -> None:
+    assert table.above.tolist() == [0] * len(table)
+    assert table.tied.tolist() == [0] * len(table)
+
+
+def larger_group_is_first(table: RankTable) -> None:
+    """Items of the second group have 7 training events, of the first 5."""
+    assert table.above.tolist() == np.where(IN_FIRST, SECOND, 0).tolist()
+    assert table.tied.tolist() == [0] * len(table)
+
+
+def nothing_ties(table: RankTable) -> None:
+    """All that is known of one draw; test_random_scores.py looks at many."""
+    assert table.tied.tolist() == [0] * len(table)
+
+
+ANSWERS: dict[str, Callable[[RankTable], None]] = {"popularity": larger_group_is_first, "random": nothing_ties}
+"""The right answer of the types that do not look for what belongs together."""
+
+WHOLE = (slice(None), slice(None))
+every_entry = pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES)
+
+
+def train(entry: dict[str, Any], split: Split) -> Model:
+    return recommender(entry).fit(split.training, stream(1, "train"))
+
+
+@pytest.mark.parametrize("kind", RECOMMENDERS)
+def test_has_an_entry_here(kind: str) -> None:
+    assert kind in {entry["type"] for entry in ENTRIES.values()}, f"add an entry of type {kind} to ENTRIES"
+
+
+@every_entry
+def test_entry_says_no_more_than_the_schema_allows(entry: dict[str, Any]) -> None:
+    schema = config_schema(RECOMMENDERS[entry["type"]])
+    assert set(schema["required"]) <= set(entry) - {"type"} <= set(schema["properties"])
+
+
+@every_entry
+def test_gives_the_right_answer(entry: dict[str, Any]) -> None:
+    split = two_groups()
+    table = rank_held_out(train(entry, split), split)
+    assert table.user.tolist() == split.user_ids.tolist()
+    assert table.candidates.tolist() == np.where(IN_FIRST, SECOND + 1, FIRST + 1).tolist()
+    ANSWERS.get(entry["type"], held_out_item_is_first)(table)
+
+
+@every_entry
+def test_scores_are_finite_and_one_per_user_and_item(entry: dict[str, Any]) -> None:
+    split = two_groups()
+    scores = train(entry, split).scores(split.training, *WHOLE)
+    assert scores.shape == split.training.shape
+    assert scores.dtype == np.float64
+    assert np.isfinite(scores).all()
+
+
+@every_entry
+@pytest.mark.parametrize(
+    ("users", "items"),
+    [(slice(3, 9), slice(0, 14)), (slice(0, 14), slice(5, 7)), (slice(13, 14), slice(13, 14)), (slice(4, 4), slice(3))],
+    ids=["users", "items", "one pair", "none"],
+)
+def test_a_block_has_the_scores_of_the_whole(entry: dict[str, Any], users: slice, items: slice) -> None:
+    split = two_groups()
+    model = train(entry, split)
+    block, whole = model.scores(split.training, users, items), model.scores(split.training, *WHOLE)
+    assert block.shape == whole[users, items].shape
+    np.testing.assert_allclose(block, whole[users, items], rtol=1e-13, atol=1e-15)  # a sum's order may differ
+
+
+@every_entry
+def test_scoring_and_training_leave_the_events_as_they_are(entry: dict[str, Any]) -> None:
+    split, untouched = two_groups(), two_groups()
+    backwards = split.training.indices[split.training.indptr[0] : split.training.indptr[1]]
+    backwards[:] = backwards[::-1].copy()  # unsorted, as a matrix may be; sorting it is a change
+    untouched.training.indices[: len(backwards)] = backwards
+    split.training.has_sorted_indices = False
+    train(entry, split).scores(split.training, *WHOLE)
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(split.training, name), getattr(untouched.training, name))
+
+
+@every_entry
+def test_a_file_gives_the_same_scores(entry: dict[str, Any], tmp_path) -> None:
+    split = two_groups()
+    model = train(entry, split)
+    model.write(tmp_path / "model.npz")
+    read = read_model(tmp_path / "model.npz")
+    assert type(read) is type(model)
+    np.testing.assert_array_equal(read.scores(split.training, *WHOLE), model.scores(split.training, *WHOLE))
+
+
+@every_entry
+def test_the_same_stream_gives_the_same_bytes(entry: dict[str, Any], tmp_path) -> None:
+    split = two_groups()
+    for name in ("one.npz", "two.npz"):
+        train(entry, split).write(tmp_path / name)
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+
+
+TRAIN_AND_HASH = """
+import hashlib, json, sys
+import numpy as np
+from scipy.sparse import csr_array
+from sampled_metrics.recommenders import recommender
+from sampled_metrics.workflow.seeds import stream
+training = csr_array((np.random.default_rng(0).random((300, 200)) < 0.08).astype(float))
+for name, entry in json.load(sys.stdin).items():
+    recommender(entry).fit(training, stream(1, "train")).write("model.npz")
+    with open("model.npz", "rb") as model:
+        print(name, hashlib.sha256(model.read()).hexdigest())
+"""
+
+
+def test_two_processes_give_the_same_bytes_whatever_their_threads(tmp_path) -> None:
+    def hashes(threads: str) -> str:
+        threaded = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads)
+        ran = subprocess.run(
+            [sys.executable, "-W", "error", "-c", TRAIN_AND_HASH],
+            input=json.dumps(ENTRIES),
+            env=os.environ | threaded | {"PYTHONPATH": str(SOURCE)},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    one = hashes("1")
+    assert len(set(one.splitlines())) == len(ENTRIES)
+    assert hashes("1") == one
+    assert hashes("2") == one
+
+
+@every_entry
+def test_an_item_and_a_user_without_events_get_finite_scores(entry: dict[str, Any]) -> None:
+    split = two_groups()
+    training = split.training.copy()
+    training.resize(16, 17)
+    scores = recommender(entry).fit(training, stream(1, "train")).scores(training, *WHOLE)
+    assert scores.shape == (16, 17)
+    assert np.isfinite(scores).all()

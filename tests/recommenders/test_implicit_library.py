@@ -1,0 +1,135 @@
+"""Models of the library implicit score as they do there, and refuse bad options."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.recommenders import recommender
+from sampled_metrics.recommenders.implicit_library import CONSTRUCTORS, ImplicitLibrary, constructor
+from sampled_metrics.workflow.config import check_recommender
+
+FACTORS, NEIGHBOURS = ("als", "bpr", "lmf"), ("cosine", "tfidf", "bm25")
+OPTIONS: dict[str, dict[str, Any]] = {name: {"factors": 6} for name in FACTORS} | {
+    name: {"K": 5} for name in NEIGHBOURS
+}
+USERS, ITEMS = 60, 40
+
+
+@pytest.fixture(scope="module")
+def training() -> csr_array:
+    """Events of 60 users and 40 items of uneven popularity, so that similarities differ from their transpose."""
+    rng = np.random.default_rng(2)
+    return csr_array((rng.random((USERS, ITEMS)) < np.linspace(0.05, 0.5, ITEMS)).astype(float))
+
+
+def scores(model: str, training: csr_array, seed: int = 0) -> np.ndarray:
+    trained = ImplicitLibrary(model, OPTIONS[model]).fit(training, np.random.default_rng(seed))
+    return trained.scores(training, slice(None), slice(None))
+
+
+def recommended(model: str, training: csr_array, seed: int = 0) -> list[dict[int, float]]:
+    """Item to score of what implicit itself recommends to each user, for the seed that `fit` draws."""
+    ours = ImplicitLibrary(model, OPTIONS[model])
+    theirs = ours._trained(training, int(np.random.default_rng(seed).integers(2**31)))
+    events = csr_matrix(training, dtype=np.float32)
+    lists = [theirs.recommend(user, events[user], N=ITEMS, filter_already_liked_items=False) for user in range(USERS)]
+    return [{int(item): float(score) for item, score in zip(*pair, strict=True)} for pair in lists]
+
+
+@pytest.mark.parametrize("model", FACTORS)
+def test_factor_models_score_as_in_implicit(model: str, training: csr_array) -> None:
+    """Up to single precision, in which implicit multiplies; biases included."""
+    ours = scores(model, training)
+    for user, theirs in enumerate(recommended(model, training)):
+        assert len(theirs) == ITEMS
+        np.testing.assert_allclose(ours[user, list(theirs)], list(theirs.values()), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("model", NEIGHBOURS)
+def test_neighbour_models_score_as_in_implicit(model: str, training: csr_array) -> None:
+    """What implicit does not list has no neighbour among the user's items, and scores 0."""
+    ours = scores(model, training)
+    for user, theirs in enumerate(recommended(model, training)):
+        expected = np.zeros(ITEMS)
+        expected[list(theirs)] = list(theirs.values())
+        np.testing.assert_allclose(ours[user], expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("model", NEIGHBOURS)
+def test_similarities_are_not_symmetric(model: str, training: csr_array) -> None:
+    """So that the test above tells rows from columns."""
+    similarity = ImplicitLibrary(model, OPTIONS[model]).fit(training, np.random.default_rng(0)).similarity.toarray()
+    assert not np.allclose(similarity, similarity.T)
+
+
+@pytest.mark.parametrize("model", FACTORS)
+def test_another_stream_gives_another_start(model: str, training: csr_array) -> None:
+    assert not np.allclose(scores(model, training, seed=0), scores(model, training, seed=1))
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ({"model": "svd"}, "recommenders.V.model: may be als, bpr, lmf, cosine, tfidf, bm25, not 'svd'"),
+        ({}, "recommenders.V: lacks the key 'model'"),
+        (
+            {"model": "bm25", "options": {"factors": 3}},
+            "recommenders.V.options: unknown option 'factors' of implicit's bm25; it may be K, K1, B",
+        ),
+        (
+            {"model": "als", "options": {"num_threads": 4}},
+            "recommenders.V.options: num_threads is fixed, so that a study gives the same bytes wherever it runs",
+        ),
+        ({"model": "bpr", "options": {"random_state": 4}}, "recommenders.V.options: random_state is fixed"),
+        ({"model": "lmf", "options": {"use_gpu": True}}, "recommenders.V.options: use_gpu is fixed"),
+        ({"model": "als", "options": {"dtype": "float64"}}, "recommenders.V.options: dtype is fixed"),
+        (
+            {"model": "cosine", "options": {"K": 0}},  # a segmentation fault in implicit
+            "recommenders.V.options.K: must be a whole number, 1 or more, not 0",
+        ),
+        ({"model": "als", "options": {"factors": 2.5}}, "recommenders.V.options.factors: must be a whole number"),
+        ({"model": "als", "options": {"alpha": "x"}}, "recommenders.V.options.alpha: must be a finite number, 0 or"),
+        ({"model": "als", "options": {"use_cg": 1}}, "recommenders.V.options.use_cg: must be true or false, not 1"),
+        ({"model": "als", "options": 3}, "recommenders.V.options: must be of type object, not 3"),
+    ],
+)
+def test_refuses_in_one_line(entry: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check_recommender({"type": "implicit"} | entry, "recommenders.V")
+    assert str(caught.value).startswith(says)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("model", CONSTRUCTORS)
+def test_every_option_that_is_free_may_be_given(model: str) -> None:
+    import inspect
+
+    defaults = {name: each.default for name, each in inspect.signature(constructor(model)).parameters.items()}
+    free = {
+        name: value
+        for name, value in defaults.items()
+        if isinstance(value, int | float) and name[:3] not in ("num", "use")
+    }
+    entry = {"type": "implicit", "model": model, "options": free}
+    check_recommender(entry, "recommenders.V")
+    assert free
+
+
+def test_options_reach_implicit(training: csr_array) -> None:
+    built = recommender({"type": "implicit", "model": "bpr", "options": {"factors": 7}})
+    assert built.fit(training, np.random.default_rng(0)).user_factors.shape == (USERS, 8)  # one column for the biases
+
+
+def test_recommenders_do_not_share_their_default_options() -> None:
+    one, other = ImplicitLibrary("als"), ImplicitLibrary("als")
+    assert one.options == {}
+    assert one.options is not other.options
+
+
+def test_weights_that_are_not_numbers_are_refused_in_one_line() -> None:
+    """Users who have all items but one have a TF-IDF weight of 0 in implicit, and 0 / 0 is their similarity."""
+    with pytest.raises(DataError, match="implicit's tfidf"):
+        ImplicitLibrary("tfidf").fit(csr_array(1.0 - np.eye(5)), np.random.default_rng(0))

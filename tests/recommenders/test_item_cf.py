@@ -1,0 +1,293 @@
+"""Item-based collaborative filtering: a matrix whose answer is known by hand, and eqs 27-30 as loops."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.ranking.memory import MEGABYTE, Shape
+from sampled_metrics.recommenders import cosine, item_cf
+from sampled_metrics.recommenders.cosine import Interactions, Weighting
+from sampled_metrics.recommenders.item_cf import ItemCF
+from sampled_metrics.recommenders.models import CosineModel, SimilarityModel
+from sampled_metrics.recommenders.neighbours import near_items, nearest
+
+# 4 users. Item 0 has users 0-3, item 1 has 0, item 2 has 0 and 1, item 3 has nobody, item 4 has 3.
+#        0     1         2          3  4
+# 0      1     1/2       1/√2       0  1/2
+# 1      1/2   1         1/√2       0  0
+# 2      1/√2  1/√2      1          0  0
+# 4      1/2   0         0          0  1
+TRAINING = csr_array(np.array([[1, 1, 1, 0, 0], [1, 0, 1, 0, 0], [1, 0, 0, 0, 0], [1, 0, 0, 0, 1]], dtype=float))
+H, R = 0.5, 1 / sqrt(2)
+COSINE = np.array([[1, H, R, 0, H], [H, 1, R, 0, 0], [R, R, 1, 0, 0], [0, 0, 0, 0, 0], [H, 0, 0, 0, 1]])
+
+
+def similarity(training=TRAINING, **parameters):
+    """s''_ij, item i that is scored in rows."""
+    model = ItemCF(**({"exponent": 1} | parameters)).fit(training, np.random.default_rng(0))
+    items = training.shape[1]
+    if isinstance(model, CosineModel):  # stored is how to make them
+        return model.weighting.columns(Interactions(training), slice(0, items), rows=2).T
+    return model.similarity.toarray().T
+
+
+def cosines(training):
+    """Eq. 27 with q = 1, (items, items)."""
+    return Interactions(training).cosines(slice(0, training.shape[1])).toarray()
+
+
+class TestByHand:
+    def test_cosine(self):
+        np.testing.assert_allclose(cosines(TRAINING), COSINE, atol=1e-15)
+
+    def test_everything_off_is_the_cosine(self):
+        np.testing.assert_allclose(similarity(row_norm="none"), COSINE, atol=1e-15)
+
+    def test_exponent_sharpens(self):
+        np.testing.assert_allclose(similarity(row_norm="none", exponent=2), COSINE**2, atol=1e-15)
+        np.testing.assert_allclose(similarity(row_norm="none", exponent=0.5), np.sqrt(COSINE), atol=1e-15)
+
+    def test_without_itself(self):
+        np.testing.assert_allclose(similarity(row_norm="none", keep_self=False), COSINE - np.diag([1, 1, 1, 0, 1]))
+
+    def test_l2_norm_of_rows(self):
+        # the squared rows sum to 1 + 1/4 + 1/2 + 1/4 = 2, to 1 3/4, to 2, to 0 and to 1 1/4
+        lengths = np.sqrt([2, 1.75, 2, 1, 1.25])[:, np.newaxis]
+        np.testing.assert_allclose(similarity(row_norm="l2"), COSINE / lengths, atol=1e-15)
+
+    def test_l1_norm_of_rows(self):
+        sums = np.array([2 + R, 1.5 + R, 1 + 2 * R, 1, 1.5])[:, np.newaxis]
+        np.testing.assert_allclose(similarity(row_norm="l1"), COSINE / sums, atol=1e-15)
+
+    def test_an_item_that_was_dropped_from_its_row_does_not_count_in_the_norm(self):
+        found = similarity(row_norm="l2", keep_self=False)
+        np.testing.assert_allclose(found[4], [1, 0, 0, 0, 0])
+        np.testing.assert_allclose(found[0], np.array([0, H, R, 0, H]), atol=1e-15)
+
+    def test_the_exponent_comes_before_the_norm(self):
+        squared_length = 1 + 1 / 16 + 1 / 4
+        np.testing.assert_allclose(
+            similarity(row_norm="l2", exponent=2)[1], np.array([1 / 4, 1, 1 / 2, 0, 0]) / sqrt(squared_length)
+        )
+
+    def test_neighbours_filter_columns(self):
+        # nearest to 0 is 2; to 1 is 2; to 2 are 0 and 1, equally near, of which 0 comes first; to 4 is 0
+        kept = [[1, 0, 1, 0, 1], [0, 1, 0, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 1]]
+        np.testing.assert_allclose(similarity(row_norm="none", neighbours=1), COSINE * kept, atol=1e-15)
+
+    def test_neighbours_prime_filters_rows(self):
+        kept = np.array([[1, 0, 1, 0, 1], [0, 1, 0, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 1]]).T
+        np.testing.assert_allclose(similarity(row_norm="none", neighbours_prime=1), COSINE * kept, atol=1e-15)
+
+    def test_both_filters_must_agree(self):
+        found = similarity(row_norm="none", neighbours=1, neighbours_prime=1, keep_self=False)
+        wanted = np.zeros((5, 5))
+        wanted[0, 2] = wanted[2, 0] = R  # nearest to each other; 4's nearest is 0, but not the other way round
+        np.testing.assert_allclose(found, wanted, atol=1e-15)
+
+    def test_denominator_makes_rows_sum_to_1_whatever_the_norm(self):
+        sums = np.array([2 + R, 1.5 + R, 1 + 2 * R, 1, 1.5])[:, np.newaxis]
+        for row_norm in ("l2", "l1", "none"):
+            found = similarity(row_norm=row_norm, denominator=True)
+            np.testing.assert_allclose(found, COSINE / sums, atol=1e-15)
+
+    def test_scores_are_sums_over_the_users_items(self):
+        model = ItemCF(exponent=1, row_norm="none").fit(TRAINING, np.random.default_rng(0))
+        scores = model.scores(TRAINING, slice(1, 3), slice(0, 5))
+        np.testing.assert_allclose(scores, [[1 + R, H + R, R + 1, 0, H], [1, H, R, 0, H]], atol=1e-15)
+        np.testing.assert_allclose(model.scores(TRAINING, slice(2, 3), slice(1, 3)), [[H, R]], atol=1e-15)
+
+    def test_an_item_without_users_is_similar_to_nothing(self):
+        for parameters in ({}, {"denominator": True}, {"neighbours": 2}, {"row_norm": "l1"}):
+            found = similarity(**parameters)
+            assert (found[3] == 0).all()
+            assert (found[:, 3] == 0).all()
+
+    def test_nothing_is_random(self):
+        one, other = (
+            ItemCF(exponent=3, neighbours=2).fit(TRAINING, np.random.default_rng(seed)).similarity for seed in (1, 2)
+        )
+        assert (one.toarray() == other.toarray()).all()
+
+
+class TestNearest:
+    def test_most_similar_first_and_equal_ones_by_index(self):
+        assert nearest(np.array([0.5, 0.7, 0.5, 0.5, 0.1]), np.array([9, 4, 2, 7, 1]), 3).tolist() == [1, 2, 3]
+        assert nearest(np.array([0.5, 0.7]), np.array([9, 4]), 3).tolist() == [1, 0]
+        assert nearest(np.array([]), np.array([], dtype=int), 3).tolist() == []
+
+    def test_all_rows_at_once_or_one_by_one_are_the_same(self):
+        interactions = Interactions(TRAINING)
+        wanted = COSINE * [[0, 0, 1, 0, 1], [0, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0] * 5, [0] * 5]  # each column's nearest
+        for rows in (1, 2, 5):
+            np.testing.assert_allclose(near_items(interactions, 1, None, rows).toarray(), wanted, atol=1e-15)
+            np.testing.assert_allclose(near_items(interactions, None, 1, rows).toarray(), wanted.T, atol=1e-15)
+
+    @pytest.mark.parametrize(("users", "count", "of"), [(3, 1, 2), (4, 1, 3), (9, 2, 8), (12, 3, 12)])
+    def test_items_of_equal_cosine_are_equally_near_whatever_their_counts(self, users, count, of):
+        # item 0 has `users` users; `count` of them are among the `of` users of one other item, and three times as many
+        # among the 9 × `of` users of another: both have the cosine count / √(users · of)
+        first, small, large = np.zeros((3, users + 9 * of))
+        first[:users] = small[:count] = large[: 3 * count] = 1
+        small[users : users + of - count] = large[users : users + 9 * of - 3 * count] = 1
+        for columns in ([first, small, large], [first, large, small]):
+            training = csr_array(np.array(columns).T)
+            assert cosines(training)[0, 1] == pytest.approx(count / sqrt(users * of))
+            assert (near_items(Interactions(training), 1, None, 3).toarray()[:, 0] > 0).tolist() == [False, True, False]
+
+
+def naive(training, q, k, k_prime, keep_self, row_norm, denominator):
+    """Eqs 27-30 item by item and user by user; the scores, (users, items)."""
+    users, items = training.shape
+    H = {(u, i) for u in range(users) for i in range(items) if training[u, i]}
+    of_item = [{u for u in range(users) if (u, i) in H} for i in range(items)]
+
+    def cos(i, j):
+        if not of_item[i] or not of_item[j]:
+            return 0.0
+        return len(of_item[i] & of_item[j]) / (sqrt(len(of_item[i])) * sqrt(len(of_item[j])))
+
+    def neighbourhood(i, size):
+        others = [j for j in range(items) if j != i and cos(i, j) > 0]
+        return others if size is None else sorted(others, key=lambda j: (-round(cos(i, j), 12), j))[:size]
+
+    s = [[0.0] * items for _ in range(items)]
+    for i in range(items):
+        for j in range(items):
+            if i == j:
+                s[i][j] = cos(i, i) ** q if keep_self else 0.0
+            elif i in neighbourhood(j, k) and j in neighbourhood(i, k_prime):
+                s[i][j] = cos(i, j) ** q
+    for i in range(items):
+        if row_norm != "none":
+            norm = sum(value**2 for value in s[i]) ** 0.5 if row_norm == "l2" else sum(s[i])
+            s[i] = [value / norm if norm else 0.0 for value in s[i]]
+    scores = np.zeros((users, items))
+    for u in range(users):
+        for i in range(items):
+            score = sum(s[i][j] for j in range(items) if (u, j) in H)
+            total = sum(s[i])
+            scores[u, i] = (score / total if total else 0.0) if denominator else score
+    return scores
+
+
+def without_near_ties(training):
+    """Whether no two cosines differ by rounding alone, so that both orders of neighbours are the same."""
+    values = np.unique(cosines(csr_array(training)))
+    return (np.diff(values) > 1e-9).all()
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([1, 2, 3, 0.5]),
+    st.sampled_from([None, 1, 2, 4]),
+    st.sampled_from([None, 1, 2, 4]),
+    st.booleans(),
+    st.sampled_from(["l2", "l1", "none"]),
+    st.booleans(),
+)
+def test_is_the_papers_equations_one_by_one(seed, q, k, k_prime, keep_self, row_norm, denominator):
+    rng = np.random.default_rng(seed)
+    training = (rng.random((rng.integers(1, 7), rng.integers(1, 7))) < 0.45).astype(float)
+    if not without_near_ties(training):
+        # the neighbours of items that are equally near but for rounding are not what is tested here
+        k = k_prime = None
+    model = ItemCF(q, k, k_prime, keep_self, row_norm, denominator).fit(csr_array(training), rng)
+    scores = model.scores(csr_array(training), slice(0, len(training)), slice(0, training.shape[1]))
+    wanted = naive(training, q, k, k_prime, keep_self, row_norm, denominator)
+    np.testing.assert_allclose(scores, wanted, rtol=1e-12, atol=1e-14)
+
+
+def dense_reference(training, q, k, k_prime, keep_self, row_norm, denominator):
+    """Eqs 27-29 on whole matrices of items by items; (items of the user, items scored)."""
+    together = training.T @ training
+    users = np.maximum(together.diagonal(), 1.0)
+    similar = np.sqrt(together**2 / np.outer(users, users))
+
+    def near(size):  # column j: which rows are near to j
+        found = np.zeros(similar.shape, dtype=bool)
+        for j in range(len(similar)):
+            order = [i for i in np.argsort(-similar[:, j], kind="stable") if i != j and similar[i, j] > 0]
+            found[order[:size], j] = True
+        return found
+
+    if k is not None or k_prime is not None:
+        kept = near(k) & near(k_prime).T
+        np.fill_diagonal(kept, True)
+        similar = np.where(kept, similar, 0.0)
+    if not keep_self:
+        np.fill_diagonal(similar, 0.0)
+    similar = similar**q
+    norms = {"l2": np.sqrt((similar**2).sum(axis=1)), "l1": similar.sum(axis=1), "none": np.ones(len(similar))}[
+        row_norm
+    ]
+    similar = similar / np.where(norms > 0, norms, 1)[:, np.newaxis]
+    if denominator:
+        sums = similar.sum(axis=1)
+        similar = similar / np.where(sums > 0, sums, 1)[:, np.newaxis]
+    return similar.T
+
+
+def catalogue(seed=5, users=80, items=60):
+    """Events with popular items, items that nobody has, and many that are equally near."""
+    rng = np.random.default_rng(seed)
+    training = (rng.random((users, items)) < rng.beta(0.4, 3, items)).astype(float)
+    training[:, rng.integers(0, items, 3)] = 0
+    return training
+
+
+@pytest.mark.parametrize(("k", "k_prime"), [(None, None), (4, None), (None, 4), (7, 3), (2, 200), (500, 500)])
+@pytest.mark.parametrize("keep_self", [True, False])
+@pytest.mark.parametrize(("q", "row_norm", "denominator"), [(1, "l2", False), (3, "l1", False), (0.5, "l2", True)])
+class TestByBlocks:
+    def test_is_the_dense_matrix_whatever_the_blocks(
+        self, monkeypatch, k, k_prime, keep_self, q, row_norm, denominator
+    ):
+        training = catalogue()
+        items = training.shape[1]
+        wanted = dense_reference(training, q, k, k_prime, keep_self, row_norm, denominator)
+        found = []
+        for rows in (1, 7, 1000):
+            monkeypatch.setattr(cosine, "ROWS_AT_ONCE", rows * cosine.ROW_BYTES * items)
+            model = ItemCF(q, k, k_prime, keep_self, row_norm, denominator).fit(csr_array(training), None)
+            if isinstance(model, CosineModel):
+                similar = model.weighting.columns(Interactions(csr_array(training)), slice(0, items), rows)
+            else:
+                similar = model.similarity.toarray()
+                assert model.similarity.nnz == np.count_nonzero(similar) == np.count_nonzero(wanted)  # and no zeros
+            np.testing.assert_allclose(similar, wanted, rtol=1e-13, atol=1e-16)
+            found.append(similar)
+        for other in found[1:]:
+            np.testing.assert_array_equal(other, found[0])  # to the bit
+
+
+def test_columns_are_those_of_the_whole():
+    weighting, interactions = Weighting(3, True, "l2", False), Interactions(csr_array(catalogue()))
+    whole = weighting.columns(interactions, slice(0, 60), rows=60)
+    for items in (slice(0, 1), slice(10, 33), slice(59, 60)):
+        np.testing.assert_array_equal(weighting.columns(interactions, items, rows=4), whole[:, items])
+
+
+class TestMemory:
+    def test_of_neighbours_grows_with_items_and_not_with_their_square(self):
+        shapes = [Shape(1000, items, 10_000) for items in (0, 10_000, 20_000, 40_000)]
+        base, *more = (ItemCF(1, neighbours=10).least_memory(shape) for shape in shapes)
+        assert more[2] - base == 2 * (more[1] - base) == 4 * (more[0] - base)
+        assert more[2] - base < 8 * 40_000**2 / 100
+
+    def test_too_little_is_refused_with_what_would_do(self):
+        training = csr_array(catalogue())
+        with pytest.raises(
+            ConfigError, match=r"^ranking\.memory: item-cf takes (\d+) MB at least, .* give \1 or more$"
+        ) as no:
+            ItemCF(1, neighbours=3).fit(training, None, memory=10)
+        enough = int(str(no.value).split()[3])
+        assert isinstance(ItemCF(1, neighbours=3).fit(training, None, memory=enough), SimilarityModel)
+        with pytest.raises(ConfigError):
+            ItemCF(1, neighbours=3).fit(training, None, memory=enough - 1)
+        assert item_cf.ItemCF(1).least_memory(Shape(0, 0, 0)) >= 100 * MEGABYTE  # Python and its libraries

@@ -1,0 +1,325 @@
+"""What a sample shows of a rank: against enumeration, closed forms, and a sampler that looks at items."""
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from exact_probabilities import enumerated
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.sampling import distributions, draws, ties
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import pmf
+from sampled_metrics.sampling.draws import draw
+
+WITH, WITHOUT = True, False
+METRICS = ["auc", "ap", "ndcg", "ndcg@3", "recall@1", "recall@3", "precision@2"]
+
+
+def in_top_10(rank):
+    return int(rank <= 10)
+
+
+class TestExpectedMetrics:
+    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
+    @pytest.mark.parametrize("label", METRICS)
+    def test_is_the_mean_over_every_sample(self, label, replacement):
+        n, m = 6, 3
+        f = metric(label).of_rank(np.arange(1, m + 2), m + 1)
+        wanted = [np.dot(enumerated(r - 1, n - 1, m, replacement), f) for r in range(1, n + 1)]
+        ours = draws.expected_metric(np.arange(1, n + 1), n, SamplingDesign(m, replacement), metric(label))
+        np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-14)
+
+    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
+    @pytest.mark.parametrize("m", [1, 7, 59])
+    def test_auc_is_unbiased(self, m, replacement):
+        rank = np.arange(1, 61)
+        summed = draws.expected_metric(rank, 60, SamplingDesign(m, replacement), metric("auc"))
+        np.testing.assert_allclose(draws.expected_auc(rank, 60), summed, atol=1e-12)
+        np.testing.assert_allclose(draws.expected_auc(rank, 60), (60 - rank) / 59, atol=1e-15)
+
+    @pytest.mark.parametrize("k", [1, 3, 8, 20])
+    def test_recall_is_a_distribution_function(self, k):
+        rank, n, m = np.arange(1, 41), 40, 7
+        binomial = stats.binom.cdf(k - 1, m, (rank - 1) / (n - 1))
+        np.testing.assert_allclose(draws.expected_recall(rank, n, SamplingDesign(m, WITH), k), binomial, atol=1e-13)
+        hypergeometric = stats.hypergeom.cdf(k - 1, n - 1, rank - 1, m)
+        np.testing.assert_allclose(
+            draws.expected_recall(rank, n, SamplingDesign(m, WITHOUT), k), hypergeometric, atol=1e-12
+        )
+        for design in (SamplingDesign(m, WITH), SamplingDesign(m, WITHOUT)):
+            summed = draws.expected_metric(rank, n, design, metric(f"recall@{k}"))
+            np.testing.assert_allclose(draws.expected_recall(rank, n, design, k), summed, atol=1e-12)
+
+    @pytest.mark.parametrize("m", [1, 2, 30, 500])
+    def test_average_precision_has_the_closed_form_of_eq_19(self, m):
+        rank = np.array([1, 2, 3, 50, 799, 800])
+        summed = draws.expected_metric(rank, 800, SamplingDesign(m, WITH), metric("ap"))
+        np.testing.assert_allclose(draws.expected_average_precision(rank, 800, m), summed, rtol=1e-10)
+
+    def test_average_precision_by_hand(self):
+        # n = 3, r = 2, m = 1: the one negative is better with chance 1/2, so 1/2 · 1 + 1/2 · 1/2
+        assert draws.expected_average_precision([1, 2, 3], 3, 1).tolist() == pytest.approx([1, 0.75, 0.5])
+
+    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
+    @pytest.mark.parametrize("label", METRICS)
+    def test_one_negative_makes_every_metric_linear_in_the_rank(self, label, replacement):
+        n = 50
+        expected = draws.expected_metric(np.arange(1, n + 1), n, SamplingDesign(1, replacement), metric(label))
+        first, second = metric(label).of_rank([1, 2], 2)
+        slope = (second - first) / (n - 1)  # section 4.4.4
+        np.testing.assert_allclose(np.diff(expected), slope, atol=1e-13)
+        assert expected[0] == pytest.approx(first)
+
+    TOY = ([100] * 5, [40, 40, 8437, 9266, 4482], [212, 2, 743, 5342, 1548])
+
+    def toy(self, label, replacement):
+        design = SamplingDesign(99, replacement)
+        return [draws.expected_metric(of_one, 10_000, design, metric(label)).mean() for of_one in self.TOY]
+
+    def test_running_example_with_replacement(self):
+        assert np.round(self.toy("ap", WITH), 4).tolist() == [0.6366, 0.3407, 0.3262]
+
+    def test_running_example_without_replacement(self):
+        ap, recall = ([self.exactly(of_one, f) for of_one in self.TOY] for f in (lambda r: Fraction(1, r), in_top_10))
+        np.testing.assert_allclose(self.toy("ap", WITHOUT), ap, rtol=1e-9)
+        np.testing.assert_allclose(self.toy("recall@10", WITHOUT), recall, rtol=1e-9)
+        assert np.round(ap, 4).tolist() == [0.6358, 0.3405, 0.3260]
+        assert np.round(recall, 3).tolist() == [1, 0.4, 0.569]
+        assert np.round(self.toy("auc", WITHOUT), 3).tolist() == [0.990, 0.555, 0.843]
+
+    @staticmethod
+    def exactly(ranks, f):
+        """The mean over ranks of Σ_x C(r-1, x) C(n-r, m-x) / C(n-1, m) f(x+1), in whole numbers, n = 10 000, m = 99."""
+        total = sum(
+            sum(comb(rank - 1, x) * comb(10_000 - rank, 99 - x) * f(x + 1) for x in range(100)) for rank in ranks
+        )
+        return float(Fraction(total) / comb(9_999, 99) / len(ranks))
+
+
+class TestTies:
+    @pytest.mark.parametrize(
+        ("above", "tied", "candidates", "m"),
+        [
+            (0, 0, 9, 4),
+            (2, 1, 9, 4),
+            (0, 8, 9, 4),
+            (0, 8, 9, 8),
+            (5, 3, 9, 1),
+            (30, 300, 700, 100),
+            (0, 699, 700, 100),
+            (3000, 1, 3500, 100),
+        ],
+    )
+    def test_without_replacement_is_the_mean_over_the_ranks(self, above, tied, candidates, m):
+        better = np.arange(above, above + tied + 1)[:, np.newaxis]
+        chances = stats.hypergeom.pmf(np.arange(m + 1), candidates - 1, better, m)
+        ours = ties.distribution_over_ties([above], [tied], [candidates], SamplingDesign(m, WITHOUT))
+        np.testing.assert_allclose(ours, [chances.mean(axis=0)], atol=1e-10)
+
+    @pytest.mark.parametrize(
+        ("above", "tied", "candidates", "m"), [(2, 1, 9, 4), (0, 8, 9, 4), (0, 29, 30, 9), (6, 10, 30, 6)]
+    )
+    def test_with_replacement_every_drawn_copy_breaks_its_tie(self, above, tied, candidates, m):
+        shares = [above, tied, candidates - 1 - above - tied]
+        wanted = np.zeros(m + 1)
+        for better in range(m + 1):
+            for equal in range(m + 1 - better):
+                chance = stats.multinomial.pmf(
+                    [better, equal, m - better - equal], m, np.array(shares) / (candidates - 1)
+                )
+                wanted[better : better + equal + 1] += chance / (equal + 1)
+        ours = ties.distribution_over_ties([above], [tied], [candidates], SamplingDesign(m, WITH))
+        np.testing.assert_allclose(ours, [wanted], atol=1e-12)
+
+    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
+    def test_events_with_and_without_ties_keep_their_places(self, replacement):
+        above, tied, candidates = np.array([[1, 0, 12], [0, 3, 12], [4, 0, 9], [2, 2, 9], [11, 0, 12], [1, 70, 99]]).T
+        design = SamplingDesign(5, replacement)
+        ours = ties.distribution_over_ties(above, tied, candidates, design)
+        for event in range(len(above)):
+            alone = ties.distribution_over_ties(above[event], tied[event], candidates[event], design)
+            np.testing.assert_allclose(ours[event], alone[0], atol=1e-13)
+
+    def test_a_million_candidates_lose_no_digits_that_matter(self):
+        n, above, tied = 1_000_000, 20_000, 1
+        design = SamplingDesign(100, WITHOUT)
+        ours = ties.distribution_over_ties([above], [tied], [n], design)[0]
+        wanted = stats.hypergeom.pmf(np.arange(101), n - 1, [[above], [above + 1]], 100).mean(axis=0)
+        np.testing.assert_allclose(ours, wanted, atol=1e-8)
+
+
+class TestThinned:
+    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
+    @pytest.mark.parametrize("kept", [1, 4, 11, 12])
+    def test_part_of_a_sample_is_a_smaller_sample(self, kept, replacement):
+        for better in (0, 1, 9, 25, 30):
+            whole = pmf([better], 30, SamplingDesign(12, replacement))[0]
+            part = pmf([better], 30, SamplingDesign(kept, replacement))[0]
+            np.testing.assert_allclose(draws.thinned(whole, kept), part, atol=1e-13)
+
+    def test_by_hand(self):
+        # samples of 2 with x = 1: keeping one of the two keeps the better one half of the time
+        np.testing.assert_allclose(draws.thinned([0.2, 0.5, 0.3], 1), [0.2 + 0.25, 0.25 + 0.3], atol=1e-15)
+
+
+# --- drawing, against a sampler that looks at items -------------------------------------------------------------------
+
+# scores of one user's candidates; the first is the held-out item's: 4 are above it, 5 tie with it, 3 are below
+SCORES = np.array([2.0, 3, 5, 4, 9, 2, 2, 2, 2, 2, 1, 0, 1])
+ABOVE, TIED, CANDIDATES = 4, 5, 13
+REPETITIONS = 20_000
+
+
+def sample_items(scores, design, tie_rule, repetitions, rng):
+    """Draw negatives as an evaluation does, item by item: x of every repetition."""
+    found = np.empty(repetitions, dtype=int)
+    others = np.arange(1, len(scores))
+    for repetition in range(repetitions):
+        drawn = scores[rng.choice(others, size=design.negatives, replace=design.replacement)]
+        above, tied = (drawn > scores[0]).sum(), (drawn == scores[0]).sum()
+        if tie_rule == "random":
+            # a list of the tied items and the held-out one, shuffled: its place counts
+            found[repetition] = above + np.flatnonzero(rng.permutation(tied + 1) == 0)[0]
+        else:
+            found[repetition] = above + (rng.integers(0, tied) if tied else 0)
+    return found
+
+
+def draw_counts(design, tie_rule, repetitions, rng, above=ABOVE, tied=TIED, candidates=CANDIDATES):
+    columns = (np.full(repetitions, number) for number in (above, tied, candidates))
+    return draw(*columns, design, rng).ranked_above(tie_rule)
+
+
+def same_distribution(one, other, values):
+    """P value of a chi-square test that two samples have one distribution, rare values taken together."""
+    table = np.array([np.bincount(sample, minlength=values) for sample in (one, other)])
+    rare = table.sum(axis=0) < 20
+    table = np.column_stack([table[:, ~rare], table[:, rare].sum(axis=1)]) if rare.any() else table
+    return stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue
+
+
+class TestDraw:
+    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
+    @pytest.mark.parametrize("tie_rule", ["random", "beats-one"])
+    @pytest.mark.parametrize("m", [1, 5, 12])
+    def test_agrees_with_drawing_items(self, m, tie_rule, replacement):
+        design = SamplingDesign(m, replacement)
+        items = sample_items(SCORES, design, tie_rule, REPETITIONS, np.random.default_rng(1))
+        counts = draw_counts(design, tie_rule, REPETITIONS, np.random.default_rng(2))
+        assert same_distribution(items, counts, m + 1) > 0.001
+
+    def test_the_comparison_tells_the_tie_rules_apart(self):
+        items = sample_items(SCORES, SamplingDesign(5), "random", REPETITIONS, np.random.default_rng(1))
+        counts = draw_counts(SamplingDesign(5), "beats-one", REPETITIONS, np.random.default_rng(2))
+        assert same_distribution(items, counts, 6) < 1e-10
+
+    def test_the_comparison_tells_the_designs_apart(self):
+        items = sample_items(SCORES, SamplingDesign(5), "random", REPETITIONS, np.random.default_rng(1))
+        counts = draw_counts(SamplingDesign(5, WITH), "random", REPETITIONS, np.random.default_rng(2))
+        assert same_distribution(items, counts, 6) < 1e-10
+
+    @pytest.mark.parametrize(
+        ("above", "tied", "replacement"),
+        [(0, 0, WITH), (12, 0, WITH), (29, 0, WITH), (0, 0, WITHOUT), (6, 10, WITHOUT), (0, 29, WITHOUT)],
+    )
+    def test_has_the_distribution_over_ties(self, above, tied, replacement):
+        assert self.fit_to_distribution_over_ties(above, tied, replacement) > 0.001
+
+    @pytest.mark.parametrize(("above", "tied"), [(6, 10), (0, 29)])
+    def test_has_the_distribution_over_ties_with_replacement_too(self, above, tied):
+        # a negative that is drawn twice: are its ties with the held-out item broken once, or each time?
+        assert self.fit_to_distribution_over_ties(above, tied, WITH) > 0.001
+
+    @staticmethod
+    def fit_to_distribution_over_ties(above, tied, replacement):
+        """P value of a chi-square test of 100 000 draws for 30 candidates."""
+        design, repetitions = SamplingDesign(9, replacement), 100_000
+        x = draw_counts(design, "random", repetitions, np.random.default_rng(3), above, tied, 30)
+        expected = repetitions * ties.distribution_over_ties([above], [tied], [30], design)[0]
+        observed, often = np.bincount(x, minlength=10), expected > 20
+        assert observed[expected < 1e-6].sum() == 0
+        if often.sum() == 1:
+            return float(observed[often][0] == repetitions)
+        # what is rare is counted together with the last of the others
+        last = np.flatnonzero(often)[-1]
+        observed[last] += observed[~often].sum()
+        expected[last] += expected[~often].sum()
+        return stats.chisquare(observed[often], expected[often]).pvalue
+
+    def test_events_are_drawn_for_independently(self):
+        rng = np.random.default_rng(4)
+        x = np.array(
+            [
+                draw(np.array([9, 9]), np.array([4, 4]), np.array([30, 30]), SamplingDesign(8), rng).ranked_above(
+                    "random"
+                )
+                for _ in range(4000)
+            ]
+        )
+        assert abs(np.corrcoef(x.T)[0, 1]) < 4 / np.sqrt(4000)
+
+    def test_every_negative_without_replacement_shows_the_counts_themselves(self):
+        above, tied, candidates = np.array([0, 3, 7, 11]), np.array([0, 5, 2, 0]), np.full(4, 12)
+        draws = draw(above, tied, candidates, SamplingDesign(11), np.random.default_rng(5))
+        assert draws.above.tolist() == above.tolist()
+        assert draws.tied.tolist() == tied.tolist()
+
+    @given(st.data())
+    def test_every_negative_without_replacement_gives_the_exact_metric(self, data):
+        n = data.draw(st.integers(2, 30))
+        above = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=10)))
+        draws = draw(
+            above, np.zeros_like(above), np.full_like(above, n), SamplingDesign(n - 1), np.random.default_rng(6)
+        )
+        for label in METRICS:
+            sampled = metric(label).of_rank(1 + draws.ranked_above("random"), n)
+            assert sampled.tolist() == metric(label).of_rank(above + 1, n).tolist()
+
+    @pytest.mark.parametrize(("tie_rule", "possible"), [("random", {0, 1, 2, 3}), ("beats-one", {0, 1, 2})])
+    def test_tied_negatives_count_as_above_equally_often(self, tie_rule, possible):
+        counts = ties.TIE_RULES[tie_rule].count_above(np.full(12_000, 3), (np.arange(12_000) + 0.5) / 12_000)
+        numbers, often = np.unique(counts, return_counts=True)
+        assert set(numbers.tolist()) == possible
+        assert set(often.tolist()) == {12_000 // len(possible)}
+
+    @pytest.mark.parametrize("tie_rule", ["random", "beats-one"])
+    def test_without_ties_the_tie_rules_do_nothing(self, tie_rule):
+        assert ties.TIE_RULES[tie_rule].count_above(np.zeros(3, dtype=int), np.array([0, 0.5, 0.999])).tolist() == [
+            0,
+            0,
+            0,
+        ]
+
+
+class TestDesign:
+    @pytest.mark.parametrize("negatives", [0, -5])
+    def test_needs_a_negative(self, negatives):
+        with pytest.raises(ConfigError, match=f"must be 1 or more, not {negatives}"):
+            SamplingDesign(negatives)
+
+    @pytest.mark.parametrize("negatives", [5.5, 5.0, True, "5", None, float("nan"), [3, 4, 5]])
+    def test_needs_a_whole_number_of_them(self, negatives):
+        with pytest.raises(ConfigError, match=r"^the number of negatives must be a whole number, 1 or more, not "):
+            SamplingDesign(negatives)
+
+    def test_without_replacement_needs_as_many_others(self):
+        SamplingDesign(9, WITHOUT).check([50, 10])
+        with pytest.raises(DataError, match=r"^10 negatives without replacement .* only 9 candidates .* at most 9"):
+            SamplingDesign(10, WITHOUT).check([50, 10])
+
+    def test_with_replacement_needs_one_other(self):
+        SamplingDesign(10, WITH).check([2, 50])
+        with pytest.raises(DataError, match="no candidates besides its held-out item"):
+            SamplingDesign(10, WITH).check([1, 50])
+
+    def test_distributions_check_it(self):
+        with pytest.raises(DataError):
+            distributions.rank_distribution(10, SamplingDesign(10, WITHOUT))
+        with pytest.raises(DataError):
+            ties.distribution_over_ties([0], [0], [10], SamplingDesign(10, WITHOUT))

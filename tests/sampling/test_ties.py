@@ -1,0 +1,184 @@
+"""P(x) with ties, against lists of every sample and of every way to break its ties, in fractions."""
+
+from fractions import Fraction
+from itertools import combinations, permutations, product
+from math import comb, prod
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.sampling import ties
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.ties import TIE_RULES, counted, distribution_over_ties
+
+WITH, WITHOUT = True, False
+
+# (above, tied, candidates, m): small enough that every sample can be listed
+SMALL = [(0, 1, 2, 1), (1, 1, 4, 2), (0, 3, 4, 3), (2, 2, 6, 3), (0, 4, 5, 2), (1, 3, 6, 4), (3, 1, 5, 4), (0, 2, 6, 3)]
+
+
+def places_among(tied, rule):
+    """How many of `tied` drawn copies stand above the held-out item, for each order that is equally likely."""
+    rivals = tied if rule == "random" else max(tied - 1, 0)  # beats-one: one of them is below, whatever the order
+    return [order.index("held-out") for order in permutations(["held-out", *range(rivals)])]
+
+
+def listed(above, tied, candidates, m, replacement, rule):
+    """P(x) by listing every sample of items, and for each the orders of its tied copies and the held-out item."""
+    items = ["above"] * above + ["tied"] * tied + ["below"] * (candidates - 1 - above - tied)
+    samples = list(product(items, repeat=m) if replacement else combinations(items, m))
+    chances = [Fraction(0)] * (m + 1)
+    for sample in samples:
+        places = places_among(sample.count("tied"), rule)
+        for place in places:
+            chances[sample.count("above") + place] += Fraction(1, len(samples) * len(places))
+    assert sum(chances) == 1
+    return [float(chance) for chance in chances]
+
+
+@pytest.mark.parametrize("rule", ["random", "beats-one"])
+@pytest.mark.parametrize("replacement", [WITH, WITHOUT])
+class TestEverySampleListed:
+    @pytest.mark.parametrize(("above", "tied", "candidates", "m"), SMALL)
+    def test_one_event(self, above, tied, candidates, m, replacement, rule):
+        ours = distribution_over_ties([above], [tied], [candidates], SamplingDesign(m, replacement), rule)
+        wanted = listed(above, tied, candidates, m, replacement, rule)
+        np.testing.assert_allclose(ours, [wanted], rtol=1e-12, atol=1e-15)
+
+    def test_many_events_at_once(self, replacement, rule):
+        events = [(1, 1, 4), (0, 0, 6), (0, 5, 6), (5, 0, 6), (2, 2, 6), (0, 2, 5), (4, 1, 6), (0, 1, 4)]
+        ours = distribution_over_ties(*np.array(events).T, SamplingDesign(3, replacement), rule)
+        wanted = [listed(*event, 3, replacement, rule) for event in events]
+        np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-15)
+
+    def test_numbers_in_place_of_arrays(self, replacement, rule):
+        ours = distribution_over_ties(2, 2, 6, SamplingDesign(3, replacement), rule)
+        np.testing.assert_allclose(ours, [listed(2, 2, 6, 3, replacement, rule)], rtol=1e-12)
+
+    def test_more_draws_than_items(self, replacement, rule):
+        if replacement is WITHOUT:
+            pytest.skip("has no such samples")
+        ours = distribution_over_ties([1], [1], [4], SamplingDesign(5, WITH), rule)
+        np.testing.assert_allclose(ours, [listed(1, 1, 4, 5, WITH, rule)], rtol=1e-12)
+
+
+def test_a_tie_that_is_drawn_twice_is_broken_twice():
+    # one negative, tied, drawn twice with replacement: 0, 1 or 2 of the copies above, each with chance 1/3; were its
+    # tie broken once, x would be 0 or 2
+    np.testing.assert_allclose(
+        distribution_over_ties([0], [1], [2], SamplingDesign(2, WITH)), [[1 / 3] * 3], rtol=1e-12
+    )
+
+
+def test_beats_one_by_hand():
+    # all three negatives tie and all are drawn: above are 0, 1 or 2, never 3
+    ours = distribution_over_ties([0], [3], [4], SamplingDesign(3), "beats-one")
+    np.testing.assert_allclose(ours, [[1 / 3, 1 / 3, 1 / 3, 0]], atol=1e-14)
+
+
+BELOW_AND_ABOVE_THE_SWITCH = [
+    (0, 63, 200),
+    (0, 64, 200),
+    (0, 65, 200),
+    (5, 66, 200),
+    (100, 99, 200),
+    (0, 199, 200),
+    (7, 1000, 3541),
+    (2000, 1540, 3541),
+    (3000, 2, 3541),
+]
+
+
+class TestManyTies:
+    @pytest.mark.parametrize("m", [1, 10, 100])
+    @pytest.mark.parametrize(("above", "tied", "candidates"), BELOW_AND_ABOVE_THE_SWITCH)
+    def test_without_replacement_in_whole_numbers(self, above, tied, candidates, m):
+        pool = candidates - 1
+        of_x = [sum(comb(r, x) * comb(pool - r, m - x) for r in range(above, above + tied + 1)) for x in range(m + 1)]
+        wanted = [float(Fraction(ways, comb(pool, m) * (tied + 1))) for ways in of_x]
+        ours = distribution_over_ties([above], [tied], [candidates], SamplingDesign(m))[0]
+        np.testing.assert_allclose(ours, wanted, atol=1e-12)
+
+    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
+    @pytest.mark.parametrize("m", [1, 10, 100])
+    def test_the_sum_over_drawn_ties_is_the_closed_form(self, m, replacement):
+        above, tied, candidates = np.array(BELOW_AND_ABOVE_THE_SWITCH).T
+        design = SamplingDesign(m, replacement)
+        summed = counted(above, tied, candidates, design, TIE_RULES["random"].outcomes)
+        closed = distribution_over_ties(above, tied, candidates, design, "random")
+        np.testing.assert_allclose(summed, closed, atol=1e-11)
+
+    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
+    @pytest.mark.parametrize(("above", "tied", "candidates"), BELOW_AND_ABOVE_THE_SWITCH)
+    def test_one_beaten_is_the_sum_over_what_is_drawn(self, above, tied, candidates, replacement):
+        m, pool = 12, candidates - 1
+        shares = [above, tied, pool - above - tied]
+        wanted = np.zeros(m + 1)
+        for better in range(m + 1):
+            for equal in range(m + 1 - better):
+                drawn = [better, equal, m - better - equal]
+                if replacement:
+                    chance = stats.multinomial.pmf(drawn, m, np.array(shares) / pool)
+                else:
+                    chance = Fraction(prod(map(comb, shares, drawn)), comb(pool, m))
+                places = max(equal, 1)
+                wanted[better : better + places] += float(chance) / places
+        ours = distribution_over_ties([above], [tied], [candidates], SamplingDesign(m, replacement), "beats-one")[0]
+        np.testing.assert_allclose(ours, wanted, atol=1e-12)
+
+    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
+    @pytest.mark.parametrize("m", [1, 30, 199])
+    def test_means_have_closed_forms(self, m, replacement):
+        above, tied, candidates = np.array([row for row in BELOW_AND_ABOVE_THE_SWITCH if row[2] > m]).T
+        pool, design = candidates - 1, SamplingDesign(m, replacement)
+        if replacement:
+            none_tied = (1 - tied / pool) ** m
+        else:
+            none_tied = [float(Fraction(comb(int(n - t), m), comb(int(n), m))) for n, t in zip(pool, tied, strict=True)]
+        at_random = m * (above + tied / 2) / pool
+        # half of the tied ones, and half an item less wherever one is drawn
+        one_beaten = at_random - (1 - np.array(none_tied)) / 2
+        for rule, wanted in (("random", at_random), ("beats-one", one_beaten)):
+            chances = distribution_over_ties(above, tied, candidates, design, rule)
+            np.testing.assert_allclose(chances.sum(axis=1), 1, atol=1e-11)
+            np.testing.assert_allclose(chances @ np.arange(m + 1), wanted, atol=1e-8)
+
+    @pytest.mark.parametrize("rule", ["random", "beats-one"])
+    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
+    def test_nothing_is_negative(self, replacement, rule):
+        above, tied, candidates = np.array(BELOW_AND_ABOVE_THE_SWITCH).T
+        chances = distribution_over_ties(above, tied, candidates, SamplingDesign(100, replacement), rule)
+        assert chances.min() >= -1e-12
+
+    def test_all_candidates_tie_all_ranks_are_equally_likely(self):
+        for n in (2, 65, 66, 500):
+            chances = distribution_over_ties([0], [n - 1], [n], SamplingDesign(n - 1))
+            np.testing.assert_allclose(chances, np.full((1, n), 1 / n), rtol=1e-10)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("tied", [0, 3])
+    def test_an_unknown_rule_whether_there_are_ties_or_not(self, tied):
+        with pytest.raises(ConfigError, match="unknown tie rule 'loses-one'; it may be random, beats-one"):
+            distribution_over_ties([1], [tied], [9], SamplingDesign(3), "loses-one")
+
+    def test_too_few_candidates(self):
+        with pytest.raises(DataError, match="only 8 candidates"):
+            distribution_over_ties([1, 1], [2, 0], [9, 20], SamplingDesign(9))
+
+    def test_no_negative_to_draw(self):
+        with pytest.raises(DataError, match="no negative can be drawn"):
+            distribution_over_ties([0], [0], [1], SamplingDesign(2, WITH))
+
+    def test_arguments_are_left_as_they_were(self):
+        above, tied, candidates = np.array([1, 2]), np.array([70, 2]), np.array([200, 200])
+        distribution_over_ties(above, tied, candidates, SamplingDesign(5))
+        assert (above.tolist(), tied.tolist(), candidates.tolist()) == ([1, 2], [70, 2], [200, 200])
+
+
+def test_a_module_constant_says_where_the_closed_form_begins():
+    # the cases above lie on both sides of it
+    tied = [row[1] for row in BELOW_AND_ABOVE_THE_SWITCH]
+    assert {ties.FEW_TIES, ties.FEW_TIES + 1} <= set(tied)

@@ -1,0 +1,435 @@
+"""Comparing estimators: errors and orders against direct computation, quadrature and numbers worked out by hand."""
+
+from functools import cache, partial
+from itertools import pairwise
+from math import exp, pi, sqrt
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import integrate, stats
+
+from sampled_metrics.errors import DataError
+from sampled_metrics.estimators import estimator
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.ranks.table import RankTable, read_ranks
+from sampled_metrics.sampling.adaptive import AdaptiveDesign, draw_adaptive
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.study.estimator_study import EstimatorStudy, order, study_estimators
+from sampled_metrics.workflow.seeds import stream
+
+PUBLISHED = Path(__file__).resolve().parents[2] / "published/ml-1m"
+METRICS = ["recall@3", "ap", "auc"]
+
+
+def table_of(rows):
+    """Rows of (candidates, above, tied)."""
+    candidates, above, tied = np.array(rows, dtype=np.int64).T
+    return RankTable(np.arange(len(rows)), candidates, above, tied)
+
+
+def made_up(seed, events=60, candidates=50):
+    """Events that share n, without ties, with small ranks more often."""
+    above = np.minimum(np.random.default_rng(seed).geometric(0.12, events) - 1, candidates - 1)
+    return table_of([(candidates, each, 0) for each in above])
+
+
+def estimator_study_of(**changes):
+    settings = {
+        "estimators": ["uncorrected", "bv-0.1"],
+        "metrics": METRICS,
+        "negatives": [5, 12],
+        "replacement": False,
+        "assume_replacement": False,
+        "repetitions": 4,
+        "recall_up_to": 6,
+        "adaptive": [],
+        "adaptive_iterations": 7,
+    }
+    return EstimatorStudy(**(settings | changes))
+
+
+def compared(table, seed=1, **changes):
+    return study_estimators(table, estimator_study_of(**changes), partial(stream, seed, "data", "X"))
+
+
+def row_of(table, **keys):
+    for column, value in keys.items():
+        table = table[table[column] == value]
+    [row] = table.to_dict("records")
+    return row
+
+
+def mean_distance(bias, sd):
+    """E|N(bias, sd²)| by quadrature."""
+
+    def density(z):
+        return abs(bias + sd * z) * exp(-z * z / 2) / sqrt(2 * pi)
+
+    kink = -bias / sd
+    inside = [kink] if abs(kink) < 12 else None
+    return integrate.quad(density, -12, 12, points=inside, epsabs=1e-13)[0]
+
+
+def moments_of(table, weights, m, replacement=False):
+    """Mean and deviation of an estimate, event by event, with the distributions of scipy."""
+    x, mean, variance = np.arange(m + 1), 0.0, 0.0
+    for n, above in zip(table.candidates, table.above, strict=True):
+        chances = stats.binom.pmf(x, m, above / (n - 1)) if replacement else stats.hypergeom.pmf(x, n - 1, above, m)
+        mean += chances @ weights
+        variance += chances @ weights**2 - (chances @ weights) ** 2
+    return mean / len(table), sqrt(variance) / len(table)
+
+
+def bias_variance_weights(f, n, m, gamma, replacement=False):
+    """Eq. 25 as it stands."""
+    better, x = np.arange(n)[:, np.newaxis], np.arange(m + 1)
+    chances = stats.binom.pmf(x, m, better / (n - 1)) if replacement else stats.hypergeom.pmf(x, n - 1, better, m)
+    penalty = np.diag(chances.sum(axis=0) / n)
+    return np.linalg.solve((1 - gamma) * chances.T @ chances / n + gamma * penalty, chances.T @ f / n)
+
+
+class TestLinear:
+    @pytest.mark.parametrize("replacement", [True, False])
+    @pytest.mark.parametrize("m", [5, 12])
+    def test_moments_are_those_computed_event_by_event(self, m, replacement):
+        table = made_up(1)
+        found = compared(table, replacement=replacement, assume_replacement=replacement)
+        for label in METRICS:
+            f = metric(label).of_rank(np.arange(1, 51), 50)
+            exact = np.mean([f[above] for above in table.above])
+            for name, weights in {
+                "uncorrected": metric(label).of_rank(np.arange(1, m + 2), m + 1),
+                "bv-0.1": bias_variance_weights(f, 50, m, 0.1, replacement),
+            }.items():
+                mean, sd = moments_of(table, weights, m, replacement)
+                row = row_of(found, sample="fixed", negatives=m, estimator=name, metric=label)
+                assert row["exact"] == pytest.approx(exact)
+                assert row["mean"] == pytest.approx(mean, abs=1e-10)
+                assert row["bias"] == pytest.approx(mean - exact, abs=1e-10)
+                assert row["sd"] == pytest.approx(sd, abs=1e-8)
+                assert row["rmse"] == pytest.approx(sqrt((mean - exact) ** 2 + sd**2), abs=1e-8)
+                assert row["error"] == pytest.approx(mean_distance(mean - exact, sd) / exact, abs=1e-8)
+
+    def test_error_of_recall_is_the_mean_over_cut_offs(self):
+        table, m = made_up(2), 12
+        row = row_of(compared(table), negatives=m, estimator="bv-0.1", metric="recall@1-6")
+        errors = []
+        for k in range(1, 7):
+            exact = np.mean(table.above < k)
+            f = (np.arange(1, 51) <= k).astype(float)
+            mean, sd = moments_of(table, bias_variance_weights(f, 50, m, 0.1), m)
+            errors.append(mean_distance(mean - exact, sd) / exact)
+        assert row["error"] == pytest.approx(np.mean(errors), abs=1e-8)
+        assert all(np.isnan(row[column]) for column in ("exact", "mean", "bias", "sd", "rmse"))
+
+    def test_cut_offs_at_which_nothing_is_found_are_left_out_of_the_mean(self):
+        table, m = table_of([(50, above, 0) for above in (3, 4, 4, 30)]), 12
+        row = row_of(compared(table), negatives=m, estimator="uncorrected", metric="recall@1-6")
+        errors = []
+        for k in (4, 5, 6):  # Recall@1 … 3 are 0
+            exact = np.mean(table.above < k)
+            mean, sd = moments_of(table, (np.arange(1, m + 2) <= k).astype(float), m)
+            errors.append(mean_distance(mean - exact, sd) / exact)
+        assert row["error"] == pytest.approx(np.mean(errors), abs=1e-8)
+
+    def test_every_negative_has_no_error(self):
+        found = compared(made_up(3), negatives=[49], estimators=["uncorrected", "rank-estimate", "bv-0"])
+        assert found["error"].max() < 1e-7
+        assert found["sd"].max() < 1e-7
+
+    def test_ties_count_as_broken_at_random(self):
+        # all tied: x of m = 3 is uniform on 0 … 3
+        row = row_of(
+            compared(table_of([(9, 0, 8)]), negatives=[3], metrics=["ap"]), estimator="uncorrected", metric="ap"
+        )
+        values = np.array([1, 1 / 2, 1 / 3, 1 / 4])
+        assert row["mean"] == pytest.approx(values.mean())
+        assert row["sd"] == pytest.approx(values.std())
+        assert row["exact"] == pytest.approx(np.mean(1 / np.arange(1, 10)))
+
+
+class TestOthers:
+    def test_moments_are_those_of_the_repetitions(self):
+        # MLE on histograms that are drawn here, item by item, in more repetitions: means agree within their errors
+        table, m = made_up(4, events=200), 12
+        found = compared(table, estimators=["mle-5"], negatives=[m], repetitions=60, metrics=["ap"])
+        row = row_of(found, metric="ap")
+        rng, estimates = np.random.default_rng(9), []
+        fitted = estimator("mle-5").fit(Outcomes.of(SamplingDesign(m), 50), [metric("ap")])
+        for _ in range(60):
+            x = [np.sum(rng.permutation(49)[:m] < above) for above in table.above]
+            estimates.append(fitted.estimate(np.bincount(x, minlength=m + 1))[0])
+        estimates, exact = np.array(estimates), np.mean(1 / (table.above + 1))
+        assert abs(row["mean"] - estimates.mean()) < 4 * sqrt(2 / 60) * estimates.std()
+        assert row["sd"] == pytest.approx(estimates.std(), rel=4 * sqrt(1 / 60))
+        distance = np.abs(estimates - exact) / exact
+        assert abs(row["error"] - distance.mean()) < 4 * sqrt(2 / 60) * distance.std()
+        assert row["rmse"] == pytest.approx(np.hypot(row["mean"] - exact, row["sd"]))
+
+    def test_one_repetition_has_no_deviation(self):
+        found = compared(made_up(4), estimators=["mle"], repetitions=1)
+        assert found["sd"].isna().all()
+        assert found["mean"][found["metric"] == "ap"].notna().all()
+
+
+class TestNotValid:
+    def test_a_mapping_is_missing_at_cut_offs_that_it_says_nothing_of(self):
+        table = table_of([(1000, above, 0) for above in range(0, 1000, 7)])
+        found = compared(table, estimators=["mapping-beta-1", "uncorrected"], negatives=[20])
+        of_mapping = found[found["estimator"] == "mapping-beta-1"].set_index("metric")
+        numbers = ["mean", "bias", "sd", "rmse", "error"]
+        # f(1) = 1 + 999/21: neither Recall@3 nor any of Recall@1 … 6
+        assert of_mapping.loc[["recall@3", "recall@1-6"], numbers].isna().all(axis=None)
+        assert of_mapping.loc[["ap", "auc"], numbers].notna().all(axis=None)
+        assert of_mapping.loc["recall@3", "exact"] == pytest.approx(1 / 143)
+
+    def test_its_numbers_are_those_that_it_has_alone(self):
+        table = table_of([(1000, above, 0) for above in range(0, 1000, 7)])
+        together = compared(table, estimators=["mapping-beta-1"], negatives=[20])
+        alone = compared(table, estimators=["mapping-beta-1"], negatives=[20], metrics=["ap"])
+        assert row_of(together, metric="ap") == pytest.approx(row_of(alone, metric="ap"), nan_ok=True)
+
+    def test_an_exact_metric_of_0_has_a_bias_but_no_relative_error(self):
+        found = compared(table_of([(50, 40, 0)] * 3), adaptive=[5, 5])
+        rows = found[found["metric"] == "recall@3"]
+        assert rows[["exact", "error"]].isna().sum().tolist() == [0, len(rows)]
+        assert rows["bias"].notna().all()
+        assert found.loc[found["metric"] == "recall@1-6", "error"].isna().all()
+
+    def test_sizes_that_an_event_is_too_small_for_are_left_out(self):
+        table = table_of([(50, 3, 0), (9, 1, 0)])
+        assert estimator_study_of(negatives=[5, 8, 9]).possible(table).negatives == [5, 8]
+        assert estimator_study_of(negatives=[5, 8, 9], replacement=True).possible(table).negatives == [5, 8, 9]
+
+    def test_if_no_size_is_left_it_says_so_in_a_line(self):
+        with pytest.raises(DataError, match=r"^estimator_study\.negatives: each is above 8.*state smaller ones$"):
+            estimator_study_of(negatives=[9, 20]).possible(table_of([(50, 3, 0), (9, 1, 0)]))
+
+
+class TestAdaptive:
+    STEPS = (4, 6, 20)
+
+    def test_equal_cost_is_the_mean_size_rounded(self):
+        table = made_up(5)
+        found = compared(table, adaptive=list(self.STEPS), repetitions=3)
+        # drawn anew from the same stream
+        rng = stream(1, "data", "X", "adaptive")
+        sizes = [draw_adaptive(table, AdaptiveDesign(self.STEPS), rng)[1].mean() for _ in range(3)]
+        [cost] = found.loc[found["sample"] == "adaptive", "negatives"].unique()
+        assert cost == pytest.approx(np.mean(sizes))
+        assert found.loc[found["sample"] == "equal-cost", "negatives"].unique().tolist() == [round(cost)]
+
+    def test_a_sample_of_equal_cost_is_a_fixed_one(self):
+        found = compared(made_up(5), adaptive=list(self.STEPS), estimators=["uncorrected", "mle"])
+        [m] = found.loc[found["sample"] == "equal-cost", "negatives"].unique().astype(int).tolist()
+        again = compared(made_up(5), negatives=[m], estimators=["uncorrected", "mle"])
+        equal = found[found["sample"] == "equal-cost"].drop(columns="sample").reset_index(drop=True)
+        pd.testing.assert_frame_equal(equal, again.drop(columns="sample"))
+
+    def test_is_one_estimator_of_every_metric(self):
+        found = compared(made_up(5), adaptive=list(self.STEPS))
+        rows = found[found["sample"] == "adaptive"]
+        assert rows["estimator"].unique().tolist() == ["adaptive"]
+        assert rows["metric"].tolist() == [*METRICS, "recall@1-6"]
+        assert rows["error"].notna().all()
+
+    def test_without_steps_there_is_none(self):
+        assert compared(made_up(5))["sample"].unique().tolist() == ["fixed"]
+
+    def test_no_fixed_sample_of_equal_cost_where_a_user_has_too_few_candidates(self):
+        table = table_of([(5, 1, 0)] + [(200, above, 0) for above in (0, 0, 1, 2, 3, 9)] * 5)
+        found = compared(table, adaptive=[10, 40], negatives=[3])
+        assert found["sample"].unique().tolist() == ["adaptive", "fixed"]
+        assert found.loc[found["sample"] == "adaptive", "negatives"].iloc[0] > 5
+
+    @pytest.mark.parametrize("replacement", [True, False])
+    def test_a_sample_larger_than_the_catalogue_is_still_one_of_the_catalogue(self, replacement):
+        rng = np.random.default_rng(6)
+        table = table_of([(60, above, 0) for above in np.minimum(rng.geometric(0.1, 2000) - 1, 59)])
+        found = compared(
+            table,
+            replacement=replacement,
+            assume_replacement=replacement,
+            adaptive=[30, 30, 200, 800],
+            adaptive_iterations=50,
+            metrics=["recall@10", "ap", "auc"],
+        )
+        rows = found[(found["sample"] == "adaptive") & found["exact"].notna()]
+        np.testing.assert_allclose(rows["mean"], rows["exact"], rtol=0.05)
+
+    def test_events_of_unequal_size_are_not_all_taken_for_the_largest(self):
+        # most have 100 candidates, a few 2000 of which they draw more than that
+        rng = np.random.default_rng(7)
+        rows = [(100, above, 0) for above in np.minimum(rng.geometric(0.05, 1500) - 1, 99)] + [(2000, 0, 0)] * 8
+        found = compared(
+            table_of(rows), adaptive=[20, 40, 2000], adaptive_iterations=50, negatives=[20], metrics=["recall@10", "ap"]
+        )
+        of_adaptive = found[(found["sample"] == "adaptive") & found["exact"].notna()]
+        np.testing.assert_allclose(of_adaptive["mean"], of_adaptive["exact"], rtol=0.1)
+
+
+class TestRandomness:
+    EVERYTHING = {"adaptive": [4, 6, 20], "estimators": ["uncorrected", "mle", "mes", "bv-0.1"]}  # noqa: RUF012
+
+    def test_same_bytes_for_the_same_seed(self):
+        one, other = (compared(made_up(6), **self.EVERYTHING).to_csv() for _ in range(2))
+        assert one == other
+        assert compared(made_up(6), seed=2, **self.EVERYTHING).to_csv() != one
+
+    def test_a_size_has_the_numbers_that_it_has_alone(self):
+        def of_size(found):
+            rows = found[(found["sample"] == "fixed") & (found["negatives"] == 12)]
+            return rows.reset_index(drop=True).to_csv()
+
+        alone = of_size(compared(made_up(6), **self.EVERYTHING, negatives=[12]))
+        assert of_size(compared(made_up(6), **self.EVERYTHING, negatives=[5, 12, 30])) == alone
+        assert of_size(compared(made_up(6), **self.EVERYTHING, negatives=[30, 12, 5])) == alone
+
+    def test_the_adaptive_sample_does_not_depend_on_the_sizes(self):
+        first, second = (
+            compared(made_up(6), **self.EVERYTHING, negatives=sizes).query("sample == 'adaptive'").to_csv()
+            for sizes in ([12], [5, 30])
+        )
+        assert first == second
+
+    def test_an_estimator_has_the_numbers_that_it_has_alone(self):
+        every = compared(made_up(6), **self.EVERYTHING)
+        for name in ("uncorrected", "mle", "mes"):
+            alone = compared(made_up(6), estimators=[name])
+            rows = every[(every["sample"] == "fixed") & (every["estimator"] == name)].reset_index(drop=True)
+            pd.testing.assert_frame_equal(rows, alone, rtol=1e-9)
+
+
+class TestTinyTables:
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            [(2, 0, 0)],
+            [(2, 1, 0), (2, 0, 1)],
+            [(3, 0, 2)] * 4,
+            [(3, 2, 0)] * 4,
+            [(3, 0, 0)],
+        ],
+    )
+    def test_every_estimator_has_a_row(self, rows):
+        names = [
+            *("uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.001", "bv-0", "mapping-linear", "mapping-bound"),
+            *("mapping-beta-1", "mle", "mes", "bv-0.01-mle", "mn-mle", "mn-mes"),
+        ]
+        found = compared(table_of(rows), estimators=names, negatives=[1], adaptive=[1, 1])
+        assert found["estimator"].unique().tolist() == ["adaptive", *names]
+        assert found.loc[found["metric"] == "ap", "exact"].notna().all()
+
+    def test_an_event_with_nothing_to_draw_from(self):
+        for replacement in (True, False):
+            estimator_study = estimator_study_of(negatives=[1], replacement=replacement, adaptive=[1])
+            table = table_of([(9, 0, 0), (1, 0, 0)])
+            with pytest.raises(DataError):
+                study_estimators(table, estimator_study.possible(table), partial(stream, 1))
+
+
+COLUMNS = ["sample", "negatives", "estimator", "metric", "exact", "mean", "sd"]
+
+
+def moments(*rows):
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+class TestOrder:
+    def test_by_hand(self):
+        one = moments(("fixed", 10.0, "cls", "ap", 0.3, 0.40, 0.03), ("fixed", 10.0, "cls", "auc", 0.9, 0.9, 0.0))
+        other = moments(("fixed", 10.0, "cls", "ap", 0.2, 0.35, 0.04), ("fixed", 10.0, "cls", "auc", 0.95, 0.8, 0.0))
+        found = order({"one": one, "other": other})
+        assert list(found.columns) == ["sample", "negatives", "estimator", "metric", "worse", "better", "correct"]
+        # a gap of .05 in deviations of √(.03² + .04²) = .05 of the difference: Φ(1)
+        assert found.to_dict("records") == [
+            dict(
+                zip(
+                    found.columns, ("fixed", 10.0, "cls", "ap", "other", "one", pytest.approx(0.841344746)), strict=True
+                )
+            ),
+            dict(zip(found.columns, ("fixed", 10.0, "cls", "auc", "one", "other", 0.0), strict=True)),
+        ]
+
+    def test_whoever_comes_first(self):
+        one = moments(("fixed", 10.0, "cls", "ap", 0.3, 0.40, 0.03))
+        other = moments(("fixed", 10.0, "cls", "ap", 0.2, 0.35, 0.04))
+        pd.testing.assert_frame_equal(order({"a": one, "b": other}), order({"b": other, "a": one}))
+
+    def test_equal_exact_metrics_have_no_order(self):
+        one = moments(("fixed", 10.0, "cls", "ap", 0.3, 0.40, 0.03))
+        other = moments(("fixed", 10.0, "cls", "ap", 0.3 + 1e-14, 0.35, 0.04))
+        found = order({"one": one, "other": other})
+        assert found.empty
+        assert list(found.columns) == ["sample", "negatives", "estimator", "metric", "worse", "better", "correct"]
+
+    def test_one_recommender_has_no_pair(self):
+        assert order({"one": moments(("fixed", 10.0, "cls", "ap", 0.3, 0.40, 0.03))}).empty
+
+    def test_what_is_missing_stays_missing(self):
+        for mean, sd in ((np.nan, np.nan), (0.4, np.nan)):
+            one = moments(("fixed", 10.0, "cls", "ap", 0.3, mean, sd))
+            other = moments(("fixed", 10.0, "cls", "ap", 0.2, 0.35, 0.04))
+            assert np.isnan(order({"one": one, "other": other})["correct"]).tolist() == [True]
+
+    def test_three_recommenders_have_three_pairs(self):
+        exact = {"a": 0.1, "b": 0.3, "c": 0.2}
+        each = {name: moments(("fixed", 10.0, "cls", "ap", at, at, 0.1)) for name, at in exact.items()}
+        found = order(each)
+        assert list(zip(found["worse"], found["better"], strict=True)) == [("a", "b"), ("a", "c"), ("c", "b")]
+
+    @pytest.mark.parametrize("sizes", [(10.0, 20.0), (20.0, 10.0)])
+    def test_a_size_is_compared_with_the_same_size_even_if_one_lacks_some(self, sizes):
+        one = moments(*(("fixed", m, "cls", "ap", 0.3, m, 0.0) for m in sizes))
+        other = moments(("fixed", 10.0, "cls", "ap", 0.2, 9.0, 0.0))
+        found = order({"one": one, "other": other})
+        assert found[["negatives", "correct"]].to_numpy().tolist() == [[10, 1]]
+
+    def test_adaptive_samples_and_those_of_equal_cost_match_whatever_their_sizes(self):
+        one = moments(
+            ("adaptive", 200.5, "adaptive", "ap", 0.3, 0.4, 0.03), ("equal-cost", 200, "cls", "ap", 0.3, 0.4, 0.03)
+        )
+        other = moments(
+            ("adaptive", 300.5, "adaptive", "ap", 0.2, 0.2, 0), ("equal-cost", 301, "cls", "ap", 0.2, 0.2, 0)
+        )
+        found = order({"one": one, "other": other})
+        assert found[["sample", "negatives"]].to_numpy().tolist() == [["adaptive", 250.5], ["equal-cost", 250.5]]
+
+
+@cache
+def on_movielens(recommender):
+    table = read_ranks(PUBLISHED / f"{recommender}.csv.gz")
+    estimator_study = estimator_study_of(
+        estimators=["uncorrected", "rank-estimate", "bv-1", "bv-0.1", "bv-0.01"],
+        metrics=["recall@10", "ap", "auc"],
+        negatives=[50, 100, 200],
+        assume_replacement=True,
+    )
+    return study_estimators(table, estimator_study, partial(stream, 1))
+
+
+class TestMovieLens:
+    def test_order_at_100_is_as_in_the_papers_table_4(self):
+        ordered = order({name: on_movielens(name) for name in "XYZ"})
+        chance = ordered[ordered["negatives"] == 100].set_index(["worse", "better", "metric", "estimator"])["correct"]
+        # Table 4 counts 100 repetitions: off by at most four deviations of such a count
+        for worse, better, label, name, printed in (
+            ("X", "Y", "recall@10", "uncorrected", 0.0),
+            ("X", "Y", "recall@10", "rank-estimate", 0.23),
+            ("X", "Y", "recall@10", "bv-0.1", 0.88),
+            ("X", "Z", "ap", "bv-1", 0.44),
+            ("X", "Z", "ap", "bv-0.01", 0.90),
+            ("Y", "Z", "recall@10", "bv-0.01", 0.68),
+            ("Y", "X", "auc", "uncorrected", 1.0),
+        ):
+            found = chance[worse, better, label, name]
+            assert abs(found - printed) <= 4 * sqrt(max(found * (1 - found), 0.01) / 100), (worse, better, label, name)
+
+    def test_bias_falls_with_the_size(self):
+        for recommender in "XYZ":
+            found = on_movielens(recommender)
+            of_one = found[(found["estimator"] == "uncorrected") & (found["metric"] == "recall@10")]
+            assert all(after < before for before, after in pairwise(of_one["bias"]))

@@ -1,0 +1,72 @@
+"""What labels are called in tables and figures, as the paper calls them."""
+
+import pytest
+
+from sampled_metrics.paper import reference
+from sampled_metrics.study.names import estimator_name, metric_name
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("auc", "AUC"),
+        ("ap", "AP"),
+        ("ap@5", "AP@5"),
+        ("ndcg@10", "NDCG@10"),
+        ("recall@10", "Recall@10"),
+        ("mrr", "MRR"),
+        ("hit-rate@3", "Hit rate@3"),
+        ("precision@3", "Precision@3"),
+    ],
+)
+def test_metric(label, name):
+    assert metric_name(label) == name
+
+
+def test_estimators_are_called_as_in_the_papers_table():
+    assert {estimator_name(label) for label in reference.ESTIMATORS} == {
+        "Sampled (uncorrected)",
+        "Rank Estimate",
+        "CLS",
+        "BV 1",
+        "BV 0.1",
+        "BV 0.01",
+        "BV 0.001",
+    }
+    assert estimator_name("exact") == "Exact"
+    assert estimator_name("bv-1e-8") == "BV 1e-8"
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("mle", "MLE"),
+        ("mle-50", "MLE 50"),
+        ("mes", "MES"),
+        ("mes-0.1", "MES 0.1"),
+        ("bv-0.01-mle", "BV 0.01, MLE prior"),
+        ("bv-1e-8-mes", "BV 1e-8, MES prior"),
+        ("bv-0.01-mle-pooled-prior", "BV 0.01, pooled MLE prior"),
+        ("mn-mle", "MN, MLE prior"),
+        ("mn-mes-pooled-prior", "MN, pooled MES prior"),
+        ("mapping-linear", "Mapping, linear"),
+        ("mapping-bound", "Mapping, bound"),
+        ("mapping-beta-0.5", "Mapping, beta 0.5"),
+        ("adaptive", "Adaptive (EM)"),
+    ],
+)
+def test_estimators_beyond_the_paper(label, name):
+    assert estimator_name(label) == name
+
+
+def test_labels_that_differ_are_called_differently():
+    labels = [
+        *("exact", "uncorrected", "rank-estimate", "rank-estimate-as-printed", "cls", "bv-1", "bv-0.1", "bv-1e-8"),
+        *("mle", "mle-1", "mes", "mes-0.1", "bv-1-mle", "bv-1-mes", "bv-1-mle-pooled-prior", "mn-mle", "mn-mes"),
+        *("mn-mle-pooled-prior", "mapping-linear", "mapping-bound", "mapping-beta-1", "mapping-beta-2", "adaptive"),
+    ]
+    assert len({estimator_name(label) for label in labels}) == len(labels)
+
+
+def test_the_mean_over_cut_offs_keeps_them():
+    assert metric_name("recall@1-50") == "Recall@1-50"

@@ -1,0 +1,627 @@
+"""The command: what it prints and in which form, and that everything wrong is one line on stderr and exit code 2."""
+
+import fcntl
+import gzip
+import io
+import json
+import os
+import pty
+import re
+import resource
+import struct
+import subprocess
+import sys
+import termios
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sampled_metrics import cli, compare, correct, evaluate, expect, plan
+
+COMMANDS = ("evaluate", "correct", "compare", "expect", "plan", "completion")
+SOURCES = Path(__file__).resolve().parents[1] / "src"
+EXACT = "user,candidates,rank\n1,50,3\n2,50,10\n3,60,1\n"
+OTHER = "user,candidates,rank\n3,60,30\n1,50,1\n2,50,2\n"
+SAMPLED = "user,candidates,negatives,rank\n1,50,9,3\n2,50,9,10\n3,60,9,1\n"
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """Run the command in a folder of its own; return its exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments, stdin=None):
+        if stdin is not None:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        code = 0
+        try:
+            cli.main([str(each) for each in arguments])
+        except SystemExit as left:
+            code = left.code or 0
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write files of some contents into the folder."""
+    for name, text in {"exact.csv": EXACT, "other.csv": OTHER, "sampled.csv": SAMPLED}.items():
+        (tmp_path / name).write_text(text)
+    swapped = SAMPLED.replace("9,3\n", "9,1\n")
+    (tmp_path / "sampled-too.csv").write_text(swapped)
+    return tmp_path
+
+
+def process(*arguments, **options):
+    """Run the command as a process."""
+    environment = {**os.environ, "PYTHONPATH": str(SOURCES), **options.pop("env", {})}
+    return subprocess.run(
+        [sys.executable, "-m", "sampled_metrics", *map(str, arguments)],
+        **{"capture_output": True, "timeout": 120, "env": environment, **options},
+    )
+
+
+def on_a_terminal(*arguments, columns=80, **environment):
+    """Run the command with a terminal for stdin, stdout and stderr; return its exit code and what it wrote."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {**os.environ, "PYTHONPATH": str(SOURCES), "TERM": "xterm-256color", **environment}
+    command = subprocess.Popen(
+        [sys.executable, "-m", "sampled_metrics", *map(str, arguments)],
+        stdin=theirs, stdout=theirs, stderr=theirs, env=environment,
+    )  # fmt: skip
+    os.close(theirs)
+    written = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        written += part
+    os.close(ours)
+    return command.wait(timeout=60), written.decode()
+
+
+def refused(run, says, *arguments, **options):
+    """Check that the command says one line on stderr and nothing else, and exits with 2."""
+    code, out, err = run(*arguments, **options)
+    assert code == 2, err
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.endswith("\n")
+    assert err.count("\n") == 1, err
+    assert "Traceback" not in err
+    assert says in err
+    return err
+
+
+# --- malformed files --------------------------------------------------------------------------------------------------
+
+N, NM = ["--candidates", 50], ["--candidates", 50, "--negatives", 9]
+WHOLE = "must be a whole number, 0 or more, not "
+
+EVALUATE = {
+    "empty file": ("", [], "f.csv: is empty"),
+    "BOM alone": ("\ufeff", [], "f.csv: is empty"),
+    "empty lines alone": ("\n\n\n", [], "f.csv: is empty"),
+    "commas alone": (",,\n,,\n", [], "f.csv: is empty"),
+    "header alone": ("candidates,rank\n", [], "f.csv: holds no ranks, only a header"),
+    "no header": ("50,3\n50,4\n", [], "f.csv, line 1: lacks the column candidates"),
+    "wrong columns": ("n,r\n50,3\n", [], "f.csv, line 1: lacks the column candidates"),
+    "no candidates": ("rank\n3\n", [], "f.csv, line 1: lacks the column candidates"),
+    "capital letters": ("Candidates,Rank\n50,3\n", [], "f.csv, line 1: lacks the column candidates"),
+    "candidates twice said": ("candidates,rank\n50,3\n", N, "f.csv, line 1: has a column candidates, so that"),
+    "rank and above": ("candidates,rank,above,tied\n50,3,2,0\n", [], "f.csv, line 1: has both rank and above or tied"),
+    "above without tied": ("candidates,above\n50,2\n", [], "f.csv, line 1: lacks the column tied"),
+    "rank and tied": ("candidates,rank,tied\n50,2,0\n", [], "f.csv, line 1: has both rank and above or tied"),
+    "column twice": ("candidates,rank,rank\n50,2,3\n", [], "f.csv, line 1: has the column 'rank' more than once"),
+    "user column twice": ("user,user,rank\n1,2,3\n", N, "f.csv, line 1: has the column 'user' more than once"),
+    "header twice": ("candidates,rank\n50,3\ncandidates,rank\n", [], f"f.csv, line 3: candidates {WHOLE}'candidates'"),
+    "header twice at once": ("candidates,rank\ncandidates,rank\n50,3\n", [], "f.csv, line 2: candidates"),
+    "text": ("candidates,rank\n50,3\n50,third\n", [], f"f.csv, line 3: rank {WHOLE}'third'"),
+    "text in a list": ("3\n4\nfive\n", N, f"f.csv, line 3: rank {WHOLE}'five'"),
+    "empty number": ("candidates,rank\n50,3\n50,\n", [], f"f.csv, line 3: rank {WHOLE}''"),
+    "empty line between": ("rank\n3\n\n4\n", N, f"f.csv, line 3: rank {WHOLE}''"),
+    "rank 0": ("rank\n3\n0\n", N, "f.csv, line 3: rank 0 is below 1"),
+    "negative": ("rank\n3\n-4\n", N, f"f.csv, line 3: rank {WHOLE}'-4'"),
+    "plus": ("rank\n3\n+4\n", N, f"f.csv, line 3: rank {WHOLE}'+4'"),
+    "float": ("rank\n3\n4.5\n", N, f"f.csv, line 3: rank {WHOLE}'4.5'"),
+    "whole float": ("rank\n3\n4.0\n", N, f"f.csv, line 3: rank {WHOLE}'4.0'"),
+    "exponent": ("rank\n3\n1e1\n", N, f"f.csv, line 3: rank {WHOLE}'1e1'"),
+    "hexadecimal": ("rank\n3\n0x4\n", N, f"f.csv, line 3: rank {WHOLE}'0x4'"),
+    "thousands": ('rank\n3\n"4,000"\n', N, f"f.csv, line 3: rank {WHOLE}'4,000'"),
+    "underscore": ("rank\n3\n1_0\n", N, f"f.csv, line 3: rank {WHOLE}'1_0'"),
+    "NaN": ("rank\n3\nNaN\n", N, f"f.csv, line 3: rank {WHOLE}'NaN'"),
+    "NA": ("rank\n3\nNA\n", N, f"f.csv, line 3: rank {WHOLE}'NA'"),
+    "inf": ("rank\n3\ninf\n", N, f"f.csv, line 3: rank {WHOLE}'inf'"),
+    "None": ("rank\n3\nNone\n", N, f"f.csv, line 3: rank {WHOLE}'None'"),
+    "Arabic digits": ("rank\n3\n٣\n", N, "f.csv, line 3: rank"),
+    "wide digits": ("rank\n3\n４\n", N, "f.csv, line 3: rank"),
+    "superscript": ("rank\n3\n²\n", N, "f.csv, line 3: rank"),
+    "huge integer": ("rank\n3\n" + "9" * 25 + "\n", N, f"f.csv, line 3: rank {WHOLE}"),
+    "very long integer": ("rank\n3\n" + "9" * 5000 + "\n", N, f"f.csv, line 3: rank {WHOLE}"),
+    "beyond int64": ("candidates,rank\n9223372036854775808,1\n", [], f"f.csv, line 2: candidates {WHOLE}"),
+    "rank above candidates": ("rank\n3\n51\n", N, "f.csv, line 3: rank 51 (ties included) is above the number of"),
+    "ties above candidates": ("candidates,above,tied\n5,3,2\n", [], "f.csv, line 2: rank 6 (ties included) is above"),
+    "mixed candidates": ("candidates,rank\n50,30\n20,30\n", [], "f.csv, line 3: rank 30 (ties included) is above"),
+    "no candidate": ("candidates,rank\n0,1\n", [], "f.csv, line 2: rank 1 (ties included) is above"),
+    "user twice": ("user,rank\n1,3\n2,3\n1,4\n", N, "f.csv, line 4: user '1' is on an earlier line too"),
+    "user twice but for a space": ("user,rank\na,3\n a,3\n", N, "f.csv, line 3: user 'a' is on an earlier line too"),
+    "user empty": ("user,rank\n1,3\n,3\n", N, "f.csv, line 3: user is empty"),
+    "one user": ("user,rank\n1,3\n", N, "an interval needs two users or more, not 1"),
+    "too many fields": ("user,rank\n1,3\n2,3,4\n", N, "f.csv, line 3: has 3 fields, but the lines before have 2"),
+    "a comma too much": ("user,rank\n1,3,\n2,3,\n", N, "f.csv, line 2: has 3 fields"),
+    "too few fields": ("user,rank\n1,3\n2\n", N, f"f.csv, line 3: rank {WHOLE}''"),
+    "quotation mark": ('user,rank\n1,3\n"2,3\n3,4\n', N, "f.csv, line 3: has a quotation mark that nothing closes"),
+    "after a line break in quotes": ('user,rank\n"1\n1",3\n2,x\n', N, f"f.csv, line 4: rank {WHOLE}'x'"),
+    "semicolons": ("user;rank\n1;3\n", N, "f.csv, line 1: lacks the column above, tied (there are "),
+    "tabs": ("user\trank\n1\t3\n", N, "f.csv, line 1: lacks the column above, tied (there are "),
+    "bars": ("user|rank\n1|3\n", N, "f.csv, line 1: lacks the column above, tied (there are "),
+    "JSON": ('[{"rank": 3}]\n', N, "f.csv, line 1: lacks the column above, tied (there are "),
+    "HTML": ("<html>\n<body>not found</body>\n</html>\n", N, "f.csv, line 1: lacks the column above, tied (there are "),
+    "zero byte": (b"rank\n3\n\0\n", N, "f.csv, line 3: holds a zero byte"),
+    "Latin-1": ("user,rank\nJosé,3\n".encode("latin-1"), N, "f.csv, line 2: is not UTF-8 text"),
+    "Latin-1, far down": (b"rank,user\n" + b"".join(b"5,%d\n" % u for u in range(20_000)) + b"\xe9", N, "line 20002:"),
+    "UTF-16": ("rank\n3\n".encode("utf-16"), N, "f.csv: is UTF-16 text; save it as UTF-8"),
+    "UTF-32": ("rank\n3\n".encode("utf-32-be"), N, "f.csv, line 1: holds a zero byte"),
+    "binary": (bytes(range(256)) * 40, N, "f.csv, line 1: "),
+    "gzip": (gzip.compress(b"rank\n3\n"), N, "f.csv: is packed by gzip, but not by its name; let that end in .gz"),
+    "sampled ranks": (SAMPLED, [], "f.csv, line 1: has a column negatives, so that its ranks are sampled ones; "),
+    "long line": (b"rank\n3\n" + b"9" * 3_000_000 + b"\n", N, "f.csv, line 3: is longer than 1,000,000 bytes"),
+}  # fmt: skip
+
+CORRECT = {
+    "rank above m + 1": ("rank\n3\n11\n", NM, "f.csv, line 3: rank 11 is beyond 10, the last among the item and 9"),
+    "rank 0": ("rank\n0\n3\n", NM, "f.csv, line 2: rank 0 is below 1"),
+    "no candidates": ("rank\n3\n", ["--negatives", 9], "f.csv, line 1: lacks the column candidates"),
+    "no negatives": ("rank\n3\n", N, "f.csv, line 1: lacks the column negatives"),
+    "above and tied": ("above,tied\n3,0\n", NM, "f.csv, line 1: lacks the column rank"),
+    "negatives twice said": ("rank,negatives\n3,9\n", NM, "f.csv, line 1: has a column negatives, so that"),
+    "candidates twice said": ("rank,candidates\n3,50\n", NM, "f.csv, line 1: has a column candidates, so that"),
+    "negatives 0": ("rank,negatives\n1,9\n1,0\n", N, "f.csv, line 3: negatives must be 1 or more, not 0"),
+    "candidates 1": ("rank,candidates\n1,1\n", ["--negatives", 9], "line 2: candidates must be 2 or more, not 1"),
+    "more negatives than items": ("rank,candidates\n1,9\n", ["--negatives", 9], "f.csv, line 2: 9 negatives of 8"),
+    "mixed candidates": ("rank,candidates\n1,50\n1,5\n", ["--negatives", 9], "f.csv, line 3: 9 negatives of 4"),
+    "fractional negatives": ("rank,negatives\n1,9.5\n", N, f"f.csv, line 2: negatives {WHOLE}'9.5'"),
+    "user twice": ("user,rank\nx,1\nx,1\n", NM, "f.csv, line 3: user 'x' is on an earlier line too"),
+    "empty": ("", NM, "f.csv: is empty"),
+    "header alone": ("rank\n", NM, "f.csv: holds no ranks, only a header"),
+}  # fmt: skip
+
+
+def write(folder, content):
+    (folder / "f.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+class TestMalformedFiles:
+    @pytest.mark.parametrize(("content", "options", "says"), EVALUATE.values(), ids=EVALUATE.keys())
+    def test_of_exact_ranks(self, run, tmp_path, content, options, says):
+        write(tmp_path, content)
+        refused(run, says, "evaluate", "f.csv", *options)
+
+    @pytest.mark.parametrize(("content", "options", "says"), CORRECT.values(), ids=CORRECT.keys())
+    def test_of_sampled_ranks(self, run, tmp_path, content, options, says):
+        write(tmp_path, content)
+        refused(run, says, "correct", "f.csv", *options)
+
+    def test_that_cannot_be_read(self, run, tmp_path, monkeypatch):
+        refused(run, "none.csv: there is no such file", "evaluate", "none.csv")
+        refused(run, f"{tmp_path}: is a directory", "evaluate", tmp_path)
+        refused(run, "the name of a file is empty", "evaluate", "")
+        write(tmp_path, EXACT)
+        refused(run, "f.csv/x.csv: cannot be read: Not a directory", "evaluate", "f.csv/x.csv")
+        if os.geteuid() == 0:  # who may read everything
+
+            def forbidden(*arguments, **options):
+                raise PermissionError(13, "Permission denied")
+
+            monkeypatch.setattr("builtins.open", forbidden)
+        else:
+            (tmp_path / "f.csv").chmod(0)
+        refused(run, "f.csv: cannot be read: Permission denied", "evaluate", "f.csv")
+
+    def test_a_zip_archive_that_is_called_csv(self, run, tmp_path):
+        with zipfile.ZipFile(tmp_path / "f.csv", "w") as archive:
+            archive.writestr("ranks.csv", EXACT)
+        refused(run, "f.csv: is a zip archive", "evaluate", "f.csv")
+
+    @pytest.mark.parametrize("command", ["evaluate", "correct", "expect"])
+    def test_gzip_that_ends_early(self, run, tmp_path, command):
+        (tmp_path / "f.csv.gz").write_bytes(gzip.compress(EXACT.encode() * 50)[:-20])
+        more = ["--negatives", 3] if command != "evaluate" else []
+        refused(run, "f.csv.gz: cannot be read: ", command, "f.csv.gz", *more)
+
+    def test_of_a_pair_names_the_file_that_is_wrong(self, run, files):
+        write(files, "user,candidates,rank\n1,50,3\n2,50,x\n3,60,1\n")
+        for command in ("compare", "plan"):
+            refused(run, "f.csv, line 3: rank", command, "exact.csv", "f.csv")
+            refused(run, "f.csv, line 3: rank", command, "f.csv", "exact.csv")
+        refused(run, "f.csv, line 3: rank", "expect", "exact.csv", "f.csv", "--negatives", 3)
+
+    def test_of_a_pair_with_other_users(self, run, files):
+        write(files, EXACT.replace("\n2,", "\n4,"))
+        for command in ("compare", "plan"):
+            refused(run, "exact and f must have the same users to be compared: 2 are in one alone, for instance 2",
+                    command, "exact.csv", "f.csv")  # fmt: skip
+        write(files, EXACT.replace("\n2,", "\nx,"))
+        refused(run, "exact and f must have the same users", "compare", "exact.csv", "f.csv")
+
+    def test_of_sampled_ranks_as_exact_ones(self, run, files):
+        says = "sampled.csv, line 1: has a column negatives, so that its ranks are sampled ones; `correct` takes those"
+        refused(run, says, "evaluate", "sampled.csv")
+        refused(run, says, "expect", "exact.csv", "sampled.csv", "--negatives", 3)
+        refused(run, says, "plan", "exact.csv", "sampled.csv")
+        for pair in (("exact.csv", "sampled.csv"), ("sampled.csv", "exact.csv")):
+            refused(run, "exact.csv, line 1: lacks the column negatives", "compare", *pair)
+
+    def test_of_a_pair_with_other_candidates(self, run, files):
+        write(files, EXACT.replace("2,50,10", "2,51,10"))
+        for command in ("compare", "plan"):
+            refused(run, "user 2 has 50 candidates in exact and 51 in f; ", command, "exact.csv", "f.csv")
+
+    def test_the_same_file_twice(self, run, files):
+        refused(run, "exact.csv: is given twice", "compare", "exact.csv", "exact.csv")
+        refused(run, "-: is given twice", "compare", "-", "-", stdin=b"")
+        refused(run, "exact.csv: is given twice", "expect", "exact.csv", "exact.csv", "--negatives", 3)
+
+    @pytest.mark.parametrize(
+        "clothes",
+        [
+            lambda text: text.encode("utf-8-sig"),
+            lambda text: text.replace("\n", "\r\n").encode(),
+            lambda text: text.replace("\n", "\r\n").encode("utf-8-sig"),
+            lambda text: text.rstrip("\n").encode(),
+            lambda text: (text + "\n\n").encode(),
+            lambda text: re.sub(r"(\w+)", r'"\1"', text).encode(),
+            lambda text: text.replace(",", " , ").encode(),
+            lambda text: re.sub(r"(?m)$(?=\n)", ",x", text).encode(),
+        ],
+        ids=["BOM", "CRLF", "BOM and CRLF", "no last line end", "empty lines", "quotes", "spaces", "another column"],
+    )
+    @pytest.mark.parametrize(("command", "text"), [("evaluate", EXACT), ("correct", SAMPLED)])
+    def test_these_are_none_and_give_the_same(self, run, tmp_path, command, text, clothes):
+        write(tmp_path, text)
+        plain = run(command, "f.csv", "--csv", "--interval", "delta")
+        write(tmp_path, clothes(text))
+        assert run(command, "f.csv", "--csv", "--interval", "delta") == plain
+        assert plain[0] == 0
+
+
+class TestBadOptions:
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            (["frobnicate"], "No such command 'frobnicate'"),
+            (["--frobnicate"], "No such option"),
+            (["evaluate"], "Missing argument 'RANKS'"),
+            (["evaluate", "exact.csv", "other.csv"], "unexpected extra argument"),
+            (["evaluate", "exact.csv", "--negatives", 3], "No such option"),
+            (["evaluate", "exact.csv", "--metrics"], "requires an argument"),
+            (["evaluate", "exact.csv", "--metrics", ""], "has an empty label"),
+            (["evaluate", "exact.csv", "--metrics", "ap,,auc"], "has an empty label"),
+            (["evaluate", "exact.csv", "--metrics", "ap,auc,ap"], "metrics: 'ap' is there twice; give each label once"),
+            (["correct", "sampled.csv", "--estimators", "bv-0.1,bv-0.10"], "'bv-0.1' and 'bv-0.10' are the same one"),
+            (["plan", "exact.csv", "other.csv", "--estimators", "cls,cls"], "estimators: 'cls' is there twice"),
+            (["evaluate", "exact.csv", "--metrics", "recall"], "unknown metric 'recall'; it may be recall@k"),
+            (["evaluate", "exact.csv", "--metrics", "recall@-1"], "unknown metric"),
+            (["evaluate", "exact.csv", "--metrics", "recall@x"], "unknown metric"),
+            (["evaluate", "exact.csv", "--metrics", "[red]x"], "unknown metric '[red]x'"),
+            (["evaluate", "exact.csv", "--confidence", "95"], "confidence must be above 0 and below 1, not 95"),
+            (["evaluate", "exact.csv", "--confidence", "0"], "confidence must be"),
+            (["evaluate", "exact.csv", "--confidence", "nan"], "confidence must be"),
+            (["evaluate", "exact.csv", "--confidence", "0.99999999999999999"], "confidence must be"),
+            (["evaluate", "exact.csv", "--confidence", "high"], "'high' is not a valid float"),
+            (["evaluate", "exact.csv", "--interval", "t"], "unknown interval 't'; it may be bootstrap, delta"),
+            (["evaluate", "exact.csv", "--resamples", "10"], "resamples must be 100 or more"),
+            (["evaluate", "exact.csv", "--resamples", "1000001"], "resamples must be 100 or more, 1000000 at most"),
+            (["evaluate", "exact.csv", "--resamples", "1e3"], "not a valid integer"),
+            (["evaluate", "exact.csv", "--seed", "-1"], "not in the range"),
+            (["evaluate", "exact.csv", "--seed", "x"], "not a valid integer"),
+            (["evaluate", "exact.csv", "--candidates", "0"], "not in the range"),
+            (["evaluate", "exact.csv", "--candidates", "9" * 30], "not in the range"),
+            (["evaluate", "exact.csv", "--candidates", "5.5"], "not a valid integer"),
+            (["correct", "sampled.csv", "--negatives", "0"], "not in the range"),
+            (["correct", "sampled.csv", "--estimators", "bv"], "bv"),
+            (["correct", "sampled.csv", "--estimators", "bv-7"], "must lie in [0, 1], not 7"),
+            (["correct", "sampled.csv", "--estimators", "mes-0"], "η of mes must be more than 0"),
+            (["correct", "sampled.csv", "--estimators", "mle,"], "has an empty label"),
+            (["correct", "sampled.csv", "--adaptive"], "not valid on an adaptive sample"),
+            (["compare", "exact.csv"], "Missing argument 'OTHER'"),
+            (["compare", "exact.csv", "other.csv", "--estimator", "mle"], "say how many negatives were sampled, too"),
+            (["compare", "exact.csv", "sampled.csv"], "exact.csv, line 1: lacks the column negatives"),
+            (["expect", "exact.csv"], "Missing option '--negatives'"),
+            (["expect", "--negatives", "3"], "Missing argument"),
+            (["expect", "exact.csv", "--negatives", "50"], "50 negatives without replacement were asked for"),
+            (["expect", "exact.csv", "--negatives", "3", "--estimators", "mle"], "mle"),
+            (
+                ["expect", "exact.csv", "--negatives", "1" + "0" * 14, "--replacement"],
+                "GiB, and no array may",
+            ),
+            (["plan", "exact.csv", "other.csv", "--confidence", "0.5"], "confidence must be above 0.5"),
+            (["plan", "exact.csv", "other.csv", "--metric", "auc@3"], "unknown metric"),
+            (["completion", "powershell"], "'powershell' is not one of"),
+            (["completion"], "Missing argument"),
+        ],
+        ids=lambda value: " ".join(map(str, value))[:60] if isinstance(value, list) else None,
+    )
+    def test_are_said_in_a_line(self, run, files, arguments, says):
+        refused(run, says, *arguments)
+
+    def test_equal_recommenders_have_no_plan(self, run, files):
+        (files / "same.csv").write_text(EXACT)
+        refused(run, "exact and same have the same exact Recall@10", "plan", "exact.csv", "same.csv")
+
+
+# --- what is printed --------------------------------------------------------------------------------------------------
+
+CALLS = [
+    (["evaluate", "exact.csv"], lambda t: evaluate(t["exact"])),
+    (
+        ["evaluate", "exact.csv", "--metrics", "ap,recall@3", "--interval", "delta", "--confidence", "0.9"],
+        lambda t: evaluate(t["exact"], ["ap", "recall@3"], interval="delta", confidence=0.9),
+    ),
+    (
+        ["evaluate", "exact.csv", "--seed", "5", "--resamples", "200"],
+        lambda t: evaluate(t["exact"], seed=5, resamples=200),
+    ),
+    (["correct", "sampled.csv", "--resamples", "100"], lambda t: correct(t["sampled"], resamples=100)),
+    (
+        ["correct", "sampled.csv", "--estimators", "cls,mle", "--interval", "delta", "--replacement"],
+        lambda t: correct(t["sampled"], estimators=["cls", "mle"], interval="delta", replacement=True),
+    ),
+    (
+        ["correct", "sampled.csv", "--estimators", "mle", "--interval", "delta", "--adaptive"],
+        lambda t: correct(t["sampled"], estimators=["mle"], interval="delta", adaptive=True),
+    ),
+    (["compare", "exact.csv", "other.csv"], lambda t: compare(t["exact"], t["other"], names=("exact", "other"))),
+    (
+        ["compare", "sampled.csv", "sampled-too.csv", "--estimator", "bv-0.01"],
+        lambda t: compare(t["sampled"], t["sampled-too"], names=("sampled", "sampled-too"), estimator="bv-0.01"),
+    ),
+    (
+        ["expect", "exact.csv", "other.csv", "--negatives", "5", "--estimators", "uncorrected,cls"],
+        lambda t: expect({"exact": t["exact"], "other": t["other"]}, 5, estimators=["uncorrected", "cls"]),
+    ),
+    (
+        ["plan", "exact.csv", "other.csv", "--metric", "ap", "--confidence", "0.8"],
+        lambda t: plan(t["exact"], t["other"], "ap", confidence=0.8, names=("exact", "other")),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "function"), CALLS, ids=[" ".join(call[0])[:70] for call in CALLS])
+class TestForms:
+    @pytest.fixture
+    def expected(self, files, function):
+        return function({path.stem: pd.read_csv(path) for path in files.glob("*.csv")})
+
+    def test_csv_is_what_the_function_gives(self, run, arguments, expected):
+        code, out, err = run(*arguments, "--csv")
+        assert code == 0
+        assert "\r" not in out
+        pd.testing.assert_frame_equal(
+            pd.read_csv(io.StringIO(out)),
+            pd.read_csv(io.StringIO(pd.DataFrame(expected).to_csv(index=False))),
+            rtol=1e-12,
+        )
+        assert err.splitlines() == list(expected.remarks)
+
+    def test_json_is_what_the_function_gives(self, run, arguments, expected):
+        code, out, err = run(*arguments, "--json")
+        assert (code, err) == (0, "")
+
+        def no_constant(name):
+            raise AssertionError(f"{name} is not JSON")
+
+        given = json.loads(out, parse_constant=no_constant)
+        assert given["remarks"] == list(expected.remarks)
+        assert len(given["rows"]) == len(expected)
+        for row, wanted in zip(given["rows"], expected.to_dict("records"), strict=True):
+            assert list(row) == list(expected.columns)
+            for name, value in wanted.items():
+                assert row[name] is None if pd.isna(value) else row[name] == value
+
+    def test_the_table_is_plain_text_with_the_remarks_below(self, run, arguments, expected):
+        code, out, err = run(*arguments)
+        assert (code, err) == (0, "")
+        assert "\x1b" not in out
+        lines = out.splitlines()
+        assert lines[0].split() == list(expected.columns)
+        assert len([line for line in lines[1 : len(expected) + 1] if line.strip()]) == len(expected)
+        for remark in expected.remarks:
+            assert remark in lines
+
+
+class TestNames:
+    """Recommenders are called by their files; a file's name must not break the table."""
+
+    @pytest.mark.parametrize("name", ["low", "high", "difference", "users", "metric", "conclusion", "probability"])
+    def test_that_are_columns(self, run, files, name):
+        (files / f"{name}.csv").write_text(OTHER)
+        code, out, _ = run("compare", "exact.csv", f"{name}.csv", "--json")
+        assert code == 0
+        row = json.loads(out)["rows"][0]
+        assert row["exact.csv"] == 1.0
+        assert row[f"{name}.csv"] == pytest.approx(2 / 3)
+        assert row["users"] == 3
+
+    @pytest.mark.parametrize("name", ["model[red]x", "x[", "a[link=b]c", ":smile:", "a b", "ü", "-x"])
+    def test_are_shown_as_they_are(self, run, files, name):
+        (files / f"{name}.csv").write_text(OTHER)
+        code, out, err = run("compare", "exact.csv", f"./{name}.csv")
+        assert (code, err) == (0, "")
+        assert f"  {name}  " in out.splitlines()[0]
+        assert f"{name} less exact is" in out
+
+    def test_are_without_folder_and_endings_but_paths_where_these_are_alike(self, run, files):
+        (files / "b").mkdir()
+        for path in ("b/exact.csv", "b/deep.tsv.csv"):
+            (files / path).write_text(OTHER)
+        assert run("compare", "exact.csv", "b/deep.tsv.csv")[1].split()[1:3] == ["exact", "deep"]
+        assert run("compare", "exact.csv", "b/exact.csv")[1].split()[1:3] == ["exact.csv", "b/exact.csv"]
+
+
+class TestStandardInput:
+    def test_is_read_for_a_dash(self, run, files):
+        from_file = run("evaluate", "exact.csv", "--json")
+        assert run("evaluate", "-", "--json", stdin=EXACT.encode()) == from_file
+
+    def test_beside_a_file(self, run, files):
+        code, out, _ = run("compare", "exact.csv", "-", "--csv", stdin=OTHER.encode())
+        assert code == 0
+        assert out.splitlines()[0].startswith("metric,exact,stdin,difference")
+
+    def test_a_list_of_ranks_without_header(self, run):
+        code, out, _ = run("evaluate", "-", "--candidates", 50, "--csv", "--interval", "delta", stdin=b"3\n10\n1\n")
+        assert code == 0
+        rows = pd.read_csv(io.StringIO(out))
+        assert rows["value"].tolist() == pytest.approx(evaluate([3, 10, 1], candidates=50)["value"].tolist())
+
+    def test_faults_are_named(self, run, monkeypatch):
+        refused(run, "stdin: is empty", "evaluate", "-", stdin=b"")
+        refused(run, "stdin, line 2: rank", "evaluate", "-", "--candidates", 5, stdin=b"3\nx\n")
+        refused(run, "stdin: is packed by gzip", "evaluate", "-", "--candidates", 5, stdin=gzip.compress(b"rank\n3\n"))
+        monkeypatch.setattr(sys, "stdin", None)
+        refused(run, "stdin: is closed", "evaluate", "-")
+
+
+class TestHelp:
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_of_each_command_shows_an_example(self, run, command):
+        for option in ("--help", "-h"):
+            code, out, err = run(command, option)
+            assert (code, err) == (0, "")
+            assert "Example:\n" in out
+            assert f"  sampled-metrics {command}" in out or f"(sampled-metrics {command}" in out
+
+    def test_names_all_commands(self, run):
+        code, out, _ = run("--help")
+        assert code == 0
+        for command in COMMANDS:
+            assert re.search(rf"^  {command} +\w", out, flags=re.MULTILINE)
+
+    def test_is_what_comes_without_a_command(self, run):
+        code, out, err = run()
+        assert (code, out) == (2, "")
+        assert err.startswith("Usage: sampled-metrics")
+
+    def test_the_examples_work(self, run):
+        rng = np.random.default_rng(1)
+        examples = []
+        for command in COMMANDS[:-1]:
+            text = run(command, "--help")[1].split("Example:\n")[1]
+            examples += re.findall(r"^  sampled-metrics (.*)$", text, flags=re.MULTILINE)
+        assert len(examples) == 6
+        for example in examples:
+            more = {} if "--candidates 3541" in example else {"candidates": 150}
+            for name in ("ranks", "mine", "x", "y", "old", "new"):
+                rank = rng.geometric(0.3 if name == "y" else 0.05, size=40).clip(max=101)
+                pd.DataFrame({"user": range(40), "rank": rank}).assign(**more).to_csv(f"{name}.csv", index=False)
+            code, out, err = run(*example.split())
+            assert code == 0, (example, err)
+            assert out
+
+
+class TestCompletion:
+    @pytest.mark.parametrize(("shell", "has"), [("bash", "complete -o"), ("zsh", "compdef"), ("fish", "complete --")])
+    def test_of_each_shell(self, run, shell, has):
+        code, out, _ = run("completion", shell)
+        assert code == 0
+        assert has in out
+        assert "_SAMPLED_METRICS_COMPLETE" in out
+
+    def test_it_completes(self):
+        environment = {
+            "_SAMPLED_METRICS_COMPLETE": "bash_complete",
+            "COMP_WORDS": "sampled-metrics ev",
+            "COMP_CWORD": "1",
+        }
+        assert process(env=environment).stdout.decode().split() == ["plain,evaluate"]
+
+
+class TestProcess:
+    def test_prints_what_it_computes_and_exits_with_0(self, files):
+        done = process("evaluate", "exact.csv", cwd=files)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout.decode().splitlines()[1].split()[:2] == ["recall@10", "1"]
+
+    def test_faults_exit_with_2_and_no_traceback(self, files):
+        done = process("evaluate", "none.csv", cwd=files)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert done.stderr == b"error: none.csv: there is no such file\n"
+
+    def test_version(self):
+        done = process("--version")
+        assert done.returncode == 0
+        assert re.fullmatch(r"sampled-metrics, version \S.*\n", done.stdout.decode())
+
+    @pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]], ids=str)
+    def test_is_quiet_when_nobody_reads_on(self, files, form):
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = process(
+            "evaluate", "exact.csv", *form, cwd=files, capture_output=False, stdout=writing, stderr=subprocess.PIPE
+        )
+        os.close(writing)
+        assert (done.returncode, done.stderr) == (0, b"")
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+    @pytest.mark.parametrize("form", [[], ["--json"]], ids=str)
+    def test_says_that_the_disk_is_full(self, files, form):
+        with open("/dev/full", "wb") as full:
+            done = process(
+                "evaluate", "exact.csv", *form, cwd=files, capture_output=False, stdout=full, stderr=subprocess.PIPE
+            )
+        assert done.returncode == 2
+        assert done.stderr == b"error: the output cannot be written: No space left on device\n"
+
+    def test_closed_standard_input(self, files):
+        done = process("evaluate", "-", cwd=files, preexec_fn=lambda: os.close(0))
+        assert (done.returncode, done.stderr) == (2, b"error: stdin: is closed\n")
+
+    def test_a_gigabyte_in_one_line_takes_no_memory(self, files):
+        """Of a sparse file; the process may have 600 MB of address space for data."""
+        with open(files / "long.csv", "wb") as file:
+            file.write(b"rank\n")
+            file.truncate(2**30)
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_DATA, (600 * 2**20, 600 * 2**20))
+
+        done = process("evaluate", "long.csv", "--candidates", "5", cwd=files, preexec_fn=limit)
+        assert done.returncode == 2
+        assert b"long.csv, line 2: is longer than 1,000,000 bytes" in done.stderr
+
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class TestTerminal:
+    def test_has_a_table_with_bold_names(self, files):
+        code, text = on_a_terminal("evaluate", files / "exact.csv")
+        assert code == 0
+        assert COLOUR.search(text)
+        assert "recall@10       1" in text
+
+    def test_no_color_is_respected(self, files):
+        code, text = on_a_terminal("compare", files / "exact.csv", files / "other.csv", NO_COLOR="1")
+        assert code == 0
+        assert not COLOUR.search(text)
+
+    def test_a_narrow_one_takes_no_digit_off(self, files):
+        _, wide = on_a_terminal("evaluate", files / "exact.csv", NO_COLOR="1", columns=200)
+        _, narrow = on_a_terminal("evaluate", files / "exact.csv", NO_COLOR="1", columns=20)
+        assert "…" not in narrow
+        assert wide[wide.index("metric ") :] == narrow[narrow.index("metric ") :]
+
+    def test_faults_are_one_line_there_too(self, files):
+        code, text = on_a_terminal("evaluate", files / "none.csv")
+        assert code == 2
+        assert text.count("\n") == 1

@@ -1,0 +1,74 @@
+"""Labels and names: what is taken, and that nothing is there twice or is no text."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sampled_metrics._validation import label_of, labels_of, names_of_two
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.estimators import estimator_labels
+
+
+@pytest.mark.parametrize("given", ["auc", ["auc"], ("auc",), np.array(["auc"]), pd.Series(["auc"]), {"auc": 1}])
+def test_one_label_in_any_form(given):
+    assert labels_of(given, "metrics") == ["auc"]
+
+
+def test_several_keep_their_order():
+    assert labels_of(("b", "a"), "metrics") == ["b", "a"]
+    assert estimator_labels(["mle", "bv-0.1", "bv-0.01", "mapping-beta-2", "mapping-beta-3"])[:2] == ["mle", "bv-0.1"]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (None, "metrics: give one label or a list of them, not None"),
+        (3, "metrics: give one label or a list of them, not 3"),
+        ([], "metrics: give one label or more"),
+        ([3], "metrics: a label is text, not 3"),
+        ([np.int64(3)], "metrics: a label is text, not 3"),
+        ([None], "metrics: a label is text, not None"),
+        ([["auc"]], r"metrics: a label is text, not \['auc'\]"),
+        (b"auc", "metrics: a label is text, not 97"),
+        (["ap", "auc", "ap"], "metrics: 'ap' is there twice; give each label once"),
+    ],
+)
+def test_refuses_and_says_why(given, says):
+    with pytest.raises(ConfigError, match=rf"^{says}$"):
+        labels_of(given, "metrics")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("bv-0.1", "bv-0.10"),
+        ("bv-0.1", "bv-1e-1"),
+        ("mle", "mle-100"),
+        ("mes", "mes-0.01"),
+        ("bv-0.1-mle", "bv-.1-mle"),
+        ("mapping-beta-0.5", "mapping-beta-0.50"),
+    ],
+)
+def test_refuses_two_labels_of_the_same_estimator(first, second):
+    with pytest.raises(ConfigError, match=rf"^estimators: '{first}' and '{second}' are the same one; give it once$"):
+        estimator_labels(["cls", first, second])
+
+
+def test_refuses_an_estimator_that_is_none():
+    with pytest.raises(ConfigError, match="unknown estimator 'bv'"):
+        estimator_labels(["bv"])
+
+
+def test_a_single_label():
+    assert label_of("auc", "metric") == "auc"
+    with pytest.raises(ConfigError, match=r"^metric: a label is text, not \['auc'\]$"):
+        label_of(["auc"], "metric")
+
+
+def test_names_of_two():
+    assert names_of_two(["old", "new"]) == ("old", "new")
+    for wrong in (None, "AB", ("A",), ("A", "B", "C"), (1, 2), ({}, "B")):
+        with pytest.raises(DataError, match=r"^names must be two texts, one for each recommender, not "):
+            names_of_two(wrong)
+    with pytest.raises(DataError, match=r"^the two recommenders must have different names, not 'A' twice$"):
+        names_of_two(("A", "A"))

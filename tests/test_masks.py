@@ -1,0 +1,70 @@
+"""Masked arrays: whatever takes numbers refuses them, as it would NaN."""
+
+import numpy as np
+import pytest
+
+from sampled_metrics import compare, correct, evaluate, expect, plan
+from sampled_metrics._validation import refuse_masked
+from sampled_metrics.errors import DataError
+from sampled_metrics.estimators import estimator
+from sampled_metrics.estimators.many_relevant import correct_many
+from sampled_metrics.metrics.graded import mean_over_users, ndcg, padded
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.ranking.ranking import rank_table_from_scores
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.unequal import hansen_hurwitz_rank, thin
+
+RANKS = [1, 3, 2]
+MASKED = np.ma.array([1, 3, 2], mask=[False, True, False])
+SCORES = np.ma.array([[0.5, 0.9, 0.1]], mask=[[False, True, False]])
+NOTHING, FIRST = np.zeros((1, 3)), [0]
+UNCORRECTED, AUC = estimator("uncorrected"), [metric("auc")]
+
+
+def test_what_is_not_masked_is_let_through():
+    for values in ([1, 2], (), None, "text", np.array([1]), np.ma.array([1, 2]), [np.ma.array([1], mask=[False])]):
+        refuse_masked(values, "x")
+
+
+def test_the_message_counts_what_is_masked():
+    with pytest.raises(DataError, match=r"^x: has 2 masked, and none may be missing; leave out what has no number$"):
+        refuse_masked(np.ma.array([[1, 2], [3, 4]], mask=[[True, False], [False, True]]), "x")
+    with pytest.raises(DataError, match=r"^x: has 1 masked"):
+        refuse_masked([1, np.ma.masked], "x")
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        (lambda: evaluate(MASKED, candidates=9), "ranks: rank"),
+        (lambda: evaluate(RANKS, candidates=MASKED), "ranks: candidates"),
+        (lambda: evaluate(RANKS, candidates=np.ma.masked), "ranks: candidates"),
+        (lambda: correct(MASKED, 9, 5), "sampled ranks: rank"),
+        (lambda: correct(RANKS, 9, MASKED), "sampled ranks: negatives"),
+        (lambda: compare(RANKS, MASKED, candidates=9), "B: rank"),
+        (lambda: expect({"X": MASKED}, 5, candidates=9), "X: rank"),
+        (lambda: plan(MASKED, RANKS, candidates=9), "A: rank"),
+        (lambda: RankTable(np.arange(3), np.full(3, 9), MASKED, np.zeros(3, dtype=int)), "a rank table's above"),
+        (lambda: rank_table_from_scores(SCORES, NOTHING, FIRST), "scores"),
+        (lambda: rank_table_from_scores(lambda users: SCORES[users], NOTHING, FIRST), "scores"),
+        (lambda: rank_table_from_scores(list(SCORES), NOTHING, FIRST), "scores"),
+        (lambda: rank_table_from_scores(NOTHING, SCORES, FIRST), "training"),
+        (lambda: rank_table_from_scores(np.zeros((3, 4)), np.zeros((3, 4)), MASKED), "held_out"),
+        (lambda: rank_table_from_scores(np.zeros((3, 4)), np.zeros((3, 4)), RANKS, user_ids=MASKED), "user_ids"),
+        (lambda: Outcomes.observed(MASKED, 5, 9), "x"),
+        (lambda: correct_many(UNCORRECTED, AUC, MASKED, 5, 20), "above"),
+        (lambda: thin(SCORES > 0.4, [[0.5, 0.3, 0.2]], 0.1, np.random.default_rng(1)), "above"),
+        (lambda: thin([[True] * 3], SCORES, 0.1, np.random.default_rng(1)), "probability"),
+        (lambda: thin([[True] * 3] * 3, [[0.5] * 3] * 3, MASKED, np.random.default_rng(1)), "smallest"),
+        (lambda: hansen_hurwitz_rank([[True] * 3], SCORES), "probability"),
+        (lambda: metric("recall@2").of_sets(SCORES.astype(int), 9), "ranks"),
+        (lambda: ndcg(SCORES, 2), "relevance"),
+        (lambda: padded([[1.0], MASKED]), "lists to fill up"),
+        (lambda: mean_over_users(MASKED), "values"),
+    ],
+)
+def test_is_refused_by_whatever_takes_numbers(call, what):
+    with pytest.raises(DataError) as caught:
+        call()
+    assert str(caught.value).startswith(f"{what}: has 1 masked")

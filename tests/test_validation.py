@@ -1,0 +1,135 @@
+"""Checks of numbers on the way to a result, and where they stand."""
+
+import numpy as np
+import pytest
+
+from sampled_metrics._validation import require_finite, require_sum_of_one
+from sampled_metrics.errors import NumericError, SampledMetricsError
+from sampled_metrics.estimators import rank_prior, reduction
+from sampled_metrics.estimators.bias_variance import BiasVariance
+from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
+from sampled_metrics.estimators.linear import LinearEstimator
+from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.sampling import distributions, draws, moments
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.study.repetitions import Evaluation, conditions
+
+THREE = RankTable(np.array([1, 2, 3]), np.array([9, 9, 9]), np.array([0, 3, 8]), np.array([0, 2, 0]))
+
+
+class TestSumOfOne:
+    @pytest.mark.parametrize("probabilities", [[1.0], [0.25, 0.75], [[0.5, 0.5], [0.0, 1.0]], [1 / 3, 1 / 3, 1 / 3]])
+    def test_accepts_distributions(self, probabilities):
+        require_sum_of_one(probabilities, "P")
+
+    @pytest.mark.parametrize(
+        ("probabilities", "says"),
+        [
+            ([0.5, 0.4], "P: probabilities sum to 0.9, not to 1"),
+            ([[0.5, 0.5], [0.5, 0.50001]], "P: probabilities sum to 1.00001, not to 1"),
+            ([0.5, np.nan], "P: probabilities sum to nan, not to 1"),
+            ([1.5, -0.5], "P: a probability is -0.5, below 0"),
+        ],
+    )
+    def test_refuses_what_is_none(self, probabilities, says):
+        with pytest.raises(NumericError) as refused:
+            require_sum_of_one(probabilities, "P")
+        assert str(refused.value) == says
+
+
+def test_finite():
+    require_finite([[0.0, -1e300]], "weights")
+    with pytest.raises(SampledMetricsError, match=r"weights: 2 of 3 are not finite numbers"):
+        require_finite([np.nan, 1.0, np.inf], "weights")
+
+
+class TestWhereTheyStand:
+    """A pmf that loses a hundredth, put in the place of the right one, stops everything that is built on it."""
+
+    @pytest.fixture(autouse=True)
+    def lossy(self, monkeypatch):
+        def loses(compute):
+            return lambda *arguments, **options: 0.99 * compute(*arguments, **options)
+
+        monkeypatch.setattr(distributions, "hypergeometric_pmf", loses(distributions.hypergeometric_pmf))
+        monkeypatch.setattr(reduction, "pmf", loses(reduction.pmf))
+        distributions.rank_distribution.cache_clear()
+        reduction.reduced.cache_clear()
+        yield
+        distributions.rank_distribution.cache_clear()
+        reduction.reduced.cache_clear()
+
+    def test_distribution_by_rank(self):
+        with pytest.raises(NumericError, match=r"of n = 9 candidates and m = 3 negatives .* sum to 0\.99"):
+            distributions.rank_distribution(9, SamplingDesign(3, replacement=False))
+
+    def test_equations_of_a_correction(self):
+        with pytest.raises(NumericError, match=r"of n = 9 candidates and m = 3 negatives .* sum to 0\.9"):
+            reduction.reduced(9, SamplingDesign(3, replacement=False), (metric("ap"),))
+
+    def test_expectations(self):
+        with pytest.raises(NumericError, match=r"sum to 0\.99"):
+            moments.expected_distribution(THREE, SamplingDesign(3, replacement=False))
+
+
+def test_a_thinned_distribution_has_a_sum_of_one_to_begin_with():
+    with pytest.raises(NumericError, match=r"m = 2: .* sum to 0\.9,"):
+        draws.thinned([0.4, 0.3, 0.1, 0.1], 2)
+
+
+def test_an_estimated_distribution_of_ranks_has_a_sum_of_one(monkeypatch):
+    outcomes = Outcomes.of(SamplingDesign(3, replacement=False), 9)
+    monkeypatch.setattr(MaximumLikelihood, "solve", lambda self, outcomes, counts: np.full((len(counts), 9), 0.1))
+    with pytest.raises(NumericError, match=r"mle-7: .* sum to 0\.9"):
+        rank_prior.distribution_of_ranks(MaximumLikelihood(7), outcomes, np.array([[1, 2, 3, 4]]))
+
+
+class Diverging(LinearEstimator):
+    def __str__(self):
+        return "diverging"
+
+    def weights(self, design, candidates, metrics):
+        return np.full((len(metrics), design.negatives + 1), np.inf)
+
+
+def test_weights_of_an_estimator_are_finite():
+    with pytest.raises(NumericError, match=r"weights of diverging for n = 9 candidates and m = 3 .* 4 of 4"):
+        Diverging().fit(Outcomes.of(SamplingDesign(3, replacement=False), 9), [metric("ap")])
+
+
+class TestConditionNumbers:
+    """Beside those of the normal equations, written down densely."""
+
+    N, DESIGN = 60, SamplingDesign(8, replacement=False)
+
+    def equations(self):
+        likelihood = distributions.rank_distribution(self.N, self.DESIGN)
+        return likelihood.T @ likelihood / self.N, likelihood.mean(axis=0)
+
+    @pytest.mark.parametrize("gamma", [0.5, 0.1, 0.01])
+    def test_of_a_bias_variance_trade_off(self, gamma):
+        quadratic, marginal = self.equations()
+        scale = 1 / np.sqrt(marginal)
+        normal = (1 - gamma) * scale[:, None] * quadratic * scale + gamma * np.eye(9)
+        number = BiasVariance(gamma, None).condition_number(self.DESIGN, self.N, (metric("ap"), metric("recall@5")))
+        assert number == pytest.approx(np.sqrt(np.linalg.cond(normal)), rel=1e-9)
+        assert number <= gamma**-0.5
+
+    def test_of_constrained_least_squares_on_the_steps_that_it_takes(self):
+        quadratic, _ = self.equations()
+        estimator = ConstrainedLeastSquares(None)
+        weights = estimator.weights(self.DESIGN, self.N, (metric("ap"),))[0]
+        steps = np.flatnonzero(np.diff(-np.append(weights, 0.0)) > 0)
+        adds = (np.arange(9)[:, None] <= steps).astype(float)
+        number = estimator.condition_number(self.DESIGN, self.N, (metric("ap"),))
+        assert number == pytest.approx(np.sqrt(np.linalg.cond(adds.T @ quadratic @ adds)), rel=1e-6)
+
+    def test_of_an_evaluation_by_estimator(self):
+        evaluation = Evaluation(self.DESIGN, 5, ["default"], ["uncorrected", "bv-0.1", "mle"], ["ap"], False)
+        table = conditions(evaluation, self.N)
+        assert table["estimator"].tolist() == ["bv-0.1", "uncorrected"]  # mle solves no equations
+        assert table["condition_number"].iloc[1] == 1.0
+        assert table["digits"].iloc[1] == pytest.approx(15.65, abs=0.01)

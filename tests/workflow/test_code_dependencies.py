@@ -1,0 +1,132 @@
+"""Which library files a script depends on: what it imports when it runs, no less, and no more than it needs."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sampled_metrics.workflow import code_dependencies
+from sampled_metrics.workflow.code_dependencies import PACKAGE, library_files
+
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+
+
+def names(script):
+    return {path.relative_to(PACKAGE).as_posix() for path in library_files(SCRIPTS / script)}
+
+
+@pytest.mark.parametrize("script", ["split.py", "train.py", "rank.py"])
+def test_editing_an_estimator_or_a_metric_does_not_touch(script):
+    assert not [name for name in names(script) if name.startswith("estimators/")]
+    assert not names(script) & {"metrics.py", "sampling.py", "study.py", "tables.py", "figures.py"}
+
+
+def test_editing_an_estimator_touches_the_sampled_evaluation():
+    everything = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.glob("estimators/*.py")}
+    assert everything <= names("sample.py")
+    assert {"metrics.py", "sampling.py", "ranks.py", "study.py", "seeds.py"} <= names("sample.py")
+
+
+def test_editing_a_recommender_touches_training_and_not_the_split():
+    recommenders = {"recommenders/ials.py", "recommenders/item_cf.py"}
+    assert recommenders <= names("train.py")
+    assert not recommenders & (names("split.py") | names("sample.py"))
+
+
+def test_editing_figures_touches_no_numbers():
+    for script in ("split.py", "train.py", "rank.py", "sample.py"):
+        assert not names(script) & {"figures.py", "tables.py", "claims.py", "fidelity.py", "reference.py"}
+
+
+def test_every_script_depends_on_files_that_exist_in_sorted_order():
+    scripts = sorted(SCRIPTS.glob("*.py"))
+    assert len(scripts) > 10
+    for script in scripts:
+        files = library_files(script)
+        assert files
+        assert files == sorted(set(files))
+        assert all(path.is_file() and path.is_relative_to(PACKAGE) for path in files), script.name
+
+
+LOADED = """
+import json, runpy, sys
+runpy.run_path(sys.argv[1], run_name="imported")
+print(json.dumps([module.__file__ for name, module in sys.modules.items() if name.startswith("sampled_metrics")]))
+"""
+
+
+@pytest.mark.parametrize("script", ["split.py", "train.py", "rank.py", "sample.py"])
+def test_python_loads_nothing_else(script):
+    command = [sys.executable, "-c", LOADED, str(SCRIPTS / script)]
+    environment = {"PYTHONPATH": str(PACKAGE.parent)}
+    found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    loaded = {Path(path).resolve() for path in json.loads(found.splitlines()[-1])}
+    assert loaded
+    assert loaded <= {path.resolve() for path in library_files(SCRIPTS / script)}
+
+
+class TestImports:
+    """Of a package of its own, made for the test."""
+
+    @pytest.fixture
+    def depends_on(self, tmp_path, monkeypatch):
+        package = tmp_path / "sampled_metrics"
+        (package / "inner").mkdir(parents=True)
+        for name in ("__init__", "one", "two", "types_only", "inner/__init__", "inner/leaf"):
+            (package / f"{name}.py").touch()
+        monkeypatch.setattr(code_dependencies, "PACKAGE", package)
+        code_dependencies._imported.cache_clear()
+        yield lambda code, **modules: self.files(tmp_path, package, code, modules)
+        code_dependencies._imported.cache_clear()
+
+    @staticmethod
+    def files(folder, package, code, modules):
+        for name, text in modules.items():
+            (package / f"{name}.py").write_text(text)
+        (folder / "script.py").write_text(code)
+        return {path.relative_to(package).as_posix() for path in library_files(folder / "script.py")}
+
+    @pytest.mark.parametrize(
+        ("code", "wanted"),
+        [
+            ("import sampled_metrics.one", {"__init__.py", "one.py"}),
+            ("import sampled_metrics.one as first", {"__init__.py", "one.py"}),
+            ("from sampled_metrics import one, two", {"__init__.py", "one.py", "two.py"}),
+            ("from sampled_metrics.one import name", {"__init__.py", "one.py"}),
+            ("from sampled_metrics.inner import leaf", {"__init__.py", "inner/__init__.py", "inner/leaf.py"}),
+            ("def later():\n    from sampled_metrics import one", {"__init__.py", "one.py"}),
+            ("import json\nfrom os import path", set()),
+            ("import sampled_metrics_other", set()),
+            ("# from sampled_metrics import one", set()),
+        ],
+    )
+    def test_of_a_script(self, depends_on, code, wanted):
+        assert depends_on(code) == wanted
+
+    def test_of_what_is_imported_in_turn_even_in_a_circle(self, depends_on):
+        found = depends_on(
+            "from sampled_metrics import one",
+            one="from sampled_metrics import two",
+            two="import sampled_metrics.one",
+        )
+        assert found == {"__init__.py", "one.py", "two.py"}
+
+    def test_for_type_checking_alone_do_not_count(self, depends_on):
+        found = depends_on(
+            "from sampled_metrics import one",
+            one="from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from sampled_metrics import types_only\n",
+        )
+        assert found == {"__init__.py", "one.py"}
+
+    def test_under_another_condition_count(self, depends_on):
+        found = depends_on("if True:\n    from sampled_metrics import one\nelse:\n    import sampled_metrics.two")
+        assert found == {"__init__.py", "one.py", "two.py"}
+
+    def test_instead_of_type_checking_count(self, depends_on):
+        found = depends_on(
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from sampled_metrics import types_only\n"
+            "else:\n    from sampled_metrics import one"
+        )
+        assert found == {"__init__.py", "one.py"}

@@ -1,0 +1,245 @@
+"""The configuration: defaults filled in, and every error one line that names the key and what is allowed."""
+
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.workflow.config import check, check_recommender, complete
+
+ROOT = Path(__file__).parents[2]
+
+
+def read(name):
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+SCHEMA = read("workflow/schemas/config.schema.yaml")
+AS_IT_STANDS = read("config.yaml")
+LEAST = {
+    "study": ["mine"],
+    "datasets": {"mine": {"format": "movielens-dat", "urls": ["https://example.org/ratings.zip"]}},
+    "recommenders": {"Y": {"type": "item-cf", "exponent": 3}},
+}
+
+
+def completed(config):
+    config = deepcopy(config)
+    complete(config, SCHEMA)
+    return config
+
+
+def error_of(config):
+    with pytest.raises(ConfigError) as caught:
+        completed(config)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def changed(path, value, config=AS_IT_STANDS):
+    """The configuration with one key set, or taken out (...)."""
+    config = deepcopy(config)
+    *folders, last = path.split("/")
+    place = config
+    for folder in folders:
+        place = place.setdefault(folder, {})
+    if value is ...:
+        del place[last]
+    else:
+        place[last] = value
+    return config
+
+
+class TestDefaults:
+    def test_the_configuration_as_it_stands_is_complete(self):
+        assert completed(AS_IT_STANDS) == AS_IT_STANDS
+
+    def test_of_every_section_are_filled_in(self):
+        config = completed(LEAST)
+        assert config["seed"] == 2020
+        assert config["metrics"] == ["recall@10", "ndcg@10", "ap", "auc"]
+        assert config["estimators"] == AS_IT_STANDS["estimators"]
+        assert config["estimator_model"] == "binomial"
+        assert config["sampling"] == {
+            "negatives": 100,
+            "replacement": False,
+            "repetitions": 100,
+            "readings": ["default"],
+        }
+        assert config["split"] == {"strategy": "last-event", "ties": "first"}
+        assert config["toy"] == AS_IT_STANDS["toy"]
+        assert set(config["figures"]) == set(AS_IT_STANDS["figures"])
+        assert config["datasets"]["mine"] == {
+            "format": "movielens-dat",
+            "path": None,
+            "urls": ["https://example.org/ratings.zip"],
+            "md5": None,
+            "sha256": None,
+            "min_rating": 0,
+            "options": {},
+            "member": None,
+            "core": 0,
+            "ranks": {},
+        }
+
+    def test_of_a_recommenders_type_are_filled_in(self):
+        assert completed(LEAST)["recommenders"]["Y"] == {
+            "type": "item-cf",
+            "exponent": 3,
+            "neighbours": None,
+            "neighbours_prime": None,
+            "keep_self": True,
+            "row_norm": "l2",
+            "denominator": False,
+        }
+
+    def test_what_is_given_stays(self):
+        config = completed(changed("sampling", {"negatives": 50}, LEAST))
+        assert config["sampling"]["negatives"] == 50
+        assert config["sampling"]["repetitions"] == 100
+
+    def test_a_second_time_changes_nothing(self):
+        once = completed(LEAST)
+        assert completed(once) == once
+
+    def test_changing_a_default_that_was_filled_in_does_not_change_the_schema(self):
+        before = deepcopy(SCHEMA)
+        config = deepcopy(LEAST)
+        complete(config, SCHEMA)
+        config["metrics"].append("mrr")
+        config["toy"]["ranks"]["D"] = [1]
+        config["toy"]["ranks"]["A"].append(7)
+        config["figures"]["figure-2"]["negatives"].append(3)
+        changed_schema = before != SCHEMA
+        SCHEMA.clear()  # for the other tests
+        SCHEMA.update(before)
+        assert not changed_schema
+
+
+ERRORS = [
+    # unknown keys, with a guess
+    ("sampling/negative", 5, "sampling: unknown key 'negative' (did you mean negatives?); it may be negatives, "),
+    ("metrcs", [], "unknown key 'metrcs' (did you mean metrics?); it may be study, seed, "),
+    ("zzz", 1, "unknown key 'zzz'; it may be study, seed, "),
+    ("figures/figure-7", {}, "figures: unknown key 'figure-7' (did you mean figure-"),
+    ("datasets/ml-1m/url", [], "datasets.ml-1m: unknown key 'url' (did you mean urls?)"),
+    ("recommenders/Y/neighbors", 3, "recommenders.Y: unknown key 'neighbors' (did you mean neighbours?)"),
+    ("recommenders/X/exponent", 3, "recommenders.X: unknown key 'exponent'; it may be factors, "),
+    # missing keys
+    ("study", ..., "(top level): lacks the key 'study'"),
+    ("datasets/ml-1m/format", ..., "datasets.ml-1m: lacks the key 'format'"),
+    ("recommenders/X/type", ..., "recommenders.X: lacks the key 'type'"),
+    ("recommenders/X/factors", ..., "recommenders.X: lacks the key 'factors'"),
+    # types and ranges
+    ("seed", -1, "seed: must be 0 or more, not -1"),
+    ("seed", "x", "seed: must be of type integer, not 'x'"),
+    ("seed", 1.5, "seed: must be of type integer, not 1.5"),
+    ("seed", True, "seed: must be of type integer, not True"),
+    ("sampling", None, "sampling: must be of type object, not None"),
+    ("sampling/negatives", 0, "sampling.negatives: must be 1 or more, not 0"),
+    ("sampling/replacement", "yes", "sampling.replacement: must be of type boolean, not 'yes'"),
+    ("seed_spread/starts", 1, "seed_spread.starts: must be 2 or more, not 1"),
+    ("toy/candidates", 1, "toy.candidates: must be 2 or more, not 1"),
+    ("datasets/ml-1m/path", "", "datasets.ml-1m.path: must not be empty, not ''"),
+    ("datasets/ml-1m/md5", "abc", "datasets.ml-1m.md5: must match ^[0-9a-fA-F]{32}$, not 'abc'"),
+    ("datasets/ml-1m/urls", ["ftp://x"], "datasets.ml-1m.urls.0: must match ^(https?://|pypi:), not 'ftp://x'"),
+    ("recommenders/X/factors", 0, "recommenders.X.factors: must be 1 or more, not 0"),
+    ("recommenders/X/unobserved_weight", 0, "recommenders.X.unobserved_weight: must be more than 0, not 0"),
+    ("recommenders/Y/neighbours", "all", "recommenders.Y.neighbours: must be of type integer or null, not 'all'"),
+    # choices
+    ("split/ties", "any", "split.ties: may be first, last, random, not 'any'"),
+    ("sampling/readings", ["printed"], "sampling.readings.0: may be default, as-printed, not 'printed'"),
+    ("recommenders/Y/row_norm", "l3", "recommenders.Y.row_norm: may be l1, l2, none, not 'l3'"),
+    (
+        "recommenders/Y/type",
+        "knn",
+        "recommenders.Y.type: unknown recommender type 'knn'; it may be ease, ials, implicit, item-cf, popularity, ",
+    ),
+    # lists
+    ("study", [], "study: needs 1 or more entries, not []"),
+    ("recommenders", {}, "recommenders: needs 1 or more entries, not {}"),
+    ("metrics", ["ap", "ap"], "metrics: must not repeat an entry, not ['ap', 'ap']"),
+    ("figures/figure-5/edges", [100, 10], "figures.figure-5.edges: must ascend, not [100, 10]"),
+    ("figures/figure-5/edges", [10, 10], "figures.figure-5.edges: must ascend, not [10, 10]"),
+    # names
+    ("study", ["ml-1b"], "study: unknown dataset 'ml-1b'; it may be ml-1m"),
+    (
+        "recommenders",
+        {"a/b": {"type": "item-cf", "exponent": 1}},
+        "recommenders: 'a/b' cannot be a name; it may be letters and digits",
+    ),
+    ("datasets/ml-1m/format", "csv", "datasets.ml-1m.format: "),
+    ("metrics", ["ap", "recall"], "metrics: unknown metric 'recall'; it may be recall@k, "),
+    ("toy/metrics", ["map"], "toy.metrics: unknown metric 'map'; it may be "),
+    ("figures/figure-4/metric", "x", "figures.figure-4.metric: unknown metric 'x'; it may be "),
+    ("figures/figure-6/metric", "x", "figures.figure-6.metric: unknown metric 'x'; it may be "),
+    ("estimators", ["cls", "bv"], "estimators: unknown estimator 'bv'; it may be uncorrected, "),
+    ("estimators", ["bv-0.1", "bv-1e-1"], "estimators: 'bv-0.1' and 'bv-1e-1' are the same one; give it once"),
+    (
+        "estimator_study/estimators",
+        ["mle", "mle-100"],
+        "estimator_study.estimators: 'mle' and 'mle-100' are the same one; ",
+    ),
+    ("estimators", ["bv-2"], "estimators: γ of a bias-variance estimator must lie in [0, 1], not 2.0"),
+    ("figures/figure-4/estimators", ["x"], "figures.figure-4.estimators: unknown estimator 'x'; it may be "),
+    ("figures/figure-6/estimators", ["x"], "figures.figure-6.estimators: unknown estimator 'x'; it may be "),
+    # keys that must agree
+    ("toy/ranks", {"A": [3, 10001]}, "toy.ranks.A: rank 10001 is above toy.candidates (10000)"),
+    ("datasets/ml-1m/urls", [], "datasets.ml-1m: give either urls or a path"),
+    ("toy/negatives", 10000, "toy.negatives: "),
+    ("figures/figure-6/negatives", [10, 10], "figures.figure-6.negatives: must not repeat an entry"),
+    ("figures/figure-2/negatives", [10, 10], "figures.figure-2.negatives: must not repeat an entry"),
+    ("figures/figure-3/negatives", [1, 1], "figures.figure-3.negatives: must not repeat an entry"),
+]
+
+
+class TestErrors:
+    @pytest.mark.parametrize(("path", "value", "says"), ERRORS, ids=[f"{path}={value}" for path, value, _ in ERRORS])
+    def test_name_the_key_and_what_it_may_be(self, path, value, says):
+        assert error_of(changed(path, value)).startswith(says)
+
+    def test_an_unknown_format_names_its_key_once_and_the_known_ones(self):
+        message = error_of(changed("datasets/ml-1m/format", "csv"))
+        known = "delimited, movielens-100k, movielens-csv, movielens-dat, ncf, recbole-inter"
+        assert message == f"datasets.ml-1m.format: unknown format 'csv'; it may be {known}"
+
+    @pytest.mark.parametrize("config", [None, [], "text"])
+    def test_a_configuration_that_is_no_mapping(self, config):
+        with pytest.raises(ConfigError, match=r"^\(top level\): must be of type object"):
+            check(config, SCHEMA)
+
+    def test_a_long_value_is_cut(self):
+        assert len(error_of(changed("seed", "x" * 5000))) < 200
+
+    def test_a_value_of_several_lines_stays_one_line(self):
+        error_of(changed("seed", "a\nb"))
+        error_of(changed("sampling/a\nb", 1))
+        error_of(changed("metrics", ["a\nb"]))
+
+    def test_a_path_must_lead_to_a_file(self, tmp_path):
+        (tmp_path / "ratings.zip").touch()
+        completed(changed("datasets/ml-1m/path", str(tmp_path / "ratings.zip")))
+        message = error_of(changed("datasets/ml-1m/path", str(tmp_path / "other.zip")))
+        assert message.startswith("datasets.ml-1m.path: there is no file ")
+        assert "other.zip" in message
+
+    def test_a_dataset_that_is_not_studied_needs_no_source(self):
+        config = deepcopy(AS_IT_STANDS)
+        config["datasets"]["later"] = {"format": "movielens-dat"}
+        completed(config)
+
+    def test_a_recommender_is_checked_by_its_type(self):
+        entry = {"type": "item-cf", "exponent": 2}
+        check_recommender(entry, "recommenders.W")
+        assert entry["row_norm"] == "l2"
+        with pytest.raises(ConfigError, match=r"^recommenders\.W\.exponent: must be more than 0, not 0$"):
+            check_recommender({"type": "item-cf", "exponent": 0}, "recommenders.W")
+
+    @pytest.mark.parametrize("key", ["sampling/negatives", "toy/candidates"])
+    def test_a_whole_number_is_written_without_a_point(self, key):
+        # 100.0 is an integer to JSON schema, but not to numpy
+        with pytest.raises(ConfigError, match=f"^{key.replace('/', '.')}: must be of type integer, not 10000.0$"):
+            completed(changed(key, 10_000.0))

@@ -1,0 +1,45 @@
+"""Another file in the place of one is noticed, whatever its size and time."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sampled_metrics.workflow.fingerprint import BLOCK, BLOCKS, fingerprint
+
+
+def write(path: Path, content: bytes, seconds: int = 1_000_000_000) -> list[int | str] | None:
+    path.write_bytes(content)
+    os.utime(path, (seconds, seconds))
+    return fingerprint(path)
+
+
+def test_the_same_file_has_the_same(tmp_path: Path) -> None:
+    assert write(tmp_path / "a", b"content") == write(tmp_path / "b", b"content")
+
+
+@pytest.mark.parametrize("size", [1, 7, BLOCK, BLOCK + 1, BLOCK * BLOCKS])
+@pytest.mark.parametrize("part", [0, 0.3, 1])
+def test_a_byte_makes_a_difference(tmp_path: Path, size: int, part: float) -> None:
+    other = bytearray(size)
+    other[int(part * (size - 1))] = 1
+    assert write(tmp_path / "a", bytes(size)) != write(tmp_path / "b", bytes(other))
+
+
+@pytest.mark.parametrize("at", [0, -1])
+def test_the_ends_of_a_large_file_make_a_difference(tmp_path: Path, at: int) -> None:
+    size = BLOCK * BLOCKS * 2 + 5
+    other = bytearray(size)
+    other[at] = 1
+    assert write(tmp_path / "a", bytes(size)) != write(tmp_path / "b", bytes(other))
+
+
+def test_size_and_time_make_a_difference(tmp_path: Path) -> None:
+    one = write(tmp_path / "a", b"content")
+    assert one != write(tmp_path / "a", b"content and more")
+    assert one != write(tmp_path / "a", b"content", 999_999_999)
+
+
+def test_no_file_has_none(tmp_path: Path) -> None:
+    assert fingerprint(tmp_path) is None
+    assert fingerprint(tmp_path / "gone") is None

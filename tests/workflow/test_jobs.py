@@ -1,0 +1,49 @@
+"""Jobs: a user's error is one line in the log and on stderr, any other error keeps its traceback."""
+
+import logging
+
+import pytest
+
+from sampled_metrics.errors import DataError
+from sampled_metrics.workflow.jobs import job, progress_bar
+
+
+@pytest.fixture(autouse=True)
+def _no_log_stays_open():
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    yield
+    for handler in [each for each in root.handlers if each not in before]:
+        root.removeHandler(handler)
+        handler.close()
+    for handler in before:
+        if handler not in root.handlers:
+            root.addHandler(handler)
+    root.setLevel(level)
+
+
+def test_an_error_of_the_user_is_one_line(tmp_path, capsys):
+    with pytest.raises(SystemExit) as caught, job(tmp_path / "logs" / "a.log"):
+        raise DataError("ratings.dat, line 7: malformed")
+    assert caught.value.code == 1
+    assert capsys.readouterr().err == "error: ratings.dat, line 7: malformed\n"
+    assert (tmp_path / "logs" / "a.log").read_text() == "error: ratings.dat, line 7: malformed\n"
+
+
+def test_another_error_passes_and_leaves_its_traceback(tmp_path, capsys):
+    with pytest.raises(ZeroDivisionError), job(tmp_path / "a.log"):
+        _ = 1 / 0
+    assert "Traceback" in (tmp_path / "a.log").read_text()
+    assert capsys.readouterr().err == ""
+
+
+def test_a_log_of_an_earlier_run_is_replaced(tmp_path):
+    (tmp_path / "a.log").write_text("old\n")
+    with job(tmp_path / "a.log"):
+        logging.info("new")
+    assert (tmp_path / "a.log").read_text() == "new\n"
+
+
+def test_progress_passes_every_number_on(capsys):
+    assert list(progress_bar("rank")(range(5))) == [0, 1, 2, 3, 4]
+    assert capsys.readouterr().err == ""

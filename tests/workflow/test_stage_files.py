@@ -1,0 +1,124 @@
+"""What an earlier stage wrote is read whole or refused; tests/faults/test_damaged_results.py does it to real runs."""
+
+import numpy as np
+import pytest
+
+from sampled_metrics import _files
+from sampled_metrics.data.split import read_shape
+from sampled_metrics.errors import DataError
+from sampled_metrics.workflow.stage_files import read_estimates, read_expected, read_npz, read_numbers, read_runs
+
+ESTIMATES = """reading,metric,estimator,repetition,estimate
+default,ap,cls,0,0.25
+default,ap,cls,1,0.5
+default,ap,mle,0,1
+default,ap,mle,1,0
+"""
+EXPECTED = "reading,metric,estimator,mean_exact,sd_exact\ndefault,ap,cls,0.3,0.1\ndefault,ap,mle,,\n"
+
+
+def written(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+class TestNpz:
+    def test_gives_what_was_written(self, tmp_path):
+        _files.write_npz(tmp_path / "a.npz", x=np.arange(3), y=np.array("text"))
+        arrays = read_npz(tmp_path / "a.npz", "a test", ("x", "y"))
+        assert arrays["x"].tolist() == [0, 1, 2]
+        assert list(read_npz(tmp_path / "a.npz", "a test", only=("y", "z"))) == ["y"]
+
+    def test_refuses_what_lacks_an_array(self, tmp_path):
+        _files.write_npz(tmp_path / "a.npz", x=np.arange(3))
+        with pytest.raises(DataError, match=r"a\.npz: is not a test: lacks y, z"):
+            read_npz(tmp_path / "a.npz", "a test", ("x", "y", "z"))
+
+    def test_refuses_a_single_array(self, tmp_path):
+        np.save(tmp_path / "a.npy", np.arange(3))
+        with pytest.raises(DataError, match=r"a\.npy: is not a test"):
+            read_npz(tmp_path / "a.npy", "a test")
+
+    @pytest.mark.parametrize("at", [0.1, 0.5, 0.9, 0.99])
+    def test_refuses_what_is_cut_off(self, tmp_path, at):
+        _files.write_npz(tmp_path / "a.npz", x=np.arange(3000))
+        content = (tmp_path / "a.npz").read_bytes()
+        (tmp_path / "a.npz").write_bytes(content[: int(at * len(content))])
+        for read in (lambda path: read_npz(path, "a test"), _files.npz_headers, read_shape):
+            with pytest.raises(DataError, match=r"a\.npz: is not .*, or is damaged"):
+                read(tmp_path / "a.npz")
+
+    def test_every_flipped_bit_of_the_content_is_noticed(self, tmp_path):
+        _files.write_npz(tmp_path / "a.npz", x=np.arange(50))
+        content = (tmp_path / "a.npz").read_bytes()
+        first = content.index(np.arange(50).tobytes())
+        for at in range(first, first + 400, 7):
+            flipped = bytearray(content)
+            flipped[at] ^= 1 << (at % 8)
+            (tmp_path / "a.npz").write_bytes(flipped)
+            with pytest.raises(DataError, match="Bad CRC-32"):
+                read_npz(tmp_path / "a.npz", "a test")
+
+
+class TestTables:
+    def test_give_what_was_written(self, tmp_path):
+        table = read_estimates(written(tmp_path / "x.csv", ESTIMATES))
+        assert table["estimate"].tolist() == [0.25, 0.5, 1, 0]
+        expected = read_expected(written(tmp_path / "e.csv", EXPECTED))
+        assert expected["mean_exact"].isna().tolist() == [False, True]
+
+    @pytest.mark.parametrize(
+        ("was", "by", "says"),
+        [
+            ("0.5", "nan", "line 3: estimate is not a finite number"),
+            ("0.5", "inf", "line 3: estimate is not a finite number"),
+            ("0.5", "o.5", "line 3: estimate is not a finite number"),
+            ("0.5", "", "line 3: estimate is not a finite number"),
+            ("cls,1", ",1", "line 3: estimator is empty"),
+            ("cls,0", "cls,-1", "line 2: repetition is not a whole number from 0"),
+            ("cls,0", "cls,0.5", "line 2: repetition is not a whole number from 0"),
+            ("estimator,", "estimater,", "line 1: lacks the column estimator"),
+            ("cls,1", "cls,0", "line 3: repeats the reading, metric, estimator, repetition of an earlier line"),
+            ("default,ap,cls,1,0.5\n", "", "has 1 of 2 repetitions of default ap cls"),
+        ],
+    )
+    def test_refuse_what_is_damaged(self, tmp_path, was, by, says):
+        assert was in ESTIMATES
+        with pytest.raises(DataError, match=says):
+            read_estimates(written(tmp_path / "x.csv", ESTIMATES.replace(was, by, 1)))
+
+    def test_refuse_truths_for_numbers(self, tmp_path):
+        text = EXPECTED.splitlines()[0] + "\ndefault,ap,cls,True,0.1\ndefault,ap,mle,False,0.1\n"
+        with pytest.raises(DataError, match="line 2: mean_exact is not a finite number"):
+            read_expected(written(tmp_path / "e.csv", text))
+
+    def test_refuse_a_header_alone(self, tmp_path):
+        with pytest.raises(DataError, match="has no line but its header"):
+            read_estimates(written(tmp_path / "x.csv", ESTIMATES.splitlines()[0] + "\n"))
+
+    def test_refuse_an_empty_file(self, tmp_path):
+        with pytest.raises(DataError, match=r"x\.csv: is damaged"):
+            read_numbers(written(tmp_path / "x.csv", ""), ["a"], ["b"])
+
+
+class TestRuns:
+    def read(self, tmp_path, x=ESTIMATES, y=ESTIMATES, of_x=EXPECTED, of_y=EXPECTED):
+        texts = {"x.csv": x, "y.csv": y, "of-x.csv": of_x, "of-y.csv": of_y}
+        paths = [str(written(tmp_path / name, text)) for name, text in texts.items()]
+        return read_runs(["X", "Y"], paths[:2], paths[2:])
+
+    def test_are_by_recommender(self, tmp_path):
+        estimates, expected = self.read(tmp_path)
+        assert list(estimates) == list(expected) == ["X", "Y"]
+
+    def test_refuse_an_estimator_that_one_file_lacks(self, tmp_path):
+        short = ESTIMATES[: ESTIMATES.index("default,ap,mle")]
+        with pytest.raises(DataError, match=r"y\.csv: lacks default ap mle"):
+            self.read(tmp_path, y=short)
+        with pytest.raises(DataError, match=r"of-x\.csv: lacks default ap cls"):
+            self.read(tmp_path, of_x=EXPECTED.replace("default,ap,cls,0.3,0.1\n", ""))
+
+    def test_refuse_fewer_repetitions_of_one_recommender(self, tmp_path):
+        short = "".join(line for line in ESTIMATES.splitlines(keepends=True) if ",1," not in line)
+        with pytest.raises(DataError, match=r"x\.csv: has 1 of 2 repetitions"):
+            self.read(tmp_path, x=short)
