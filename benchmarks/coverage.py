@@ -116,11 +116,11 @@ def intervals(study: Study, number: int) -> pd.DataFrame:
     parts = []
     for how in INTERVALS:
         options: dict[str, Any] = {"interval": how, "resamples": study.resamples, "seed": number}
-        exact = evaluate(rank, METRICS, candidates=study.candidates, **options).assign(estimator="exact")
-        parts += [part.assign(interval=how) for part in (exact, of_sample(estimators=LINEAR, **options))]
+        exact = evaluate(rank, metrics=METRICS, candidates=study.candidates, **options).assign(estimator="exact")
+        parts += [part.assign(method=how) for part in (exact, of_sample(estimators=LINEAR, **options))]
         if study.mle_resamples:
             options["resamples"] = study.mle_resamples
-            parts.append(of_sample(estimators=["mle"], **options).assign(interval=how))
+            parts.append(of_sample(estimators=["mle"], **options).assign(method=how))
     columns = ["estimator", "interval", "metric", "value", "low", "high", "standard_error"]
     return pd.concat([pd.DataFrame(part)[columns] for part in parts], ignore_index=True)
 
@@ -140,10 +140,15 @@ def alarms(study: Study, number: int) -> pd.DataFrame:
         sampled = study.sample(rng, one), study.sample(rng, other)
         for how in methods:
             options: dict[str, Any] = {"interval": how, "resamples": study.resamples, "seed": number}
-            found = {"exact": compare(one, other, labels, candidates=study.candidates, **options)}
+            found = {"exact": compare(one, other, metrics=labels, candidates=study.candidates, **options)}
             for label in LINEAR if how == "delta" else LINEAR[:1]:
                 found[label] = compare(
-                    *sampled, labels, candidates=study.candidates, negatives=study.negatives, estimator=label, **options
+                    *sampled,
+                    metrics=labels,
+                    candidates=study.candidates,
+                    negatives=study.negatives,
+                    estimator=label,
+                    **options,
                 )
             for label, table in found.items():
                 alarm = table["conclusion"] != "undecided"
@@ -296,7 +301,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="also write the page to this file")
     given = parser.parse_args()
 
-    study = Study(users=given.users, resamples=given.resamples, mle_resamples=given.mle_resamples, seed=given.seed)
+    study = Study(users=given.users, n_resamples=given.resamples, mle_resamples=given.mle_resamples, seed=given.seed)
     own = {label: expectation(study, label, study.ranks) for label in LINEAR} | {"exact": truth(study, study.ranks)}
     if study.mle_resamples:
         own["mle"] = mle_expectation(study, given.mle_fits)

@@ -105,31 +105,31 @@ def refused(run, says, *arguments, **options):
 # --- malformed files --------------------------------------------------------------------------------------------------
 
 N, NM = ["--candidates", 50], ["--candidates", 50, "--negatives", 9]
-WHOLE = "must be a whole number, 0 or more, not "
+WHOLE = "must be a whole number, 1 or more, not "
 
 EVALUATE = {
     "empty file": ("", [], "f.csv: is empty"),
     "BOM alone": ("\ufeff", [], "f.csv: is empty"),
     "empty lines alone": ("\n\n\n", [], "f.csv: is empty"),
     "commas alone": (",,\n,,\n", [], "f.csv: is empty"),
-    "header alone": ("candidates,rank\n", [], "f.csv: holds no ranks, only a header"),
-    "no header": ("50,3\n50,4\n", [], "f.csv, line 1: lacks the column candidates"),
-    "wrong columns": ("n,r\n50,3\n", [], "f.csv, line 1: lacks the column candidates"),
+    "header alone": ("candidates,rank\n", [], "f.csv: holds no ranks"),
+    "no header": ("50,3\n50,4\n", [], "f.csv, line 1: lacks the column rank"),
+    "wrong columns": ("n,r\n50,3\n", [], "f.csv, line 1: lacks the column rank"),
     "no candidates": ("rank\n3\n", [], "f.csv, line 1: lacks the column candidates"),
-    "capital letters": ("Candidates,Rank\n50,3\n", [], "f.csv, line 1: lacks the column candidates"),
-    "candidates twice said": ("candidates,rank\n50,3\n", N, "f.csv, line 1: has a column candidates, so that"),
+    "capital letters": ("Candidates,Rank\n50,3\n", [], "f.csv, line 1: lacks the column rank"),
+    "candidates twice said": ("candidates,rank\n50,3\n", N, "f.csv, line 1: has a column candidates, so"),
     "rank and above": ("candidates,rank,above,tied\n50,3,2,0\n", [], "f.csv, line 1: has both rank and above or tied"),
     "above without tied": ("candidates,above\n50,2\n", [], "f.csv, line 1: lacks the column tied"),
     "rank and tied": ("candidates,rank,tied\n50,2,0\n", [], "f.csv, line 1: has both rank and above or tied"),
     "column twice": ("candidates,rank,rank\n50,2,3\n", [], "f.csv, line 1: has the column 'rank' more than once"),
     "user column twice": ("user,user,rank\n1,2,3\n", N, "f.csv, line 1: has the column 'user' more than once"),
-    "header twice": ("candidates,rank\n50,3\ncandidates,rank\n", [], f"f.csv, line 3: candidates {WHOLE}'candidates'"),
-    "header twice at once": ("candidates,rank\ncandidates,rank\n50,3\n", [], "f.csv, line 2: candidates"),
+    "header twice": ("candidates,rank\n50,3\ncandidates,rank\n", [], f"f.csv, line 3: rank {WHOLE}'rank'"),
+    "header twice at once": ("candidates,rank\ncandidates,rank\n50,3\n", [], "f.csv, line 2: rank"),
     "text": ("candidates,rank\n50,3\n50,third\n", [], f"f.csv, line 3: rank {WHOLE}'third'"),
     "text in a list": ("3\n4\nfive\n", N, f"f.csv, line 3: rank {WHOLE}'five'"),
     "empty number": ("candidates,rank\n50,3\n50,\n", [], f"f.csv, line 3: rank {WHOLE}''"),
     "empty line between": ("rank\n3\n\n4\n", N, f"f.csv, line 3: rank {WHOLE}''"),
-    "rank 0": ("rank\n3\n0\n", N, "f.csv, line 3: rank 0 is below 1"),
+    "rank 0": ("rank\n3\n0\n", N, "f.csv, line 3: rank must be a whole number, 1 or more, not '0'"),
     "negative": ("rank\n3\n-4\n", N, f"f.csv, line 3: rank {WHOLE}'-4'"),
     "plus": ("rank\n3\n+4\n", N, f"f.csv, line 3: rank {WHOLE}'+4'"),
     "float": ("rank\n3\n4.5\n", N, f"f.csv, line 3: rank {WHOLE}'4.5'"),
@@ -151,9 +151,9 @@ EVALUATE = {
     "rank above candidates": ("rank\n3\n51\n", N, "f.csv, line 3: rank 51 (ties included) is above the number of"),
     "ties above candidates": ("candidates,above,tied\n5,3,2\n", [], "f.csv, line 2: rank 6 (ties included) is above"),
     "mixed candidates": ("candidates,rank\n50,30\n20,30\n", [], "f.csv, line 3: rank 30 (ties included) is above"),
-    "no candidate": ("candidates,rank\n0,1\n", [], "f.csv, line 2: rank 1 (ties included) is above"),
-    "user twice": ("user,rank\n1,3\n2,3\n1,4\n", N, "f.csv, line 4: user '1' is on an earlier line too"),
-    "user twice but for a space": ("user,rank\na,3\n a,3\n", N, "f.csv, line 3: user 'a' is on an earlier line too"),
+    "no candidate": ("candidates,rank\n0,1\n", [], "f.csv, line 2: candidates must be a whole number, 1 or more"),
+    "user twice": ("user,rank\n1,3\n2,3\n1,4\n", N, "f.csv, line 4: user 1 has an earlier row too"),
+    "user twice but for a space": ("user,rank\na,3\n a,3\n", N, "f.csv, line 3: user 'a' has an earlier row too"),
     "user empty": ("user,rank\n1,3\n,3\n", N, "f.csv, line 3: user is empty"),
     "one user": ("user,rank\n1,3\n", N, "an interval needs two users or more, not 1"),
     "too many fields": ("user,rank\n1,3\n2,3,4\n", N, "f.csv, line 3: has 3 fields, but the lines before have 2"),
@@ -161,11 +161,11 @@ EVALUATE = {
     "too few fields": ("user,rank\n1,3\n2\n", N, f"f.csv, line 3: rank {WHOLE}''"),
     "quotation mark": ('user,rank\n1,3\n"2,3\n3,4\n', N, "f.csv, line 3: has a quotation mark that nothing closes"),
     "after a line break in quotes": ('user,rank\n"1\n1",3\n2,x\n', N, f"f.csv, line 4: rank {WHOLE}'x'"),
-    "semicolons": ("user;rank\n1;3\n", N, "f.csv, line 1: lacks the column above, tied (there are "),
-    "tabs": ("user\trank\n1\t3\n", N, "f.csv, line 1: lacks the column above, tied (there are "),
-    "bars": ("user|rank\n1|3\n", N, "f.csv, line 1: lacks the column above, tied (there are "),
-    "JSON": ('[{"rank": 3}]\n', N, "f.csv, line 1: lacks the column above, tied (there are "),
-    "HTML": ("<html>\n<body>not found</body>\n</html>\n", N, "f.csv, line 1: lacks the column above, tied (there are "),
+    "semicolons": ("user;rank\n1;3\n", N, "f.csv, line 1: lacks the column rank (the columns are "),
+    "tabs": ("user\trank\n1\t3\n", N, "f.csv, line 1: lacks the column rank (the columns are "),
+    "bars": ("user|rank\n1|3\n", N, "f.csv, line 1: lacks the column rank (the columns are "),
+    "JSON": ('[{"rank": 3}]\n', N, "f.csv: holds no ranks"),
+    "HTML": ("<html>\n<body>not found</body>\n</html>\n", N, "f.csv, line 1: lacks the column rank (the columns are "),
     "zero byte": (b"rank\n3\n\0\n", N, "f.csv, line 3: holds a zero byte"),
     "Latin-1": ("user,rank\nJosé,3\n".encode("latin-1"), N, "f.csv, line 2: is not UTF-8 text"),
     "Latin-1, far down": (b"rank,user\n" + b"".join(b"5,%d\n" % u for u in range(20_000)) + b"\xe9", N, "line 20002:"),
@@ -173,26 +173,26 @@ EVALUATE = {
     "UTF-32": ("rank\n3\n".encode("utf-32-be"), N, "f.csv, line 1: holds a zero byte"),
     "binary": (bytes(range(256)) * 40, N, "f.csv, line 1: "),
     "gzip": (gzip.compress(b"rank\n3\n"), N, "f.csv: is packed by gzip, but not by its name; let that end in .gz"),
-    "sampled ranks": (SAMPLED, [], "f.csv, line 1: has a column negatives, so that its ranks are sampled ones; "),
+    "sampled ranks": (SAMPLED, [], "f.csv, line 1: has a column negatives, so its ranks are sampled ones; "),
     "long line": (b"rank\n3\n" + b"9" * 3_000_000 + b"\n", N, "f.csv, line 3: is longer than 1,000,000 bytes"),
 }  # fmt: skip
 
 CORRECT = {
-    "rank above m + 1": ("rank\n3\n11\n", NM, "f.csv, line 3: rank 11 is beyond 10, the last among the item and 9"),
-    "rank 0": ("rank\n0\n3\n", NM, "f.csv, line 2: rank 0 is below 1"),
+    "rank above m + 1": ("rank\n3\n11\n", NM, "f.csv, line 3: rank 11 is not from 1 to 10, among the item and 9"),
+    "rank 0": ("rank\n0\n3\n", NM, "f.csv, line 2: rank must be a whole number, 1 or more, not '0'"),
     "no candidates": ("rank\n3\n", ["--negatives", 9], "f.csv, line 1: lacks the column candidates"),
     "no negatives": ("rank\n3\n", N, "f.csv, line 1: lacks the column negatives"),
     "above and tied": ("above,tied\n3,0\n", NM, "f.csv, line 1: lacks the column rank"),
-    "negatives twice said": ("rank,negatives\n3,9\n", NM, "f.csv, line 1: has a column negatives, so that"),
-    "candidates twice said": ("rank,candidates\n3,50\n", NM, "f.csv, line 1: has a column candidates, so that"),
-    "negatives 0": ("rank,negatives\n1,9\n1,0\n", N, "f.csv, line 3: negatives must be 1 or more, not 0"),
-    "candidates 1": ("rank,candidates\n1,1\n", ["--negatives", 9], "line 2: candidates must be 2 or more, not 1"),
-    "more negatives than items": ("rank,candidates\n1,9\n", ["--negatives", 9], "f.csv, line 2: 9 negatives of 8"),
-    "mixed candidates": ("rank,candidates\n1,50\n1,5\n", ["--negatives", 9], "f.csv, line 3: 9 negatives of 4"),
-    "fractional negatives": ("rank,negatives\n1,9.5\n", N, f"f.csv, line 2: negatives {WHOLE}'9.5'"),
-    "user twice": ("user,rank\nx,1\nx,1\n", NM, "f.csv, line 3: user 'x' is on an earlier line too"),
+    "negatives twice said": ("rank,negatives\n3,9\n", NM, "f.csv, line 1: has a column negatives, so"),
+    "candidates twice said": ("rank,candidates\n3,50\n", NM, "f.csv, line 1: has a column candidates, so"),
+    "negatives 0": ("rank,negatives\n1,9\n1,0\n", N, "has no weights for an event without sampled negatives"),
+    "candidates 1": ("rank,candidates\n1,1\n", ["--negatives", 9], "line 2: 9 negatives cannot be sampled without replacement from 0"),
+    "more negatives than items": ("rank,candidates\n1,9\n", ["--negatives", 9], "f.csv, line 2: 9 negatives cannot be sampled without replacement from 8 "),
+    "mixed candidates": ("rank,candidates\n1,50\n1,5\n", ["--negatives", 9], "f.csv, line 3: 9 negatives cannot be sampled without replacement from 4 "),
+    "fractional negatives": ("rank,negatives\n1,9.5\n", N, "f.csv, line 2: negatives must be a whole number, 0 or more, not '9.5'"),
+    "user twice": ("user,rank\nx,1\nx,1\n", NM, "f.csv, line 3: user 'x' has an earlier row too"),
     "empty": ("", NM, "f.csv: is empty"),
-    "header alone": ("rank\n", NM, "f.csv: holds no ranks, only a header"),
+    "header alone": ("rank\n", NM, "f.csv: holds no ranks"),
 }  # fmt: skip
 
 
@@ -248,13 +248,13 @@ class TestMalformedFiles:
     def test_of_a_pair_with_other_users(self, run, files):
         write(files, EXACT.replace("\n2,", "\n4,"))
         for command in ("compare", "plan"):
-            refused(run, "exact and f must have the same users to be compared: 2 are in one alone, for instance 2",
+            refused(run, "exact and f must have the same users to be compared: 2 are in one of them only, for instance 2",
                     command, "exact.csv", "f.csv")  # fmt: skip
         write(files, EXACT.replace("\n2,", "\nx,"))
         refused(run, "exact and f must have the same users", "compare", "exact.csv", "f.csv")
 
     def test_of_sampled_ranks_as_exact_ones(self, run, files):
-        says = "sampled.csv, line 1: has a column negatives, so that its ranks are sampled ones; `correct` takes those"
+        says = "sampled.csv, line 1: has a column negatives, so its ranks are sampled ones; `correct` takes those"
         refused(run, says, "evaluate", "sampled.csv")
         refused(run, says, "expect", "exact.csv", "sampled.csv", "--negatives", 3)
         refused(run, says, "plan", "exact.csv", "sampled.csv")
@@ -288,9 +288,9 @@ class TestMalformedFiles:
     @pytest.mark.parametrize(("command", "text"), [("evaluate", EXACT), ("correct", SAMPLED)])
     def test_these_are_none_and_give_the_same(self, run, tmp_path, command, text, clothes):
         write(tmp_path, text)
-        plain = run(command, "f.csv", "--csv", "--interval", "delta")
+        plain = run(command, "f.csv", "--csv", "--method", "delta")
         write(tmp_path, clothes(text))
-        assert run(command, "f.csv", "--csv", "--interval", "delta") == plain
+        assert run(command, "f.csv", "--csv", "--method", "delta") == plain
         assert plain[0] == 0
 
 
@@ -313,15 +313,18 @@ class TestBadOptions:
             (["evaluate", "exact.csv", "--metrics", "recall@-1"], "unknown metric"),
             (["evaluate", "exact.csv", "--metrics", "recall@x"], "unknown metric"),
             (["evaluate", "exact.csv", "--metrics", "[red]x"], "unknown metric '[red]x'"),
-            (["evaluate", "exact.csv", "--confidence", "95"], "confidence must be above 0 and below 1, not 95"),
-            (["evaluate", "exact.csv", "--confidence", "0"], "confidence must be"),
-            (["evaluate", "exact.csv", "--confidence", "nan"], "confidence must be"),
-            (["evaluate", "exact.csv", "--confidence", "0.99999999999999999"], "confidence must be"),
-            (["evaluate", "exact.csv", "--confidence", "high"], "'high' is not a valid float"),
-            (["evaluate", "exact.csv", "--interval", "t"], "unknown interval 't'; it may be bootstrap, delta"),
-            (["evaluate", "exact.csv", "--resamples", "10"], "resamples must be 100 or more"),
-            (["evaluate", "exact.csv", "--resamples", "1000001"], "resamples must be 100 or more, 1000000 at most"),
-            (["evaluate", "exact.csv", "--resamples", "1e3"], "not a valid integer"),
+            (
+                ["evaluate", "exact.csv", "--confidence-level", "95"],
+                "confidence_level must be above 0 and below 1, not 95",
+            ),
+            (["evaluate", "exact.csv", "--confidence-level", "0"], "confidence_level must be"),
+            (["evaluate", "exact.csv", "--confidence-level", "nan"], "confidence_level must be"),
+            (["evaluate", "exact.csv", "--confidence-level", "0.99999999999999999"], "confidence_level must be"),
+            (["evaluate", "exact.csv", "--confidence-level", "high"], "'high' is not a valid float"),
+            (["evaluate", "exact.csv", "--method", "t"], "unknown method 't'; it may be bootstrap, delta"),
+            (["evaluate", "exact.csv", "--n-resamples", "10"], "n_resamples must be from 100"),
+            (["evaluate", "exact.csv", "--n-resamples", "1000001"], "n_resamples must be from 100 to 1000000"),
+            (["evaluate", "exact.csv", "--n-resamples", "1e3"], "not a valid integer"),
             (["evaluate", "exact.csv", "--seed", "-1"], "not in the range"),
             (["evaluate", "exact.csv", "--seed", "x"], "not a valid integer"),
             (["evaluate", "exact.csv", "--candidates", "0"], "not in the range"),
@@ -344,7 +347,7 @@ class TestBadOptions:
                 ["expect", "exact.csv", "--negatives", "1" + "0" * 14, "--replacement"],
                 "GiB, and no array may",
             ),
-            (["plan", "exact.csv", "other.csv", "--confidence", "0.5"], "confidence must be above 0.5"),
+            (["plan", "exact.csv", "other.csv", "--probability", "0.5"], "probability must be above 0.5"),
             (["plan", "exact.csv", "other.csv", "--metric", "auc@3"], "unknown metric"),
             (["completion", "powershell"], "'powershell' is not one of"),
             (["completion"], "Missing argument"),
@@ -364,21 +367,21 @@ class TestBadOptions:
 CALLS = [
     (["evaluate", "exact.csv"], lambda t: evaluate(t["exact"])),
     (
-        ["evaluate", "exact.csv", "--metrics", "ap,recall@3", "--interval", "delta", "--confidence", "0.9"],
-        lambda t: evaluate(t["exact"], ["ap", "recall@3"], interval="delta", confidence=0.9),
+        ["evaluate", "exact.csv", "--metrics", "ap,recall@3", "--method", "delta", "--confidence-level", "0.9"],
+        lambda t: evaluate(t["exact"], metrics=["ap", "recall@3"], method="delta", confidence_level=0.9),
     ),
     (
-        ["evaluate", "exact.csv", "--seed", "5", "--resamples", "200"],
-        lambda t: evaluate(t["exact"], seed=5, resamples=200),
+        ["evaluate", "exact.csv", "--seed", "5", "--n-resamples", "200"],
+        lambda t: evaluate(t["exact"], seed=5, n_resamples=200),
     ),
-    (["correct", "sampled.csv", "--resamples", "100"], lambda t: correct(t["sampled"], resamples=100)),
+    (["correct", "sampled.csv", "--n-resamples", "100"], lambda t: correct(t["sampled"], n_resamples=100)),
     (
-        ["correct", "sampled.csv", "--estimators", "cls,mle", "--interval", "delta", "--replacement"],
-        lambda t: correct(t["sampled"], estimators=["cls", "mle"], interval="delta", replacement=True),
+        ["correct", "sampled.csv", "--estimators", "cls,mle", "--method", "delta", "--replacement"],
+        lambda t: correct(t["sampled"], estimators=["cls", "mle"], method="delta", replacement=True),
     ),
     (
-        ["correct", "sampled.csv", "--estimators", "mle", "--interval", "delta", "--adaptive"],
-        lambda t: correct(t["sampled"], estimators=["mle"], interval="delta", adaptive=True),
+        ["correct", "sampled.csv", "--estimators", "mle", "--method", "delta", "--adaptive"],
+        lambda t: correct(t["sampled"], estimators=["mle"], method="delta", adaptive=True),
     ),
     (["compare", "exact.csv", "other.csv"], lambda t: compare(t["exact"], t["other"], names=("exact", "other"))),
     (
@@ -387,11 +390,11 @@ CALLS = [
     ),
     (
         ["expect", "exact.csv", "other.csv", "--negatives", "5", "--estimators", "uncorrected,cls"],
-        lambda t: expect({"exact": t["exact"], "other": t["other"]}, 5, estimators=["uncorrected", "cls"]),
+        lambda t: expect({"exact": t["exact"], "other": t["other"]}, negatives=5, estimators=["uncorrected", "cls"]),
     ),
     (
-        ["plan", "exact.csv", "other.csv", "--metric", "ap", "--confidence", "0.8"],
-        lambda t: plan(t["exact"], t["other"], "ap", confidence=0.8, names=("exact", "other")),
+        ["plan", "exact.csv", "other.csv", "--metric", "ap", "--probability", "0.8"],
+        lambda t: plan(t["exact"], t["other"], metric="ap", probability=0.8, names=("exact", "other")),
     ),
 ]  # fmt: skip
 
@@ -448,8 +451,8 @@ class TestNames:
         code, out, _ = run("compare", "exact.csv", f"{name}.csv", "--json")
         assert code == 0
         row = json.loads(out)["rows"][0]
-        assert row["exact.csv"] == 1.0
-        assert row[f"{name}.csv"] == pytest.approx(2 / 3)
+        assert row["value_a"] == 1.0
+        assert row["value_b"] == pytest.approx(2 / 3)
         assert row["users"] == 3
 
     @pytest.mark.parametrize("name", ["model[red]x", "x[", "a[link=b]c", ":smile:", "a b", "ü", "-x"])
@@ -457,15 +460,14 @@ class TestNames:
         (files / f"{name}.csv").write_text(OTHER)
         code, out, err = run("compare", "exact.csv", f"./{name}.csv")
         assert (code, err) == (0, "")
-        assert f"  {name}  " in out.splitlines()[0]
-        assert f"{name} less exact is" in out
+        assert f"The difference ({name} - exact) is" in out
 
     def test_are_without_folder_and_endings_but_paths_where_these_are_alike(self, run, files):
         (files / "b").mkdir()
         for path in ("b/exact.csv", "b/deep.tsv.csv"):
             (files / path).write_text(OTHER)
-        assert run("compare", "exact.csv", "b/deep.tsv.csv")[1].split()[1:3] == ["exact", "deep"]
-        assert run("compare", "exact.csv", "b/exact.csv")[1].split()[1:3] == ["exact.csv", "b/exact.csv"]
+        assert "The difference (deep - exact) is" in run("compare", "exact.csv", "b/deep.tsv.csv")[1]
+        assert "The difference (b/exact.csv - exact.csv) is" in run("compare", "exact.csv", "b/exact.csv")[1]
 
 
 class TestStandardInput:
@@ -474,12 +476,13 @@ class TestStandardInput:
         assert run("evaluate", "-", "--json", stdin=EXACT.encode()) == from_file
 
     def test_beside_a_file(self, run, files):
-        code, out, _ = run("compare", "exact.csv", "-", "--csv", stdin=OTHER.encode())
+        code, out, err = run("compare", "exact.csv", "-", "--csv", stdin=OTHER.encode())
         assert code == 0
-        assert out.splitlines()[0].startswith("metric,exact,stdin,difference")
+        assert out.splitlines()[0].startswith("metric,value_a,value_b,difference")
+        assert "(stdin - exact)" in err
 
     def test_a_list_of_ranks_without_header(self, run):
-        code, out, _ = run("evaluate", "-", "--candidates", 50, "--csv", "--interval", "delta", stdin=b"3\n10\n1\n")
+        code, out, _ = run("evaluate", "-", "--candidates", 50, "--csv", "--method", "delta", stdin=b"3\n10\n1\n")
         assert code == 0
         rows = pd.read_csv(io.StringIO(out))
         assert rows["value"].tolist() == pytest.approx(evaluate([3, 10, 1], candidates=50)["value"].tolist())

@@ -4,18 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sampled_metrics._validation import label_of, labels_of, names_of_two
+from sampled_metrics._validation import check_label, check_labels, check_names
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator_labels
 
 
 @pytest.mark.parametrize("given", ["auc", ["auc"], ("auc",), np.array(["auc"]), pd.Series(["auc"]), {"auc": 1}])
 def test_one_label_in_any_form(given):
-    assert labels_of(given, "metrics") == ["auc"]
+    assert check_labels(given, "metrics") == ["auc"]
 
 
 def test_several_keep_their_order():
-    assert labels_of(("b", "a"), "metrics") == ["b", "a"]
+    assert check_labels(("b", "a"), "metrics") == ["b", "a"]
     assert estimator_labels(["mle", "bv-0.1", "bv-0.01", "mapping-beta-2", "mapping-beta-3"])[:2] == ["mle", "bv-0.1"]
 
 
@@ -35,7 +35,7 @@ def test_several_keep_their_order():
 )
 def test_refuses_and_says_why(given, says):
     with pytest.raises(ConfigError, match=rf"^{says}$"):
-        labels_of(given, "metrics")
+        check_labels(given, "metrics")
 
 
 @pytest.mark.parametrize(
@@ -60,15 +60,15 @@ def test_refuses_an_estimator_that_is_none():
 
 
 def test_a_single_label():
-    assert label_of("auc", "metric") == "auc"
+    assert check_label("auc", "metric") == "auc"
     with pytest.raises(ConfigError, match=r"^metric: a label is text, not \['auc'\]$"):
-        label_of(["auc"], "metric")
+        check_label(["auc"], "metric")
 
 
-def test_names_of_two():
-    assert names_of_two(["old", "new"]) == ("old", "new")
+def test_two_names():
+    assert check_names(["old", "new"]) == ("old", "new")
     for wrong in (None, "AB", ("A",), ("A", "B", "C"), (1, 2), ({}, "B")):
         with pytest.raises(DataError, match=r"^names must be two texts, one for each recommender, not "):
-            names_of_two(wrong)
+            check_names(wrong)
     with pytest.raises(DataError, match=r"^the two recommenders must have different names, not 'A' twice$"):
-        names_of_two(("A", "A"))
+        check_names(("A", "A"))

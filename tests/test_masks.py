@@ -12,7 +12,7 @@ from sampled_metrics.metrics.graded import mean_over_users, ndcg, padded
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.ranking.ranking import rank_table_from_scores
 from sampled_metrics.ranks.table import RankTable
-from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
 from sampled_metrics.sampling.unequal import hansen_hurwitz_rank, thin
 
 RANKS = [1, 3, 2]
@@ -37,22 +37,22 @@ def test_the_message_counts_what_is_masked():
 @pytest.mark.parametrize(
     ("call", "what"),
     [
-        (lambda: evaluate(MASKED, candidates=9), "ranks: rank"),
+        (lambda: evaluate(MASKED, candidates=9), "ranks"),
         (lambda: evaluate(RANKS, candidates=MASKED), "ranks: candidates"),
         (lambda: evaluate(RANKS, candidates=np.ma.masked), "ranks: candidates"),
-        (lambda: correct(MASKED, 9, 5), "sampled ranks: rank"),
-        (lambda: correct(RANKS, 9, MASKED), "sampled ranks: negatives"),
-        (lambda: compare(RANKS, MASKED, candidates=9), "B: rank"),
-        (lambda: expect({"X": MASKED}, 5, candidates=9), "X: rank"),
-        (lambda: plan(MASKED, RANKS, candidates=9), "A: rank"),
-        (lambda: RankTable(np.arange(3), np.full(3, 9), MASKED, np.zeros(3, dtype=int)), "a rank table's above"),
+        (lambda: correct(MASKED, candidates=9, negatives=5), "sampled ranks"),
+        (lambda: correct(RANKS, candidates=9, negatives=MASKED), "sampled ranks: negatives"),
+        (lambda: compare(RANKS, MASKED, candidates=9), "B"),
+        (lambda: expect({"X": MASKED}, negatives=5, candidates=9), "X"),
+        (lambda: plan(MASKED, RANKS, candidates=9), "A"),
+        (lambda: RankTable(np.arange(3), np.full(3, 9), MASKED, np.zeros(3, dtype=int)), "a rank table's column"),
         (lambda: rank_table_from_scores(SCORES, NOTHING, FIRST), "scores"),
         (lambda: rank_table_from_scores(lambda users: SCORES[users], NOTHING, FIRST), "scores"),
         (lambda: rank_table_from_scores(list(SCORES), NOTHING, FIRST), "scores"),
         (lambda: rank_table_from_scores(NOTHING, SCORES, FIRST), "training"),
         (lambda: rank_table_from_scores(np.zeros((3, 4)), np.zeros((3, 4)), MASKED), "held_out"),
         (lambda: rank_table_from_scores(np.zeros((3, 4)), np.zeros((3, 4)), RANKS, user_ids=MASKED), "user_ids"),
-        (lambda: Outcomes.observed(MASKED, 5, 9), "x"),
+        (lambda: SampledRanks(MASKED, 5, 9), "x"),
         (lambda: correct_many(UNCORRECTED, AUC, MASKED, 5, 20), "above"),
         (lambda: thin(SCORES > 0.4, [[0.5, 0.3, 0.2]], 0.1, np.random.default_rng(1)), "above"),
         (lambda: thin([[True] * 3], SCORES, 0.1, np.random.default_rng(1)), "probability"),

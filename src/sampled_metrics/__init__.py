@@ -1,23 +1,77 @@
-"""Sampled metrics for item recommendation: what they are worth, and the true metrics behind them.
+"""Sampled metrics of item recommendation, and the true metrics behind them.
 
-`evaluate`, `correct`, `compare`, `expect` and `plan` are for people who have ranks; the modules below them are the
-parts that they are made of.
+`evaluate`, `correct`, `compare`, `expect` and `plan` take ranks and return tables. The rooms below them hold the parts
+that they are made of (docs/architecture.md).
 """
 
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # at run time they are imported when they are used: a job of the workflow needs few of the modules
-    from sampled_metrics.evaluation import compare, correct, evaluate, expect, plan
+from sampled_metrics.errors import (
+    ConfigError,
+    DataError,
+    DownloadError,
+    NumericError,
+    SampledMetricsError,
+    WriteError,
+)
 
-__all__ = ["compare", "correct", "evaluate", "expect", "plan"]
+if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the workflow needs few of the modules
+    from sampled_metrics.estimators import estimator
+    from sampled_metrics.evaluation.compare import compare
+    from sampled_metrics.evaluation.correct import correct
+    from sampled_metrics.evaluation.evaluate import evaluate
+    from sampled_metrics.evaluation.expect import expect
+    from sampled_metrics.evaluation.plan import plan
+    from sampled_metrics.metrics.held_out import metric
+    from sampled_metrics.ranking.ranking import rank_table_from_scores
+    from sampled_metrics.ranks.table import RankTable, read_ranks
+
+__all__ = [
+    "ConfigError",
+    "DataError",
+    "DownloadError",
+    "NumericError",
+    "RankTable",
+    "SampledMetricsError",
+    "WriteError",
+    "__version__",
+    "compare",
+    "correct",
+    "estimator",
+    "evaluate",
+    "expect",
+    "metric",
+    "plan",
+    "rank_table_from_scores",
+    "read_ranks",
+]
+
+_MODULES = {
+    "RankTable": "ranks.table",
+    "compare": "evaluation",
+    "correct": "evaluation",
+    "estimator": "estimators",
+    "evaluate": "evaluation",
+    "expect": "evaluation",
+    "metric": "metrics.held_out",
+    "plan": "evaluation",
+    "rank_table_from_scores": "ranking.ranking",
+    "read_ranks": "ranks.table",
+}
+
+try:
+    __version__ = version("sampled-metrics")
+except PackageNotFoundError:  # used from a checkout, without installation
+    __version__ = "0+unknown"
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
-        return getattr(import_module("sampled_metrics.evaluation"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__})

@@ -99,7 +99,7 @@ def refuse_masked(values: Any, what: str) -> None:
         raise DataError(f"{what}: has {masked} masked, and none may be missing; leave out what has no number")
 
 
-def label_of(given: Any, what: str) -> str:
+def check_label(given: Any, what: str) -> str:
     """Return a label.
 
     Args:
@@ -114,7 +114,7 @@ def label_of(given: Any, what: str) -> str:
     return given
 
 
-def labels_of(given: str | Sequence[str], what: str) -> list[str]:
+def check_labels(given: str | Sequence[str], what: str) -> list[str]:
     """Return labels as a list.
 
     Args:
@@ -125,7 +125,7 @@ def labels_of(given: str | Sequence[str], what: str) -> list[str]:
         ConfigError: there are none, one is no text, or one is there twice.
     """
     try:
-        labels = [given] if isinstance(given, str) else [label_of(each, what) for each in given]
+        labels = [given] if isinstance(given, str) else [check_label(each, what) for each in given]
     except TypeError:
         raise ConfigError(f"{what}: give one label or a list of them, not {shown(given)}") from None
     if not labels:
@@ -136,7 +136,7 @@ def labels_of(given: str | Sequence[str], what: str) -> list[str]:
     return labels
 
 
-def names_of_two(given: Any) -> tuple[str, str]:
+def check_names(given: Any) -> tuple[str, str]:
     """Return the names of two recommenders.
 
     Raises:

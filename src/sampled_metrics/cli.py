@@ -4,7 +4,6 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterable
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +15,15 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from sampled_metrics import __version__
 from sampled_metrics.errors import DataError, SampledMetricsError
 from sampled_metrics.evaluation import compare, correct, evaluate, expect, plan
-from sampled_metrics.evaluation.compare import COLUMNS
 from sampled_metrics.evaluation.correct import ESTIMATORS
 from sampled_metrics.evaluation.evaluate import METRICS
 from sampled_metrics.evaluation.plan import ESTIMATORS as PLANNED
 from sampled_metrics.evaluation.result import Result, cell
-from sampled_metrics.ranks.csv import CsvTable, read_stream, read_table
-from sampled_metrics.ranks.sampled_csv import SAMPLED, sampled_ranks_of
-from sampled_metrics.ranks.table import RANKS, RankTable, ranks_of
+from sampled_metrics.ranks.csv import read_columns, read_stream
+from sampled_metrics.ranks.frames import Columns
 
 NAME = "sampled-metrics"
 
@@ -53,13 +51,6 @@ def main(arguments: list[str] | None = None) -> None:
 def _fail(message: str, code: int = 2) -> None:
     sys.stderr.write(f"error: {' '.join(message.split())}\n")
     sys.exit(code)
-
-
-def _version() -> str:
-    try:
-        return version(NAME)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 # --- what the commands share ------------------------------------------------------------------------------------------
@@ -111,15 +102,15 @@ REPLACEMENT = click.option("--replacement", is_flag=True, help="A negative could
 def _intervals(default: str | None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Options of the intervals, of the method that is the verb's own unless stated."""
     return _options(
-        click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals."),
+        click.option("--confidence-level", type=float, default=0.95, show_default=True, help="Of the intervals."),
         click.option(
-            "--interval",
+            "--method",
             default=default,
             show_default=default or "delta; bootstrap for estimators that are not linear",
             metavar="bootstrap|delta",
-            help="How they are made.",
+            help="How intervals are computed.",
         ),
-        click.option("--resamples", type=int, default=1000, show_default=True, help="Bootstrap samples."),
+        click.option("--n-resamples", type=int, default=1000, show_default=True, help="Bootstrap samples."),
         click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap."),
     )
 
@@ -130,25 +121,18 @@ OUTPUT = _options(
 )
 
 
-def _read(path: str, holds: str) -> CsvTable:
+def _read(path: str) -> Columns:
     if path == "-":
         if sys.stdin is None:
             raise DataError("stdin: is closed")
-        return read_stream(sys.stdin.buffer, "stdin", holds, single="rank")
-    return read_table(path, holds, single="rank")
-
-
-def _exact(path: str, candidates: int | None) -> RankTable:
-    return ranks_of(_read(path, RANKS), candidates)
+        return read_stream(sys.stdin.buffer, "stdin")
+    return read_columns(path)
 
 
 def _names(paths: tuple[str, ...]) -> list[str]:
-    """What to call recommenders: their files' names without folder and endings, or their paths.
-
-    They are called by their paths where these names are alike, or are those of columns.
-    """
+    """Return the names of recommenders: the names of their files without folder and endings, or paths if these repeat."""
     names = ["stdin" if path == "-" else Path(path).name.split(".")[0] or path for path in paths]
-    if len(set(names)) < len(names) or set(names) & set(COLUMNS):
+    if len(set(names)) < len(names):
         names = list(paths)
     if len(set(names)) < len(names):
         raise DataError(f"{next(name for name in names if names.count(name) > 1)}: is given twice")
@@ -201,7 +185,7 @@ def _plain(value: Any) -> Any:
     epilog="Files are csv, gzip where the name ends in .gz; - is standard input. 'sampled-metrics COMMAND --help' has "
     "an example of each.",
 )
-@click.version_option(_version(), prog_name=NAME)
+@click.version_option(__version__, prog_name=NAME)
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Metrics of recommenders from ranks, exact or among sampled negatives."""
@@ -215,7 +199,7 @@ def cli(context: click.Context) -> None:
     cls=_Formatted,
     short_help="Exact metrics of ranks, with intervals.",
     epilog="  sampled-metrics evaluate ranks.csv --metrics recall@10,ndcg@10,auc\n\n"
-    "  ranks.csv: user,candidates,rank    or    user,candidates,above,tied    or one rank a line and --candidates",
+    "  ranks.csv: user,candidates,rank    or    user,candidates,above,tied    or one rank per line and --candidates",
 )
 @click.argument("ranks", type=FILE)
 @METRIC_LIST
@@ -224,7 +208,7 @@ def cli(context: click.Context) -> None:
 @OUTPUT
 def _evaluate(ranks: str, metrics: tuple[str, ...], candidates: int | None, form: str | None, **options: Any) -> None:
     """Exact metrics of ranks among all candidates, with intervals."""
-    _show(evaluate(_exact(ranks, candidates), metrics, progress=_progress, **options), form)
+    _show(evaluate(_read(ranks), metrics=metrics, candidates=candidates, progress=_progress, **options), form)
 
 
 @cli.command(
@@ -232,7 +216,7 @@ def _evaluate(ranks: str, metrics: tuple[str, ...], candidates: int | None, form
     cls=_Formatted,
     short_help="The true metrics behind sampled ranks.",
     epilog="  sampled-metrics correct mine.csv --candidates 3541 --negatives 100 --metrics recall@10,ndcg@10\n\n"
-    "  mine.csv: a column rank, from 1 to 101 here, or one rank a line; user, candidates, negatives if they differ",
+    "  mine.csv: a column rank, from 1 to 101 here, or one rank per line; user, candidates, negatives if they differ",
 )
 @click.argument("ranks", type=FILE)
 @CANDIDATES
@@ -257,9 +241,10 @@ def _correct(
     **options: Any,
 ) -> None:
     """The true metrics behind ranks among sampled negatives, with intervals."""
-    sampled = sampled_ranks_of(_read(ranks, SAMPLED), candidates, negatives, replacement=replacement)
     corrected = correct(
-        sampled,
+        _read(ranks),
+        candidates=candidates,
+        negatives=negatives,
         replacement=replacement,
         estimators=estimators,
         metrics=metrics,
@@ -302,17 +287,12 @@ def _compare(
     Ranks are sampled if --negatives is given or there is a column negatives, and exact if not.
     """
     first, second = _names((one, other))
-    tables = [_read(path, RANKS if negatives is None else SAMPLED) for path in (one, other)]
-    if negatives is not None or any("negatives" in table for table in tables):
-        of_both: list[Any] = [
-            sampled_ranks_of(table, candidates, negatives, replacement=replacement) for table in tables
-        ]
-    else:
-        of_both = [ranks_of(table, candidates) for table in tables]
     compared = compare(
-        of_both[0],
-        of_both[1],
-        metrics,
+        _read(one),
+        _read(other),
+        metrics=metrics,
+        candidates=candidates,
+        negatives=negatives,
         replacement=replacement,
         estimator=estimator,
         names=(first, second),
@@ -347,20 +327,30 @@ def _expect(
     form: str | None,
 ) -> None:
     """What sampled metrics would show of exact ranks, and whether they would order recommenders wrongly."""
-    tables = {name: _exact(path, candidates) for name, path in zip(_names(ranks), ranks, strict=True)}
-    _show(expect(tables, negatives, metrics, replacement=replacement, estimators=estimators), form)
+    tables = {name: _read(path) for name, path in zip(_names(ranks), ranks, strict=True)}
+    expected = expect(
+        tables,
+        negatives=negatives,
+        metrics=metrics,
+        replacement=replacement,
+        estimators=estimators,
+        candidates=candidates,
+    )
+    _show(expected, form)
 
 
 @cli.command(
     "plan",
     cls=_Formatted,
     short_help="How many negatives, or users, it takes.",
-    epilog="  sampled-metrics plan x.csv y.csv --metric recall@10 --confidence 0.95",
+    epilog="  sampled-metrics plan x.csv y.csv --metric recall@10 --probability 0.95",
 )
 @click.argument("one", type=FILE)
 @click.argument("other", type=FILE)
 @click.option("--metric", default="recall@10", show_default=True, help="The metric by which to order.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Wanted chance of the right order.")
+@click.option(
+    "--probability", type=float, default=0.95, show_default=True, help="Wanted probability of the right order."
+)
 @click.option(
     "--estimators", type=_Labels(), default=",".join(PLANNED), show_default=True, help="With commas between them."
 )
@@ -371,7 +361,7 @@ def _plan(
     one: str,
     other: str,
     metric: str,
-    confidence: float,
+    probability: float,
     estimators: tuple[str, ...],
     candidates: int | None,
     replacement: bool,
@@ -380,12 +370,13 @@ def _plan(
     """How many negatives, and users, it takes to order two recommenders rightly; from exact ranks."""
     first, second = _names((one, other))
     planned = plan(
-        _exact(one, candidates),
-        _exact(other, candidates),
-        metric,
-        confidence=confidence,
+        _read(one),
+        _read(other),
+        metric=metric,
+        probability=probability,
         estimators=estimators,
         replacement=replacement,
+        candidates=candidates,
         names=(first, second),
         progress=_progress,
     )

@@ -45,13 +45,15 @@ class TestValues:
         """γ = 1, eq. 26: w_x = Σ_r P(r | x) f(r) under a uniform prior."""
         P = likelihood(6, 2)
         counts = np.bincount(np.array(SAMPLED) - 1, minlength=3)
-        table = correct(SAMPLED, 6, 2, estimators=["bv-1"], metrics=["recall@2", "ap"])
+        table = correct(SAMPLED, candidates=6, negatives=2, estimators=["bv-1"], metrics=["recall@2", "ap"])
         for metric, f in (("recall@2", np.arange(1, 7) <= 2), ("ap", 1 / np.arange(1, 7))):
             weights = [(P[:, x] * f).sum() / P[:, x].sum() for x in range(3)]
             assert value(table, "bv-1", metric) == pytest.approx(counts @ weights / 8)
 
     def test_uncorrected_is_the_metric_of_the_sampled_rank(self):
-        table = correct(SAMPLED, 6, 2, estimators=["uncorrected"], metrics=["recall@2", "ap", "auc"])
+        table = correct(
+            SAMPLED, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["recall@2", "ap", "auc"]
+        )
         assert value(table, "uncorrected", "recall@2") == pytest.approx(7 / 8)
         assert value(table, "uncorrected", "ap") == pytest.approx((5 + 2 / 2 + 1 / 3) / 8)
         assert value(table, "uncorrected", "auc") == pytest.approx((5 + 2 / 2 + 0) / 8)
@@ -59,7 +61,7 @@ class TestValues:
     def test_mle_is_em_in_loops(self):
         P = likelihood(6, 2)
         prior = em(P, np.bincount(np.array(SAMPLED) - 1, minlength=3) / 8)
-        table = correct(SAMPLED, 6, 2, estimators=["mle"], metrics=["recall@2", "ap", "auc"])
+        table = correct(SAMPLED, candidates=6, negatives=2, estimators=["mle"], metrics=["recall@2", "ap", "auc"])
         assert value(table, "mle", "recall@2") == pytest.approx(prior[:2].sum())
         assert value(table, "mle", "ap") == pytest.approx(prior @ (1 / np.arange(1, 7)))
         assert value(table, "mle", "auc") == pytest.approx(prior @ (np.arange(5, -1, -1) / 5))
@@ -67,7 +69,7 @@ class TestValues:
     def test_a_sample_of_everything_needs_no_correction(self):
         ranks = [1, 4, 2, 2, 7]
         exact = evaluate(ranks, candidates=7)
-        table = correct(ranks, 7, 6, estimators=["uncorrected", "rank-estimate", "bv-0", "bv-0.1"])
+        table = correct(ranks, candidates=7, negatives=6, estimators=["uncorrected", "rank-estimate", "bv-0", "bv-0.1"])
         for estimator in ("uncorrected", "rank-estimate", "bv-0"):
             of_one = table[table["estimator"] == estimator]
             for column in ("value", "low", "high", "standard_error"):
@@ -76,8 +78,8 @@ class TestValues:
 
     def test_users_with_numbers_of_their_own(self):
         """Each half by itself, and then by the users' shares."""
-        few = correct([1, 2, 1], 6, 2, estimators=["bv-0.1"])
-        many = correct([1, 3, 2, 5, 1], 9, 4, estimators=["bv-0.1"])
+        few = correct([1, 2, 1], candidates=6, negatives=2, estimators=["bv-0.1"])
+        many = correct([1, 3, 2, 5, 1], candidates=9, negatives=4, estimators=["bv-0.1"])
         frame = pd.DataFrame(
             {"rank": [1, 2, 1, 1, 3, 2, 5, 1], "negatives": [2] * 3 + [4] * 5, "candidates": [6] * 3 + [9] * 5}
         )
@@ -88,7 +90,7 @@ class TestValues:
 class TestIntervals:
     @pytest.mark.parametrize("estimator", ["uncorrected", "bv-1", "mle"])
     def test_delta_is_the_jackknife_over_users(self, estimator):
-        arguments = {"candidates": 6, "negatives": 2, "estimators": [estimator], "interval": "delta"}
+        arguments = {"candidates": 6, "negatives": 2, "estimators": [estimator], "method": "delta"}
         table = correct(SAMPLED, **arguments)
         left_out = np.array(
             [correct(np.delete(SAMPLED, user), **arguments)["value"].to_numpy() for user in range(len(SAMPLED))]
@@ -100,7 +102,9 @@ class TestIntervals:
     def test_bootstrap_is_scipys_over_users(self):
         rng = np.random.default_rng(2)
         sampled = rng.geometric(0.3, size=150).clip(max=11)
-        table = correct(sampled, 40, 10, estimators=["bv-1"], metrics=["recall@3"], resamples=20_000)
+        table = correct(
+            sampled, candidates=40, negatives=10, estimators=["bv-1"], metrics=["recall@3"], n_resamples=20_000
+        )
         P = likelihood_of_many(40, 10)
         weights = (P[:3].sum(axis=0)) / P.sum(axis=0)
         other = stats.bootstrap(
@@ -116,7 +120,11 @@ class TestIntervals:
         n, m, rank, users = 200, 20, 15, 400
         tables = [
             correct(
-                1 + rng.hypergeometric(rank - 1, n - rank, m, size=users), n, m, estimators=["bv-0.1"], interval=how
+                1 + rng.hypergeometric(rank - 1, n - rank, m, size=users),
+                candidates=n,
+                negatives=m,
+                estimators=["bv-0.1"],
+                method=how,
             )
             for _ in range(100)
             for how in ("delta", "bootstrap")
@@ -127,7 +135,13 @@ class TestIntervals:
             assert errors.mean(axis=0) == pytest.approx(values.std(axis=0, ddof=1), rel=0.25)
 
     def test_every_value_has_one(self):
-        table = correct(SAMPLED, 6, 2, estimators=["uncorrected", "cls", "bv-0.1", "mle", "mes"], resamples=100)
+        table = correct(
+            SAMPLED,
+            candidates=6,
+            negatives=2,
+            estimators=["uncorrected", "cls", "bv-0.1", "mle", "mes"],
+            n_resamples=100,
+        )
         assert table[["value", "low", "high", "standard_error"]].notna().all(axis=None)
         assert (table["low"] <= table["high"]).all()
         assert table["users"].eq(8).all()
@@ -142,29 +156,29 @@ class TestBias:
         """What uncorrected AP shows on average, less the AP, if ranks were as EM finds them."""
         P = likelihood(6, 2)
         prior = em(P, np.bincount(np.array(SAMPLED) - 1, minlength=3) / 8)
-        table = correct(SAMPLED, 6, 2, estimators=["uncorrected", "bv-1"], metrics=["ap"])
+        table = correct(SAMPLED, candidates=6, negatives=2, estimators=["uncorrected", "bv-1"], metrics=["ap"])
         f = 1 / np.arange(1, 7)
         assert value(table, "uncorrected", "ap", "bias") == pytest.approx(prior @ (P @ [1, 1 / 2, 1 / 3] - f))
         posterior = (P * f[:, np.newaxis]).sum(axis=0) / P.sum(axis=0)
         assert value(table, "bv-1", "ap", "bias") == pytest.approx(prior @ (P @ posterior - f))
 
     def test_is_missing_where_it_is_not_known(self):
-        table = correct(SAMPLED, 6, 2, estimators=["mle", "bv-0.1"])
+        table = correct(SAMPLED, candidates=6, negatives=2, estimators=["mle", "bv-0.1"])
         assert table["bias"].isna().tolist() == [True] * 4 + [False] * 4
         many = pd.DataFrame({"rank": 1, "candidates": range(10, 31), "negatives": 5})
         assert correct(many, estimators=["bv-0.1"])["bias"].isna().all()
 
     def test_auc_has_none_uncorrected(self):
-        table = correct(SAMPLED, 6, 2, estimators=["uncorrected"], metrics=["auc"])
+        table = correct(SAMPLED, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["auc"])
         assert table["bias"].item() == pytest.approx(0, abs=1e-12)
 
     def test_a_remark_says_where_it_is_large(self):
         rng = np.random.default_rng(1)
         ranks = rng.integers(1, 40, size=3000)  # all in the best hundredth
         sampled = 1 + rng.hypergeometric(ranks - 1, 3541 - ranks, 100)
-        table = correct(sampled, 3541, 100, estimators=["bv-1", "mle"], interval="delta")
+        table = correct(sampled, candidates=3541, negatives=100, estimators=["bv-1", "mle"], method="delta")
         remark = next(each for each in table.remarks if each.startswith("BV 1: "))
-        assert "its interval is around what it gives on average, not around the truth" in remark
+        assert "the interval ignores the bias of the estimator" in remark
         truth = (ranks <= 10).mean()
         row = table.iloc[0]
         assert row["high"] < truth  # the interval misses, and the bias says on which side, and by about how much
@@ -173,41 +187,48 @@ class TestBias:
 
     def test_no_remark_where_it_is_rounding(self):
         """Every rank of 50 is among the first 60: Recall@60 is 1, and so are all weights but for rounding."""
-        table = correct([1, 5, 90, 101], 50, 100, replacement=True, estimators=["bv-0.1"], metrics=["recall@60"])
+        table = correct(
+            [1, 5, 90, 101],
+            candidates=50,
+            negatives=100,
+            replacement=True,
+            estimators=["bv-0.1"],
+            metrics=["recall@60"],
+        )
         assert table["bias"].item() == pytest.approx(0, abs=1e-12)
         assert not table.remarks
 
     def test_remarks_on_uncorrected_and_mes(self):
-        uncorrected = correct(SAMPLED, 6, 2, estimators=["uncorrected"], metrics=["ap", "auc"])
+        uncorrected = correct(SAMPLED, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["ap", "auc"])
         assert any(each.startswith("Uncorrected: ") for each in uncorrected.remarks)
-        assert not correct(SAMPLED, 6, 2, estimators=["uncorrected"], metrics=["auc"]).remarks
-        mes = correct(SAMPLED, 6, 2, estimators=["mes"], interval="delta")
+        assert not correct(SAMPLED, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["auc"]).remarks
+        mes = correct(SAMPLED, candidates=6, negatives=2, estimators=["mes"], method="delta")
         assert any("MES: its AUC is far too low" in each for each in mes.remarks)
 
 
 class TestForms:
     def test_of_the_same_ranks_give_the_same(self):
-        table = correct(SAMPLED, 6, 2)
+        table = correct(SAMPLED, candidates=6, negatives=2)
         frame = pd.DataFrame({"rank": SAMPLED, "user": list("abcdefgh"), "candidates": 6, "negatives": 2})
         for other in (
-            correct(np.array(SAMPLED), [6] * 8, [2] * 8),
-            correct(pd.Series(SAMPLED, index=list("hgfedcba")), 6, 2),
+            correct(np.array(SAMPLED), candidates=[6] * 8, negatives=[2] * 8),
+            correct(pd.Series(SAMPLED, index=list("hgfedcba")), candidates=6, negatives=2),
             correct(frame),
-            correct(frame[["rank"]], 6, 2),
+            correct(frame[["rank"]], candidates=6, negatives=2),
         ):
             pd.testing.assert_frame_equal(pd.DataFrame(other), pd.DataFrame(table))
 
     def test_columns_are_those_that_are_promised(self):
-        table = correct(SAMPLED, 6, 2)
+        table = correct(SAMPLED, candidates=6, negatives=2)
         assert list(table.columns) == [
             "estimator", "metric", "value", "low", "high", "standard_error", "bias", "users"
         ]  # fmt: skip
         assert table["estimator"].unique().tolist() == ["bv-0.1", "bv-0.01", "mle"]
 
     def test_with_replacement_there_may_be_more_negatives_than_items(self):
-        assert len(correct([1, 5, 9], 4, 8, replacement=True)) == 12
-        with pytest.raises(DataError, match="8 negatives without replacement, of 3 that there are"):
-            correct([1, 5, 9], 4, 8)
+        assert len(correct([1, 5, 9], candidates=4, negatives=8, replacement=True)) == 12
+        with pytest.raises(DataError, match="8 negatives cannot be sampled without replacement from 3"):
+            correct([1, 5, 9], candidates=4, negatives=8)
 
     def test_adaptive_samples_are_for_mle_alone(self):
         frame = pd.DataFrame({"rank": [1, 2, 1, 3], "negatives": [8, 2, 16, 2], "candidates": 30})
@@ -223,23 +244,25 @@ class TestForms:
             ({"metrics": ["ap", "ap"]}, "metrics: 'ap' is there twice"),
             ({"metrics": None}, "metrics: give one label or a list of them, not None"),
             ({"seed": -1}, "seed must be a whole number, 0 or more, not -1"),
-            ({"resamples": 100.5}, "resamples must be a whole number, 100 or more, not 100.5"),
+            ({"n_resamples": 100.5}, "resamples must be a whole number, 100 or more, not 100.5"),
         ],
     )
     def test_refuses_and_says_why(self, arguments, says):
         with pytest.raises(ConfigError, match=says):
-            correct(SAMPLED, 6, 2, **arguments)
+            correct(SAMPLED, candidates=6, negatives=2, **arguments)
 
     @pytest.mark.parametrize("label", ["bv", "bv-2", "mle-0", "none", "bv-0.1.2", ""])
     def test_refuses_estimators_that_there_are_not(self, label):
         with pytest.raises(ConfigError):
-            correct(SAMPLED, 6, 2, estimators=[label])
+            correct(SAMPLED, candidates=6, negatives=2, estimators=[label])
 
 
 class TestSize:
     def test_what_needs_no_probabilities_takes_any_number_of_candidates(self):
         """Rank estimate, eq. 20: of 10¹⁵ + 1 candidates, x = 3 of 100 is rank 1 + 3 · 10¹³."""
-        table = correct([1, 4], 10**15 + 1, 100, estimators=["uncorrected", "rank-estimate"], metrics=["ap"])
+        table = correct(
+            [1, 4], candidates=10**15 + 1, negatives=100, estimators=["uncorrected", "rank-estimate"], metrics=["ap"]
+        )
         assert value(table, "uncorrected", "ap") == pytest.approx((1 + 1 / 4) / 2)
         assert value(table, "rank-estimate", "ap") == pytest.approx((1 + 1 / (1 + 3 * 10**13)) / 2, rel=1e-15)
         assert table["bias"].isna().all()
@@ -247,15 +270,15 @@ class TestSize:
     @pytest.mark.parametrize("label", ["cls", "bv-0.1", "mle", "mes", "bv-0.1-mle", "mapping-linear"])
     def test_what_would_take_too_much_memory_is_refused_in_one_line(self, label):
         with pytest.raises(DataError, match=r"would take [0-9.e+]+ GiB, and no array may take more than 4; take an "):
-            correct([1, 4], 10**10, 100, estimators=[label], metrics=["auc"])
+            correct([1, 4], candidates=10**10, negatives=100, estimators=[label], metrics=["auc"])
 
     def test_more_negatives_than_can_be_held_are_refused(self):
         with pytest.raises(DataError, match=r"weights of uncorrected for m = 10+ negatives.* GiB.*; take fewer"):
-            correct([1, 4], 10**13, 10**12, estimators=["uncorrected"])
+            correct([1, 4], candidates=10**13, negatives=10**12, estimators=["uncorrected"])
 
     def test_blocks_of_resamples_change_nothing(self, monkeypatch):
-        whole = correct(SAMPLED, 6, 2, estimators=["mle", "bv-0.1-mle"], resamples=100)
+        whole = correct(SAMPLED, candidates=6, negatives=2, estimators=["mle", "bv-0.1-mle"], n_resamples=100)
         monkeypatch.setattr("sampled_metrics.evaluation.intervals._NUMBERS", 50)
-        blocks = correct(SAMPLED, 6, 2, estimators=["mle", "bv-0.1-mle"], resamples=100)
+        blocks = correct(SAMPLED, candidates=6, negatives=2, estimators=["mle", "bv-0.1-mle"], n_resamples=100)
         for column in ("value", "low", "high", "standard_error"):
             assert blocks[column].to_numpy() == pytest.approx(whole[column].to_numpy(), rel=1e-12)

@@ -20,7 +20,9 @@ def by_metric(table):
 
 class TestValues:
     def test_are_means_by_hand(self):
-        found = by_metric(evaluate(RANKS, ["recall@2", "recall@10", "ndcg@3", "ap", "mrr@2", "auc"], candidates=N))
+        found = by_metric(
+            evaluate(RANKS, metrics=["recall@2", "recall@10", "ndcg@3", "ap", "mrr@2", "auc"], candidates=N)
+        )
         assert found["recall@2"] == pytest.approx(2 / 5)
         assert found["recall@10"] == pytest.approx(4 / 5)
         assert found["ndcg@3"] == pytest.approx((1 + 0.5 + 0 + 1 / log2(3) + 0.5) / 5)
@@ -31,7 +33,7 @@ class TestValues:
     def test_ties_count_in_expectation(self):
         """Ranks 1 to 3, each as likely; and rank 2 alone."""
         ranks = pd.DataFrame({"above": [0, 1], "tied": [2, 0], "candidates": [11, 21]})
-        found = by_metric(evaluate(ranks, ["recall@2", "ap", "auc", "ndcg@2", "precision@2"]))
+        found = by_metric(evaluate(ranks, metrics=["recall@2", "ap", "auc", "ndcg@2", "precision@2"]))
         assert found["recall@2"] == pytest.approx((2 / 3 + 1) / 2)
         assert found["precision@2"] == pytest.approx((2 / 3 + 1) / 4)
         assert found["ap"] == pytest.approx(((1 + 1 / 2 + 1 / 3) / 3 + 1 / 2) / 2)
@@ -47,7 +49,7 @@ class TestValues:
 
 class TestIntervals:
     def test_delta_is_the_textbook_interval(self):
-        table = evaluate(RANKS, ["ap", "auc"], candidates=N, interval="delta", confidence=0.9)
+        table = evaluate(RANKS, metrics=["ap", "auc"], candidates=N, method="delta", confidence_level=0.9)
         for row, values in zip(
             table.itertuples(), (1 / np.array(RANKS), 1 - (np.array(RANKS) - 1) / (N - 1)), strict=True
         ):
@@ -67,7 +69,7 @@ class TestIntervals:
 
     def test_a_quarter_of_the_width_with_sixteen_times_the_users(self):
         ranks = np.random.default_rng(1).integers(1, 100, size=300)
-        few, many = (evaluate(each, candidates=100, interval="delta") for each in (ranks, np.tile(ranks, 16)))
+        few, many = (evaluate(each, candidates=100, method="delta") for each in (ranks, np.tile(ranks, 16)))
         assert many["value"].to_numpy() == pytest.approx(few["value"].to_numpy())
         assert many["standard_error"].to_numpy() == pytest.approx(few["standard_error"].to_numpy() / 4, rel=2e-3)
 
@@ -94,12 +96,12 @@ class TestRefusals:
             ({"metrics": ["auc@5"]}, ConfigError, "unknown metric"),
             ({"metrics": ["auc", "auc"]}, ConfigError, "metrics: 'auc' is there twice; give each label once"),
             ({"metrics": [3]}, ConfigError, "metrics: a label is text, not 3"),
-            ({"confidence": 95}, ConfigError, "confidence"),
-            ({"confidence": "a"}, ConfigError, "confidence must be a number above 0 and below 1, not 'a'"),
+            ({"confidence_level": 95}, ConfigError, "confidence"),
+            ({"confidence_level": "a"}, ConfigError, "confidence_level must be a number above 0 and below 1, not 'a'"),
             ({"seed": -1}, ConfigError, "seed must be a whole number, 0 or more, not -1"),
-            ({"interval": "t"}, ConfigError, "unknown interval"),
-            ({"resamples": 5}, ConfigError, "resamples"),
-            ({"candidates": 11}, DataError, "user 3: above .11."),
+            ({"method": "t"}, ConfigError, "unknown method"),
+            ({"n_resamples": 5}, ConfigError, "resamples"),
+            ({"candidates": 11}, DataError, "row 3: rank 12 .ties included. is above"),
             ({"candidates": None}, DataError, "candidates"),
             ({"ranks": [1]}, DataError, "two users or more, not 1"),
             ({"ranks": pd.DataFrame({"rank": RANKS, "negatives": 9})}, DataError, "ranks: has a column negatives, so"),

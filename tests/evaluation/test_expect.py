@@ -23,7 +23,7 @@ class TestClosedForms:
     @pytest.mark.parametrize("replacement", [False, True])
     @pytest.mark.parametrize("m", [1, 7, 29])
     def test_of_auc_is_auc(self, m, replacement):
-        found = expect(RANKS, m, ["auc"], candidates=30, replacement=replacement)
+        found = expect(RANKS, negatives=m, metrics=["auc"], candidates=30, replacement=replacement)
         assert found["expected"][0] == pytest.approx(np.mean([1 - (r - 1) / 29 for r in RANKS]), rel=1e-12)
         assert found["exact"][0] == pytest.approx(found["expected"][0], rel=1e-12)
 
@@ -34,13 +34,13 @@ class TestClosedForms:
         for r in RANKS:
             p = (r - 1) / (n - 1)
             tails.append(sum(comb(m, x) * p**x * (1 - p) ** (m - x) for x in range(k)))
-        found = expect(RANKS, m, [f"recall@{k}"], candidates=n, replacement=True)
+        found = expect(RANKS, negatives=m, metrics=[f"recall@{k}"], candidates=n, replacement=True)
         assert found["expected"][0] == pytest.approx(np.mean(tails), rel=1e-12)
 
     def test_of_recall_without_replacement_is_a_hypergeometric_tail(self):
         m, k, n = 12, 3, 30
         tails = [sum(comb(r - 1, x) * comb(n - r, m - x) for x in range(k)) / comb(n - 1, m) for r in RANKS]
-        found = expect(RANKS, m, [f"recall@{k}"], candidates=n)
+        found = expect(RANKS, negatives=m, metrics=[f"recall@{k}"], candidates=n)
         assert found["expected"][0] == pytest.approx(np.mean(tails), rel=1e-12)
 
     def test_of_average_precision_is_that_of_a_truncated_geometric_sum(self):
@@ -50,17 +50,17 @@ class TestClosedForms:
         for r in RANKS[1:]:
             p = (r - 1) / (n - 1)
             means.append((1 - (1 - p) ** (m + 1)) / ((m + 1) * p))
-        found = expect(RANKS, m, ["ap"], candidates=n, replacement=True)
+        found = expect(RANKS, negatives=m, metrics=["ap"], candidates=n, replacement=True)
         assert found["expected"][0] == pytest.approx(np.mean(means), rel=1e-12)
 
     def test_of_a_sample_of_everything_is_exact_and_does_not_vary(self):
-        found = expect(RANKS, 29, candidates=30)
+        found = expect(RANKS, negatives=29, candidates=30)
         assert found["expected"].to_numpy() == pytest.approx(found["exact"].to_numpy(), rel=1e-12)
         assert found["deviation"].to_numpy() == pytest.approx(0, abs=1e-7)
 
     def test_of_users_with_ties_and_candidates_of_their_own(self):
         ranks = pd.DataFrame({"candidates": [6, 9], "above": [0, 3], "tied": [2, 0]})
-        found = expect(ranks, 2, ["recall@1", "auc"])
+        found = expect(ranks, negatives=2, metrics=["recall@1", "auc"])
 
         def first(n, rank):
             return comb(n - rank, 2) / comb(n - 1, 2)
@@ -77,7 +77,7 @@ class TestSimulation:
         rng = np.random.default_rng(5)
         m, n, repetitions = 6, 30, 20_000
         x = np.stack([rng.hypergeometric(r - 1, n - r, m, size=repetitions) for r in RANKS], axis=1)
-        found = expect(RANKS, m, ["recall@2", "ap"], candidates=n)
+        found = expect(RANKS, negatives=m, metrics=["recall@2", "ap"], candidates=n)
         for metric, values in (("recall@2", x < 2), ("ap", 1 / (x + 1))):
             means = values.mean(axis=1)
             assert by_metric(found)[metric] == pytest.approx(means.mean(), abs=4 * means.std() / np.sqrt(repetitions))
@@ -88,7 +88,7 @@ class TestWrongOrder:
     def test_two_recommenders_that_sampling_swaps(self):
         """B has one user at the top and the others far down; A has all in between."""
         a, b = [20] * 10, [1] * 3 + [900] * 7
-        found = expect({"A": a, "B": b}, 50, ["recall@10"], candidates=1000)
+        found = expect({"A": a, "B": b}, negatives=50, metrics=["recall@10"], candidates=1000)
         exact = dict(zip(found["recommender"], found["exact"], strict=True))
         assert exact == {"A": 0.0, "B": 0.3}
         assert len(found.remarks) == 1
@@ -97,13 +97,13 @@ class TestWrongOrder:
         )
 
     def test_is_not_said_of_a_right_one_or_of_equals(self):
-        assert expect({"A": [5] * 4, "B": [1] * 4}, 50, candidates=1000).remarks == ()
-        assert expect({"A": [5, 1], "B": [1, 5]}, 50, candidates=1000).remarks == ()
+        assert expect({"A": [5] * 4, "B": [1] * 4}, negatives=50, candidates=1000).remarks == ()
+        assert expect({"A": [5, 1], "B": [1, 5]}, negatives=50, candidates=1000).remarks == ()
 
     def test_of_the_published_ranks_is_that_of_the_paper(self):
         """Table 3: exactly Z > Y > X on Recall@10; among 100 negatives 66.77, 56.53 and 54.16 the other way round."""
         tables = {name: read_ranks(PUBLISHED / f"{name}.csv.gz") for name in "XYZ"}
-        found = expect(tables, 100, ["recall@10", "auc"])
+        found = expect(tables, negatives=100, metrics=["recall@10", "auc"])
         recall = found[found["metric"] == "recall@10"].set_index("recommender")
         assert (100 * recall["exact"]).round(2).to_dict() == {"X": 7.80, "Y": 8.84, "Z": 9.42}
         printed = {"X": 66.77, "Y": 56.53, "Z": 54.16}
@@ -119,7 +119,7 @@ class TestWrongOrder:
 
 class TestForms:
     def test_columns_are_those_that_are_promised(self):
-        found = expect({"A": RANKS, "B": RANKS}, 5, candidates=30, estimators=["uncorrected", "bv-0.1"])
+        found = expect({"A": RANKS, "B": RANKS}, negatives=5, candidates=30, estimators=["uncorrected", "bv-0.1"])
         assert list(found.columns) == ["recommender", "estimator", "metric", "exact", "expected", "deviation"]
         assert len(found) == 2 * 2 * 4
         assert found["recommender"].unique().tolist() == ["A", "B"]

@@ -74,7 +74,7 @@ class TestDelta:
 class TestBootstrap:
     @pytest.mark.parametrize("confidence", [0.8, 0.95])
     def test_of_a_mean_is_what_scipy_gives(self, confidence):
-        sure = of_values(IntervalOptions(confidence, resamples=40_000))
+        sure = of_values(IntervalOptions(confidence, n_resamples=40_000))
         other = stats.bootstrap(
             (USERS,),
             np.mean,
@@ -91,7 +91,7 @@ class TestBootstrap:
         assert sure.high[0] - USERS.mean() > 1.1 * (USERS.mean() - sure.low[0])
 
     def test_of_a_statistic_that_is_not_linear_is_what_scipy_gives(self):
-        sure = uncertainty(logarithm, COUNTS, IntervalOptions(0.8, resamples=40_000))
+        sure = uncertainty(logarithm, COUNTS, IntervalOptions(0.8, n_resamples=40_000))
 
         def variance(users, axis):
             return (users**2).mean(axis=axis) - users.mean(axis=axis) ** 2
@@ -113,8 +113,8 @@ class TestBootstrap:
         def mean(counts):
             return (counts @ values / counts.sum(axis=1))[:, np.newaxis]
 
-        without = uncertainty(mean, ones, IntervalOptions(resamples=20_000))
-        with_it = of_values(IntervalOptions(resamples=20_000), ones, values)
+        without = uncertainty(mean, ones, IntervalOptions(n_resamples=20_000))
+        with_it = of_values(IntervalOptions(n_resamples=20_000), ones, values)
         assert with_it.low > without.low
         assert with_it.high > without.high
         replicates = rng.choice(values, size=(20_000, 400)).mean(axis=1)
@@ -129,13 +129,13 @@ class TestBootstrap:
         users = np.repeat(values, counts)
         sums = np.array([sum(each) for each in product(users, repeat=4)])
         chance = (sums > 0).mean() + (sums == 0).mean() / 2
-        sure = of_values(IntervalOptions(resamples=100_000), counts, values)
+        sure = of_values(IntervalOptions(n_resamples=100_000), counts, values)
         assert sure.positive[0] == pytest.approx(chance, abs=4 * np.sqrt(0.25 / 100_000))
         assert sure.standard_error[0] == pytest.approx(users.std() / 2, rel=0.02)
 
     def test_percentiles_of_a_binomial_share(self):
         """200 users, 60 hits: a symmetric-looking share, whose BCa ends differ little from Wilson's score interval."""
-        sure = of_values(IntervalOptions(resamples=20_000), np.array([140, 60]), np.array([0.0, 1.0]))
+        sure = of_values(IntervalOptions(n_resamples=20_000), np.array([140, 60]), np.array([0.0, 1.0]))
         wilson = stats.binomtest(60, 200).proportion_ci(method="wilson")
         assert sure.low[0] == pytest.approx(wilson.low, abs=0.006)
         assert sure.high[0] == pytest.approx(wilson.high, abs=0.006)
@@ -159,7 +159,7 @@ class TestBootstrap:
                 seen.append(block)
                 yield block
 
-        of_values(IntervalOptions(resamples=1000), progress=progress)
+        of_values(IntervalOptions(n_resamples=1000), progress=progress)
         assert seen == [0, 400, 800]
 
     def test_draws_as_many_users_as_there_are(self):
@@ -169,7 +169,7 @@ class TestBootstrap:
             sizes.extend(counts.sum(axis=1))
             return counts @ VALUES[:, np.newaxis] / counts.sum(axis=1, keepdims=True)
 
-        uncertainty(statistic, COUNTS, IntervalOptions(resamples=100))
+        uncertainty(statistic, COUNTS, IntervalOptions(n_resamples=100))
         assert sizes.count(51) == 101
         assert sizes.count(50) == 5  # each outcome left out once
         assert len(sizes) == 106
@@ -192,7 +192,7 @@ class TestWhereNothingVaries:
 class TestOptions:
     @pytest.mark.parametrize("confidence", [0, 1, -0.1, 1.1, np.nan, np.inf, 1 - 1e-16, 95])
     def test_refuses_a_confidence_out_of_range(self, confidence):
-        with pytest.raises(ConfigError, match="confidence must be above 0 and below 1"):
+        with pytest.raises(ConfigError, match="confidence_level must be above 0 and below 1"):
             IntervalOptions(confidence)
 
     @pytest.mark.parametrize("confidence", [1e-12, 0.5, 1 - 1e-12])
@@ -202,18 +202,18 @@ class TestOptions:
             assert (sure.low <= sure.high).all()
 
     def test_refuses_an_unknown_method_and_names_those_there_are(self):
-        with pytest.raises(ConfigError, match="unknown interval 'bca'; it may be bootstrap, delta"):
+        with pytest.raises(ConfigError, match="unknown method 'bca'; it may be bootstrap, delta"):
             IntervalOptions(method="bca")
 
     @pytest.mark.parametrize("confidence", ["0.9", None, [0.9], True, np.array(0.9)])
     def test_refuses_a_confidence_that_is_no_number(self, confidence):
-        with pytest.raises(ConfigError, match=r"^confidence must be a number above 0 and below 1, not "):
+        with pytest.raises(ConfigError, match=r"^confidence_level must be a number above 0 and below 1, not "):
             IntervalOptions(confidence)
 
     @pytest.mark.parametrize("resamples", [100.5, 1000.0, "1000", None, True])
     def test_refuses_resamples_that_are_no_whole_number(self, resamples):
-        with pytest.raises(ConfigError, match=r"^resamples must be a whole number, 100 or more, not "):
-            IntervalOptions(resamples=resamples)
+        with pytest.raises(ConfigError, match=r"^n_resamples must be a whole number, 100 or more, not "):
+            IntervalOptions(n_resamples=resamples)
 
     @pytest.mark.parametrize("seed", [-1, 1.5, None, "1", True, [1, 2]])
     def test_refuses_a_seed_that_is_no_whole_number_from_0(self, seed):
@@ -222,8 +222,8 @@ class TestOptions:
 
     @pytest.mark.parametrize("resamples", [99, 0, -1])
     def test_refuses_too_few_resamples(self, resamples):
-        with pytest.raises(ConfigError, match="resamples must be 100 or more"):
-            IntervalOptions(resamples=resamples)
+        with pytest.raises(ConfigError, match="n_resamples must be from 100 to 1000000"):
+            IntervalOptions(n_resamples=resamples)
 
 
 class TestCoverage:
@@ -235,7 +235,7 @@ class TestCoverage:
         chance = dict(enumerate(stats.binom.pmf(np.arange(401), 400, 0.1)))
         covered = {}
         for hit in np.unique(hits):
-            options = IntervalOptions(method=method, resamples=resamples, seed=int(hit))
+            options = IntervalOptions(method=method, n_resamples=resamples, seed=int(hit))
             sure = of_values(options, np.array([400 - hit, hit]), np.array([0.0, 1.0]))
             covered[hit] = bool(sure.low[0] <= 0.1 <= sure.high[0])
         # the coverage is a sum over what can happen, not a simulation, but for the tails that were never drawn
@@ -256,7 +256,7 @@ def test_the_bootstrap_of_a_share_is_binomial():
         seen.append(counts[:, 1])
         return counts[:, 1:] / 10.0
 
-    uncertainty(share, np.array([7, 3]), IntervalOptions(resamples=50_000), weights=np.array([[0.0, 1.0]]))
+    uncertainty(share, np.array([7, 3]), IntervalOptions(n_resamples=50_000), weights=np.array([[0.0, 1.0]]))
     hits = np.concatenate([part for part in seen if len(part) > 1])
     for k in range(8):
         chance = comb(10, k) * 0.3**k * 0.7 ** (10 - k)

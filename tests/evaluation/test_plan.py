@@ -23,7 +23,12 @@ B = np.where(RNG.random(400) < 0.8, ranks(RNG, 400, -2), N)  # better at the top
 def chance(negatives, label, a=A, b=B, metric="recall@10", replacement=False):
     """Of the right order, from the two moments of each recommender, which `expect` gives."""
     found = expect(
-        {"A": a, "B": b}, negatives, [metric], candidates=N, estimators=[label], replacement=replacement
+        {"A": a, "B": b},
+        negatives=negatives,
+        metrics=[metric],
+        candidates=N,
+        estimators=[label],
+        replacement=replacement,
     ).set_index("recommender")
     sign = np.sign(found["exact"]["B"] - found["exact"]["A"])
     gap = sign * (found["expected"]["B"] - found["expected"]["A"])
@@ -35,7 +40,7 @@ class TestNegatives:
     @pytest.mark.parametrize("label", ["uncorrected", "rank-estimate", "bv-0.1", "bv-0.01"])
     @pytest.mark.parametrize("confidence", [0.8, 0.95])
     def test_are_the_fewest_that_are_enough(self, label, confidence):
-        row = plan(A, B, estimators=[label], candidates=N, confidence=confidence).iloc[0]
+        row = plan(A, B, estimators=[label], candidates=N, probability=confidence).iloc[0]
         m = row["negatives"]
         assert row["probability"] == pytest.approx(chance(m, label), abs=1e-9)
         assert row["probability"] >= confidence
@@ -45,7 +50,7 @@ class TestNegatives:
         assert all(chance(more, label) >= confidence for more in tried if m < more < N)
 
     def test_are_missing_where_no_sample_is_enough(self):
-        table = plan(A, B, estimators=["uncorrected"], candidates=N, replacement=True, confidence=0.9999999)
+        table = plan(A, B, estimators=["uncorrected"], candidates=N, replacement=True, probability=0.9999999)
         assert table["negatives"].isna().all()
         assert table["negatives"].iloc[0] is pd.NA
         assert "no sample of up to 299 negatives is enough" in table.remarks[1]
@@ -85,7 +90,7 @@ class TestUsers:
         """Draw that many users and their negatives, 4000 times."""
         rng = np.random.default_rng(3)
         confidence = 0.9
-        row = plan(A, B, estimators=["uncorrected"], candidates=N, confidence=confidence).iloc[0]
+        row = plan(A, B, estimators=["uncorrected"], candidates=N, probability=confidence).iloc[0]
         m, users = row["negatives"], row["users"]
         of_a, of_b = (stats.hypergeom.cdf(9, N - 1, each - 1, m) for each in (A, B))  # chance of a hit, by user
         right = []
@@ -115,7 +120,8 @@ class TestForms:
         table = plan(A, B, candidates=N, estimators=["cls", "bv-1"], names=("old", "new"))
         assert list(table.columns) == ["estimator", "negatives", "probability", "gap", "users"]
         assert table["estimator"].tolist() == ["cls", "bv-1", "exact"]
-        assert len(table.remarks) == 3
+        assert len(table.remarks) == 4
+        assert "paired by position" in table.remarks[-1]
         assert "new is better than old" in table.remarks[0]
 
     def test_a_progress_bar_may_watch(self):
@@ -128,21 +134,20 @@ class TestForms:
         assert seen == sorted(set(seen))
 
     def test_of_two_candidates(self):
-        table = plan([1, 1, 2], [1, 1, 1], "auc", candidates=2, estimators=["uncorrected"])
+        table = plan([1, 1, 2], [1, 1, 1], metric="auc", candidates=2, estimators=["uncorrected"])
         assert table["negatives"].iloc[0] == 1
 
     @pytest.mark.parametrize(
         ("arguments", "error", "says"),
         [
-            ({"confidence": 0.5}, ConfigError, "above 0.5 and below 1"),
-            ({"confidence": 1}, ConfigError, "above 0.5 and below 1"),
-            ({"confidence": float("nan")}, ConfigError, "above 0.5 and below 1"),
-            ({"ranks_b": A}, DataError, "A and B have the same exact Recall@10: no order is the right one"),
-            ({"ranks_b": B[:-1]}, DataError, "must have the same users"),
-            ({"ranks_a": pd.Series(A)[1:], "ranks_b": pd.Series(B)[:-1]}, DataError, "not clear whose the ranks are"),
-            ({"ranks_a": pd.DataFrame({"rank": A, "negatives": 9})}, DataError, "A: has a column negatives"),
+            ({"probability": 0.5}, ConfigError, "above 0.5 and below 1"),
+            ({"probability": 1}, ConfigError, "above 0.5 and below 1"),
+            ({"probability": float("nan")}, ConfigError, "above 0.5 and below 1"),
+            ({"b": A}, DataError, "A and B have the same exact Recall@10: no order is the right one"),
+            ({"b": B[:-1]}, DataError, "must have the same users"),
+            ({"a": pd.DataFrame({"rank": A, "negatives": 9})}, DataError, "A: has a column negatives"),
             ({"names": ("A", "A")}, DataError, "must have different names"),
-            ({"confidence": "a"}, ConfigError, "confidence must be a number above 0.5 and below 1, not 'a'"),
+            ({"probability": "a"}, ConfigError, "probability must be a number above 0.5 and below 1, not 'a'"),
             ({"metric": None}, ConfigError, "metric: a label is text, not None"),
             ({"estimators": []}, ConfigError, "estimators: give one label or more"),
             ({"estimators": ["bv-0.1", "bv-0.10"]}, ConfigError, "'bv-0.1' and 'bv-0.10' are the same one"),
@@ -153,8 +158,8 @@ class TestForms:
     )
     def test_refusals_say_why(self, arguments, error, says):
         with pytest.raises(error, match=says):
-            plan(**{"ranks_a": A, "ranks_b": B, "candidates": N, **arguments})
+            plan(**{"a": A, "b": B, "candidates": N, **arguments})
 
     def test_no_candidates_but_the_item(self):
         with pytest.raises(DataError):
-            plan([1, 1], [1, 1], "auc", candidates=1)
+            plan([1, 1], [1, 1], metric="auc", candidates=1)

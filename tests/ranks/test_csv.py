@@ -9,26 +9,29 @@ import tracemalloc
 from itertools import islice
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks import csv as csv_table
-from sampled_metrics.ranks.csv import LONGEST_LINE, CsvTable, _read_lines, parse_table, read_stream, read_table
-from sampled_metrics.ranks.sampled_csv import sampled_ranks_of
-from sampled_metrics.ranks.table import ranks_of
+from sampled_metrics.ranks.csv import LONGEST_LINE, _read_lines, parse_columns, read_columns, read_stream
+from sampled_metrics.ranks.frames import Columns
+from sampled_metrics.ranks.table import rank_table
+from sampled_metrics.sampling.sampled_ranks import sampled_ranks
 
 
-def parse(text, single=None):
-    return parse_table(text if isinstance(text, bytes) else text.encode(), "f.csv", "it holds ranks", single)
+def parse(text):
+    return parse_columns(text if isinstance(text, bytes) else text.encode(), "f.csv")
 
 
-def refused(text, single=None):
+def refused(text):
     with pytest.raises(DataError) as caught:
-        parse(text, single)
+        parse(text)
     return str(caught.value)
+
+
+EMPTY = "f.csv: is empty; ranks are a csv file with a column rank, or above and tied"
 
 
 GZIP_NAME = "not by its name; let that end in .gz, or unpack it first"
@@ -52,41 +55,39 @@ class TestFields:
     )
     def test_of_the_same_table_in_other_clothes(self, text):
         table = parse(text)
-        assert table.columns["user"].tolist() == ["a", "b"]
-        assert table.whole_numbers("rank").tolist() == [1, 2]
-        assert table.first_line == 2
+        assert table.frame["user"].tolist() == ["a", "b"]
+        assert table.whole_numbers("rank", 0).tolist() == [1, 2]
+        assert table.place(0) == "f.csv, line 2"
         assert len(table) == 2
         assert "rank" in table
         assert "ranks" not in table
 
     def test_a_header_may_begin_as_packed_files_do(self):
-        assert parse("BZh9,PK\nx,1\n").columns["PK"].tolist() == ["1"]
+        assert parse("BZh9,PK\nx,1\n").frame["PK"].tolist() == ["1"]
 
     def test_text_that_other_readers_take_for_missing_stays_text(self):
         users = ["NA", "nan", "null", "None", "1e5", "0x1", "TRUE", "N/A"]
         table = parse("user,rank\n" + "".join(f"{user},1\n" for user in users))
         assert table.users().tolist() == users
 
-    def test_a_single_column_needs_no_header_where_that_is_allowed(self):
+    def test_a_single_column_needs_no_header(self):
         for text in ("3\n1\n2\n", "\ufeff3\r\n1\r\n2", " 3 \n1\n2\n"):
-            table = parse(text, single="rank")
-            assert table.whole_numbers("rank").tolist() == [3, 1, 2]
-            assert table.first_line == 1
-        assert list(parse("3\n1\n2\n").columns.columns) == ["3"]
+            table = parse(text)
+            assert table.whole_numbers("rank", 1).tolist() == [3, 1, 2]
+            assert table.place(0) == "f.csv, line 1"
 
     def test_users_are_numbers_if_all_are(self):
         assert parse("user\n5\n17\n0\n").users().tolist() == [5, 17, 0]
         assert parse("user\n5\n017\n").users().tolist() == ["5", "017"]
         assert parse("user\n5\n٣\n").users().tolist() == ["5", "٣"]
         assert parse("user\n9999999999999999999\n1\n").users().tolist() == ["9999999999999999999", "1"]
-        assert parse("rank\n5\n5\n").users().tolist() == [1, 2]
+        assert parse("rank\n5\n5\n").users() is None
 
     def test_spaces_around_a_user_are_not_the_user(self):
         assert parse("rank, user\n1, 5\n1, 6\n").users().tolist() == [5, 6]
-        with pytest.raises(DataError, match="line 3: user 'a' is on an earlier line too"):
+        with pytest.raises(DataError, match="line 3: user 'a' has an earlier row too"):
             parse("user,rank\na,1\n a,1\n").users()
 
-    @settings(deadline=None)
     @given(
         st.lists(
             st.lists(
@@ -103,22 +104,22 @@ class TestFields:
         if text.getvalue().startswith("\ufeff"):
             return
         table = parse(text.getvalue())
-        assert table.columns.to_numpy().tolist() == rows[1:]
+        assert table.frame.to_numpy().tolist() == rows[1:]
 
 
 class TestRefusals:
     @pytest.mark.parametrize(
         ("text", "says"),
         [
-            (b"", "f.csv: is empty; it holds ranks"),
-            (b"\xef\xbb\xbf", "f.csv: is empty; it holds ranks"),
-            (b"\n\n\n", "f.csv: is empty; it holds ranks"),
-            (b",,\n,,\n", "f.csv: is empty; it holds ranks"),
-            (b"rank\n1\n\0\n", "f.csv, line 3: holds a zero byte, so that this is no csv table"),
+            (b"", EMPTY),
+            (b"\xef\xbb\xbf", EMPTY),
+            (b"\n\n\n", EMPTY),
+            (b",,\n,,\n", EMPTY),
+            (b"rank\n1\n\0\n", "f.csv, line 3: holds a zero byte, so this is no csv table"),
             (b"rank\n1\n\xff\n", "f.csv, line 3: is not UTF-8 text"),
             ("user\nMüller\n".encode("latin-1"), "f.csv, line 2: is not UTF-8 text"),
             ("rank\n1\n".encode("utf-16"), "f.csv: is UTF-16 text; save it as UTF-8"),
-            ("rank\n1\n".encode("utf-16-le"), "f.csv, line 1: holds a zero byte, so that this is no csv table"),
+            ("rank\n1\n".encode("utf-16-le"), "f.csv, line 1: holds a zero byte, so this is no csv table"),
             (b"\xfe\xff" + "rank\n".encode("utf-16-be"), "f.csv: is UTF-16 text; save it as UTF-8"),
             (gzip.compress(b"rank\n1\n"), f"f.csv: is packed by gzip, but {GZIP_NAME}"),
             (bz2.compress(b"rank\n1\n"), "f.csv: is packed by bzip2; unpack it first"),
@@ -129,6 +130,7 @@ class TestRefusals:
             (b"rank\n1\n2,\n", "f.csv, line 3: has 2 fields, but the lines before have 1"),
             (b'user,rank\n1,2\n"3,4\n5,6\n', "f.csv, line 3: has a quotation mark that nothing closes"),
         ],
+        ids=lambda value: None if isinstance(value, str) else "",
     )
     def test_say_what_and_where(self, text, says):
         assert refused(text) == says
@@ -145,27 +147,24 @@ class TestRefusals:
     def test_of_what_is_no_whole_number(self, value):
         table = parse(f"user,rank\na,1\nb,{value}\nc,y\n")
         with pytest.raises(DataError, match=r"^f.csv, line 3: rank must be a whole number, 0 or more, not ") as caught:
-            table.whole_numbers("rank")
+            table.whole_numbers("rank", 0)
         assert len(str(caught.value)) < 200
 
     def test_name_the_line_where_fields_have_line_breaks(self):
         table = parse('user,rank\n"two\nlines",1\n"three\n\nlines",1\nc,x\n')
         with pytest.raises(DataError, match=r"^f.csv, line 7: rank must be"):
-            table.whole_numbers("rank")
+            table.whole_numbers("rank", 0)
 
     def test_of_columns(self):
-        table = parse("rank,rank,user,user\n1,2,3,4\n")
-        with pytest.raises(DataError, match="line 1: has the column 'rank', 'user' more than once"):
-            table.require(["rank"], "")
-        with pytest.raises(DataError, match=r"line 1: lacks the column above .there are 'rank'.*; needs it"):
-            table.require(["above"], "needs it")
-        with pytest.raises(DataError, match="holds no ranks, only a header"):
-            parse("rank\n").require(["rank"], "")
+        assert refused("rank,rank,user,user\n1,2,3,4\n") == "f.csv, line 1: has the column 'user' more than once"
+        assert refused("rank\n") == "f.csv: holds no ranks"
+        with pytest.raises(DataError, match=r"line 1: lacks the column above .the columns are 'rank'.$"):
+            parse("rank\n1\n").require("above")
 
     def test_of_users(self):
         with pytest.raises(DataError, match="line 3: user is empty"):
             parse("user,rank\n1,1\n,1\n2,1\n").users()
-        with pytest.raises(DataError, match="line 4: user '1' is on an earlier line too"):
+        with pytest.raises(DataError, match="line 4: user 1 has an earlier row too"):
             parse("user,rank\n1,1\n2,1\n1,1\n").users()
 
 
@@ -174,7 +173,7 @@ class TestFiles:
         plain, packed = tmp_path / "a.csv", tmp_path / "a.csv.gz"
         plain.write_bytes(b"rank\n1\n2\n")
         packed.write_bytes(gzip.compress(b"rank\n1\n2\n"))
-        assert read_table(plain, "").columns.equals(read_table(packed, "").columns)
+        assert read_columns(plain).frame.equals(read_columns(packed).frame)
 
     @pytest.mark.parametrize(
         ("name", "content", "says"),
@@ -191,17 +190,17 @@ class TestFiles:
         path = tmp_path / name
         path.write_bytes(content)
         with pytest.raises(DataError, match=says) as caught:
-            read_table(path, "it holds ranks")
+            read_columns(path)
         assert str(caught.value).startswith(str(path))
         assert "\n" not in str(caught.value)
 
     def test_missing_and_folders(self, tmp_path):
         with pytest.raises(DataError, match=r": there is no such file$"):
-            read_table(tmp_path / "none.csv", "")
+            read_columns(tmp_path / "none.csv")
         with pytest.raises(DataError, match=r": is a directory, not a csv file$"):
-            read_table(tmp_path, "")
+            read_columns(tmp_path)
         with pytest.raises(DataError, match="the name of a file is empty"):
-            read_table("", "")
+            read_columns("")
 
     def test_a_stream_that_cannot_be_read(self):
         class Broken(io.RawIOBase):
@@ -209,7 +208,7 @@ class TestFiles:
                 raise IsADirectoryError(21, "Is a directory")
 
         with pytest.raises(DataError, match=r"^stdin: cannot be read: Is a directory$"):
-            read_stream(Broken(), "stdin", "")
+            read_stream(Broken(), "stdin")
 
 
 class Endless(io.RawIOBase):
@@ -232,7 +231,7 @@ class TestLongLines:
         stream = Endless(b"rank\n5\n", 2**30)
         tracemalloc.start()
         with pytest.raises(DataError, match=r"^stdin, line 3: is longer than 1,000,000 bytes"):
-            read_stream(stream, "stdin", "")
+            read_stream(stream, "stdin")
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 10e6
@@ -244,7 +243,7 @@ class TestLongLines:
             for _ in range(50):
                 file.write(b"1" * 1_000_000)
         with pytest.raises(DataError, match="line 1: is longer than"):
-            read_table(path, "")
+            read_columns(path)
 
     def test_so_it_is_in_a_sparse_file(self, tmp_path):
         path = tmp_path / "sparse.csv"
@@ -252,20 +251,19 @@ class TestLongLines:
             file.write(b"rank\n")
             file.truncate(2**30)
         with pytest.raises(DataError, match=r"sparse.csv, line 2: is longer than"):
-            read_table(path, "")
+            read_columns(path)
 
-    @pytest.mark.parametrize("before", [0, 1, 3, 100_000, 131_072, 300_000])
-    @pytest.mark.parametrize("over", [1, 40_000, 600_000])
+    @pytest.mark.parametrize("before", [0, 3, 131_072, 300_000])
+    @pytest.mark.parametrize("over", [1, 600_000])
     def test_names_the_line_wherever_it_stands(self, before, over):
         text = b"rank\n" + b"5\n" * before + b"1" * (LONGEST_LINE + over) + b"\n5\n"
         with pytest.raises(DataError, match=f"^x, line {before + 2}: is longer than"):
-            read_stream(io.BytesIO(text), "x", "")
+            read_stream(io.BytesIO(text), "x")
 
     def test_the_longest_line_is_read(self):
         text = b"note,rank\n" + b"1" * (LONGEST_LINE - 2) + b",5\nx,6\n"
-        assert read_stream(io.BytesIO(text), "x", "").whole_numbers("rank").tolist() == [5, 6]
+        assert read_stream(io.BytesIO(text), "x").whole_numbers("rank", 0).tolist() == [5, 6]
 
-    @settings(deadline=None)
     @given(st.lists(st.binary(max_size=9), max_size=30), st.integers(1, 7), st.integers(1, 9))
     def test_as_a_loop_over_lines_finds_it(self, lines, chunk, longest):
         text = b"\n".join(lines)
@@ -320,46 +318,39 @@ def given_or_refused(read):
 class TestFuzz:
     def check(self, content):
         """Everything is a table or one line that begins with the file's name."""
-        for single in (None, "rank"):
-            table = given_or_refused(lambda single=single: parse_table(content, "f.csv", "it holds ranks", single))
-            if table is None:
-                continue
-            assert isinstance(table, CsvTable)
-            assert isinstance(table.columns, pd.DataFrame)
-            for use in (
-                lambda table: ranks_of(table),
-                lambda table: ranks_of(table, 50),
-                lambda table: sampled_ranks_of(table, None, None),
-                lambda table: sampled_ranks_of(table, 50, 9),
-            ):
-                given_or_refused(lambda use=use, table=table: use(table))
+        table = given_or_refused(lambda: parse_columns(content, "f.csv"))
+        if table is None:
+            return
+        assert isinstance(table, Columns)
+        for use in (
+            lambda: rank_table(table),
+            lambda: rank_table(table, 50),
+            lambda: sampled_ranks(table),
+            lambda: sampled_ranks(table, 50, 9),
+        ):
+            given_or_refused(use)
 
-    @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.binary(max_size=80))
     def test_random_bytes(self, content):
         self.check(content)
 
-    @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(mutated())
     def test_mutated_files(self, content):
         self.check(content)
 
-    @settings(max_examples=200, deadline=None)
     @given(st.text(st.sampled_from('01,"\n\r ;x\ufeff'), max_size=40))
     def test_text_of_the_characters_that_matter(self, content):
         self.check(content.encode())
 
-    @settings(max_examples=200, deadline=None)
     @given(mutated())
     def test_what_is_accepted_is_what_the_csv_module_reads(self, content):
         """Where ranks come out, they are those of Python's own reader, in its lines."""
         try:
-            table = sampled_ranks_of(parse_table(content, "f.csv", ""), None, None)
+            table = sampled_ranks(parse_columns(content, "f.csv"))
         except DataError:
             return
         lines = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
         header = [name.strip() for name in lines[0]]
-        for name in ("rank", "candidates", "negatives"):
+        for name, values in (("rank", table.x + 1), ("candidates", table.candidates), ("negatives", table.negatives)):
             column = header.index(name)
-            read = [int(line[column]) for line in islice(lines, 1, 1 + len(table))]
-            assert np.array_equal(table[name], read)
+            assert np.array_equal(values, [int(line[column]) for line in islice(lines, 1, 1 + len(table))])

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 
-from sampled_metrics._validation import labels_of
+from sampled_metrics._validation import check_labels
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.bias_variance import BiasVariance
 from sampled_metrics.estimators.estimated_prior import (
@@ -98,6 +98,19 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
 
     Raises:
         ConfigError: there is no such estimator.
+
+    Examples:
+        The weights w_x that CLS gives to x of 3 sampled negatives above the held-out item, of 10 candidates:
+
+        >>> import sampled_metrics as sm
+        >>> from sampled_metrics.sampling.design import SamplingDesign
+        >>> from sampled_metrics.sampling.outcomes import Outcomes
+        >>> outcomes = Outcomes.of(SamplingDesign(3), candidates=10)
+        >>> sm.estimator("cls").fit(outcomes, [sm.metric("recall@3")]).weights.round(3)
+        array([[1.208, 0.064, 0.   , 0.   ]])
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
     """
     for pattern, (_, build) in _REGISTRY.items():
         if found := re.fullmatch(pattern, label):
@@ -116,7 +129,7 @@ def estimator_labels(given: str | Sequence[str], what: str = "estimators") -> li
     Raises:
         ConfigError: there are none, one is of no estimator, or two are of the same one, as bv-0.1 and bv-0.10.
     """
-    labels = labels_of(given, what)
+    labels = check_labels(given, what)
     first: dict[Estimator, str] = {}
     for label in labels:
         found = first.setdefault(estimator(label), label)

@@ -15,7 +15,9 @@ from sampled_metrics._validation import refuse_masked
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import Estimator
 from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.ranks.frames import refuse_rows
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 
 def correct_many(
@@ -62,21 +64,15 @@ def correct_many(
     _refuse((x > m[:, np.newaxis]).any(axis=1), "has more sampled items above a relevant item than were sampled")
     total = np.zeros(len(metrics))
     for position in range(1, relevant.max() + 1):
-        of_users = relevant >= position
-        outcomes, which = Outcomes.observed(
-            x[of_users, position - 1],
-            m[of_users],
-            pool[of_users] + 1,
-            replacement=replacement,
-            adaptive=adaptive,
-            position=position,
-            relevant=relevant[of_users],
+        users_there = relevant >= position
+        sampled = SampledRanks(
+            x[users_there, position - 1], m[users_there], pool[users_there] + 1, replacement, adaptive
         )
+        outcomes, which = Outcomes.observed(sampled, position=position, relevant=relevant[users_there])
         counts = np.bincount(which, minlength=len(outcomes))
-        total += estimator.fit(outcomes, metrics).estimate(counts) * (of_users.sum() / users)
+        total += estimator.fit(outcomes, metrics).estimate(counts) * (users_there.sum() / users)
     return total
 
 
-def _refuse(wrong: ArrayLike, says: str) -> None:
-    if np.any(wrong):
-        raise DataError(f"user {int(np.argmax(wrong)) + 1}: {says}")
+def _refuse(wrong: ArrayLike, message: str) -> None:
+    refuse_rows(wrong, lambda row: message, lambda row: f"user {row + 1}")

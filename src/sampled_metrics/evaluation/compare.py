@@ -1,15 +1,15 @@
-"""Whether one recommender is really better than another one, paired by user."""
+"""Whether one recommender is better than another, paired by user."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import label_of, labels_of, names_of_two
+from sampled_metrics._validation import check_label, check_labels, check_names
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import LinearEstimate, estimator
 from sampled_metrics.evaluation.evaluate import METRICS
@@ -20,18 +20,18 @@ from sampled_metrics.evaluation.intervals import (
     Uncertainty,
     in_blocks,
     linear,
+    no_progress,
     uncertainty,
 )
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.metrics.held_out import Metric, metric
-from sampled_metrics.ranks.frames import places_of_users, rank_table, refuse_cut_rows
-from sampled_metrics.ranks.frames import sampled_ranks as as_sampled
+from sampled_metrics.ranks.frames import PerUser, RanksLike, columns_of
+from sampled_metrics.ranks.pairing import pair_users
+from sampled_metrics.ranks.table import RankTable, rank_table
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks, sampled_ranks
 from sampled_metrics.study.names import estimator_name, metric_name
 from sampled_metrics.study.repetitions import EQUAL
-
-COLUMNS = ("metric", "difference", "low", "high", "probability", "conclusion", "users")
-"""Columns of the result besides those that bear the names of the recommenders."""
 
 
 @dataclass(frozen=True)
@@ -52,172 +52,179 @@ class _Pairs:
 
 
 def compare(
-    a: Any,
-    b: Any,
-    metrics: str | Sequence[str] = METRICS,
+    a: RanksLike,
+    b: RanksLike,
     *,
-    candidates: ArrayLike | None = None,
-    negatives: ArrayLike | None = None,
+    metrics: str | Sequence[str] = METRICS,
+    candidates: PerUser | None = None,
+    negatives: PerUser | None = None,
     replacement: bool = False,
     estimator: str | None = None,
     names: tuple[str, str] = ("A", "B"),
-    confidence: float = 0.95,
-    interval: str | None = None,
-    resamples: int = 1000,
+    confidence_level: float = 0.95,
+    method: str | None = None,
+    n_resamples: int = 1000,
     seed: int = 0,
-    progress: Progress = lambda blocks: blocks,
+    progress: Progress = no_progress,
 ) -> Result:
     """Compare two recommenders on the same users, by exact or by sampled ranks.
 
+    The difference of a metric is its mean over users of f(r_b) - f(r_a), with the ranks of the two recommenders. Users
+    are paired by a column user where both have one, and by position if not; a remark says which.
+
     Args:
         a: ranks of the first recommender: exact ones as of `evaluate`, or sampled ones as of `correct`.
-        b: ranks of the second one, of the same users: matched by user where both have a column user or an index that
-            is more than row numbers from 0, and by their order where not.
+        b: ranks of the second recommender, of the same users.
         metrics: labels, as of `evaluate`.
-        candidates: (users,) or one number: n, unless the ranks say it. A Series is matched with the users by its index.
-        negatives: (users,) or one number: m; ranks are sampled if it is given, here or as a column, and exact if not.
+        candidates: (users,) or one number: n, unless the ranks have it.
+        negatives: (users,) or one number: m. Ranks are sampled if it is given, here or as a column, and exact if not.
         replacement: whether a negative could be sampled twice for the same user.
-        estimator: label of the estimator that corrects sampled ranks; bv-0.1 unless stated, which orders best among 100
-            negatives (docs/which-estimator.md).
-        names: what to call the two; not as a column of the result.
-        confidence: how often the interval is to cover the difference; 1 - confidence is the chance of a false alarm,
-            for each metric.
-        interval: delta (normal) or bootstrap (BCa, of users with both of their ranks). Delta unless stated, but for
-            estimators that are not linear in the sample: the bootstrap is too narrow where few users make up the
-            difference, and then raises more false alarms than it says (docs/reproduction/coverage.md).
-        resamples: bootstrap samples, from 100 to 1,000,000.
+        estimator: label of the estimator that corrects sampled ranks. The default is bv-0.1, which orders best among
+            100 negatives (docs/which-estimator.md).
+        names: what to call the two recommenders.
+        confidence_level: how often the interval is to cover the difference; 1 - confidence_level is the chance of a
+            false alarm, for each metric.
+        method: delta (normal) or bootstrap (BCa, of users with both of their ranks). The default is delta, and
+            bootstrap for estimators that are not linear in the sample. The bootstrap is too narrow where few users make
+            up the difference, and then raises more false alarms than it says (docs/reproduction/coverage.md).
+        n_resamples: bootstrap samples, from 100 to 1,000,000.
         seed: of the bootstrap.
         progress: wraps the blocks of bootstrap samples, for a progress bar.
 
     Returns:
-        A row for each metric, with the columns metric, the two names (values), difference (second less first), low,
-        high, probability (that the second is better, from 0 to 1, as far as the estimator can tell), conclusion (a
-        name, or undecided), users. The remarks say it in sentences.
+        A row for each metric, with the columns metric, value_a, value_b, difference (b - a), low, high, probability
+        (that b is better, from 0 to 1, as far as the estimator can tell), conclusion (a name, or undecided), users.
+        The remarks say it in sentences.
 
     Raises:
-        DataError: the ranks are none, their users or a user's candidates differ, or the estimator is not valid for
+        DataError: the ranks are wrong, their users or a user's candidates differ, or the estimator is not valid for
             them.
-        ConfigError: there is no such metric, estimator or interval, or a metric is there twice.
-    """
-    names = names_of_two(names)
-    if taken := [name for name in names if name in COLUMNS]:
-        raise DataError(f"a recommender cannot be called {taken[0]!r}: that is another column of the result")
-    metrics = labels_of(metrics, "metrics")
-    wanted = [metric(label) for label in metrics]
-    sampled = negatives is not None or any("negatives" in getattr(each, "columns", ()) for each in (a, b))
-    if not sampled and estimator is not None:
-        raise DataError("an estimator corrects sampled ranks: say how many negatives were sampled, too")
-    label = "bv-0.1" if estimator is None else label_of(estimator, "estimator")
-    refuse_cut_rows(a, b, names)
-    if sampled:
-        pairs = _sampled_pairs(a, b, wanted, candidates, negatives, replacement, label, names)
-    else:
-        pairs = _exact_pairs(a, b, wanted, candidates, names)
+        ConfigError: a metric, an estimator or an option does not exist, or a metric is there twice.
 
-    method = ("bootstrap" if pairs.weights is None else "delta") if interval is None else interval
-    options = IntervalOptions(confidence, method, resamples, seed)
+    Examples:
+        >>> import sampled_metrics as sm
+        >>> old = [5, 80, 3, 200, 9, 30, 14, 7]
+        >>> new = [2, 40, 1, 90, 4, 10, 6, 3]
+        >>> result = sm.compare(old, new, candidates=1000, metrics="ap", names=("old", "new"))
+        >>> print(result.remarks[0])
+        AP: new is better than old. The difference (new - old) is +0.1846, with a 95 % interval of +0.0338 to +0.3353.
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
+        B. Efron, Better Bootstrap Confidence Intervals, Journal of the American Statistical Association 82, 1987.
+    """
+    names, labels = check_names(names), check_labels(metrics, "metrics")
+    wanted = [metric(label) for label in labels]
+    is_sampled = negatives is not None or any(
+        "negatives" in columns_of(each, name)
+        for each, name in zip((a, b), names, strict=True)
+        if not isinstance(each, RankTable)
+    )
+    if not is_sampled and estimator is not None:
+        raise DataError("an estimator corrects sampled ranks: say how many negatives were sampled, too")
+    label = "bv-0.1" if estimator is None else check_label(estimator, "estimator")
+    if is_sampled:
+        one, other = (
+            sampled_ranks(each, candidates, negatives, replacement=replacement, name=name)
+            for each, name in zip((a, b), names, strict=True)
+        )
+        positions, paired = pair_users(one, other, names)
+        pairs = _sampled_pairs(one, other, positions, wanted, label)
+    else:
+        exact, other_exact = (rank_table(each, candidates, name) for each, name in zip((a, b), names, strict=True))
+        positions, paired = pair_users(exact, other_exact, names)
+        pairs = _exact_pairs(exact, other_exact.rows(positions), wanted)
+
+    method = ("bootstrap" if pairs.weights is None else "delta") if method is None else method
+    options = IntervalOptions(confidence_level, method, n_resamples, seed)
 
     def difference(counts: np.ndarray) -> Floats:
         return pairs.other(counts) - pairs.one(counts)
 
-    sure = uncertainty(difference, pairs.counts, options, weights=pairs.weights, progress=progress)
-    of_a, of_b = (each(pairs.counts[np.newaxis])[0] for each in (pairs.one, pairs.other))
+    interval = uncertainty(difference, pairs.counts, options, weights=pairs.weights, progress=progress)
+    value_a, value_b = (each(pairs.counts[np.newaxis])[0] for each in (pairs.one, pairs.other))
     table = Result(
         {
-            "metric": list(metrics),
-            names[0]: of_a,
-            names[1]: of_b,
-            "difference": of_b - of_a,
-            "low": sure.low,
-            "high": sure.high,
-            "probability": sure.positive,
-            "conclusion": _conclusions(sure, names),
+            "metric": labels,
+            "value_a": value_a,
+            "value_b": value_b,
+            "difference": value_b - value_a,
+            "low": interval.low,
+            "high": interval.high,
+            "probability": interval.positive,
+            "conclusion": _conclusions(interval, names),
             "users": int(pairs.counts.sum()),
         }
     )
-    return table.with_remarks(_sentences(table, names, confidence, label if sampled else None))
+    return table.with_remarks([*_sentences(table, names, confidence_level, label if is_sampled else None), paired])
 
 
-def _exact_pairs(
-    a: Any, b: Any, metrics: Sequence[Metric], candidates: ArrayLike | None, names: tuple[str, str]
-) -> _Pairs:
-    one, other = rank_table(a, candidates, names[0]), rank_table(b, candidates, names[1])
-    other = other.rows(places_of_users(one, other, names))
+def _exact_pairs(one: RankTable, other: RankTable, metrics: Sequence[Metric]) -> _Pairs:
     columns = one.candidates, one.above, one.tied, other.above, other.tied
     distinct, counts = np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)
     n, above, tied, other_above, other_tied = distinct.T
-    of_one = np.stack([each.over_ties(above, tied, n) for each in metrics])
-    of_other = np.stack([each.over_ties(other_above, other_tied, n) for each in metrics])
-    return _Pairs(counts, linear(of_one), linear(of_other), of_other - of_one)
+    values = np.stack([each.over_ties(above, tied, n) for each in metrics])
+    other_values = np.stack([each.over_ties(other_above, other_tied, n) for each in metrics])
+    return _Pairs(counts, linear(values), linear(other_values), other_values - values)
 
 
 def _sampled_pairs(
-    a: Any,
-    b: Any,
-    metrics: Sequence[Metric],
-    candidates: ArrayLike | None,
-    negatives: ArrayLike | None,
-    replacement: bool,
-    label: str,
-    names: tuple[str, str],
+    one: SampledRanks, other: SampledRanks, positions: Ints, metrics: Sequence[Metric], label: str
 ) -> _Pairs:
-    one, other = as_sampled(a, candidates, negatives, names[0]), as_sampled(b, candidates, negatives, names[1])
-    order = places_of_users(one, other, names)
-    of_one, which_one = Outcomes.observed(one.x, one.negatives, one.candidates, replacement=replacement)
-    of_other, which_other = Outcomes.observed(
-        other.x[order], other.negatives[order], other.candidates[order], replacement=replacement
-    )
-    pairs, counts = np.unique(np.stack((which_one, which_other), axis=1), axis=0, return_counts=True)
-    first, second = (estimator(label).fit(each, metrics) for each in (of_one, of_other))
+    outcomes, which = Outcomes.observed(one)
+    other_outcomes, other_which = Outcomes.observed(other)
+    pairs, counts = np.unique(np.stack((which, other_which[positions]), axis=1), axis=0, return_counts=True)
+    first, second = (estimator(label).fit(each, metrics) for each in (outcomes, other_outcomes))
     if isinstance(first, LinearEstimate) and isinstance(second, LinearEstimate):
         weights, other_weights = first.weights[:, pairs[:, 0]], second.weights[:, pairs[:, 1]]
         return _Pairs(counts, linear(weights), linear(other_weights), other_weights - weights)
     return _Pairs(
         counts,
-        _of_marginal(in_blocks(first.estimate, of_one.most_candidates), pairs[:, 0], len(of_one)),
-        _of_marginal(in_blocks(second.estimate, of_other.most_candidates), pairs[:, 1], len(of_other)),
+        _marginal(in_blocks(first.estimate, outcomes.most_candidates), pairs[:, 0], len(outcomes)),
+        _marginal(in_blocks(second.estimate, other_outcomes.most_candidates), pairs[:, 1], len(other_outcomes)),
         None,
     )
 
 
-def _of_marginal(statistic: Statistic, outcome: Ints, outcomes: int) -> Statistic:
+def _marginal(statistic: Statistic, outcome: Ints, outcomes: int) -> Statistic:
     """Return a statistic of pair counts that looks at one side: pair p has outcome[p] there."""
     sums = csr_array((np.ones(len(outcome)), (np.arange(len(outcome)), outcome)), shape=(len(outcome), outcomes))
     return lambda counts: statistic((counts @ sums).astype(np.int64))
 
 
-def _conclusions(sure: Uncertainty, names: tuple[str, str]) -> list[str]:
+def _conclusions(interval: Uncertainty, names: tuple[str, str]) -> list[str]:
     return [
         names[1] if low > EQUAL else names[0] if high < -EQUAL else "undecided"
-        for low, high in zip(sure.low, sure.high, strict=True)
+        for low, high in zip(interval.low, interval.high, strict=True)
     ]
 
 
-def _sentences(table: Result, names: tuple[str, str], confidence: float, label: str | None) -> list[str]:
+def _sentences(table: Result, names: tuple[str, str], confidence_level: float, label: str | None) -> list[str]:
     """Say for each metric what can be concluded, and what it rests on."""
     sentences = []
     for row in table.to_dict("records"):
         what = metric_name(str(row["metric"]))
-        interval = f"{row['low']:+.4f} to {row['high']:+.4f}"
+        ends = f"{row['low']:+.4f} to {row['high']:+.4f}"
         if row["conclusion"] == "undecided":
             sentences.append(
-                f"{what}: undecided. {names[1]} less {names[0]} is {row['difference']:+.4f}, with a "
-                f"{100 * confidence:g} % interval of {interval} that includes 0; the chance that {names[1]} is better "
+                f"{what}: undecided. The difference ({names[1]} - {names[0]}) is {row['difference']:+.4f}, with a "
+                f"{100 * confidence_level:g} % interval of {ends} that includes 0; the chance that {names[1]} is better "
                 f"is {row['probability']:.2f}."
             )
         else:
             worse = names[0] if row["conclusion"] == names[1] else names[1]
             sentences.append(
-                f"{what}: {row['conclusion']} is better than {worse}. {names[1]} less {names[0]} is "
-                f"{row['difference']:+.4f}, with a {100 * confidence:g} % interval of {interval}."
+                f"{what}: {row['conclusion']} is better than {worse}. The difference ({names[1]} - {names[0]}) is "
+                f"{row['difference']:+.4f}, with a {100 * confidence_level:g} % interval of {ends}."
             )
     if label == "uncorrected":
         sentences.append(
-            "These are uncorrected sampled metrics: but for AUC, what is better by them may be worse by the true one."
+            "These are uncorrected sampled metrics: except for AUC, the better recommender by them may be the worse by the "
+            "true metric."
         )
     elif label is not None:
         sentences.append(
-            f"By what {estimator_name(label)} gives on average: if its bias differs between the two, the true "
-            "difference is another one. Compare by a second estimator to see whether that matters."
+            f"The comparison is between the means of {estimator_name(label)}. If the bias of the estimator differs between "
+            "the two, so does the true difference. Compare by a second estimator to see whether that matters."
         )
     return sentences

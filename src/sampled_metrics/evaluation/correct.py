@@ -1,26 +1,27 @@
 """True metrics behind sampled ranks, with intervals."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import TOLERANCE, labels_of
+from sampled_metrics._validation import TOLERANCE, check_labels
 from sampled_metrics.estimators import Estimate, LinearEstimate, estimator, estimator_labels
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import distribution_of_ranks
 from sampled_metrics.evaluation.evaluate import METRICS
-from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, in_blocks, uncertainty
+from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, in_blocks, no_progress, uncertainty
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.metrics.held_out import Metric, metric
-from sampled_metrics.ranks.frames import sampled_ranks as as_sampled
+from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.sampled_ranks import sampled_ranks
 from sampled_metrics.study.names import estimator_name, metric_name
 
 ESTIMATORS = ("bv-0.1", "bv-0.01", "mle")
-"""Estimators unless others are stated: one that orders well, one that is close, and one without a γ."""
+"""The default estimators: one that orders well, one that is close, and one without a γ."""
 
 MOST_GROUPS = 20
 """Up to this many different (candidates, negatives) the bias is estimated."""
@@ -30,58 +31,76 @@ MOST_PROBABILITIES = 2**27
 
 
 def correct(
-    sampled_ranks: Any,
-    candidates: ArrayLike | None = None,
-    negatives: ArrayLike | None = None,
+    ranks: RanksLike,
+    *,
+    candidates: PerUser | None = None,
+    negatives: PerUser | None = None,
     replacement: bool = False,
+    adaptive: bool = False,
     estimators: str | Sequence[str] = ESTIMATORS,
     metrics: str | Sequence[str] = METRICS,
-    *,
-    adaptive: bool = False,
-    confidence: float = 0.95,
-    interval: str = "bootstrap",
-    resamples: int = 1000,
+    confidence_level: float = 0.95,
+    method: str = "bootstrap",
+    n_resamples: int = 1000,
     seed: int = 0,
-    progress: Progress = lambda blocks: blocks,
+    progress: Progress = no_progress,
 ) -> Result:
-    """Estimate the true metrics behind ranks among sampled negatives (section 5 of the paper, and later estimators).
+    """Estimate the true metrics behind ranks among sampled negatives.
+
+    A user with x of m sampled negatives above the held-out item has the sampled rank x + 1. Estimators that are linear
+    in the sample give each user a weight w_x, and the value is the mean weight over users (section 5 of the paper).
 
     Args:
-        sampled_ranks: (users,) ranks of the held-out items among themselves and m sampled negatives, from 1 to m + 1;
-            or a Series whose index is the user; or a DataFrame with the column rank, and user, candidates and negatives
-            where they are not given here.
-        candidates: (users,) or one number: n, the items that an exact evaluation would rank, the held-out one included.
-        negatives: (users,) or one number: m, how many were sampled. This and candidates may be a Series, which is
-            matched by its index, as of `evaluate`.
+        ranks: (users,) ranks of the held-out items among themselves and m sampled negatives, from 1 to m + 1; or a
+            DataFrame with the column rank and optionally user, candidates and negatives.
+        candidates: (users,) or one number: n, the items that an exact evaluation would rank, the held-out item
+            included; unless the ranks have it. An array is in the order of the ranks.
+        negatives: (users,) or one number: m, how many negatives were sampled; likewise.
         replacement: whether a negative could be sampled twice for the same user.
+        adaptive: whether m depends on what was seen; then only mle is valid.
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md).
         metrics: labels, as of `evaluate`.
-        adaptive: whether m depends on what was seen; then only mle is valid.
-        confidence: how often the interval is to cover what the estimator gives on average over users and samples.
-        interval: bootstrap (BCa) or delta (normal). Users are the unit, so that the error of sampling is included.
-        resamples: bootstrap samples, from 100 to 1,000,000.
+        confidence_level: how often the interval is to cover the mean of the estimator over users and samples.
+        method: bootstrap (BCa) or delta (normal). Users are the unit, so the error of sampling is included.
+        n_resamples: bootstrap samples, from 100 to 1,000,000.
         seed: of the bootstrap.
         progress: wraps the blocks of bootstrap samples, for a progress bar.
 
     Returns:
         A row for each estimator and metric, with the columns estimator, metric, value, low, high, standard_error, bias,
-        users. The bias is what the estimator would be off on average if the true ranks were distributed as mle finds
-        them; an interval does not include it, and a remark says where it matters. It is missing (NaN) for estimators
-        that are not linear in the sample, for more than 20 different (candidates, negatives), and where P(x | rank),
-        candidates times negatives + 1, are more than 2²⁷ numbers.
+        users. The bias is the mean error of the estimator if the true ranks were distributed as mle finds them. An
+        interval does not include it, and a remark says where it matters. It is missing (NaN) for estimators that are
+        not linear in the sample, for more than 20 different (candidates, negatives), and where P(x | rank), candidates
+        times negatives + 1, are more than 2²⁷ numbers.
 
     Raises:
-        DataError: the ranks are none, or an estimator is not valid for them, or would need an array of more than 4 GiB;
-            the message says why.
-        ConfigError: there is no such metric, estimator or interval, or a metric or an estimator is there twice.
+        DataError: the ranks are not sampled ranks, an estimator is not valid for them, or it would need an array of
+            more than 4 GiB; the message says why.
+        ConfigError: a metric, an estimator or an option does not exist, or a label is there twice.
+
+    Examples:
+        Six users with ranks among 100 sampled negatives, of a catalogue of 3541 candidates:
+
+        >>> import sampled_metrics as sm
+        >>> result = sm.correct(
+        ...     [1, 3, 1, 12, 40, 2],
+        ...     candidates=3541,
+        ...     negatives=100,
+        ...     estimators=["uncorrected", "bv-0.1"],
+        ...     metrics="recall@10",
+        ... )
+        >>> [(row.estimator, round(row.value, 4)) for row in result.itertuples()]
+        [('uncorrected', 0.6667), ('bv-0.1', 0.1315)]
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
+        R. Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021.
     """
-    ranks = as_sampled(sampled_ranks, candidates, negatives)
-    metrics, estimators = labels_of(metrics, "metrics"), estimator_labels(estimators)
-    wanted = [metric(label) for label in metrics]
-    options = IntervalOptions(confidence, interval, resamples, seed)
-    outcomes, which = Outcomes.observed(
-        ranks.x, ranks.negatives, ranks.candidates, replacement=replacement, adaptive=adaptive
-    )
+    sampled = sampled_ranks(ranks, candidates, negatives, replacement=replacement, adaptive=adaptive)
+    metric_labels, estimators = check_labels(metrics, "metrics"), estimator_labels(estimators)
+    wanted = [metric(label) for label in metric_labels]
+    options = IntervalOptions(confidence_level, method, n_resamples, seed)
+    outcomes, which = Outcomes.observed(sampled)
     counts = np.bincount(which, minlength=len(outcomes))
     fitted = {label: estimator(label).fit(outcomes, wanted) for label in estimators}
     truth = _estimated_distribution(outcomes, counts) if not adaptive else None
@@ -89,17 +108,16 @@ def correct(
     for label, estimate in fitted.items():
         weights = estimate.weights if isinstance(estimate, LinearEstimate) else None
         held = outcomes.most_candidates if weights is None else len(outcomes)
-        statistic = in_blocks(estimate.estimate, held)
-        sure = uncertainty(statistic, counts, options, weights=weights, progress=progress)
+        interval = uncertainty(in_blocks(estimate.estimate, held), counts, options, weights=weights, progress=progress)
         parts.append(
             Result(
                 {
                     "estimator": label,
-                    "metric": list(metrics),
+                    "metric": metric_labels,
                     "value": estimate.estimate(counts),
-                    "low": sure.low,
-                    "high": sure.high,
-                    "standard_error": sure.standard_error,
+                    "low": interval.low,
+                    "high": interval.high,
+                    "standard_error": interval.standard_error,
                     "bias": estimated_bias(label, estimate, outcomes, counts, wanted, truth),
                     "users": len(which),
                 }
@@ -116,9 +134,9 @@ def _stacked(parts: list[Result]) -> Result:
 
 def _estimated_distribution(outcomes: Outcomes, counts: Ints) -> Floats | None:
     """The (largest n,) distribution of true ranks as mle finds it; None if that would be too much work."""
-    of_groups = [group.candidates * (group.negatives + 1) for group in outcomes.groups]
-    largest = max(*of_groups, outcomes.most_candidates * len(outcomes))
-    if len(of_groups) > MOST_GROUPS or largest > MOST_PROBABILITIES:
+    sizes = [group.candidates * (group.negatives + 1) for group in outcomes.groups]
+    largest = max(*sizes, outcomes.most_candidates * len(outcomes))
+    if len(sizes) > MOST_GROUPS or largest > MOST_PROBABILITIES:
         return None
     return distribution_of_ranks(MaximumLikelihood(), outcomes, counts[np.newaxis])[0]
 
@@ -156,8 +174,8 @@ def _remarks(table: Result) -> list[str]:
         )
     if "auc" in set(table["metric"]) and any(label.startswith("mes") for label in table["estimator"]):
         remarks.append("MES: its AUC is far too low, as the flattest distribution of ranks has too many bad ones.")
-    for label, of_one in table.groupby("estimator", sort=False):
-        large = of_one[of_one["bias"].abs() > np.maximum(of_one["standard_error"] / 2, TOLERANCE)]
+    for label, rows in table.groupby("estimator", sort=False):
+        large = rows[rows["bias"].abs() > np.maximum(rows["standard_error"] / 2, TOLERANCE)]
         if label == "uncorrected" or not len(large):
             continue
         off = ", ".join(
@@ -165,7 +183,7 @@ def _remarks(table: Result) -> list[str]:
             for row in large.itertuples()
         )
         remarks.append(
-            f"{estimator_name(str(label))}: its interval is around what it gives on average, not around the truth, "
-            f"from which that is an estimated {off}."
+            f"{estimator_name(str(label))}: the interval ignores the bias of the estimator, whose mean is an estimated "
+            f"{off}."
         )
     return remarks

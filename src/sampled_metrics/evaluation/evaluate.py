@@ -1,79 +1,93 @@
 """Exact metrics of exact ranks, with intervals."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import labels_of
-from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, linear, uncertainty
+from sampled_metrics._validation import check_labels
+from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, linear, no_progress, uncertainty
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.metrics.held_out import Metric, metric
-from sampled_metrics.ranks.frames import rank_table
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.frames import PerUser, RanksLike
+from sampled_metrics.ranks.table import RankTable, rank_table
 
 METRICS = ("recall@10", "ndcg@10", "ap", "auc")
-"""Metrics unless others are stated: those of the paper."""
+"""The default metrics, those of the paper."""
 
 
 def evaluate(
-    ranks: Any,
-    metrics: str | Sequence[str] = METRICS,
+    ranks: RanksLike,
     *,
-    candidates: ArrayLike | None = None,
-    confidence: float = 0.95,
-    interval: str = "bootstrap",
-    resamples: int = 1000,
+    metrics: str | Sequence[str] = METRICS,
+    candidates: PerUser | None = None,
+    confidence_level: float = 0.95,
+    method: str = "bootstrap",
+    n_resamples: int = 1000,
     seed: int = 0,
-    progress: Progress = lambda blocks: blocks,
+    progress: Progress = no_progress,
 ) -> Result:
     """Compute the exact metrics of ranks among all candidates, with intervals over users.
+
+    The value of a metric is its mean over users, sum_u f(r_u) / U, with r_u the rank of the held-out item of user u.
 
     Args:
         ranks: (users,) ranks of the held-out items, from 1, best first; or a DataFrame with the columns candidates and
             rank, or candidates, above and tied (ties count in expectation); or a RankTable. A DataFrame with the column
             negatives is refused, as its ranks are sampled ones.
         metrics: labels such as recall@10, ndcg@10, ap, mrr, auc, precision@5, hit-rate@10.
-        candidates: (users,) or one number: n, how many items were ranked, the held-out one included; unless the ranks
-            say it. A Series is matched by its index where the ranks say their users, by a column user or an index that
-            is more than row numbers from 0. Only AUC depends on it.
-        confidence: how often the interval is to cover the mean over the population that the users come from.
-        interval: bootstrap (BCa) or delta (normal).
-        resamples: bootstrap samples, from 100 to 1,000,000.
+        candidates: (users,) or one number: n, how many items were ranked, the held-out item included; unless the ranks
+            have it. An array is in the order of the ranks. Only AUC depends on it.
+        confidence_level: how often the interval is to cover the mean over the population that the users come from.
+        method: bootstrap (BCa) or delta (normal).
+        n_resamples: bootstrap samples, from 100 to 1,000,000.
         seed: of the bootstrap.
         progress: wraps the blocks of bootstrap samples, for a progress bar.
 
     Returns:
-        A row for each metric, with the columns metric, value (the mean over users, a fraction), low, high (the ends of
-        the interval), standard_error, users.
+        A row for each metric, with the columns metric, value (a fraction), low and high (the ends of the interval),
+        standard_error, users.
 
     Raises:
-        DataError: the ranks are none, sampled, or too few for an interval.
-        ConfigError: there is no such metric or interval, or a metric is there twice.
+        DataError: the ranks are not exact ranks, or too few for an interval.
+        ConfigError: a metric or an option does not exist, or a metric is there twice.
+
+    Examples:
+        Five users, whose held-out items are at the ranks 1, 4, 20, 3 and 50 of 100 candidates:
+
+        >>> import sampled_metrics as sm
+        >>> result = sm.evaluate([1, 4, 20, 3, 50], candidates=100, metrics=["recall@10", "auc"])
+        >>> result[["metric", "value", "users"]]
+           metric  value users
+        recall@10    0.6     5
+              auc 0.8525     5
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
+        B. Efron, Better Bootstrap Confidence Intervals, Journal of the American Statistical Association 82, 1987.
     """
     table = rank_table(ranks, candidates)
-    metrics = labels_of(metrics, "metrics")
-    wanted = [metric(label) for label in metrics]
-    options = IntervalOptions(confidence, interval, resamples, seed)
-    weights, counts = exact_outcomes(table, wanted)
-    sure = uncertainty(linear(weights), counts, options, weights=weights, progress=progress)
+    labels = check_labels(metrics, "metrics")
+    options = IntervalOptions(confidence_level, method, n_resamples, seed)
+    weights, counts = exact_outcomes(table, [metric(label) for label in labels])
+    interval = uncertainty(linear(weights), counts, options, weights=weights, progress=progress)
     return Result(
         {
-            "metric": list(metrics),
+            "metric": labels,
             "value": linear(weights)(counts[np.newaxis])[0],
-            "low": sure.low,
-            "high": sure.high,
-            "standard_error": sure.standard_error,
+            "low": interval.low,
+            "high": interval.high,
+            "standard_error": interval.standard_error,
             "users": len(table),
         }
     )
 
 
 def exact_outcomes(table: RankTable, metrics: Sequence[Metric]) -> tuple[Floats, Ints]:
-    """Return the (metrics, outcomes) values of the different users of a table, and how many there are of each."""
+    """Return the (metrics, outcomes) values of the distinct rows of a table, and (outcomes,) how often each occurs."""
     rows = np.stack((table.candidates, table.above, table.tied), axis=1)
     distinct, counts = np.unique(rows, axis=0, return_counts=True)
     n, above, tied = distinct.T
-    return np.stack([each.over_ties(above, tied, n) for each in metrics]), counts
+    return np.stack([metric.over_ties(above, tied, n) for metric in metrics]), counts

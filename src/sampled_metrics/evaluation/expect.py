@@ -1,18 +1,20 @@
 """What a sampled evaluation would show of exact ranks, and whether it would order recommenders wrongly."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from sampled_metrics._validation import labels_of
+from sampled_metrics._validation import check_labels
+from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_labels, linear_estimator
 from sampled_metrics.evaluation.evaluate import METRICS
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.metrics.held_out import metric
-from sampled_metrics.ranks.frames import recommenders
+from sampled_metrics.ranks.frames import PerUser, RanksLike
+from sampled_metrics.ranks.table import RankTable, rank_table
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import linear_moments, probability_of_order
 from sampled_metrics.sampling.outcomes import Outcomes
@@ -21,39 +23,55 @@ from sampled_metrics.study.repetitions import EQUAL
 
 
 def expect(
-    ranks: Any,
+    ranks: RanksLike | Mapping[str, RanksLike],
+    *,
     negatives: int,
     metrics: str | Sequence[str] = METRICS,
-    *,
     replacement: bool = False,
     estimators: str | Sequence[str] = ("uncorrected",),
-    candidates: ArrayLike | None = None,
+    candidates: PerUser | None = None,
 ) -> Result:
-    """Compute what an evaluation on sampled negatives gives on average, without a draw (section 4 of the paper).
+    """Compute what an evaluation on sampled negatives gives on average, without a draw.
+
+    The expectation of an estimator with weights w is the mean over users of sum_x P(x | r_u) w_x (eq. 16).
 
     Args:
-        ranks: exact ranks, as of `evaluate`; or several recommenders' by name. Names are shown as text, so that two
-            must differ as such.
+        ranks: exact ranks, as of `evaluate`; or a mapping from the names of recommenders to their ranks. Names are
+            shown as text, so two must differ as such.
         negatives: m, how many would be sampled for each user.
         metrics: labels, as of `evaluate`.
         replacement: whether a negative may be sampled twice for the same user.
         estimators: labels of estimators that are linear in the sample; uncorrected is the sampled metric itself.
-        candidates: (users,) or one number: n, unless the ranks say it.
+        candidates: (users,) or one number: n, unless the ranks have it.
 
     Returns:
         A row for each recommender, estimator and metric, with the columns recommender, estimator, metric, exact,
         expected, deviation (standard deviation of one evaluation of these users). A remark says which recommenders
-        would be ordered wrongly, even on average.
+        would be ordered wrongly on average.
 
     Raises:
-        DataError: the ranks are none, sampled, or of two recommenders of one name, or a user has too few candidates to
-            sample from.
-        ConfigError: there is no such metric or estimator, it is there twice, or is not linear in the sample; or
-            negatives is no whole number from 1.
+        DataError: the ranks are not exact ranks, two recommenders have the same name, or a user has too few candidates
+            to sample from.
+        ConfigError: a metric or an estimator does not exist, is there twice, or is not linear in the sample; or
+            negatives is not a whole number from 1.
+
+    Examples:
+        X puts no held-out item first, but all at rank 30. Y puts one of three first, and the others far down. By
+        Recall@10 Y is better, and a sample of 100 negatives says the opposite:
+
+        >>> import sampled_metrics as sm
+        >>> result = sm.expect(
+        ...     {"X": [30, 30, 30], "Y": [1, 900, 900]}, negatives=100, candidates=1000, metrics="recall@10"
+        ... )
+        >>> [(row.recommender, round(row.exact, 3), round(row.expected, 3)) for row in result.itertuples()]
+        [('X', 0.0, 1.0), ('Y', 0.333, 0.333)]
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
-    tables = recommenders(ranks, candidates)
-    metrics, estimators = labels_of(metrics, "metrics"), estimator_labels(estimators)
-    wanted, design = [metric(label) for label in metrics], SamplingDesign(negatives, replacement)
+    tables = _tables(ranks, candidates)
+    metric_labels, estimators = check_labels(metrics, "metrics"), estimator_labels(estimators)
+    wanted, design = [metric(label) for label in metric_labels], SamplingDesign(negatives, replacement)
     rows = []
     for name, table in tables.items():
         design.check(table.candidates)
@@ -62,24 +80,36 @@ def expect(
         for label in estimators:
             weights = linear_estimator(label).fit(outcomes, wanted).weights
             expected, deviation = linear_moments(table, design, weights)
-            rows += [(name, label, *row) for row in zip(metrics, exact, expected, deviation, strict=True)]
+            rows += [(name, label, *row) for row in zip(metric_labels, exact, expected, deviation, strict=True)]
     columns = ["recommender", "estimator", "metric", "exact", "expected", "deviation"]
-    table_of_all = Result(rows, columns=columns)
-    return table_of_all.with_remarks(_wrong_orders(table_of_all, negatives))
+    result = Result(rows, columns=columns)
+    return result.with_remarks(_wrong_orders(result, negatives))
+
+
+def _tables(ranks: RanksLike | Mapping[str, RanksLike], candidates: PerUser | None) -> dict[str, RankTable]:
+    """Return the exact ranks of one or several recommenders as rank tables by name."""
+    if not isinstance(ranks, Mapping):
+        return {"ranks": rank_table(ranks, candidates)}
+    names = [str(name) for name in ranks]
+    if not names:
+        raise DataError("there are no ranks")
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise DataError(f"ranks: two recommenders are called {repeated[0]!r}; give each a name of its own")
+    return {str(name): rank_table(each, candidates, str(name)) for name, each in ranks.items()}
 
 
 def _wrong_orders(table: Result, negatives: int) -> list[str]:
     """Say which recommenders a sampled evaluation orders wrongly on average."""
     remarks = []
-    for (label, of_metric), of_one in table.groupby(["estimator", "metric"], sort=False):
-        for one, other in combinations(of_one.to_dict("records"), 2):
+    for (label, metric_label), group in table.groupby(["estimator", "metric"], sort=False):
+        for one, other in combinations(group.to_dict("records"), 2):
             better, worse = (one, other) if one["exact"] > other["exact"] else (other, one)
             gap = better["expected"] - worse["expected"]
             if better["exact"] - worse["exact"] > EQUAL and gap < -EQUAL:
                 chance = probability_of_order(gap, float(np.hypot(better["deviation"], worse["deviation"])))
                 remarks.append(
                     f"Wrong order: {better['recommender']} is better than {worse['recommender']} on "
-                    f"{metric_name(str(of_metric))} ({better['exact']:.4f} against {worse['exact']:.4f}), but among "
+                    f"{metric_name(str(metric_label))} ({better['exact']:.4f} against {worse['exact']:.4f}), but among "
                     f"{negatives} sampled negatives {estimator_name(str(label))} says {better['expected']:.4f} against "
                     f"{worse['expected']:.4f}, and is right with a chance of {chance:.2f}."
                 )

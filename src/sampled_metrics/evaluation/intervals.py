@@ -1,8 +1,8 @@
-"""Intervals for means over users: bootstrap and delta method, for any function of how many users had which outcome.
+"""Bootstrap and delta-method intervals for functions of how many users had which outcome.
 
-Users are the unit: they are taken as drawn at random from a population, with whatever their samples of negatives
-showed, so that the error of sampling negatives is included. Users with the same outcome are the same, so that a
-bootstrap sample is a multinomial count of outcomes, whatever the number of users.
+Users are the unit. They are taken as a random sample of a population, together with what their samples of negatives
+showed, so the error of sampling negatives is included. Users with the same outcome are exchangeable, so a bootstrap
+sample is a multinomial count of outcomes, whatever the number of users.
 
 The bootstrap interval is BCa: bias-corrected and accelerated (B. Efron, Better Bootstrap Confidence Intervals, 1987).
 """
@@ -22,6 +22,12 @@ Statistic = Callable[[np.ndarray], Floats]
 
 Progress = Callable[[Iterable[int]], Iterable[int]]
 """Wraps a range, for a progress bar."""
+
+
+def no_progress(steps: Iterable[int]) -> Iterable[int]:
+    """Return the steps as they are: no progress bar."""
+    return steps
+
 
 METHODS = ("bootstrap", "delta")
 
@@ -55,31 +61,32 @@ class Uncertainty:
 
 @dataclass(frozen=True)
 class IntervalOptions:
-    """What interval is wanted.
+    """Which interval is wanted.
 
     Attributes:
-        confidence: how often it is to cover, above 0 and below 1.
-        method: bootstrap (BCa) or delta (normal, with a standard error by leaving out one user).
-        resamples: bootstrap samples, from 100 to 1,000,000.
+        confidence_level: how often it is to cover, above 0 and below 1.
+        method: bootstrap (BCa) or delta (normal, with a jackknife standard error).
+        n_resamples: bootstrap samples, from 100 to 1,000,000.
         seed: of their random numbers.
     """
 
-    confidence: float = 0.95
+    confidence_level: float = 0.95
     method: str = "bootstrap"
-    resamples: int = 1000
+    n_resamples: int = 1000
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not is_real(self.confidence):
-            raise ConfigError(f"confidence must be a number above 0 and below 1, not {shown(self.confidence)}")
-        if not self.confidence > 0 or not 0.5 + self.confidence / 2 < 1:  # a confidence may round to 1 there
-            raise ConfigError(f"confidence must be above 0 and below 1, not {self.confidence}")
+        level = self.confidence_level
+        if not is_real(level):
+            raise ConfigError(f"confidence_level must be a number above 0 and below 1, not {shown(level)}")
+        if not level > 0 or not 0.5 + level / 2 < 1:  # a level may round to 1 there
+            raise ConfigError(f"confidence_level must be above 0 and below 1, not {level}")
         if self.method not in METHODS:
-            raise ConfigError(f"unknown interval {shown(self.method)}; it may be {', '.join(METHODS)}")
-        if not is_whole(self.resamples):
-            raise ConfigError(f"resamples must be a whole number, 100 or more, not {shown(self.resamples)}")
-        if not 100 <= self.resamples <= MOST_RESAMPLES:
-            raise ConfigError(f"resamples must be 100 or more, {MOST_RESAMPLES} at most, not {self.resamples}")
+            raise ConfigError(f"unknown method {shown(self.method)}; it may be {', '.join(METHODS)}")
+        if not is_whole(self.n_resamples):
+            raise ConfigError(f"n_resamples must be a whole number, 100 or more, not {shown(self.n_resamples)}")
+        if not 100 <= self.n_resamples <= MOST_RESAMPLES:
+            raise ConfigError(f"n_resamples must be from 100 to {MOST_RESAMPLES}, not {self.n_resamples}")
         if not is_whole(self.seed) or self.seed < 0:
             raise ConfigError(f"seed must be a whole number, 0 or more, not {shown(self.seed)}")
 
@@ -112,7 +119,7 @@ def uncertainty(
     options: IntervalOptions,
     *,
     weights: Floats | None = None,
-    progress: Progress = lambda blocks: blocks,
+    progress: Progress = no_progress,
 ) -> Uncertainty:
     """Compute intervals of a statistic of the users' outcomes.
 
@@ -139,10 +146,10 @@ def uncertainty(
             )
         variance = counts @ (left_out - counts @ left_out / users) ** 2 * (users - 1) / users
         error = np.sqrt(variance)
-        reach = ndtri(0.5 + options.confidence / 2) * error
+        reach = ndtri(0.5 + options.confidence_level / 2) * error
         return Uncertainty(estimate - reach, estimate + reach, error, _above_zero(estimate, error))
     replicates = _bootstrap(statistic, counts, options, progress)
-    low, high = _bca(estimate, replicates, left_out, counts, options.confidence)
+    low, high = _bca(estimate, replicates, left_out, counts, options.confidence_level)
     return Uncertainty(low, high, replicates.std(axis=0, ddof=1), 1 - _share_below(replicates, 0.0))
 
 
@@ -165,8 +172,8 @@ def _bootstrap(statistic: Statistic, counts: Ints, options: IntervalOptions, pro
     users = counts.sum()
     step = max(1, _BLOCK // len(counts))
     blocks = [
-        statistic(rng.multinomial(users, counts / users, size=min(step, options.resamples - first)))
-        for first in progress(range(0, options.resamples, step))
+        statistic(rng.multinomial(users, counts / users, size=min(step, options.n_resamples - first)))
+        for first in progress(range(0, options.n_resamples, step))
     ]
     return np.concatenate(blocks)
 

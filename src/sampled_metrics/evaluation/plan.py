@@ -1,21 +1,24 @@
 """How many negatives, or users, it takes to order two recommenders rightly."""
 
-from collections.abc import Callable, Iterable, Sequence
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from sampled_metrics._validation import is_real, label_of, names_of_two, shown
+from sampled_metrics._validation import check_label, check_names, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator_labels, linear_estimator
+from sampled_metrics.evaluation.intervals import Progress, no_progress
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.metrics.held_out import metric as metric_of
-from sampled_metrics.ranks.frames import places_of_users, rank_table, refuse_cut_rows
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.frames import PerUser, RanksLike
+from sampled_metrics.ranks.pairing import pair_users
+from sampled_metrics.ranks.table import RankTable, rank_table
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import probability_of_order, user_moments
 from sampled_metrics.sampling.outcomes import Outcomes
@@ -23,54 +26,66 @@ from sampled_metrics.study.names import estimator_name, metric_name
 from sampled_metrics.study.repetitions import EQUAL
 
 ESTIMATORS = ("uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01")
-"""Estimators unless others are stated."""
+"""The default estimators."""
 
 
 def plan(
-    ranks_a: Any,
-    ranks_b: Any,
-    metric: str = "recall@10",
+    a: RanksLike,
+    b: RanksLike,
     *,
-    confidence: float = 0.95,
+    metric: str = "recall@10",
+    probability: float = 0.95,
     estimators: str | Sequence[str] = ESTIMATORS,
     replacement: bool = False,
-    candidates: ArrayLike | None = None,
+    candidates: PerUser | None = None,
     names: tuple[str, str] = ("A", "B"),
-    progress: Callable[[Iterable[int]], Iterable[int]] = lambda sizes: sizes,
+    progress: Progress = no_progress,
 ) -> Result:
-    """Find the smallest sample that orders two recommenders rightly with a wanted probability (Figure 6, generalised).
+    """Find the smallest sample that orders two recommenders rightly with a wanted probability.
 
     Args:
-        ranks_a: exact ranks of the first recommender, as of `evaluate`.
-        ranks_b: exact ranks of the second one, of the same users, matched as of `compare`.
+        a: exact ranks of the first recommender, as of `evaluate`.
+        b: exact ranks of the second recommender, of the same users, paired as of `compare`.
         metric: a label, as of `evaluate`.
-        confidence: the wanted probability of the right order, above one half and below 1.
+        probability: the wanted probability of the right order, above one half and below 1.
         estimators: labels of estimators that are linear in the sample.
         replacement: whether a negative may be sampled twice for the same user.
-        candidates: (users,) or one number: n, unless the ranks say it.
-        names: what to call the two.
+        candidates: (users,) or one number: n, unless the ranks have it.
+        names: what to call the two recommenders.
         progress: wraps the sample sizes that are tried, for a progress bar.
 
     Returns:
         A row for each estimator, with the columns estimator, negatives (the smallest m from which on the probability is
         reached on these users; NA where none is), probability (at that m, or at the largest m tried), gap (the expected
-        difference there, better less worse, negative where the order is wrong on average), users (how many it would
-        take at that m if users, too, are a sample; NA where no number does). The last row, `exact`, is of all
-        candidates. Each recommender has negatives of its own.
+        difference there, better - worse, negative where the order is wrong on average), users (how many it would take
+        at that m if users, too, are a sample; NA where no number does). The last row, `exact`, is of all candidates.
+        Each recommender has negatives of its own.
 
     Raises:
-        DataError: the ranks are none, of different users or candidates, or equal by the exact metric, so that no order
+        DataError: the ranks are wrong, of different users or candidates, or equal by the exact metric, so that no order
             is right.
-        ConfigError: there is no such metric or estimator, an estimator is there twice, or confidence is out of range.
+        ConfigError: a metric or an estimator does not exist, an estimator is there twice, or probability is out of
+            range.
+
+    Examples:
+        >>> import sampled_metrics as sm
+        >>> x = [30, 25, 40, 12, 60, 33] * 50
+        >>> y = [1, 300, 2, 500, 9, 700] * 50
+        >>> result = sm.plan(x, y, candidates=1000, metric="ap", estimators=["uncorrected", "bv-0.1"])
+        >>> [(row.estimator, row.negatives) for row in result.itertuples()]
+        [('uncorrected', 64), ('bv-0.1', 21), ('exact', <NA>)]
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 6.3 and Figure 6.
     """
-    names, metric, estimators = names_of_two(names), label_of(metric, "metric"), estimator_labels(estimators)
-    if not is_real(confidence):
-        raise ConfigError(f"confidence must be a number above 0.5 and below 1, not {shown(confidence)}")
-    if not 0.5 < confidence < 1:
-        raise ConfigError(f"confidence must be above 0.5 and below 1, not {confidence}")
-    one, other = rank_table(ranks_a, candidates, names[0]), rank_table(ranks_b, candidates, names[1])
-    refuse_cut_rows(ranks_a, ranks_b, names)
-    other = other.rows(places_of_users(one, other, names))
+    names, metric, estimators = check_names(names), check_label(metric, "metric"), estimator_labels(estimators)
+    if not is_real(probability):
+        raise ConfigError(f"probability must be a number above 0.5 and below 1, not {shown(probability)}")
+    if not 0.5 < probability < 1:
+        raise ConfigError(f"probability must be above 0.5 and below 1, not {probability}")
+    one, other = rank_table(a, candidates, names[0]), rank_table(b, candidates, names[1])
+    positions, paired = pair_users(one, other, names)
+    other = other.rows(positions)
     differences = other.values(metric_of(metric)) - one.values(metric_of(metric))
     gap = float(differences.mean())
     if abs(gap) <= EQUAL:
@@ -82,16 +97,17 @@ def plan(
     sizes = _sizes(one, other, replacement)
     for m in progress(sizes):
         study.at(m)
-    rows = [study.smallest(number, sizes, confidence) for number in range(len(estimators))]
+    rows = [study.smallest(number, sizes, probability) for number in range(len(estimators))]
     error = float(differences.std(ddof=1)) if len(one) > 1 else np.nan
-    rows.append(_row("exact", None, _Chance(abs(gap), 0.0, error), confidence))
+    rows.append(_row("exact", None, _Chance(abs(gap), 0.0, error), probability))
     table = Result(rows)
-    return table.with_remarks(_sentences(table, metric, names if gap > 0 else names[::-1], confidence, sizes[-1]))
+    sentences = _sentences(table, metric, names if gap > 0 else names[::-1], probability, sizes[-1])
+    return table.with_remarks([*sentences, paired])
 
 
 @dataclass(frozen=True)
 class _Chance:
-    """An expected difference, better less worse.
+    """An expected difference, better - worse.
 
     Attributes:
         gap: its expectation.
@@ -144,23 +160,23 @@ class _Study:
             return self.known[negatives][number]
         return replace(self, estimators=(self.estimators[number],), known={}).at(negatives)[0]
 
-    def smallest(self, number: int, sizes: list[int], confidence: float) -> dict[str, Any]:
+    def smallest(self, number: int, sizes: list[int], probability: float) -> dict[str, Any]:
         """Return the row of an estimator: the smallest m from which on the order is right often enough."""
-        enough = [self.at(m)[number].right >= confidence for m in sizes]
+        enough = [self.at(m)[number].right >= probability for m in sizes]
         if not enough[-1]:
-            return _row(self.estimators[number], None, self.at(sizes[-1])[number], confidence)
+            return _row(self.estimators[number], None, self.at(sizes[-1])[number], probability)
         first = len(enough) - next((at for at, each in enumerate(reversed(enough)) if not each), len(enough))
         low, high = sizes[first - 1] if first else 0, sizes[first]
         while high - low > 1:  # between a size that is not enough and one that is
             middle = (low + high) // 2
-            low, high = (low, middle) if self.of(number, middle).right >= confidence else (middle, high)
-        return _row(self.estimators[number], high, self.of(number, high), confidence)
+            low, high = (low, middle) if self.of(number, middle).right >= probability else (middle, high)
+        return _row(self.estimators[number], high, self.of(number, high), probability)
 
 
-def _row(label: str, negatives: int | None, chance: _Chance, confidence: float) -> dict[str, Any]:
+def _row(label: str, negatives: int | None, chance: _Chance, probability: float) -> dict[str, Any]:
     users: Any = pd.NA
     if chance.gap > 0 and np.isfinite(chance.of_user):
-        users = max(2, int(np.ceil((float(ndtri(confidence)) * chance.of_user / chance.gap) ** 2)))
+        users = max(2, int(np.ceil((float(ndtri(probability)) * chance.of_user / chance.gap) ** 2)))
     return {
         "estimator": label,
         "negatives": pd.NA if negatives is None else negatives,
@@ -179,7 +195,7 @@ def _sizes(one: RankTable, other: RankTable, replacement: bool) -> list[int]:
     return sorted({round(10 ** (tenth / 10)) for tenth in range(int(10 * np.log10(most)) + 1)} | {most})
 
 
-def _sentences(table: Result, metric: str, names: tuple[str, str], confidence: float, most: int) -> list[str]:
+def _sentences(table: Result, metric: str, names: tuple[str, str], probability: float, most: int) -> list[str]:
     """Say what it takes; names are worse and better."""
     what = metric_name(metric)
     sentences = [f"By the exact {what}, {names[1]} is better than {names[0]}, by {table['gap'].iloc[-1]:.4f}."]
@@ -187,7 +203,7 @@ def _sentences(table: Result, metric: str, names: tuple[str, str], confidence: f
         name = estimator_name(str(row["estimator"]))
         if not pd.isna(row["negatives"]):
             sentences.append(
-                f"{name}: {row['negatives']} negatives order the two rightly with a chance of {confidence:g} or more."
+                f"{name}: {row['negatives']} negatives order the two rightly with a chance of {probability:g} or more."
             )
         elif row["gap"] > 0:
             sentences.append(

@@ -348,6 +348,14 @@ def metric(label: str) -> Metric:
 
     Raises:
         ConfigError: the label names no metric, or its cut-off is missing, not allowed or not a whole number from 1.
+
+    Examples:
+        >>> import sampled_metrics as sm
+        >>> sm.metric("recall@10").values(12)
+        array([1., 1., 1., 1., 1., 1., 1., 1., 1., 1., 0., 0.])
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, eqs 2 to 13.
     """
     name, at, k = label.partition("@")
     family = FAMILIES.get(name)

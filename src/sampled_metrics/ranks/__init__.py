@@ -1,1 +1,1 @@
-"""Tables of ranks, from and to arrays, data frames and files."""
+"""Tables of ranks: from arrays, data frames and csv files, and to files."""

@@ -1,84 +1,112 @@
-"""The rank table: for each held-out event, how many candidates score above the held-out item, and how many tie with it.
+"""The rank table: how many candidates of each held-out event score above its held-out item, and how many tie with it.
 
-Everything after ranking needs nothing else. A tie is kept as a count because a rank among ties is not one number: it is
-uniform on above + 1 … above + tied + 1, anew in every repetition.
+All stages after ranking need nothing else. A tie is kept as a count, because a rank among ties is not one number: it is
+uniform on above + 1 ... above + tied + 1, anew in every repetition.
 """
 
+from __future__ import annotations
+
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import InitVar, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics import _files
-from sampled_metrics._validation import refuse_masked
-from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.csv import CsvTable, read_table
-
-if TYPE_CHECKING:  # ranking does not depend on metrics, so editing one ranks nothing anew
-    from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import refuse_masked, shown
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.csv import read_columns
+from sampled_metrics.ranks.frames import Place, columns_of, refuse_rows
+
+if TYPE_CHECKING:  # ranking does not depend on metrics: editing a metric ranks nothing anew
+    from sampled_metrics.metrics.held_out import Metric
 
 COLUMNS = ("user", "candidates", "above", "tied")
 
 
 @dataclass(frozen=True)
 class RankTable:
-    """Where a recommender ranks the held-out item of each event.
+    """Exact ranks of the held-out items of a recommender, one row for each event.
 
     Attributes:
-        user: (events,) whose event it is.
+        user: (events,) the user of each event; None where users are not known.
         candidates: (events,) int, n: the items that were ranked, the held-out item included.
-        above: (events,) int, candidates scored higher than the held-out item.
-        tied: (events,) int, other candidates scored exactly the same.
-        numbered: whether user only numbers the events, as nothing says whose they are.
+        above: (events,) int, candidates that score higher than the held-out item.
+        tied: (events,) int, other candidates that score exactly the same.
+
+    Raises:
+        DataError: the columns differ in length, an entry is masked, or above + tied is not below candidates.
+
+    Examples:
+        Two users, the second with two candidates tied with the held-out item:
+
+        >>> import numpy as np
+        >>> import sampled_metrics as sm
+        >>> table = sm.RankTable(
+        ...     user=np.array(["ann", "bob"]),
+        ...     candidates=np.array([100, 100]),
+        ...     above=np.array([0, 3]),
+        ...     tied=np.array([0, 2]),
+        ... )
+        >>> table.values(sm.metric("recall@5"))
+        array([1.        , 0.66666667])
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
 
-    user: NDArray[np.generic]
+    user: NDArray[np.generic] | None
     candidates: Ints
     above: Ints
     tied: Ints
-    numbered: bool = False
+    place: InitVar[Place | None] = None
 
-    def __post_init__(self) -> None:
-        for name in COLUMNS:
-            refuse_masked(getattr(self, name), f"a rank table's {name}")
-        if not len(self.user) == len(self.candidates) == len(self.above) == len(self.tied):
+    def __post_init__(self, place: Place | None) -> None:
+        columns = [each for each in (self.user, self.candidates, self.above, self.tied) if each is not None]
+        for values in columns:
+            refuse_masked(values, "a rank table's column")
+        if len({len(values) for values in columns}) > 1:
             raise DataError("a rank table's columns differ in length")
-        wrong = (self.above < 0) | (self.tied < 0) | (self.above + self.tied >= self.candidates)
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            raise DataError(
-                f"user {self.user[at]}: above ({self.above[at]}) and tied ({self.tied[at]}) must be 0 or more, "
-                f"and less than candidates ({self.candidates[at]}) together"
-            )
+        where = place or (lambda row: f"user {shown(self.users[row])}")
+        refuse_rows(
+            (self.above < 0) | (self.tied < 0),
+            lambda row: f"above ({self.above[row]}) and tied ({self.tied[row]}) must be 0 or more",
+            where,
+        )
+        last = self.above + self.tied + 1
+        refuse_rows(
+            last > self.candidates,
+            lambda row: f"rank {last[row]} (ties included) is above the number of candidates, {self.candidates[row]}",
+            where,
+        )
 
     def __len__(self) -> int:
-        return len(self.user)
+        return len(self.candidates)
 
-    def rows(self, events: Ints) -> "RankTable":
+    def rows(self, events: Ints) -> RankTable:
         """Return the table of some of its events, in that order."""
-        user, n = self.user[events], self.candidates[events]
-        return RankTable(user, n, self.above[events], self.tied[events], self.numbered)
+        user = None if self.user is None else self.user[events]
+        return RankTable(user, self.candidates[events], self.above[events], self.tied[events])
 
     @property
-    def named_users(self) -> NDArray[np.generic] | None:
-        """The (events,) users, or None where they are only numbers of events."""
-        return None if self.numbered else self.user
+    def users(self) -> NDArray[np.generic]:
+        """The (events,) users, numbered from 1 where they are not known."""
+        return np.arange(1, len(self) + 1) if self.user is None else self.user
 
     @property
     def mean_candidates(self) -> int:
         """The one n of the estimators: the mean number of candidates, rounded (3541 on MovieLens 1M)."""
         return round(float(self.candidates.mean()))
 
-    def values(self, metric: "Metric") -> Floats:
+    def values(self, metric: Metric) -> Floats:
         """Return the exact metric of each event, as (events,) expectations over its ties."""
         return metric.over_ties(self.above, self.tied, self.candidates)
 
-    def tie_deviation(self, metric: "Metric") -> float:
-        """Standard deviation of the mean metric when each event's ties are broken at random once."""
+    def tie_deviation(self, metric: Metric) -> float:
+        """Return the standard deviation of the mean metric when the ties of each event are broken at random once."""
         means = self.values(metric)
         if metric.linear_in_rank:
             spread = metric.of_rank(1, self.candidates) - metric.of_rank(2, self.candidates)
@@ -88,32 +116,59 @@ class RankTable:
         return float(np.sqrt(variance[self.tied > 0].sum()) / len(self))
 
     def expected_between(self, first: Ints | int, last: Ints | int) -> float:
-        """Expected number of events whose rank, ties broken at random, lies in first … last (both counted)."""
+        """Return the expected number of events whose rank, ties broken at random, lies in first ... last (inclusive)."""
         lowest, highest = self.above + 1, self.above + self.tied + 1
         inside = np.minimum(highest, last) - np.maximum(lowest, first) + 1
         return float((np.clip(inside, 0, None) / (self.tied + 1)).sum())
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the columns user, candidates, above, tied as csv (gzip where the name ends in .gz)."""
-        _files.write_csv(path, pd.DataFrame({name: getattr(self, name) for name in COLUMNS}))
+        """Write the columns user, candidates, above, tied as csv, gzip where the name ends in .gz."""
+        columns = (self.users, self.candidates, self.above, self.tied)
+        _files.write_csv(path, pd.DataFrame(dict(zip(COLUMNS, columns, strict=True))))
 
 
-RANKS = "ranks are a csv with the columns candidates, above and tied, or candidates and rank"
-"""What a file of ranks holds, for messages."""
+def rank_table(data: Any, candidates: ArrayLike | None = None, name: str = "ranks") -> RankTable:
+    """Return exact ranks as a rank table.
 
-OF_A_SAMPLE = (
-    "has a column negatives, so that its ranks are sampled ones; `correct` takes those, or remove the column if they "
-    "are of all candidates"
-)
-"""Why ranks are not taken as exact ones, for messages."""
+    Args:
+        data: a rank table; (events,) ranks from 1; or a data frame or csv columns with the column rank, or above and
+            tied, and optionally user and candidates.
+        candidates: (events,) or one number: n, unless the data have it. An array is in the order of the rows.
+        name: what messages call the data.
+
+    Raises:
+        DataError: the data are not exact ranks, or n is missing or given twice.
+    """
+    if isinstance(data, RankTable):
+        if candidates is not None:
+            raise DataError(f"{name}: a rank table has its own candidates, so candidates must not be given too")
+        return data
+    columns = columns_of(data, name)
+    if "negatives" in columns:
+        raise DataError(
+            f"{columns.header}: has a column negatives, so its ranks are sampled ones; `correct` takes those, or "
+            "remove the column if they are ranks among all candidates"
+        )
+    if "rank" in columns and ("above" in columns or "tied" in columns):
+        raise DataError(f"{columns.header}: has both rank and above or tied; ranks are rank alone, or above and tied")
+    if "above" in columns or "tied" in columns:
+        columns.require("above", "tied")
+        above, tied = columns.whole_numbers("above", 0), columns.whole_numbers("tied", 0)
+    else:
+        columns.require("rank")
+        above = columns.whole_numbers("rank", 1) - 1
+        tied = np.zeros_like(above)
+    n = columns.column_or_argument("candidates", candidates, 1)
+    return RankTable(columns.users(), n, above, tied, columns.place)
 
 
 def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> RankTable:
-    """Read the ranks of held-out items, one event a line.
+    """Read the exact ranks of held-out items from a csv file, one event per line.
 
     The csv file (gzip where the name ends in .gz) has a header and the columns candidates, above and tied, or rank
-    (from 1, best first, without ties) in place of the last two. A column user is optional; without it users are
-    numbered. A column negatives is refused, as ranks among sampled negatives have it. Other columns are ignored.
+    (from 1, best first, without ties) in place of the last two. A column user is optional. A column negatives is
+    refused, as it marks ranks among sampled negatives. Other columns are ignored. A file of one rank per line needs no
+    header.
 
     Args:
         path: the file.
@@ -121,32 +176,16 @@ def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> R
 
     Raises:
         DataError: the file is missing or is not such a table; the message names the line.
+
+    Examples:
+        >>> import pathlib, tempfile
+        >>> import sampled_metrics as sm
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "ranks.csv")
+        >>> _ = path.write_text("user,candidates,rank\\nann,100,1\\nbob,100,12\\n")
+        >>> sm.read_ranks(path).above
+        array([ 0, 11])
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
-    return ranks_of(read_table(path, RANKS), candidates)
-
-
-def ranks_of(table: CsvTable, candidates: int | None = None) -> RankTable:
-    """Return the ranks that a csv table holds; columns, arguments and errors as of `read_ranks`."""
-    if "negatives" in table:
-        raise DataError(f"{table.name}, line 1: {OF_A_SAMPLE}")
-    wanted = ["rank"] if "rank" in table and "above" not in table else ["above", "tied"]
-    if "rank" in table and ("above" in table or "tied" in table):
-        raise DataError(
-            f"{table.name}, line 1: has both rank and above or tied; ranks are rank alone, or above and tied"
-        )
-    if candidates is not None and "candidates" in table:
-        raise DataError(f"{table.name}, line 1: has a column candidates, so that candidates must not be given besides")
-    if candidates is None:
-        wanted = ["candidates", *wanted]
-    table.require(wanted, "ranks are candidates, above and tied, or candidates and rank")
-    numbers = {name: table.whole_numbers(name) for name in wanted}
-    n = numbers.get("candidates", np.full(len(table), candidates or 0, dtype=np.int64))
-    if "rank" in numbers:
-        table.refuse(numbers["rank"] < 1, lambda row: f"rank {numbers['rank'][row]} is below 1")
-        numbers |= {"above": numbers["rank"] - 1, "tied": np.zeros_like(numbers["rank"])}
-    above, tied = numbers["above"], numbers["tied"]
-    table.refuse(
-        above + tied >= n,
-        lambda row: f"rank {above[row] + tied[row] + 1} (ties included) is above the number of candidates, {n[row]}",
-    )
-    return RankTable(table.users(), n, above, tied, numbered="user" not in table)
+    return rank_table(read_columns(path), candidates)

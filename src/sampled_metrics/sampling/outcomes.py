@@ -5,7 +5,6 @@ the same n and m has the outcomes x = 0 … m; in a sample whose events differ, 
 Either way a sample is a count of each outcome.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,16 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import check_memory_limit, refuse_masked
-from sampled_metrics.errors import DataError
+from sampled_metrics._validation import check_memory_limit
 from sampled_metrics.metrics.held_out import Metric, RankMetric
+from sampled_metrics.ranks.frames import refuse_rows
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.distributions import (
-    impossible_with_replacement,
-    pmf,
-    rank_distribution,
-    why_impossible,
-)
+from sampled_metrics.sampling.distributions import pmf, rank_distribution
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 
 @dataclass(frozen=True)
@@ -105,25 +100,11 @@ class Outcomes:
         return cls(x, m, n, replacement, False, group.position, relevant)
 
     @classmethod
-    def observed(
-        cls,
-        x: ArrayLike,
-        negatives: ArrayLike,
-        candidates: ArrayLike,
-        *,
-        replacement: bool = False,
-        adaptive: bool = False,
-        position: int = 1,
-        relevant: ArrayLike = 1,
-    ) -> tuple["Outcomes", Ints]:
+    def observed(cls, ranks: SampledRanks, *, position: int = 1, relevant: ArrayLike = 1) -> tuple["Outcomes", Ints]:
         """Return the outcomes that occur in a sample, and which of them each event had.
 
         Args:
-            x: (events,) sampled negatives that rank above the held-out item.
-            negatives: (events,) or one number: m, sampled negatives.
-            candidates: (events,) or one number: n, the item and the negatives that could have been sampled.
-            replacement: whether negatives were drawn with replacement.
-            adaptive: whether m depends on what was seen.
+            ranks: sampled ranks of the events.
             position: i, for the i-th best of several relevant items.
             relevant: (events,) or one number: R, how many relevant items the user has.
 
@@ -131,39 +112,19 @@ class Outcomes:
             The outcomes, and for each event the index of its own; `numpy.bincount` of that counts them.
 
         Raises:
-            DataError: no events, a masked entry, or an event in which x, m and n cannot be: the message says which.
+            DataError: an event has fewer relevant items than the position.
         """
-        given = {"x": x, "negatives": negatives, "candidates": candidates, "relevant": relevant}
-        for name, values in given.items():
-            refuse_masked(values, name)
-        columns = np.broadcast_arrays(*(np.atleast_1d(each) for each in (candidates, negatives, relevant, x)))
-        table = np.stack(columns, axis=-1).astype(np.int64)
-        n, m, r, of_event = table.T
-        if len(table) == 0:
-            raise DataError("there are no events to estimate from")
-        _refuse(
-            (of_event < 0) | (of_event > m),
-            lambda at: f"{of_event[at]} of {m[at]} sampled negatives above the held-out item",
+        columns = np.broadcast_arrays(ranks.candidates, ranks.negatives, np.asarray(relevant, dtype=np.int64), ranks.x)
+        table = np.stack(columns, axis=-1)
+        refuse_rows(
+            table[:, 2] < position,
+            lambda row: f"{table[row, 2]} relevant items, but one in position {position}",
+            lambda row: f"event {row + 1}",
         )
-        _refuse(n < 1, lambda at: f"{n[at]} candidates, but the held-out item is one")
-        if replacement:
-            _refuse((n == 1) & (m > 0), lambda at: f"{m[at]} negatives, but none to draw from")
-            _refuse(
-                impossible_with_replacement(of_event, m, n),
-                lambda at: (
-                    f"{of_event[at]} of {m[at]} sampled negatives above the held-out item, but "
-                    f"{why_impossible(m[at], n[at])}"
-                ),
-            )
-        else:
-            _refuse(
-                m > n - 1,
-                lambda at: f"{m[at]} negatives without replacement, of {n[at] - 1} that there are ({n[at]} candidates)",
-            )
-        _refuse(r < position, lambda at: f"{r[at]} relevant items, but one in position {position}")
         distinct, which = np.unique(table, axis=0, return_inverse=True)
-        n, m, r, of_outcome = distinct.T
-        return cls(of_outcome, m, n, replacement, adaptive, position, r), np.asarray(which).ravel()
+        n, m, r, x = distinct.T
+        outcomes = cls(x, m, n, ranks.replacement, ranks.adaptive, position, r)
+        return outcomes, np.asarray(which).ravel()
 
     def __len__(self) -> int:
         return len(self.x)
@@ -206,9 +167,3 @@ class Outcomes:
         for group in self.groups:
             likelihood[: group.candidates, group.outcomes] = group.likelihood(replacement)
         return likelihood
-
-
-def _refuse(wrong: np.ndarray, says: Callable[[int], str]) -> None:
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        raise DataError(f"event {at + 1}: has {says(at)}")

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import refuse_masked
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.frames import refuse_rows
 
 
 def thin(above: ArrayLike, probability: ArrayLike, smallest: ArrayLike, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -73,6 +74,5 @@ def _checked(above: ArrayLike, probability: ArrayLike) -> tuple[np.ndarray, Floa
     return drawn_above, chance
 
 
-def _refuse(wrong: np.ndarray, says: str) -> None:
-    if wrong.any():
-        raise DataError(f"event {int(np.argmax(wrong.any(axis=1))) + 1}: {says}")
+def _refuse(wrong: ArrayLike, message: str) -> None:
+    refuse_rows(np.any(wrong, axis=1), lambda row: message, lambda row: f"event {row + 1}")

@@ -24,6 +24,7 @@ from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import draw
 from sampled_metrics.sampling.moments import linear_moments, probability_of_order
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
 from sampled_metrics.study.repetitions import EQUAL, sampled_histograms
 
 ADAPTIVE = "adaptive"
@@ -200,7 +201,7 @@ def _adaptive(
         x, negatives = draw_adaptive(table, design, rng)
         # as elsewhere in a study, events share the typical n, but for those that drew more than it has
         n = np.maximum(table.mean_candidates, 0 if study.replacement else negatives + 1)
-        outcomes, which = Outcomes.observed(x, negatives, n, replacement=study.replacement, adaptive=True)
+        outcomes, which = Outcomes.observed(SampledRanks(x, negatives, n, study.replacement, adaptive=True))
         costs.append(negatives.mean())
         estimates.append(em.fit(outcomes, metrics).estimate(np.bincount(which, minlength=len(outcomes))))
     return float(np.mean(costs)), _observed(np.array(estimates), exact)

@@ -1,0 +1,120 @@
+"""Ranks among sampled negatives, from an array, a data frame or a csv file."""
+
+from __future__ import annotations
+
+from dataclasses import InitVar, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sampled_metrics._arrays import Ints
+from sampled_metrics._validation import refuse_masked, shown
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.frames import Place, columns_of, refuse_rows
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.sampling.distributions import impossible_with_replacement, why_impossible
+
+
+@dataclass(frozen=True)
+class SampledRanks:
+    """How many of the sampled negatives of each event rank above its held-out item.
+
+    All rules about sampled ranks are checked here, once.
+
+    Attributes:
+        x: (events,) int, sampled negatives above the held-out item; its sampled rank is x + 1.
+        negatives: (events,) or one number: m, how many negatives were sampled. It is 0 where none was.
+        candidates: (events,) or one number: n, the held-out item and all negatives that could have been sampled.
+        replacement: whether a negative could be sampled twice for the same event.
+        adaptive: whether m depends on what was seen.
+        user: (events,) the user of each event; None where users are not known.
+
+    Raises:
+        DataError: there are no events, an entry is masked, or x, m and n of an event do not fit each other; the message
+            names the event, the user or the line of the file.
+    """
+
+    x: Ints
+    negatives: Ints
+    candidates: Ints
+    replacement: bool = False
+    adaptive: bool = False
+    user: NDArray[np.generic] | None = None
+    place: InitVar[Place | None] = None
+
+    def __post_init__(self, place: Place | None) -> None:
+        for name in ("x", "negatives", "candidates"):
+            refuse_masked(getattr(self, name), name)
+        columns = np.broadcast_arrays(*(np.atleast_1d(each) for each in (self.x, self.negatives, self.candidates)))
+        x, m, n = (np.asarray(each, dtype=np.int64) for each in columns)
+        if len(x) == 0:
+            raise DataError("there are no events to estimate from")
+        for name, values in {"x": x, "negatives": m, "candidates": n}.items():
+            object.__setattr__(self, name, values)
+        user = self.user
+        where = place or (lambda row: f"event {row + 1}" if user is None else f"user {shown(user[row])}")
+        rules: list[tuple[Any, Any]] = [
+            (m < 0, lambda row: f"negatives must be 0 or more, not {m[row]}"),
+            (
+                (x < 0) | (x > m),
+                lambda row: f"rank {x[row] + 1} is not from 1 to {m[row] + 1}, among the item and {m[row]} negatives",
+            ),
+            (n < 1, lambda row: f"candidates must be 1 or more, not {n[row]}"),
+        ]
+        if self.replacement:
+            rules += [
+                ((n == 1) & (m > 0), lambda row: f"{m[row]} negatives, but no other candidate to sample from"),
+                (
+                    impossible_with_replacement(x, m, n),
+                    lambda row: f"rank {x[row] + 1} is not possible: {why_impossible(int(m[row]), int(n[row]))}",
+                ),
+            ]
+        else:
+            rules.append(
+                (
+                    m > n - 1,
+                    lambda row: (
+                        f"{m[row]} negatives cannot be sampled without replacement from {n[row] - 1} "
+                        f"({n[row]} candidates)"
+                    ),
+                )
+            )
+        for wrong, message in rules:
+            refuse_rows(wrong, message, where)
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+
+def sampled_ranks(
+    data: Any,
+    candidates: ArrayLike | None = None,
+    negatives: ArrayLike | None = None,
+    *,
+    replacement: bool = False,
+    adaptive: bool = False,
+    name: str = "sampled ranks",
+) -> SampledRanks:
+    """Return ranks among sampled negatives, checked.
+
+    Args:
+        data: (events,) ranks from 1 to m + 1; or a data frame or csv columns with the column rank and optionally user,
+            candidates and negatives.
+        candidates: (events,) or one number: n, unless the data have it. An array is in the order of the rows.
+        negatives: (events,) or one number: m, likewise.
+        replacement: whether a negative could be sampled twice for the same event.
+        adaptive: whether m depends on what was seen.
+        name: what messages call the data.
+
+    Raises:
+        DataError: the data are not sampled ranks, or n or m is missing or given twice.
+    """
+    if isinstance(data, RankTable):
+        raise DataError(f"{name}: is a rank table, which holds exact ranks, not sampled ones")
+    columns = columns_of(data, name)
+    columns.require("rank")
+    x = columns.whole_numbers("rank", 1) - 1
+    n = columns.column_or_argument("candidates", candidates, 1)
+    m = columns.column_or_argument("negatives", negatives, 0)
+    return SampledRanks(x, m, n, replacement, adaptive, columns.users(), columns.place)

@@ -1,0 +1,90 @@
+"""Pairing of users, and the refusal of recommenders that did not rank the same held-out items."""
+
+import numpy as np
+import pytest
+
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.pairing import pair_users, require_same_events
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
+
+
+def table(users: list | None, candidates: list[int]) -> RankTable:
+    zeros = np.zeros(len(candidates), dtype=np.int64)
+    return RankTable(None if users is None else np.array(users), np.array(candidates), zeros, zeros)
+
+
+def sampled(users: list | None, candidates: list[int]) -> SampledRanks:
+    return SampledRanks(0, 3, candidates, user=None if users is None else np.array(users))
+
+
+NAMED = table(["ada", "ben", "cleo"], [7, 8, 9])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(table(["cleo", "ada", "ben"], [9, 7, 8]), id="in another order"),
+        pytest.param(table([1, 2, 3], [8, 7, 9]), id="numbered, in another order"),
+    ],
+)
+def test_the_same_users_among_as_many_candidates_may_be_compared(other: RankTable) -> None:
+    require_same_events({"A": NAMED, "B": other})
+    require_same_events({"B": other, "A": NAMED})
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        (table(["ada", "ben"], [7, 8]), "A and B must have the same users to be compared: 1 are in one of them"),
+        (
+            table(["ada", "ben", "dan"], [7, 8, 9]),
+            "A and B must have the same users to be compared: 2 are in one of them only",
+        ),
+        (table(["ada", "cleo", "ben"], [7, 8, 9]), "user 'ben' has 8 candidates in A and 9 in B; to be compared"),
+        (
+            table([1, 2, 3], [7, 8, 8]),
+            "3 users with 7 to 9 candidates, 24 in all and 3 users with 7 to 8 .*, 23 in all",
+        ),
+        (table([1, 2], [7, 8]), "they have 3 users with .* and 2 users with"),
+    ],
+)
+def test_others_are_refused(other: RankTable, says: str) -> None:
+    with pytest.raises(DataError, match=says):
+        require_same_events({"A": NAMED, "B": other})
+
+
+def test_users_are_compared_by_name_whatever_stands_first() -> None:
+    numbered = table([1, 2, 3], [7, 8, 9])
+    with pytest.raises(DataError, match="A and B must have the same users to be compared: 2 "):
+        require_same_events({"N": numbered, "A": NAMED, "B": table(["ada", "ben", "dan"], [7, 8, 9])})
+
+
+@pytest.mark.parametrize("make", [table, sampled])
+class TestPairUsers:
+    def test_by_user_where_both_have_users(self, make) -> None:
+        positions, sentence = pair_users(make(["a", "b", "c"], [9] * 3), make(["c", "a", "b"], [9] * 3), ("A", "B"))
+        assert positions.tolist() == [1, 2, 0]
+        assert sentence == "Users are paired by the column user."
+
+    @pytest.mark.parametrize("users", [(None, ["c", "a"]), (["c", "a"], None), (None, None)])
+    def test_by_position_where_one_has_none(self, make, users) -> None:
+        positions, sentence = pair_users(make(users[0], [9, 9]), make(users[1], [9, 9]), ("A", "B"))
+        assert positions.tolist() == [0, 1]
+        assert "by position" in sentence
+
+    @pytest.mark.parametrize(
+        ("one", "other", "says"),
+        [
+            ((["a", "b"], [9, 9]), (["a", "c"], [9, 9]), "2 are in one of them only, for instance 'b'$"),
+            (([1, 2], [9, 9]), ([1, 3], [9, 9]), "2 are in one of them only, for instance 2$"),
+            ((["a"], [9]), (["a", "c"], [9, 9]), "1 are in one of them only, for instance 'c'$"),
+            ((None, [9]), (None, [9, 9]), "^A has 1 users and B 2; to be compared they must have the same users$"),
+            ((["a", "b"], [9, 9]), (["b", "a"], [9, 8]), "^user 'a' has 9 candidates in A and 8 in B; to be compared"),
+            ((None, [9, 9]), (["b", "a"], [9, 8]), "^user 'a' has 9 candidates in A and 8 in B"),
+            ((None, [9, 9]), (None, [9, 8]), "^user 2 has 9 candidates in A and 8 in B"),
+        ],
+    )
+    def test_refuses_other_users_and_other_candidates(self, make, one, other, says) -> None:
+        with pytest.raises(DataError, match=says):
+            pair_users(make(*one), make(*other), ("A", "B"))

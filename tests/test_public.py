@@ -1,0 +1,58 @@
+"""The public face of the library: what `import sampled_metrics as sm` gives, and that it is documented."""
+
+import doctest
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sampled_metrics as sm
+
+FUNCTIONS = [name for name in sm.__all__ if inspect.isfunction(getattr(sm, name)) or name in ("metric", "RankTable")]
+VERBS = ["evaluate", "correct", "compare", "expect", "plan"]
+
+
+def test_all_names_exist():
+    assert set(sm.__all__) <= set(dir(sm))
+    assert all(getattr(sm, name) is not None for name in sm.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        sm.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_each_function_has_references_and_an_example_that_runs(name):
+    function = getattr(sm, name)
+    assert "References:" in function.__doc__
+    examples = doctest.DocTestFinder(recurse=False).find(inspect.unwrap(function), name, globs={})
+    assert sum(len(each.examples) for each in examples) > 1
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    for each in examples:
+        assert runner.run(each).failed == 0
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_what_follows_the_data_is_by_keyword_only(name):
+    parameters = inspect.signature(getattr(sm, name)).parameters.values()
+    by_position = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
+    assert by_position == (["a", "b"] if name in ("compare", "plan") else ["ranks"])
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_signatures_are_readable(name):
+    assert len(str(inspect.signature(getattr(sm, name)))) < 700
+
+
+def test_the_import_loads_neither_pandas_nor_scipy():
+    code = "import sys, sampled_metrics; sys.exit(any(name in sys.modules for name in ('pandas', 'scipy')))"
+    source = Path(sm.__file__).parents[1]
+    assert subprocess.run([sys.executable, "-c", code], cwd=source, check=False).returncode == 0
+
+
+def test_errors_are_values_errors_that_name_one_line():
+    with pytest.raises(sm.DataError) as caught:
+        sm.evaluate(np.array([1, 0]), candidates=9)
+    assert isinstance(caught.value, sm.SampledMetricsError | ValueError)
+    assert "\n" not in str(caught.value)
