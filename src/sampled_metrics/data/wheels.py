@@ -77,7 +77,7 @@ def fetch(wheel: Wheel, destination: Path, *, timeout: float | None = None) -> N
                 command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=timeout
             )
         except subprocess.TimeoutExpired:
-            raise DownloadError(f"pip is not done in the time allowed") from None
+            raise DownloadError("pip is not done in the time allowed") from None
         files = list(Path(folder).glob("*.whl"))
         if ran.returncode != 0 or len(files) != 1:
             raise DownloadError(_reason(ran.stderr, wheel))
