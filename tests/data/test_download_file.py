@@ -12,7 +12,7 @@ from faults import hostile_server as answers
 from faults.hostile_server import CONTENT, WEB_PAGE, honest, serving
 
 from sampled_metrics.data import download
-from sampled_metrics.data.download import verify
+from sampled_metrics.data.download import verify, verify_as_first_seen
 from sampled_metrics.errors import ConfigError, DataError, DownloadError
 
 MD5 = hashlib.md5(CONTENT).hexdigest()
@@ -254,3 +254,11 @@ class TestWithoutChecksum:
     def test_a_web_page_is_refused(self, context, destination):
         with serving(answers.whole(WEB_PAGE), context=context) as server:
             assert "this is a web page" in error_of(server.url, destination, md5=None)
+
+
+def test_the_file_seen_first_is_the_one(tmp_path):
+    record = tmp_path / "data" / "first-seen.sha256"
+    for _ in range(2):
+        verify_as_first_seen(tmp_path / "ml-1m.zip", SHA256, record)
+    with pytest.raises(DataError, match=f"sha256 is 0000, but the file seen first had {SHA256}; .* delete "):
+        verify_as_first_seen(tmp_path / "ml-1m.zip", "0000", record)
