@@ -13,7 +13,6 @@ from sampled_metrics import _files
 from sampled_metrics._arrays import Floats
 from sampled_metrics.errors import DataError
 from sampled_metrics.recommenders.cosine import Interactions, Weighting, rows_at_once
-from sampled_metrics.workflow.stage_files import read_npz
 
 
 class Model(Protocol):
@@ -188,7 +187,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     Raises:
         DataError: the file is none of them.
     """
-    arrays = read_npz(path, MODEL)
+    arrays = _files.read_npz(path, MODEL)
     kind = str(arrays["kind"]) if "kind" in arrays else None
     try:
         if kind in KINDS:
@@ -214,7 +213,7 @@ def stored(model: Model) -> Stored:
 
 def read_stored(path: str | os.PathLike[str]) -> Stored:
     """Read kind and size of what a model's `write` wrote, and nothing else; errors as of `read_model`."""
-    arrays = read_npz(path, MODEL, only=("kind",))
+    arrays = _files.read_npz(path, MODEL, only=("kind",))
     kind = str(arrays["kind"]) if "kind" in arrays else ""
     if kind not in KINDS:
         raise DataError(f"{path}: is not {MODEL}")
