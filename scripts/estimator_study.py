@@ -3,7 +3,7 @@
 import pandas as pd
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.rank_tables import read_rank_tables
+from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.study import figures, layout
 from sampled_metrics.study.estimator_study import order
 from sampled_metrics.workflow.jobs import job

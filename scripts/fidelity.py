@@ -2,7 +2,7 @@
 
 from sampled_metrics import _files
 from sampled_metrics.paper import claims, fidelity
-from sampled_metrics.ranks.rank_tables import read_rank_tables
+from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.study import layout
 from sampled_metrics.workflow.jobs import job
 from sampled_metrics.workflow.stage_files import read_numbers

@@ -1,7 +1,7 @@
 """Count users by the rank of their held-out item: Figure 5."""
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.rank_tables import read_rank_tables
+from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.study import figures
 from sampled_metrics.study.repetitions import figure_5
 from sampled_metrics.workflow.jobs import job

@@ -3,7 +3,7 @@
 import logging
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.rank_tables import read_rank_tables
+from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.study import figures
 from sampled_metrics.study.repetitions import figure_6
 from sampled_metrics.workflow.jobs import job, progress_bar

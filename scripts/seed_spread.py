@@ -5,7 +5,7 @@ from sampled_metrics.data.split import read_split
 from sampled_metrics.paper import fidelity
 from sampled_metrics.paper.reference import RANDOM_RECOMMENDER
 from sampled_metrics.ranking.ranking import rank_held_out
-from sampled_metrics.ranks.rank_tables import read_rank_tables
+from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.recommenders import recommender
 from sampled_metrics.study.repetitions import Evaluation, exact_moments, repeat, table_3, table_4
 from sampled_metrics.workflow.jobs import job, progress_bar

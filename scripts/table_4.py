@@ -1,7 +1,7 @@
 """Count how often each pair of recommenders is ordered rightly: Table 4."""
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.rank_tables import read_rank_tables
+from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.study import layout
 from sampled_metrics.study.repetitions import table_4
 from sampled_metrics.workflow.jobs import job
