@@ -54,7 +54,7 @@ def imports() -> Counter[tuple[str, str]]:
     pairs = (
         (room_of[module], room_of[imported])
         for module in room_of
-        for imported in graph.find_modules_directly_imported_by(module)
+        for imported in sorted(graph.find_modules_directly_imported_by(module))
         if imported in room_of
     )
     return Counter(pair for pair in pairs if pair[0] != pair[1])
