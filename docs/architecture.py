@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src/sampled_metrics"
 PICTURE = ROOT / "docs/architecture.svg"
 GROUND = "the ground"
 FILES_IN_COLUMN = 5
-LANE, HEIGHT, GAP, LETTER = 0.42, 0.96, 0.09, 0.062  # inches
+LANE, HEIGHT, GAP, LETTER = 0.42, 0.96, 0.09, 0.055  # inches
 LINES = 400  # as many lines of code make a box an inch wide
 LEGEND = """A box is a room of the library, with its files.
 The number in it is its lines of code. The more lines, the wider the box.
