@@ -73,6 +73,7 @@ lint: $(READY)  ## ruff, mypy, snakefmt, snakemake --lint, and an audit of the d
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	PYTHONPATH=src $(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 	@$(MAKE) --no-print-directory $(AUDIT) || echo "pip-audit cannot be installed"

@@ -1,4 +1,4 @@
-"""Sphinx: the site that `make docs` builds."""
+"""Settings of Sphinx, for the site that `make docs` builds."""
 
 import re
 import sys
@@ -14,33 +14,33 @@ sys.path.insert(0, str(ROOT / "src"))
 project = "sampled-metrics"
 release = version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build", "reliability"]  # reliability.md is assembled from what that folder holds
+exclude_patterns = ["_build", "reliability"]  # reliability.md holds the content of that folder
 default_role = "code"
 nitpicky = True
-nitpick_ignore_regex = [(r"py:.*", r"(?!sampled_metrics).*")]  # other projects' documentation is not at hand
+nitpick_ignore_regex = [(r"py:.*", r"(?!sampled_metrics).*")]  # no links to the documentation of other projects
 myst_heading_anchors = 3
 add_module_names = False
 napoleon_attr_annotations = False
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True}
 autodoc_preserve_defaults = True
-autodoc_typehints = "none"  # the docstrings say shapes and types in words
+autodoc_typehints = "none"  # docstrings state shapes and types
 
 html_theme = "furo"
-html_theme_options = {"light_css_variables": {"code-font-size": "0.75rem"}}  # 96 columns beside the menu
+html_theme_options = {"light_css_variables": {"code-font-size": "0.75rem"}}  # 96 columns fit beside the menu
 html_title = project
 html_copy_source = False
 html_show_sphinx = html_show_copyright = False
 
 
 def with_title(app: Sphinx, page: str, content: list[str]) -> None:
-    """Make the bold first line of a table that the workflow wrote the title of its page."""
+    """Turn the bold first line of a table from the workflow into the title of its page."""
     if page.startswith("reproduction/"):
         content[0] = re.sub(r"\A\*\*(.*)\*\*$", r"# \1", content[0], flags=re.MULTILINE)
 
 
-def as_meant(app: Sphinx, what: str, name: str, it: Any, options: Any, lines: list[str]) -> None:
-    """Keep |R| from being a substitution, and what stands before a colon from being a type."""
+def escape(app: Sphinx, what: str, name: str, documented: Any, options: Any, lines: list[str]) -> None:
+    """Escape |R|, which is no substitution, and words before a colon, which are no types."""
     for at, line in enumerate(lines):
         lines[at] = line.replace("|", r"\|")
         if at == 0 and what in ("property", "data"):
@@ -50,6 +50,6 @@ def as_meant(app: Sphinx, what: str, name: str, it: Any, options: Any, lines: li
 
 
 def setup(app: Sphinx) -> None:
-    """Connect what is above, before napoleon (whose priority is 500)."""
+    """Connect the functions above, before napoleon (whose priority is 500)."""
     app.connect("source-read", with_title)
-    app.connect("autodoc-process-docstring", as_meant, priority=400)
+    app.connect("autodoc-process-docstring", escape, priority=400)

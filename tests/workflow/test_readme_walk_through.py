@@ -1,6 +1,7 @@
 """README's walk-through with a dataset of ten users, as pasted."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -9,11 +10,11 @@ from conftest import ROOT, Project
 
 def test_films(project: Project) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    [films] = re.findall(r"```csv\n(.*?)```", text, re.DOTALL)
     [config] = re.findall(r"```yaml\n(study: \[films\].*?)```", text, re.DOTALL)
-    (project.folder / "films.csv").write_text(films, encoding="utf-8")
+    shutil.copytree(ROOT / "examples", project.folder / "examples")
+    films = (project.folder / "examples/films.csv").read_text(encoding="utf-8")
     (project.folder / "study.yaml").write_text(config, encoding="utf-8")
-    assert "snakemake --cores 2 --configfile films.yaml" in text
+    assert "snakemake --cores 2 --configfile examples/films.yaml" in text
 
     ran = project.snakemake("--cores", "2")
     assert ran.returncode == 0, ran.stdout + ran.stderr
