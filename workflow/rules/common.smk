@@ -32,7 +32,11 @@ if str(LIBRARY) not in sys.path:
 
 from sampled_metrics import _files
 from sampled_metrics.paper import reference
-from sampled_metrics.workflow.config import complete, precomputed_ranks, merge_recommenders
+from sampled_metrics.workflow.config import (
+    complete,
+    precomputed_ranks,
+    merge_recommenders,
+)
 from sampled_metrics.workflow.config_files import read_config, require_modest
 from sampled_metrics.data import download, formats
 from sampled_metrics.workflow.fingerprint import fingerprint
@@ -43,7 +47,9 @@ from sampled_metrics.errors import ConfigError
 try:
     written = [ROOT / "config.yaml", *workflow.overwrite_configfiles]
     require_modest(config, "all together")
-    merge_recommenders(config, [*map(read_config, written), workflow.config_settings.config])
+    merge_recommenders(
+        config, [*map(read_config, written), workflow.config_settings.config]
+    )
     complete(config, read_config(ROOT / "workflow/schemas/config.schema.yaml"))
 except ConfigError as error:
     sys.exit(f"error: config: {error}")
@@ -98,7 +104,9 @@ def fingerprints(*paths):
 
 
 def download_path(dataset):
-    return f"data/{dataset}/{download.file_name(config['datasets'][dataset]['urls'][0])}"
+    return (
+        f"data/{dataset}/{download.file_name(config['datasets'][dataset]['urls'][0])}"
+    )
 
 
 def beside_archive(wildcards):
@@ -259,5 +267,8 @@ def remove_comparisons_that_do_not_apply():
                 Path(path.format(what=what)).unlink(missing_ok=True)
     if not config["estimator_study"]["estimators"]:
         for dataset in config["study"]:
-            for path in (*ESTIMATOR_STUDY, "results/{dataset}/estimator-study-order.csv"):
+            for path in (
+                *ESTIMATOR_STUDY,
+                "results/{dataset}/estimator-study-order.csv",
+            ):
                 Path(path.format(dataset=dataset)).unlink(missing_ok=True)

@@ -26,7 +26,7 @@ rule figure_5:
         runtime=minutes(per_mb=20),
     params:
         recommenders=list(config["recommenders"]),
-        figure=config["figures"]["figure-5"],
+        edges=config["figures"]["figure-5"]["edges"],
     script:
         "../../scripts/figure_5.py"
 

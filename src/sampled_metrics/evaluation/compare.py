@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import label_of, labels_of, names_of_two
 from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import LinearEstimate, estimator
+from sampled_metrics.estimators import LinearEstimate, estimator, estimator_name
 from sampled_metrics.evaluation.evaluate import METRICS
 from sampled_metrics.evaluation.intervals import (
     IntervalOptions,
@@ -23,12 +23,11 @@ from sampled_metrics.evaluation.intervals import (
     uncertainty,
 )
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.metrics.held_out import Metric, metric
+from sampled_metrics.metrics.held_out import Metric, metric, metric_name
 from sampled_metrics.ranks.frames import places_of_users, rank_table, refuse_cut_rows
 from sampled_metrics.ranks.frames import sampled_ranks as as_sampled
+from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.study.names import estimator_name, metric_name
-from sampled_metrics.study.repetitions import EQUAL
 
 COLUMNS = ("metric", "difference", "low", "high", "probability", "conclusion", "users")
 """Columns of the result besides those that bear the names of the recommenders."""

@@ -8,16 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampled_metrics._validation import labels_of
-from sampled_metrics.estimators import estimator_labels, linear_estimator
+from sampled_metrics.estimators import estimator_labels, estimator_name, linear_estimator
 from sampled_metrics.evaluation.evaluate import METRICS
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.ranks.frames import recommenders
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.moments import linear_moments, probability_of_order
+from sampled_metrics.sampling.moments import EQUAL, linear_moments, probability_of_order
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.study.names import estimator_name, metric_name
-from sampled_metrics.study.repetitions import EQUAL
 
 
 def expect(

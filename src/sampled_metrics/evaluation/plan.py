@@ -11,16 +11,15 @@ from scipy.special import ndtri
 
 from sampled_metrics._validation import is_real, label_of, names_of_two, shown
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import estimator_labels, linear_estimator
+from sampled_metrics.estimators import estimator_labels, estimator_name, linear_estimator
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.metrics.held_out import metric as metric_of
+from sampled_metrics.metrics.held_out import metric_name
 from sampled_metrics.ranks.frames import places_of_users, rank_table, refuse_cut_rows
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.moments import probability_of_order, user_moments
+from sampled_metrics.sampling.moments import EQUAL, probability_of_order, user_moments
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.study.names import estimator_name, metric_name
-from sampled_metrics.study.repetitions import EQUAL
 
 ESTIMATORS = ("uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01")
 """Estimators unless others are stated."""
