@@ -12,8 +12,10 @@ from sampled_metrics.workflow.stage_files import read_table
 def main(snakemake: Any) -> None:
     """Write the printed numbers and the claims beside ours, and their pages."""
     toy, output = snakemake.params.toy, snakemake.output
-    kinds = ("table-1", "table-2", "figure-2", "figure-3", "figure-4")
-    tables = {name: read_table(snakemake.input[name], kind) for kind in kinds for name in [kind.replace("-", "_")]}
+    tables = {
+        name: read_table(getattr(snakemake.input, name), name.replace("_", "-"))
+        for name in ("table_1", "table_2", "figure_2", "figure_3", "figure_4")
+    }
     printed = fidelity.compare_toy(tables["table_1"], tables["table_2"], toy["repetitions"])
     claimed = toy_claims.check(**tables, candidates=toy["candidates"])
     _files.write_csv(output.fidelity_csv, printed)

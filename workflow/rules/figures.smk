@@ -58,6 +58,6 @@ rule figure_6:
         recommenders=list(config["recommenders"]),
         figure=config["figures"]["figure-6"],
         replacement=config["sampling"]["replacement"],
-        assume_replacement=negatives_are_replaced(config["estimator_model"]),
+        assume_replacement=ASSUME_REPLACEMENT,
     script:
         "../../scripts/figure_6.py"
