@@ -1,5 +1,5 @@
 # From the archive of a dataset to the figures and tables of Krichene and Rendle (KDD 2020).
-# `snakemake --cores 2` makes everything; config.yaml says of what.
+# `snakemake --cores 2` makes everything that config.yaml describes.
 from snakemake.utils import min_version
 
 min_version("9.8")
@@ -25,12 +25,11 @@ include: "workflow/rules/fidelity.smk"
 
 
 onstart:
-    remove_what_killed_jobs_left()
-    remove_comparisons_that_do_not_apply()
+    remove_parts_of_files()
+    remove_other_results()
 
 
 rule all:
     default_target: True
     input:
-        toy_results(),
-        study_results(),
+        all_results(),

@@ -23,12 +23,11 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from sampled_metrics import compare, correct, evaluate
-from sampled_metrics.estimators import LinearEstimate, estimator
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.estimators import LinearEstimate, estimator, estimator_name
+from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import rank_distribution
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.study.names import estimator_name, metric_name
 
 METRICS = ("recall@10", "ndcg@10", "ap", "auc")
 LINEAR = ("bv-0.1", "bv-0.01")

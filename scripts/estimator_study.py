@@ -1,24 +1,29 @@
-"""Put the studies of estimators of all recommenders together."""
+"""Put the estimator studies of all recommenders together."""
+
+from typing import Any
 
 import pandas as pd
 
 from sampled_metrics import _files
 from sampled_metrics.ranks.pairing import read_rank_tables
-from sampled_metrics.study import figures, layout
-from sampled_metrics.study.estimator_study import order
+from sampled_metrics.study import drawing, estimator_report, page
 from sampled_metrics.workflow.jobs import job
 from sampled_metrics.workflow.stage_files import read_estimator_studies
 
+
+def main(snakemake: Any) -> None:
+    """Write the tables, their pages and the figure."""
+    names, output = snakemake.params.recommenders, snakemake.output
+    read_rank_tables(names, snakemake.input.ranks)  # refuses recommenders that cannot be compared
+    studies = read_estimator_studies(names, snakemake.input.studies)
+    compared = pd.concat(studies, names=["recommender"]).reset_index("recommender").reset_index(drop=True)
+    ordered = estimator_report.order(studies)
+    _files.write_csv(output.csv, compared)
+    _files.write_csv(output.order, ordered)
+    page.write(estimator_report.TITLE, estimator_report.sections(compared, ordered), output.md, output.html)
+    drawing.write(estimator_report.draw(compared, ordered), output.svg, output.png)
+
+
 if __name__ == "__main__":
     with job(snakemake.log[0]):
-        names = snakemake.params.recommenders
-        read_rank_tables(names, snakemake.input.ranks)  # refuses those that cannot be compared
-        each = read_estimator_studies(names, snakemake.input.studies)
-        compared = pd.concat([table.assign(recommender=name) for name, table in each.items()], ignore_index=True)
-        compared.insert(0, "recommender", compared.pop("recommender"))
-        ordered = order(each)
-        _files.write_csv(snakemake.output.csv, compared)
-        _files.write_csv(snakemake.output.order, ordered)
-        title = "Estimators compared, by sample size"
-        layout.write(title, layout.estimator_study(compared, ordered), snakemake.output.md, snakemake.output.html)
-        figures.write(figures.estimator_study(compared, ordered), snakemake.output.svg, snakemake.output.png)
+        main(snakemake)

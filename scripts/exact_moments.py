@@ -1,16 +1,22 @@
-"""Compute what the sampled evaluation of a recommender gives on average, and how much it varies, without a draw."""
+"""Compute the exact mean and standard deviation of a recommender's sampled evaluation, without a draw."""
+
+from typing import Any
 
 from sampled_metrics import _files
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.study.repetitions import Evaluation, conditions, exact_moments
 from sampled_metrics.workflow.jobs import job
 
+
+def main(snakemake: Any) -> None:
+    """Write the moments, and the condition numbers of the fits."""
+    params = snakemake.params
+    table = read_ranks(snakemake.input.ranks)
+    evaluation = Evaluation.configured(params.sampling, params.estimators, params.metrics, params.assume_replacement)
+    _files.write_csv(snakemake.output.expected, exact_moments(table, evaluation))
+    _files.write_csv(snakemake.output.conditions, conditions(evaluation, table.mean_candidates))
+
+
 if __name__ == "__main__":
     with job(snakemake.log[0]):
-        params = snakemake.params
-        table = read_ranks(snakemake.input.ranks)
-        evaluation = Evaluation.configured(
-            params.sampling, params.estimators, params.metrics, params.assume_replacement
-        )
-        _files.write_csv(snakemake.output.expected, exact_moments(table, evaluation))
-        _files.write_csv(snakemake.output.conditions, conditions(evaluation, table.mean_candidates))
+        main(snakemake)

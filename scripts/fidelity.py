@@ -1,29 +1,31 @@
 """Set the study beside the paper: Tables 3 and 4, and the claims of section 6."""
 
+from typing import Any
+
 from sampled_metrics import _files
-from sampled_metrics.paper import claims, fidelity
+from sampled_metrics.paper import claims, fidelity, study_claims
 from sampled_metrics.ranks.pairing import read_rank_tables
-from sampled_metrics.study import layout
+from sampled_metrics.study import page
 from sampled_metrics.workflow.jobs import job
-from sampled_metrics.workflow.stage_files import read_numbers
+from sampled_metrics.workflow.stage_files import read_table
+
+
+def main(snakemake: Any) -> None:
+    """Write the printed numbers and the claims beside ours, and their pages."""
+    given, params, output = snakemake.input, snakemake.params, snakemake.output
+    ranks = read_rank_tables(params.recommenders, given.ranks)
+    table_3, table_4 = read_table(given.table_3, "table-3"), read_table(given.table_4, "table-4")
+    spread = read_table(given.seed_spread, "seed-spread")
+    printed = fidelity.compare_study(table_3, table_4, params.repetitions, spread)
+    claimed = study_claims.check(ranks, table_3, table_4, read_table(given.figure_6, "figure-6"))
+    _files.write_csv(output.fidelity_csv, printed)
+    _files.write_csv(output.claims_csv, claimed)
+    title = "The paper's printed numbers beside ours: Tables 3 and 4"
+    page.write(title, fidelity.sections(printed), output.fidelity_md, output.fidelity_html)
+    title = "What the paper says in words, and what we find: section 6"
+    page.write(title, claims.sections(claimed), output.claims_md, output.claims_html)
+
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
-        names = snakemake.params.recommenders
-        ranks = read_rank_tables(names, snakemake.input.ranks)
-        given = snakemake.input
-        cell = ["reading", "recommender", "metric", "estimator"]
-        table_3 = read_numbers(given.table_3, cell, ["mean", "sd"], key=cell)
-        cell = ["reading", "worse", "better", "metric", "estimator"]
-        table_4 = read_numbers(given.table_4, cell, ["correct"], key=cell)
-        curve = ["recommender", "metric", "estimator"]
-        figure_6 = read_numbers(given.figure_6, curve, ["negatives", "expected", "exact"], key=[*curve, "negatives"])
-        seed_spread = read_numbers(given.seed_spread, ["reading", "cell"], ["table", "seeds", "mean", "sd"])
-        printed = fidelity.compare_study(table_3, table_4, snakemake.params.repetitions, seed_spread)
-        claimed = claims.check_study(ranks, table_3, table_4, figure_6)
-        _files.write_csv(snakemake.output.fidelity_csv, printed)
-        _files.write_csv(snakemake.output.claims_csv, claimed)
-        title = "The paper's printed numbers beside ours: Tables 3 and 4"
-        layout.write(title, layout.fidelity(printed), snakemake.output.fidelity_md, snakemake.output.fidelity_html)
-        title = "What the paper says in words, and what we find: section 6"
-        layout.write(title, layout.claims(claimed), snakemake.output.claims_md, snakemake.output.claims_html)
+        main(snakemake)

@@ -1,15 +1,22 @@
 """Count users by the rank of their held-out item: Figure 5."""
 
+from typing import Any
+
 from sampled_metrics import _files
 from sampled_metrics.ranks.pairing import read_rank_tables
-from sampled_metrics.study import figures
-from sampled_metrics.study.repetitions import figure_5
+from sampled_metrics.study import drawing
+from sampled_metrics.study.rank_histogram import draw, rank_histogram
 from sampled_metrics.workflow.jobs import job
+
+
+def main(snakemake: Any) -> None:
+    """Write the table of the figure, and the figure."""
+    ranks = read_rank_tables(snakemake.params.recommenders, snakemake.input.ranks)
+    table = rank_histogram(ranks, snakemake.params.edges)
+    _files.write_csv(snakemake.output.csv, table)
+    drawing.write(draw(table), snakemake.output.svg, snakemake.output.png)
+
 
 if __name__ == "__main__":
     with job(snakemake.log[0]):
-        names = snakemake.params.recommenders
-        ranks = read_rank_tables(names, snakemake.input.ranks)
-        table = figure_5(ranks, snakemake.params.figure["edges"])
-        _files.write_csv(snakemake.output.csv, table)
-        figures.write(figures.draw("figure-5", table), snakemake.output.svg, snakemake.output.png)
+        main(snakemake)

@@ -1,5 +1,7 @@
 """Train recommender X from many random starts, and summarise how Tables 3 and 4 vary."""
 
+from typing import Any
+
 from sampled_metrics import _files
 from sampled_metrics.data.split import read_split
 from sampled_metrics.paper import fidelity
@@ -7,28 +9,31 @@ from sampled_metrics.paper.reference import RANDOM_RECOMMENDER
 from sampled_metrics.ranking.ranking import rank_held_out
 from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.recommenders import recommender
-from sampled_metrics.study.repetitions import Evaluation, exact_moments, repeat, table_3, table_4
+from sampled_metrics.study.repetitions import Evaluation, exact_moments, repeat
+from sampled_metrics.study.tables import table_3, table_4
 from sampled_metrics.workflow.jobs import job, progress_bar
 from sampled_metrics.workflow.seeds import stream
 
+
+def main(snakemake: Any) -> None:
+    """Write the spread of every cell over random starts."""
+    dataset, params = snakemake.wildcards.dataset, snakemake.params
+    split = read_split(snakemake.input.split)
+    ranks = read_rank_tables(params.recommenders, snakemake.input.ranks)
+    evaluation = Evaluation.configured(params.sampling, params.estimators, params.metrics, params.assume_replacement)
+    expected = {name: exact_moments(table, evaluation) for name, table in ranks.items()}
+    runs = []
+    for start in progress_bar("random starts")(range(params.starts)):
+        # every recommender is sampled anew, as in a study of its own
+        names = (params.seed, dataset, f"start {start}")
+        model = recommender(params.entry).fit(split.training, stream(*names, RANDOM_RECOMMENDER, "train"))
+        ranks[RANDOM_RECOMMENDER] = rank_held_out(model, split)
+        expected[RANDOM_RECOMMENDER] = exact_moments(ranks[RANDOM_RECOMMENDER], evaluation)
+        estimates = {name: repeat(table, evaluation, stream(*names, name, "sample")) for name, table in ranks.items()}
+        runs.append((table_3(ranks, estimates, expected), table_4(ranks, estimates, expected)))
+    _files.write_csv(snakemake.output.spread, fidelity.seed_spread(runs, RANDOM_RECOMMENDER))
+
+
 if __name__ == "__main__":
     with job(snakemake.log[0]):
-        dataset, params = snakemake.wildcards.dataset, snakemake.params
-        split = read_split(snakemake.input.split)
-        ranks = read_rank_tables(params.recommenders, snakemake.input.ranks)
-        evaluation = Evaluation.configured(
-            params.sampling, params.estimators, params.metrics, params.assume_replacement
-        )
-        expected = {name: exact_moments(table, evaluation) for name, table in ranks.items()}
-        runs = []
-        for start in progress_bar("random starts")(range(params.starts)):
-            # every recommender is sampled anew, as it would be in a study of its own
-            names = (params.seed, dataset, f"start {start}")
-            model = recommender(params.entry).fit(split.training, stream(*names, RANDOM_RECOMMENDER, "train"))
-            ranks[RANDOM_RECOMMENDER] = rank_held_out(model, split)
-            estimates = {
-                name: repeat(table, evaluation, stream(*names, name, "sample")) for name, table in ranks.items()
-            }
-            expected[RANDOM_RECOMMENDER] = exact_moments(ranks[RANDOM_RECOMMENDER], evaluation)
-            runs.append((table_3(ranks, estimates, expected), table_4(ranks, estimates, expected)))
-        _files.write_csv(snakemake.output.spread, fidelity.seed_spread(runs, RANDOM_RECOMMENDER))
+        main(snakemake)

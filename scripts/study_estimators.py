@@ -2,6 +2,7 @@
 
 import logging
 from functools import partial
+from typing import Any
 
 from sampled_metrics import _files
 from sampled_metrics.ranks.table import read_ranks
@@ -9,20 +10,25 @@ from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimato
 from sampled_metrics.workflow.jobs import job, progress_bar
 from sampled_metrics.workflow.seeds import stream
 
+
+def main(snakemake: Any) -> None:
+    """Write the study of one recommender."""
+    params, dataset, recommender = snakemake.params, snakemake.wildcards.dataset, snakemake.wildcards.recommender
+    study = EstimatorStudy.configured(params.study, params.metrics, params.replacement, params.assume_replacement)
+    table = read_ranks(snakemake.input.ranks)
+    possible = study.possible(table)
+    left_out = sorted(set(study.negatives) - set(possible.negatives))
+    if left_out:
+        logging.warning("left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out)))
+    compared = study_estimators(
+        table,
+        possible,
+        partial(stream, params.seed, dataset, recommender, "compare"),
+        progress_bar(f"compare {dataset} {recommender}"),
+    )
+    _files.write_csv(snakemake.output.study, compared)
+
+
 if __name__ == "__main__":
     with job(snakemake.log[0]):
-        dataset, recommender = snakemake.wildcards.dataset, snakemake.wildcards.recommender
-        params = snakemake.params
-        study = EstimatorStudy.configured(params.study, params.metrics, params.replacement, params.assume_replacement)
-        table = read_ranks(snakemake.input.ranks)
-        possible = study.possible(table)
-        left_out = sorted(set(study.negatives) - set(possible.negatives))
-        if left_out:
-            logging.warning("left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out)))
-        compared = study_estimators(
-            table,
-            possible,
-            partial(stream, params.seed, dataset, recommender, "compare"),
-            progress_bar(f"compare {dataset} {recommender}"),
-        )
-        _files.write_csv(snakemake.output.study, compared)
+        main(snakemake)

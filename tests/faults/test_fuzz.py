@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from sampled_metrics.ranks.sampled_csv import sampled_ranks_of
 from workflow.conftest import ROOT
 
 from faults.fuzz_damage import DAMAGED
@@ -25,12 +26,10 @@ from sampled_metrics.data import download, formats, wheels
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.split import leave_last_out, take_ready_made
 from sampled_metrics.errors import SampledMetricsError
-from sampled_metrics.estimators import estimator, linear_estimator
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.estimators import estimator, estimator_name, linear_estimator
+from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.ranks.csv import parse_table
-from sampled_metrics.ranks.sampled_csv import sampled_ranks_of
 from sampled_metrics.ranks.table import ranks_of
-from sampled_metrics.study.names import estimator_name, metric_name
 from sampled_metrics.workflow.config import complete, merge_recommenders
 from sampled_metrics.workflow.config_files import read_config, require_modest
 

@@ -1,11 +1,14 @@
 """The claims in words: each holds on the running example or on the printed tables, and not on data that violate it."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
+from study.read_pages import written
 
 from sampled_metrics.metrics.held_out import metric
-from sampled_metrics.paper import claims, reference, toy
+from sampled_metrics.paper import claims, reference, study_claims, toy_claims, toy_figures, toy_tables
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import expected_metric
@@ -24,22 +27,26 @@ def example():
         for label in TOY_METRICS
     ]
     return {
-        "table_1": toy.table_1(ranks, n, TOY_METRICS),
+        "table_1": toy_tables.table_1(ranks, n, TOY_METRICS),
         "table_2": pd.DataFrame(sampled, columns=["recommender", "metric", "mean"]),
-        "figure_2": toy.figure_2(ranks, n, TOY_METRICS, SIZES),
-        "figure_3": toy.figure_3(n, TOY_METRICS, [1, 1000], 300),
-        "figure_4": toy.figure_4(n, "ap", 100, sorted(reference.ESTIMATORS)),
+        "figure_2": toy_figures.figure_2(ranks, n, TOY_METRICS, SIZES),
+        "figure_3": toy_figures.figure_3(n, TOY_METRICS, [1, 1000], 300),
+        "figure_4": toy_figures.figure_4(n, "ap", 100, sorted(reference.ESTIMATORS)),
     }
 
 
+def words(stated, key):
+    """The words of the claim that the function of this name checks."""
+    return next(claim.words for claim in stated if claim.check.__name__ == f"_{key}")
+
+
 def holds(found, key, stated):
-    words = next(claim.words for claim in stated if claim.key == key)
-    [verdict] = found[found["claim"] == words]["holds"]
+    [verdict] = found[found["claim"] == words(stated, key)]["holds"]
     return verdict
 
 
 def toy_verdict(tables, key):
-    return holds(claims.check_toy(**tables, candidates=10_000), key, reference.TOY_CLAIMS)
+    return holds(toy_claims.check(**tables, candidates=10_000), key, toy_claims.claim)
 
 
 def changed(table, column, change, **keys):
@@ -84,9 +91,9 @@ TOY_VIOLATIONS = {
 
 class TestToy:
     def test_every_claim_holds_on_the_running_example(self, example):
-        found = claims.check_toy(**example, candidates=10_000)
+        found = toy_claims.check(**example, candidates=10_000)
         assert list(found.columns) == claims.COLUMNS
-        assert found["claim"].tolist() == [claim.words for claim in reference.TOY_CLAIMS]
+        assert found["claim"].tolist() == [claim.words for claim in toy_claims.claim]
         assert found["holds"].eq("yes").all()
 
     @pytest.mark.parametrize("key", TOY_VIOLATIONS)
@@ -165,7 +172,7 @@ def paper():
 
 
 def study_verdict(tables, key):
-    return holds(claims.check_study(**tables), key, reference.STUDY_CLAIMS)
+    return holds(study_claims.check(**tables), key, study_claims.claim)
 
 
 def with_ranks(name, counts):
@@ -216,26 +223,26 @@ STUDY_VIOLATIONS = {
 
 class TestStudy:
     def test_what_the_paper_says_holds_on_what_it_prints(self, paper):
-        found = claims.check_study(**paper)
+        found = study_claims.check(**paper)
         assert list(found.columns) == claims.COLUMNS
-        assert found["claim"].tolist() == [claim.words for claim in reference.STUDY_CLAIMS]
-        verdicts = {claim.key: holds(found, claim.key, reference.STUDY_CLAIMS) for claim in reference.STUDY_CLAIMS}
-        assert {key for key, verdict in verdicts.items() if verdict == "open"} == {"z_worst_bucket"}
-        assert {key for key, verdict in verdicts.items() if verdict == "no"} == set()
+        assert found["claim"].tolist() == [claim.words for claim in study_claims.claim]
+        assert found.loc[found["holds"] != "yes", ["claim", "holds"]].to_numpy().tolist() == [
+            [words(study_claims.claim, "z_worst_bucket"), "open"]
+        ]
 
     @pytest.mark.parametrize("key", STUDY_VIOLATIONS)
     def test_does_not_hold_on_data_that_violate_it(self, paper, key):
         assert study_verdict(STUDY_VIOLATIONS[key](paper), key) == "no"
 
     def test_every_claim_but_the_open_one_is_violated_above(self):
-        assert set(STUDY_VIOLATIONS) == {claim.key for claim in reference.STUDY_CLAIMS} - {"z_worst_bucket"}
-        assert set(TOY_VIOLATIONS) == {claim.key for claim in reference.TOY_CLAIMS} - {"top_heaviness", "bias_at_1000"}
+        assert len(STUDY_VIOLATIONS) == len(study_claims.claim) - 1
+        assert len(TOY_VIOLATIONS) == len(toy_claims.claim) - 2  # top_heaviness and bias_at_1000 are tested apart
 
     def test_the_worst_bucket_begins_where_over_1600_users_are(self, paper):
         tables = with_ranks("Z", {5: 569, 50: 1724, 1500: 2146, 3000: 1600, 3500: 1})(paper)
-        found = claims.check_study(**tables).set_index("claim")
-        words = next(claim.words for claim in reference.STUDY_CLAIMS if claim.key == "z_worst_bucket")
-        assert found.loc[words, "ours"] == "1601 in the worse half; over 1600 from rank 3000 on"
+        found = study_claims.check(**tables).set_index("claim")
+        ours = found.loc[words(study_claims.claim, "z_worst_bucket"), "ours"]
+        assert ours == "1601 in the worse half; over 1600 from rank 3000 on"
 
     def test_fewer_than_1600_users_are_no_error(self, paper):
         small = {name: ranks_of({5: 3, 900: 4}) for name in "XYZ"}
@@ -247,9 +254,8 @@ class TestStudy:
             "table_3": pd.concat([paper["table_3"], wrong]),
             "table_4": pd.concat([paper["table_4"], paper["table_4"].assign(reading="as-printed")]),
         }
-        found = claims.check_study(**tables)
-        words = next(claim.words for claim in reference.STUDY_CLAIMS if claim.key == "recall_reversed")
-        of_claim = found[found["claim"] == words].set_index("reading")["holds"]
+        found = study_claims.check(**tables)
+        of_claim = found[found["claim"] == words(study_claims.claim, "recall_reversed")].set_index("reading")["holds"]
         assert of_claim.to_dict() == {"default": "yes", "as-printed": "no"}
 
     def test_other_recommenders_of_the_study_do_not_matter(self, paper):
@@ -261,8 +267,38 @@ class TestStudy:
                 [paper["figure_6"], paper["figure_6"].assign(recommender="W", expected=99.0).iloc[::3]]
             ),
         }
-        pd.testing.assert_frame_equal(claims.check_study(**tables), claims.check_study(**paper))
+        pd.testing.assert_frame_equal(study_claims.check(**tables), study_claims.check(**paper))
 
 
 def test_top_heaviness_is_not_of_the_data():
-    assert claims._top_heaviness(claims.Toy(*[pd.DataFrame()] * 5, 0)) == ("AP 2.00, NDCG 1.58", True)
+    assert toy_claims._top_heaviness(toy_claims.Toy(*[pd.DataFrame()] * 5, 0)) == ("AP 2.00, NDCG 1.58", True)
+
+
+def test_every_claim_says_where_and_what():
+    for claim in (*toy_claims.claim, *study_claims.claim):
+        assert re.match(r"(Section \d|Caption of )", claim.place)
+        assert claim.words
+
+
+class TestLayout:
+    def test_claims_say_where_what_and_whether(self, tmp_path):
+        rows = [("default", "Section 1", "A < B & γ ≤ 1", "A 0.5 % less", "no"), ("default", "S", "w", "o", "yes")]
+        table = pd.DataFrame(rows, columns=claims.COLUMNS)
+        markdown, _, html = written(tmp_path, claims.sections(table))
+        assert (
+            markdown
+            == html
+            == [
+                [
+                    ["Where", "The paper says", "We find", "Holds"],
+                    ["Section 1", "A < B & γ ≤ 1", "A 0.5 % less", "no"],
+                    ["S", "w", "o", "yes"],
+                ]
+            ]
+        )
+
+    def test_claims_of_several_readings_have_a_section_each(self):
+        rows = [(name, "S", "w", "o", "yes") for name in ("default", "as-printed")]
+        headings = [heading for heading, _ in claims.sections(pd.DataFrame(rows, columns=claims.COLUMNS))]
+        assert headings[0].startswith("Reading: default")
+        assert headings[1].startswith("Reading: as printed")

@@ -5,6 +5,7 @@ from math import sqrt
 import numpy as np
 import pandas as pd
 import pytest
+from study.read_pages import written
 
 from sampled_metrics.paper import fidelity, reference
 
@@ -259,3 +260,22 @@ class TestSeedSpread:
         means = spread.set_index("cell")["mean"]
         assert means["X recall@10 exact"] == pytest.approx(0.076 + 0.1)
         assert means["X vs Z auc cls"] == pytest.approx(0.1)
+
+
+class TestLayout:
+    def test_fidelity_counts_and_lists_what_is_not_reproduced_first(self, tmp_path):
+        table = fidelity.compare_toy(
+            reference.table_1().drop(columns="unit").replace({"value": {0.99: 0.97}}),
+            reference.table_2().drop(columns="unit"),
+            1000,
+        )
+        counts, off, every = written(tmp_path, fidelity.sections(table))[0]
+        assert counts[1:] == [["1", "default", "12", "11"], ["2", "default", "24", "24"]]
+        assert off[1:] == [["1", "default", "A auc", "0.9900", "0.9700", "0.00029", "-69.3", "no"]]
+        assert len(every) == 1 + 36
+
+    def test_fidelity_has_no_list_of_exceptions_if_there_are_none(self):
+        table = fidelity.compare_toy(
+            reference.table_1().drop(columns="unit"), reference.table_2().drop(columns="unit"), 1000
+        )
+        assert len(fidelity.sections(table)) == 2

@@ -9,7 +9,7 @@ import yaml
 
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.held_out import metric
-from sampled_metrics.paper import claims, reference
+from sampled_metrics.paper import reference
 
 ROOT = Path(__file__).parents[2]
 PAPER = ROOT.parent / "shared/paper/on-sampled-metrics.md"
@@ -139,24 +139,6 @@ class TestAgainstThePaper:
             for row in reference.table_4().itertuples()
         }
         assert ours == pytest.approx(found)
-
-
-class TestClaims:
-    @pytest.mark.parametrize(
-        ("stated", "checks"),
-        [(reference.TOY_CLAIMS, claims._TOY_CHECKS), (reference.STUDY_CLAIMS, claims._STUDY_CHECKS)],
-        ids=["toy", "study"],
-    )
-    def test_every_claim_has_a_check_of_its_name_and_every_check_a_claim(self, stated, checks):
-        keys = [claim.key for claim in stated]
-        assert len(keys) == len(set(keys))
-        assert set(keys) == set(checks)
-        assert {key: check.__name__ for key, check in checks.items()} == {key: f"_{key}" for key in checks}
-
-    def test_every_claim_says_where_and_what(self):
-        for claim in (*reference.TOY_CLAIMS, *reference.STUDY_CLAIMS):
-            assert re.match(r"(Section \d|Caption of )", claim.place)
-            assert claim.words
 
 
 class TestCovers:

@@ -1,21 +1,16 @@
-"""The study: repetitions, the two tables made of them, and the figures, against direct computation and simulation."""
+"""Repetitions of sampled evaluations and their exact moments, against direct computation and simulation."""
 
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from sampled_metrics.errors import ConfigError, DataError, SampledMetricsError
-from sampled_metrics.estimators import estimator
+from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling import moments
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.ties import distribution_over_ties
+from sampled_metrics.sampling.draws import Draws
 from sampled_metrics.study import repetitions as study
 
 METRICS = ["recall@10", "ndcg@10", "ap", "auc"]
@@ -141,8 +136,8 @@ class TestRepeat:
 class TestHistograms:
     def test_counts_x_by_tie_rule(self):
         draws = [
-            study.Draws(np.array([0, 2, 2]), np.array([1, 0, 1]), np.array([0.4, 0.9, 0.9])),
-            study.Draws(np.array([3, 3, 0]), np.array([0, 0, 0]), np.array([0.4, 0.9, 0.9])),
+            Draws(np.array([0, 2, 2]), np.array([1, 0, 1]), np.array([0.4, 0.9, 0.9])),
+            Draws(np.array([3, 3, 0]), np.array([0, 0, 0]), np.array([0.4, 0.9, 0.9])),
         ]
         found = study.sampled_histograms(iter(draws), ["random", "beats-one"], 4)
         assert found["random"].tolist() == [[1, 0, 1, 1, 0], [1, 0, 0, 2, 0]]
@@ -160,7 +155,7 @@ class TestExpectedDistribution:
         what = evaluation(1500, design=design, estimators=ESTIMATORS, metrics=METRICS)
         runs = study.repeat(table, what, np.random.default_rng(7))
         chances = moments.expected_distribution(table, design)
-        fitted = study.fit_estimators(ESTIMATORS, METRICS, design, table.mean_candidates, assume_replacement=True)
+        fitted = what.fit(table.mean_candidates)
         for (label, name), of_cell in runs.groupby(["metric", "estimator"]):
             expected = chances @ fitted[name].weights[METRICS.index(label)]
             error = of_cell["estimate"].std() / np.sqrt(1500)
@@ -181,213 +176,6 @@ class TestExpectedDistribution:
         np.testing.assert_allclose(
             moments.expected_distribution(table, SamplingDesign(1)), [2.5 / 4, 1.5 / 4], atol=1e-14
         )
-
-
-def runs_of(values, reading="default", label="ap", name="cls"):
-    return pd.DataFrame(
-        {
-            "reading": reading,
-            "metric": label,
-            "estimator": name,
-            "repetition": range(len(values)),
-            "estimate": np.array(values, dtype=float),
-        }
-    )
-
-
-def expected_of(estimates):
-    """Exact moments of all that was estimated: means .5 apart in alphabetical order, a difference has deviation .25."""
-    means, sd = {name: -0.5 * number for number, name in enumerate(sorted(estimates))}, 0.25 / np.sqrt(2)
-    keys = ["reading", "metric", "estimator"]
-    return {
-        name: runs[keys].drop_duplicates().assign(mean_exact=means[name], sd_exact=sd)
-        for name, runs in estimates.items()
-    }
-
-
-RANKS = {"X": table_of([(5, 0, 0), (5, 3, 0)]), "Y": table_of([(5, 0, 1), (5, 1, 0)]), "Z": table_of([(5, 4, 0)] * 2)}
-"""AP: X (1 + 1/4) / 2 = .625; Y ((1 + 1/2) / 2 + 1/2) / 2 = .625; Z 1/5. AUC: X 5/8; Y (7/8 + 3/4) / 2; Z 0."""
-
-
-def table_3_of(ranks, estimates):
-    return study.table_3(ranks, estimates, expected_of(estimates))
-
-
-def table_4_of(ranks, estimates):
-    return study.table_4(ranks, estimates, expected_of(estimates))
-
-
-class TestTable3:
-    def test_by_hand(self):
-        estimates = {"X": pd.concat([runs_of([0.2, 0.4]), runs_of([0.7, 0.7], label="auc", name="bv-1")])}
-        table = table_3_of(RANKS, estimates)
-        assert list(table.columns) == [
-            *("reading", "recommender", "metric", "estimator"),
-            *("mean", "sd", "mean_exact", "sd_exact"),
-        ]
-        rows = table.set_index(["metric", "estimator"])
-        assert rows["mean"].to_dict() == pytest.approx(
-            {("ap", "exact"): 0.625, ("ap", "cls"): 0.3, ("auc", "exact"): 5 / 8, ("auc", "bv-1"): 0.7}
-        )
-        assert rows.loc[("ap", "cls"), "sd"] == pytest.approx(0.2 / np.sqrt(2))
-        assert rows["sd"][("auc", "bv-1")] == pytest.approx(0, abs=1e-15)
-        assert rows.loc[("ap", "exact"), "sd"] == pytest.approx(0, abs=1e-6)
-
-    def test_exact_comes_first_with_the_deviation_of_its_ties(self):
-        table = table_3_of(RANKS, {"Y": runs_of([0.1, 0.2])})
-        assert table["estimator"].tolist() == ["exact", "cls"]
-        # one of two events is at rank 1 or 2: AP 1 or 1/2, and half of that in the mean
-        assert table["sd"][0] == pytest.approx(0.25 / 2)
-
-    def test_one_repetition_has_no_deviation(self):
-        table = table_3_of(RANKS, {"X": runs_of([0.3])})
-        assert np.isnan(table.set_index("estimator").loc["cls", "sd"])
-
-    def test_keeps_the_readings_apart(self):
-        estimates = {"X": pd.concat([runs_of([0.2, 0.4]), runs_of([0.8, 0.8], reading="as-printed")])}
-        table = table_3_of(RANKS, estimates).set_index(["reading", "estimator"])
-        assert table["mean"].to_dict() == pytest.approx(
-            {
-                ("default", "exact"): 0.625,
-                ("default", "cls"): 0.3,
-                ("as-printed", "exact"): 0.625,
-                ("as-printed", "cls"): 0.8,
-            }
-        )
-
-
-class TestTable4:
-    def test_by_hand(self):
-        # Z is worse than X: right in the first and the last of four runs; equal estimates are not the right order
-        estimates = {"X": runs_of([0.5, 0.1, 0.3, 0.9]), "Z": runs_of([0.4, 0.2, 0.3, 0.2])}
-        table = table_4_of(RANKS, estimates)
-        assert table.to_dict("records") == [
-            {"reading": "default", "worse": "Z", "better": "X", "metric": "ap", "estimator": "cls", "correct": 0.5}
-            | {"correct_exact": pytest.approx(0.9772498680518208)}  # a gap of 0.5, two deviations of the difference
-        ]
-
-    def test_the_worse_one_comes_first_whichever_is_listed_first(self):
-        estimates = {"Z": runs_of([0.4, 0.2, 0.3, 0.2]), "X": runs_of([0.5, 0.1, 0.3, 0.9])}
-        table = table_4_of(RANKS, estimates)
-        assert table[["worse", "better", "correct"]].to_numpy().tolist() == [["Z", "X", 0.5]]
-
-    def test_runs_are_compared_with_the_run_of_the_same_number(self):
-        estimates = {"X": runs_of([0.5, 0.1]), "Z": runs_of([0.2, 0.4]).iloc[::-1]}
-        assert table_4_of(RANKS, estimates)["correct"].tolist() == [0.5]
-
-    def test_a_pair_with_equal_exact_metrics_has_no_row(self):
-        of_ap = table_4_of(RANKS, {"X": runs_of([0.5, 0.6]), "Y": runs_of([0.4, 0.7])})
-        assert of_ap.empty
-        assert list(of_ap.columns) == [
-            *("reading", "worse", "better", "metric", "estimator"),
-            *("correct", "correct_exact"),
-        ]
-        of_auc = table_4_of(RANKS, {"X": runs_of([0.5, 0.6], label="auc"), "Y": runs_of([0.4, 0.7], label="auc")})
-        assert of_auc[["worse", "better", "correct"]].to_numpy().tolist() == [["X", "Y", 0.5]]
-
-    def test_a_pair_with_the_same_ranks_for_other_users_has_no_row(self):
-        rng = np.random.default_rng(8)
-        rows = np.column_stack([np.full(6040, 3541), rng.integers(0, 3541, 6040), np.zeros(6040, dtype=int)])
-        for _ in range(20):
-            ranks = {"X": table_of(rows), "Y": table_of(rng.permutation(rows))}
-            assert table_4_of(ranks, {"X": runs_of([0.5]), "Y": runs_of([0.4])}).empty
-
-    def test_every_pair_metric_and_estimator_has_a_row(self):
-        def runs(shift):
-            return pd.concat(
-                runs_of(np.array([0.1, 0.2]) + shift, label=label, name=name, reading=reading)
-                for reading in ("default", "as-printed")
-                for label in ("auc", "ndcg")
-                for name in ("cls", "bv-1")
-            )
-
-        table = table_4_of(RANKS, {"X": runs(0.2), "Y": runs(0.3), "Z": runs(0.1)})
-        pairs = {frozenset(pair) for pair in zip(table["worse"], table["better"], strict=True)}
-        assert pairs == {frozenset("XY"), frozenset("XZ"), frozenset("YZ")}
-        assert len(table) == 2 * 3 * 2 * 2
-        assert table[table["metric"] == "auc"]["correct"].eq(1).all()
-
-
-class TestFigure5:
-    @given(
-        st.lists(
-            st.integers(1, 40).flatmap(
-                lambda n: st.integers(0, n - 1).flatmap(
-                    lambda above: st.tuples(st.just(n), st.just(above), st.integers(0, n - 1 - above))
-                )
-            ),
-            min_size=1,
-            max_size=8,
-        ),
-        st.sets(st.integers(1, 30), max_size=4).map(sorted),
-    )
-    def test_the_buckets_add_up_to_the_users(self, rows, edges):
-        table = study.figure_5({"X": table_of(rows)}, edges)
-        assert table["events"].sum() == pytest.approx(len(rows))
-        assert (table["events"] >= 0).all()
-
-    def test_by_hand(self):
-        # halves end at rank 5, 10 and 10
-        tables = {"X": table_of([(10, 0, 2), (20, 9, 1), (21, 20, 0)]), "Y": table_of([(20, 4, 0)])}
-        table = study.figure_5(tables, [2, 8])
-        assert list(table.columns) == ["recommender", "bucket", "events"]
-        of_x = table[table["recommender"] == "X"].set_index("bucket")["events"]
-        assert of_x.to_dict() == pytest.approx({"1–2": 2 / 3, "3–8": 1 / 3, "9 to half": 1 / 2, "worse half": 3 / 2})
-        of_y = table[table["recommender"] == "Y"].set_index("bucket")["events"]
-        assert of_y.to_dict() == pytest.approx({"1–2": 0, "3–8": 1, "9 to half": 0, "worse half": 0})
-
-    def test_the_half_comes_before_an_edge_for_a_user_with_few_candidates(self):
-        tables = {"X": table_of([(4, 2, 0), (40, 2, 0)])}
-        of_x = study.figure_5(tables, [5]).set_index("bucket")["events"]
-        assert of_x.to_dict() == pytest.approx({"1–5": 1, "6 to half": 0, "worse half": 1})
-
-    def test_an_edge_beyond_every_half_is_left_out(self):
-        assert study.figure_5({"X": table_of([(10, 0, 0)])}, [3, 500])["bucket"].tolist() == [
-            "1–3",
-            "4 to half",
-            "worse half",
-        ]
-
-
-class TestFigure6:
-    @pytest.mark.parametrize("replacement", [False, True])
-    def test_is_the_direct_computation_for_each_size(self, replacement):
-        tables = {"X": random_table(9, 40), "Y": random_table(10, 30)}
-        sizes, names = [3, 25, 10, 1], ["uncorrected", "bv-0.1"]
-        table = study.figure_6(
-            tables, "recall@3", names, sizes, replacement=replacement, assume_replacement=True
-        ).set_index(["estimator", "recommender", "negatives"])
-        assert len(table) == 2 * 2 * 4
-        for name, recommender, m in product(names, tables, sizes):
-            ranks = tables[recommender]
-            fitted = estimator(name, assume_replacement=True).fit(
-                Outcomes.of(SamplingDesign(m, replacement), ranks.mean_candidates), [metric("recall@3")]
-            )
-            chances = np.mean(
-                [
-                    distribution_over_ties(above, tied, n, SamplingDesign(m, replacement))[0]
-                    for n, above, tied in zip(ranks.candidates, ranks.above, ranks.tied, strict=True)
-                ],
-                axis=0,
-            )
-            row = table.loc[(name, recommender, m)]
-            assert row["expected"] == pytest.approx(chances @ fitted.weights[0], abs=1e-12)
-            assert row["exact"] == pytest.approx(ranks.values(metric("recall@3")).mean())
-            assert row["metric"] == "recall@3"
-
-    def test_sizes_ascend_and_those_too_large_are_left_out(self):
-        tables = {"X": table_of([(30, 3, 0), (8, 1, 0)])}
-        kept = {"replacement": False, "assume_replacement": True}
-        table = study.figure_6(tables, "ap", ["uncorrected"], [9, 7, 2, 8], **kept)
-        assert table["negatives"].tolist() == [2, 7]
-        table = study.figure_6(tables, "ap", ["uncorrected"], [9, 7], replacement=True, assume_replacement=True)
-        assert table["negatives"].tolist() == [7, 9]
-
-    def test_if_every_size_is_too_large_it_says_so(self):
-        with pytest.raises(SampledMetricsError):
-            study.figure_6(
-                {"X": table_of([(8, 1, 0)])}, "ap", ["uncorrected"], [50], replacement=False, assume_replacement=True
-            )
 
 
 class TestExpect:
@@ -453,33 +241,3 @@ class TestExpect:
     def test_refuses_events_without_any_other_candidate(self):
         with pytest.raises(DataError, match="has only 0 candidates besides"):
             study.exact_moments(table_of([(1, 0, 0)]), evaluation())
-
-
-class TestWithoutRepetitions:
-    def test_table_3_sets_exact_moments_beside_those_of_the_repetitions(self):
-        estimates = {"X": pd.concat([runs_of([0.2, 0.4]), runs_of([0.7, 0.7], label="auc", name="mle")])}
-        expected = expected_of(estimates)
-        expected["X"].loc[expected["X"]["estimator"] == "mle", ["mean_exact", "sd_exact"]] = np.nan
-        rows = study.table_3(RANKS, estimates, expected).set_index(["metric", "estimator"])
-        assert rows.loc[("ap", "cls"), ["mean_exact", "sd_exact"]].tolist() == pytest.approx([0, 0.25 / np.sqrt(2)])
-        assert rows.loc[("auc", "mle"), ["mean_exact", "sd_exact"]].isna().all()
-        # the exact metric is what it is, with the deviation of its ties
-        assert rows.loc[("ap", "exact"), "mean_exact"] == rows.loc[("ap", "exact"), "mean"] == pytest.approx(0.625)
-
-    def test_table_4_has_no_chance_where_there_is_no_exact_expectation(self):
-        estimates = {"X": runs_of([0.5, 0.1]), "Z": runs_of([0.4, 0.2])}
-        expected = {
-            name: each.assign(mean_exact=np.nan, sd_exact=np.nan) for name, each in expected_of(estimates).items()
-        }
-        table = study.table_4(RANKS, estimates, expected)
-        assert table["correct"].tolist() == [0.5]
-        assert table["correct_exact"].isna().all()
-
-    def test_right_order_by_hand(self):
-        worse = pd.Series({"mean_exact": 0.1, "sd_exact": 0.03})
-        better = pd.Series({"mean_exact": 0.2, "sd_exact": 0.04})
-        assert study.right_order(worse, better) == pytest.approx(0.9772498680518208)  # two deviations of √(.03² + .04²)
-        assert study.right_order(better, worse) == pytest.approx(1 - 0.9772498680518208)
-
-    def test_one_recommender_has_no_pair(self):
-        assert table_4_of(RANKS, {"X": runs_of([0.5, 0.1])}).empty

@@ -3,7 +3,7 @@
 import pytest
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.workflow.stage_files import read_estimates, read_expected, read_numbers, read_runs
+from sampled_metrics.workflow.stage_files import read_estimator_studies, read_runs, read_table
 
 ESTIMATES = """reading,metric,estimator,repetition,estimate
 default,ap,cls,0,0.25
@@ -21,9 +21,9 @@ def written(path, text):
 
 class TestTables:
     def test_give_what_was_written(self, tmp_path):
-        table = read_estimates(written(tmp_path / "x.csv", ESTIMATES))
+        table = read_table(written(tmp_path / "x.csv", ESTIMATES), "estimates")
         assert table["estimate"].tolist() == [0.25, 0.5, 1, 0]
-        expected = read_expected(written(tmp_path / "e.csv", EXPECTED))
+        expected = read_table(written(tmp_path / "e.csv", EXPECTED), "expected")
         assert expected["mean_exact"].isna().tolist() == [False, True]
 
     @pytest.mark.parametrize(
@@ -34,30 +34,30 @@ class TestTables:
             ("0.5", "o.5", "line 3: estimate is not a finite number"),
             ("0.5", "", "line 3: estimate is not a finite number"),
             ("cls,1", ",1", "line 3: estimator is empty"),
-            ("cls,0", "cls,-1", "line 2: repetition is not a whole number from 0"),
-            ("cls,0", "cls,0.5", "line 2: repetition is not a whole number from 0"),
+            ("cls,0", "cls,x", "line 2: repetition is not a finite number"),
+            ("cls,0", "cls,2", "has 4 of 6 rows"),
             ("estimator,", "estimater,", "line 1: lacks the column estimator"),
             ("cls,1", "cls,0", "line 3: repeats the reading, metric, estimator, repetition of an earlier line"),
-            ("default,ap,cls,1,0.5\n", "", "has 1 of 2 repetitions of default ap cls"),
+            ("default,ap,cls,1,0.5\n", "", "has 3 of 4 rows"),
         ],
     )
     def test_refuse_what_is_damaged(self, tmp_path, was, by, says):
         assert was in ESTIMATES
         with pytest.raises(DataError, match=says):
-            read_estimates(written(tmp_path / "x.csv", ESTIMATES.replace(was, by, 1)))
+            read_table(written(tmp_path / "x.csv", ESTIMATES.replace(was, by, 1)), "estimates")
 
     def test_refuse_truths_for_numbers(self, tmp_path):
         text = EXPECTED.splitlines()[0] + "\ndefault,ap,cls,True,0.1\ndefault,ap,mle,False,0.1\n"
         with pytest.raises(DataError, match="line 2: mean_exact is not a finite number"):
-            read_expected(written(tmp_path / "e.csv", text))
+            read_table(written(tmp_path / "e.csv", text), "expected")
 
     def test_refuse_a_header_alone(self, tmp_path):
         with pytest.raises(DataError, match="has no line but its header"):
-            read_estimates(written(tmp_path / "x.csv", ESTIMATES.splitlines()[0] + "\n"))
+            read_table(written(tmp_path / "x.csv", ESTIMATES.splitlines()[0] + "\n"), "estimates")
 
     def test_refuse_an_empty_file(self, tmp_path):
         with pytest.raises(DataError, match=r"x\.csv: is damaged"):
-            read_numbers(written(tmp_path / "x.csv", ""), ["a"], ["b"])
+            read_table(written(tmp_path / "x.csv", ""), "expected")
 
 
 class TestRuns:
@@ -79,5 +79,31 @@ class TestRuns:
 
     def test_refuse_fewer_repetitions_of_one_recommender(self, tmp_path):
         short = "".join(line for line in ESTIMATES.splitlines(keepends=True) if ",1," not in line)
-        with pytest.raises(DataError, match=r"x\.csv: has 1 of 2 repetitions"):
+        with pytest.raises(DataError, match=r"x\.csv: has 2 of 4 rows"):
             self.read(tmp_path, x=short)
+
+
+STUDY = """sample,negatives,estimator,metric,exact,mean,bias,sd,rmse,error
+adaptive,207.5,adaptive,ap,0.3,0.3,0,0.1,0.1,0.2
+fixed,10.0,cls,ap,0.3,0.3,0,0.1,0.1,0.2
+fixed,20.0,cls,ap,0.3,0.3,0,0.1,0.1,0.2
+"""
+
+
+class TestEstimatorStudies:
+    def read(self, tmp_path, x=STUDY, y=STUDY):
+        paths = [str(written(tmp_path / name, text)) for name, text in {"x.csv": x, "y.csv": y}.items()]
+        return read_estimator_studies(["X", "Y"], paths)
+
+    def test_adaptive_samples_may_differ_in_size(self, tmp_path):
+        tables = self.read(tmp_path, y=STUDY.replace("207.5", "190"))
+        assert tables["Y"]["negatives"].tolist() == [190, 10, 20]
+
+    def test_refuse_a_sample_size_that_one_file_lacks(self, tmp_path):
+        with pytest.raises(DataError, match=r"y\.csv: lacks fixed cls ap 20"):
+            self.read(tmp_path, y="".join(STUDY.splitlines(keepends=True)[:-1]))
+
+    def test_refuse_a_lost_row(self, tmp_path):
+        more = STUDY + "fixed,10.0,mle,ap,0.3,0.3,0,0.1,0.1,0.2\n"
+        with pytest.raises(DataError, match=r"x\.csv: has 3 of 4 rows of sample fixed"):
+            self.read(tmp_path, x=more)

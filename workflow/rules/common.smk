@@ -14,14 +14,14 @@ if set("{}") & set(str(ROOT)):
         f"error: {ROOT}: a folder with {{ or }} in its name, which snakemake takes for names of its own; "
         "move the project to another"
     )
-# snakemake reads the report's captions as the locale says
+# snakemake reads the report's captions in the encoding of the locale
 if codecs.lookup(locale.getpreferredencoding(False)).name != "utf-8":
     sys.exit(
         f"error: Python takes text for {locale.getpreferredencoding(False)} here, not for UTF-8; "
         "say export PYTHONUTF8=1, and run again"
     )
 LIBRARY = ROOT / "src"
-# The scripts import the library from here, installed or not. One thread each, so that sums have one order.
+# Scripts import the library from here, installed or not. One thread, so that sums always have the same order.
 path = shlex.quote(str(LIBRARY))
 shell.prefix(
     f"export PYTHONPATH={path}:${{{{PYTHONPATH:-}}}} "
@@ -32,7 +32,11 @@ if str(LIBRARY) not in sys.path:
 
 from sampled_metrics import _files
 from sampled_metrics.paper import reference
-from sampled_metrics.workflow.config import complete, precomputed_ranks, merge_recommenders
+from sampled_metrics.workflow.config import (
+    complete,
+    precomputed_ranks,
+    merge_recommenders,
+)
 from sampled_metrics.workflow.config_files import read_config, require_modest
 from sampled_metrics.data import download, formats
 from sampled_metrics.workflow.fingerprint import fingerprint
@@ -43,7 +47,9 @@ from sampled_metrics.errors import ConfigError
 try:
     written = [ROOT / "config.yaml", *workflow.overwrite_configfiles]
     require_modest(config, "all together")
-    merge_recommenders(config, [*map(read_config, written), workflow.config_settings.config])
+    merge_recommenders(
+        config, [*map(read_config, written), workflow.config_settings.config]
+    )
     complete(config, read_config(ROOT / "workflow/schemas/config.schema.yaml"))
 except ConfigError as error:
     sys.exit(f"error: config: {error}")
@@ -58,7 +64,7 @@ PRECOMPUTED = precomputed_ranks(config)
 
 
 def datasets_where(made):
-    """A pattern for the wildcard dataset of a rank table: where its ranks are ready-made, or where they are not."""
+    """A pattern for the wildcard dataset of a rank table: datasets with precomputed ranks, or those without."""
     pairs = (
         "|".join(
             re.escape(f"{dataset}/ranks/{name}.csv.gz") for dataset, name in PRECOMPUTED
@@ -69,18 +75,18 @@ def datasets_where(made):
 
 
 def code(script):
-    """The library files that a script depends on: snakemake sees the script itself, but not what it imports."""
+    """The library files that a script imports, which snakemake does not see."""
     return [os.path.relpath(path) for path in library_files(ROOT / "scripts" / script)]
 
 
 def archive(wildcards):
-    """The dataset's file: a copy of the user's own, or the download."""
+    """The dataset's file: the user's copy or the download."""
     dataset = config["datasets"][wildcards.dataset]
     return dataset["path"] or download_path(wildcards.dataset)
 
 
 def downloads():
-    """A pattern for the wildcard dataset of a download: nothing that a dataset has a path to is ever one."""
+    """A pattern for the wildcard dataset of a download: datasets without a path of their own."""
     names = [
         name
         for name in config["study"]
@@ -93,16 +99,18 @@ def downloads():
 
 
 def fingerprints(*paths):
-    """What tells these files of the user's own from any others in their place; those that are not named have none."""
+    """Fingerprints of the user's files, to notice a file that replaces one; a path that is not given has none."""
     return [fingerprint(path) for path in paths if path]
 
 
 def download_path(dataset):
-    return f"data/{dataset}/{download.file_name(config['datasets'][dataset]['urls'][0])}"
+    return (
+        f"data/{dataset}/{download.file_name(config['datasets'][dataset]['urls'][0])}"
+    )
 
 
 def beside_archive(wildcards):
-    """The other file of a split that the user has in two files."""
+    """The second file of a split that the user has in two files."""
     dataset = config["datasets"][wildcards.dataset]
     if not dataset["path"]:
         return []
@@ -189,75 +197,58 @@ def rank_minutes(wildcards, input, attempt):
     return attempt * (10 + math.ceil(users * items / 1e8))
 
 
-def negatives_are_replaced(model):
-    """Whether the estimators take P(x | r) as binomial."""
-    return True if model == "binomial" else config["sampling"]["replacement"]
-
-
-def rendered(path, kinds):
-    return expand(f"{path}.{{kind}}", kind=kinds, allow_missing=True)
-
-
-ESTIMATOR_STUDY = rendered(
-    "results/{dataset}/estimator-study", ["csv", "md", "html", "svg", "png"]
+# whether the estimators take P(x | r) as binomial
+ASSUME_REPLACEMENT = (
+    config["estimator_model"] == "binomial" or config["sampling"]["replacement"]
 )
+KINDS = {
+    "table": ["csv", "md", "tex", "html"],
+    "figure": ["csv", "svg", "png"],
+    "estimator-study": ["csv", "md", "html", "svg", "png"],
+    "estimator-study-order": ["csv"],
+    "fidelity": ["csv", "md", "html"],
+    "claims": ["csv", "md", "html"],
+}
 
 
-def toy_results():
-    tables = rendered("results/toy/table-{n}", ["csv", "md", "tex", "html"])
-    figures = rendered("results/toy/figure-{n}", ["csv", "svg", "png"])
-    compared = rendered("results/toy/{what}", ["csv", "md", "html"])
+def result_names():
+    """Names of the results of this config, by folder."""
+    beside_paper = ["fidelity", "claims"]
+    toy = ["table-1", "table-2", "figure-1", "figure-2", "figure-3", "figure-4"]
+    names = {"toy": toy + (beside_paper if reference.covers_toy(config) else [])}
+    for dataset in config["study"]:
+        names[dataset] = ["table-3", "table-4", "figure-5", "figure-6"]
+        if config["estimator_study"]["estimators"]:
+            names[dataset] += ["estimator-study", "estimator-study-order"]
+        if reference.covers_study(dataset, config):
+            names[dataset] += beside_paper
+    return names
+
+
+def result_files(folder, names):
+    """Files of results, each in all formats of its kind."""
+    kinds = {name: KINDS[re.sub("-[0-9]$", "", name)] for name in names}
+    return [f"results/{folder}/{name}.{kind}" for name in names for kind in kinds[name]]
+
+
+def all_results():
     return [
-        *expand(tables, n=[1, 2]),
-        *expand(figures, n=[1, 2, 3, 4]),
-        *(expand(compared, what=["fidelity", "claims"]) if toy_is_the_papers() else []),
+        path
+        for folder, names in result_names().items()
+        for path in result_files(folder, names)
     ]
 
 
-def study_results():
-    tables = rendered("results/{dataset}/table-{n}", ["csv", "md", "tex", "html"])
-    figures = rendered("results/{dataset}/figure-{n}", ["csv", "svg", "png"])
-    compared = rendered("results/{dataset}/{what}", ["csv", "md", "html"])
-    return [
-        *expand(tables, dataset=config["study"], n=[3, 4]),
-        *expand(figures, dataset=config["study"], n=[5, 6]),
-        *expand(
-            ESTIMATOR_STUDY if config["estimator_study"]["estimators"] else [],
-            dataset=config["study"],
-        ),
-        *expand(
-            compared,
-            dataset=[name for name in config["study"] if has_printed_numbers(name)],
-            what=["fidelity", "claims"],
-        ),
-    ]
-
-
-def toy_is_the_papers():
-    """Whether Tables 1 and 2 and Figures 2-4 are of what the paper's numbers and claims are about."""
-    return reference.covers_toy(config)
-
-
-def has_printed_numbers(dataset):
-    """Whether the study of a dataset is the one that the paper's numbers and claims are about."""
-    return reference.covers_study(dataset, config)
-
-
-def remove_what_killed_jobs_left():
-    """Remove files that a job was writing, under a name of its own, when it was killed."""
+def remove_parts_of_files():
+    """Remove the temporary files of jobs that were killed."""
     for path in Path("results").rglob(".*"):
         if _files.is_temporary(path):
             path.unlink(missing_ok=True)
 
 
-def remove_comparisons_that_do_not_apply():
-    """Remove what an earlier run, of another study, left beside the results: comparisons with the paper, or of estimators."""
-    others = [name for name in config["study"] if not has_printed_numbers(name)]
-    for folder in [*others, *([] if toy_is_the_papers() else ["toy"])]:
-        for path in rendered(f"results/{folder}/{{what}}", ["csv", "md", "html"]):
-            for what in ("fidelity", "claims"):
-                Path(path.format(what=what)).unlink(missing_ok=True)
-    if not config["estimator_study"]["estimators"]:
-        for dataset in config["study"]:
-            for path in (*ESTIMATOR_STUDY, "results/{dataset}/estimator-study-order.csv"):
-                Path(path.format(dataset=dataset)).unlink(missing_ok=True)
+def remove_other_results():
+    """Remove optional results of an earlier run with another config."""
+    optional = {"estimator-study", "estimator-study-order", "fidelity", "claims"}
+    for folder, names in result_names().items():
+        for path in result_files(folder, optional - set(names)):
+            Path(path).unlink(missing_ok=True)

@@ -23,7 +23,7 @@ rule study_estimators:
         study=config["estimator_study"],
         metrics=config["metrics"],
         replacement=config["sampling"]["replacement"],
-        assume_replacement=negatives_are_replaced(config["estimator_model"]),
+        assume_replacement=ASSUME_REPLACEMENT,
     script:
         "../../scripts/study_estimators.py"
 

@@ -110,6 +110,6 @@ rule seed_spread:
         sampling=config["sampling"],
         estimators=config["estimators"],
         metrics=config["metrics"],
-        assume_replacement=negatives_are_replaced(config["estimator_model"]),
+        assume_replacement=ASSUME_REPLACEMENT,
     script:
         "../../scripts/seed_spread.py"

@@ -26,7 +26,7 @@ rule figure_5:
         runtime=minutes(per_mb=20),
     params:
         recommenders=list(config["recommenders"]),
-        figure=config["figures"]["figure-5"],
+        edges=config["figures"]["figure-5"]["edges"],
     script:
         "../../scripts/figure_5.py"
 
@@ -58,6 +58,6 @@ rule figure_6:
         recommenders=list(config["recommenders"]),
         figure=config["figures"]["figure-6"],
         replacement=config["sampling"]["replacement"],
-        assume_replacement=negatives_are_replaced(config["estimator_model"]),
+        assume_replacement=ASSUME_REPLACEMENT,
     script:
         "../../scripts/figure_6.py"

@@ -23,7 +23,7 @@ rule sample:
         sampling=config["sampling"],
         estimators=config["estimators"],
         metrics=config["metrics"],
-        assume_replacement=negatives_are_replaced(config["estimator_model"]),
+        assume_replacement=ASSUME_REPLACEMENT,
     script:
         "../../scripts/sample.py"
 
@@ -49,6 +49,6 @@ rule exact_moments:
         sampling=config["sampling"],
         estimators=config["estimators"],
         metrics=config["metrics"],
-        assume_replacement=negatives_are_replaced(config["estimator_model"]),
+        assume_replacement=ASSUME_REPLACEMENT,
     script:
         "../../scripts/exact_moments.py"

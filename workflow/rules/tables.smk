@@ -6,7 +6,7 @@ rule table_3:
         ranks=each_recommender("results/{dataset}/ranks/{recommender}.csv.gz"),
         estimates=each_recommender("results/{dataset}/estimates/{recommender}.csv.gz"),
         expected=each_recommender("results/{dataset}/expected/{recommender}.csv"),
-        code=code("table_3.py"),
+        code=code("study_table.py"),
     output:
         csv="results/{dataset}/table-3.csv",
         md="results/{dataset}/table-3.md",
@@ -28,18 +28,14 @@ rule table_3:
         mem_mb=memory(per_mb=200),
         runtime=minutes(per_mb=20),
     params:
+        table=3,
         recommenders=list(config["recommenders"]),
-        repetitions=config["sampling"]["repetitions"],
+        layout=dict(repetitions=config["sampling"]["repetitions"]),
     script:
-        "../../scripts/table_3.py"
+        "../../scripts/study_table.py"
 
 
-rule table_4:
-    input:
-        ranks=each_recommender("results/{dataset}/ranks/{recommender}.csv.gz"),
-        estimates=each_recommender("results/{dataset}/estimates/{recommender}.csv.gz"),
-        expected=each_recommender("results/{dataset}/expected/{recommender}.csv"),
-        code=code("table_4.py"),
+use rule table_3 as table_4 with:
     output:
         csv="results/{dataset}/table-4.csv",
         md="results/{dataset}/table-4.md",
@@ -54,13 +50,7 @@ rule table_4:
         "results/logs/{dataset}/table-4.log",
     benchmark:
         "results/benchmarks/{dataset}/table-4.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory(per_mb=200),
-        runtime=minutes(per_mb=20),
     params:
+        table=4,
         recommenders=list(config["recommenders"]),
-    script:
-        "../../scripts/table_4.py"
+        layout={},

@@ -3,7 +3,7 @@
 
 rule table_1:
     input:
-        code=code("table_1.py"),
+        code=code("toy_table.py"),
     output:
         csv="results/toy/table-1.csv",
         md="results/toy/table-1.md",
@@ -25,14 +25,14 @@ rule table_1:
         mem_mb=memory(),
         runtime=minutes(),
     params:
+        table=1,
         toy=config["toy"],
+        seed=None,  # nothing is drawn
     script:
-        "../../scripts/table_1.py"
+        "../../scripts/toy_table.py"
 
 
-rule table_2:
-    input:
-        code=code("table_2.py"),
+use rule table_1 as table_2 with:
     output:
         csv="results/toy/table-2.csv",
         md="results/toy/table-2.md",
@@ -47,22 +47,15 @@ rule table_2:
         "results/logs/toy/table-2.log",
     benchmark:
         "results/benchmarks/toy/table-2.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory(),
-        runtime=minutes(),
     params:
+        table=2,
         toy=config["toy"],
         seed=config["seed"],
-    script:
-        "../../scripts/table_2.py"
 
 
 rule figure_1:
     input:
-        code=code("figure_1.py"),
+        code=code("toy_figure.py"),
     output:
         csv="results/toy/figure-1.csv",
         svg=report(
@@ -83,15 +76,17 @@ rule figure_1:
         mem_mb=memory(),
         runtime=minutes(),
     params:
-        toy=config["toy"],
-        figure=config["figures"]["figure-1"],
+        figure=1,
+        arguments=dict(
+            candidates=config["toy"]["candidates"],
+            metrics=config["toy"]["metrics"],
+            **config["figures"]["figure-1"],
+        ),
     script:
-        "../../scripts/figure_1.py"
+        "../../scripts/toy_figure.py"
 
 
-rule figure_2:
-    input:
-        code=code("figure_2.py"),
+use rule figure_1 as figure_2 with:
     output:
         csv="results/toy/figure-2.csv",
         svg=report(
@@ -105,22 +100,17 @@ rule figure_2:
         "results/logs/toy/figure-2.log",
     benchmark:
         "results/benchmarks/toy/figure-2.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory(),
-        runtime=minutes(),
     params:
-        toy=config["toy"],
-        figure=config["figures"]["figure-2"],
-    script:
-        "../../scripts/figure_2.py"
+        figure=2,
+        arguments=dict(
+            ranks=config["toy"]["ranks"],
+            candidates=config["toy"]["candidates"],
+            metrics=config["toy"]["metrics"],
+            **config["figures"]["figure-2"],
+        ),
 
 
-rule figure_3:
-    input:
-        code=code("figure_3.py"),
+use rule figure_1 as figure_3 with:
     output:
         csv="results/toy/figure-3.csv",
         svg=report(
@@ -134,22 +124,16 @@ rule figure_3:
         "results/logs/toy/figure-3.log",
     benchmark:
         "results/benchmarks/toy/figure-3.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory(),
-        runtime=minutes(),
     params:
-        toy=config["toy"],
-        figure=config["figures"]["figure-3"],
-    script:
-        "../../scripts/figure_3.py"
+        figure=3,
+        arguments=dict(
+            candidates=config["toy"]["candidates"],
+            metrics=config["toy"]["metrics"],
+            **config["figures"]["figure-3"],
+        ),
 
 
-rule figure_4:
-    input:
-        code=code("figure_4.py"),
+use rule figure_1 as figure_4 with:
     output:
         csv="results/toy/figure-4.csv",
         svg=report(
@@ -163,14 +147,11 @@ rule figure_4:
         "results/logs/toy/figure-4.log",
     benchmark:
         "results/benchmarks/toy/figure-4.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=memory(),
-        runtime=minutes(),
     params:
-        toy=config["toy"],
-        figure=config["figures"]["figure-4"],
-    script:
-        "../../scripts/figure_4.py"
+        figure=4,
+        arguments=dict(
+            candidates=config["toy"]["candidates"],
+            metric_label=config["figures"]["figure-4"]["metric"],
+            negatives=config["figures"]["figure-4"]["negatives"],
+            estimators=config["figures"]["figure-4"]["estimators"],
+        ),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from sampled_metrics._validation import check_labels
 from sampled_metrics.errors import ConfigError
@@ -29,6 +30,7 @@ __all__ = [
     "LinearEstimator",
     "estimator",
     "estimator_labels",
+    "estimator_name",
     "linear_estimator",
 ]
 
@@ -39,40 +41,78 @@ _PRIORS: dict[str, Callable[[bool | None], RankPrior]] = {
     "mes": lambda replacement: MaximumEntropy(replacement=replacement),
 }
 
-# pattern of the label → (what to call it in messages, (groups of the pattern, assumed replacement) → estimator)
-_REGISTRY: dict[str, tuple[str, Callable[[re.Match[str], bool | None], Estimator]]] = {
-    r"uncorrected": ("uncorrected", lambda label, replacement: Uncorrected()),
-    r"rank-estimate": ("rank-estimate", lambda label, replacement: RankEstimate()),
-    r"rank-estimate-as-printed": ("rank-estimate-as-printed", lambda label, replacement: RankEstimate(1)),
-    r"cls": ("cls", lambda label, replacement: ConstrainedLeastSquares(replacement)),
-    rf"bv-{_NUMBER}": (
+
+class _Entry(NamedTuple):
+    """A kind of estimators.
+
+    Attributes:
+        usage: what messages call its labels.
+        name: match of the pattern → name as it is displayed.
+        build: (match of the pattern, assumed replacement) → estimator.
+    """
+
+    usage: str
+    name: Callable[[re.Match[str]], str]
+    build: Callable[[re.Match[str], bool | None], Estimator]
+
+
+# pattern of the label → entry
+_REGISTRY: dict[str, _Entry] = {
+    r"uncorrected": _Entry(
+        "uncorrected", lambda label: "Sampled (uncorrected)", lambda label, replacement: Uncorrected()
+    ),
+    r"rank-estimate": _Entry("rank-estimate", lambda label: "Rank Estimate", lambda label, replacement: RankEstimate()),
+    r"rank-estimate-as-printed": _Entry(
+        "rank-estimate-as-printed",
+        lambda label: label[0],
+        lambda label, replacement: RankEstimate(1),
+    ),
+    r"cls": _Entry("cls", lambda label: "CLS", lambda label, replacement: ConstrainedLeastSquares(replacement)),
+    rf"bv-{_NUMBER}": _Entry(
         "bv-γ with γ from 0 to 1, such as bv-0.1",
+        lambda label: f"BV {label[1]}",
         lambda label, replacement: BiasVariance(_number("γ", label[1]), replacement),
     ),
-    r"mle(?:-([1-9][0-9]{0,5}))?": (
+    r"mle(?:-([1-9][0-9]{0,5}))?": _Entry(
         "mle or mle-I with I iterations of EM",
+        lambda label: f"MLE {label[1] or ''}".rstrip(),
         lambda label, replacement: MaximumLikelihood(int(label[1] or 100), replacement),
     ),
-    rf"mes(?:-{_NUMBER})?": (
+    rf"mes(?:-{_NUMBER})?": _Entry(
         "mes or mes-η",
+        lambda label: f"MES {label[1] or ''}".rstrip(),
         lambda label, replacement: MaximumEntropy(_number("η", label[1] or "0.01"), replacement),
     ),
-    rf"bv-{_NUMBER}-(mle|mes)(-pooled-prior)?": (
+    rf"bv-{_NUMBER}-(mle|mes)(-pooled-prior)?": _Entry(
         "bv-γ-mle, bv-γ-mes",
+        lambda label: f"BV {label[1]}, {_prior_name(label[2], label[3])}",
         lambda label, replacement: _under_prior(
             BiasVarianceTradeoff(_number("γ", label[1])), label[2], label[3], replacement
         ),
     ),
-    r"mn-(mle|mes)(-pooled-prior)?": (
+    r"mn-(mle|mes)(-pooled-prior)?": _Entry(
         "mn-mle, mn-mes (these four also with -pooled-prior)",
+        lambda label: f"MN, {_prior_name(label[1], label[2])}",
         lambda label, replacement: _under_prior(Multinomial(), label[1], label[2], replacement),
     ),
-    r"mapping-(linear|bound)": ("mapping-linear, mapping-bound", lambda label, replacement: mapping(label[1])),
-    rf"mapping-(beta)-{_NUMBER}": (
+    r"mapping-(linear|bound)": _Entry(
+        "mapping-linear, mapping-bound",
+        lambda label: f"Mapping, {label[1]}",
+        lambda label, replacement: mapping(label[1]),
+    ),
+    rf"mapping-(beta)-{_NUMBER}": _Entry(
         "mapping-beta-a",
+        lambda label: f"Mapping, beta {label[2]}",
         lambda label, replacement: mapping(label[1], _number("a", label[2])),
     ),
 }
+
+_ROWS = {"exact": "Exact", "adaptive": "Adaptive (EM)"}
+"""Rows of tables that stand beside those of estimators."""
+
+
+def _prior_name(prior: str, pooled: str | None) -> str:
+    return f"{'pooled ' if pooled else ''}{prior.upper()} prior"
 
 
 def _number(what: str, text: str) -> float:
@@ -112,11 +152,22 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
     """
-    for pattern, (_, build) in _REGISTRY.items():
+    for pattern, entry in _REGISTRY.items():
         if found := re.fullmatch(pattern, label):
-            return build(found, assume_replacement)
-    known = ", ".join(name for name, _ in _REGISTRY.values())
+            return entry.build(found, assume_replacement)
+    known = ", ".join(entry.usage for entry in _REGISTRY.values())
     raise ConfigError(f"unknown estimator {label!r}; it may be {known}")
+
+
+def estimator_name(label: str) -> str:
+    """Return the name of an estimator as it is displayed: ``bv-0.1`` is BV 0.1, ``mn-mle`` is MN, MLE prior.
+
+    The rows ``exact`` and ``adaptive`` of tables have a name, too. The label of no estimator is its own name.
+    """
+    for pattern, entry in _REGISTRY.items():
+        if found := re.fullmatch(pattern, label):
+            return entry.name(found)
+    return _ROWS.get(label, label)
 
 
 def estimator_labels(given: str | Sequence[str], what: str = "estimators") -> list[str]:

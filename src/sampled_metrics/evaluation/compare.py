@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_label, check_labels, check_names
 from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import LinearEstimate, estimator
+from sampled_metrics.estimators import LinearEstimate, estimator, estimator_name
 from sampled_metrics.evaluation.evaluate import METRICS
 from sampled_metrics.evaluation.intervals import (
     IntervalOptions,
@@ -24,14 +24,13 @@ from sampled_metrics.evaluation.intervals import (
     uncertainty,
 )
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.metrics.held_out import Metric, metric
+from sampled_metrics.metrics.held_out import Metric, metric, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike, columns_of
 from sampled_metrics.ranks.pairing import pair_users
 from sampled_metrics.ranks.table import RankTable, rank_table
+from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.sampled_ranks import SampledRanks, sampled_ranks
-from sampled_metrics.study.names import estimator_name, metric_name
-from sampled_metrics.study.repetitions import EQUAL
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,16 @@ import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import TOLERANCE, check_labels
-from sampled_metrics.estimators import Estimate, LinearEstimate, estimator, estimator_labels
+from sampled_metrics.estimators import Estimate, LinearEstimate, estimator, estimator_labels, estimator_name
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import distribution_of_ranks
 from sampled_metrics.evaluation.evaluate import METRICS
 from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, in_blocks, no_progress, uncertainty
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.metrics.held_out import Metric, metric
+from sampled_metrics.metrics.held_out import Metric, metric, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.sampled_ranks import sampled_ranks
-from sampled_metrics.study.names import estimator_name, metric_name
 
 ESTIMATORS = ("bv-0.1", "bv-0.01", "mle")
 """The default estimators: one that orders well, one that is close, and one without a γ."""

@@ -9,17 +9,15 @@ import numpy as np
 
 from sampled_metrics._validation import check_labels
 from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import estimator_labels, linear_estimator
+from sampled_metrics.estimators import estimator_labels, estimator_name, linear_estimator
 from sampled_metrics.evaluation.evaluate import METRICS
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.table import RankTable, rank_table
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.moments import linear_moments, probability_of_order
+from sampled_metrics.sampling.moments import EQUAL, linear_moments, probability_of_order
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.study.names import estimator_name, metric_name
-from sampled_metrics.study.repetitions import EQUAL
 
 
 def expect(

@@ -12,18 +12,17 @@ from scipy.special import ndtri
 
 from sampled_metrics._validation import check_label, check_names, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import estimator_labels, linear_estimator
+from sampled_metrics.estimators import estimator_labels, estimator_name, linear_estimator
 from sampled_metrics.evaluation.intervals import Progress, no_progress
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.metrics.held_out import metric as metric_of
+from sampled_metrics.metrics.held_out import metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import pair_users
 from sampled_metrics.ranks.table import RankTable, rank_table
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.moments import probability_of_order, user_moments
+from sampled_metrics.sampling.moments import EQUAL, probability_of_order, user_moments
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.study.names import estimator_name, metric_name
-from sampled_metrics.study.repetitions import EQUAL
 
 ESTIMATORS = ("uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01")
 """The default estimators."""

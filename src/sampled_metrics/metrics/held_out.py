@@ -300,6 +300,7 @@ def _at_position(metric: Metric, position: int, relevant: int) -> RankMetric:
 
 @dataclass(frozen=True)
 class _Family:
+    name: str  # as it is displayed
     build: Callable[[str, int | None], Metric]
     cutoff: str  # "needed", "possible" or "none"
 
@@ -308,15 +309,20 @@ class _Family:
             return self.cutoff != "needed"
         return self.cutoff != "none" and re.fullmatch("[1-9][0-9]{0,8}", k) is not None
 
-    def shapes(self, name: str) -> str:
-        return {"needed": f"{name}@k", "possible": f"{name} or {name}@k", "none": name}[self.cutoff]
+    def shapes(self, label: str) -> str:
+        return {"needed": f"{label}@k", "possible": f"{label} or {label}@k", "none": label}[self.cutoff]
 
 
 FAMILIES: dict[str, _Family] = {}
 
 
 def _register(
-    name: str, cutoff: str, of_rank: Callable[..., Floats], of_sets: Callable[..., Floats], share: Callable[..., Floats]
+    family: str,
+    name: str,
+    cutoff: str,
+    of_rank: Callable[..., Floats],
+    of_sets: Callable[..., Floats],
+    share: Callable[..., Floats],
 ) -> None:
     """Add a family of metrics with a cut-off: functions of (rank, k), (sets, k) and (rank, position, relevant, k)."""
 
@@ -330,16 +336,16 @@ def _register(
             lambda better, _, position, relevant: share(better + position, position, relevant, k),
         )
 
-    FAMILIES[name] = _Family(build, cutoff)
+    FAMILIES[family] = _Family(name, build, cutoff)
 
 
-_register("recall", "needed", recall, recall_of_sets, _recall_share)
-_register("hit-rate", "needed", recall, hit_rate_of_sets, _hit_rate_share)
-_register("precision", "needed", precision, precision_of_sets, _precision_share)
-_register("ap", "possible", average_precision, average_precision_of_sets, _average_precision_share)
-_register("mrr", "possible", average_precision, reciprocal_rank_of_sets, _reciprocal_rank_share)
-_register("ndcg", "possible", ndcg, ndcg_of_sets, _ndcg_share)
-FAMILIES["auc"] = _Family(lambda label, k: Metric(label, auc, True, auc_of_sets, k, _auc_share), "none")
+_register("recall", "Recall", "needed", recall, recall_of_sets, _recall_share)
+_register("hit-rate", "Hit rate", "needed", recall, hit_rate_of_sets, _hit_rate_share)
+_register("precision", "Precision", "needed", precision, precision_of_sets, _precision_share)
+_register("ap", "AP", "possible", average_precision, average_precision_of_sets, _average_precision_share)
+_register("mrr", "MRR", "possible", average_precision, reciprocal_rank_of_sets, _reciprocal_rank_share)
+_register("ndcg", "NDCG", "possible", ndcg, ndcg_of_sets, _ndcg_share)
+FAMILIES["auc"] = _Family("AUC", lambda label, k: Metric(label, auc, True, auc_of_sets, k, _auc_share), "none")
 
 
 @cache
@@ -363,3 +369,12 @@ def metric(label: str) -> Metric:
         known = ", ".join(each.shapes(known_name) for known_name, each in FAMILIES.items())
         raise ConfigError(f"unknown metric {label!r}; it may be {known}, with k a whole number from 1 to 999999999")
     return family.build(label, int(k) if at else None)
+
+
+def metric_name(label: str) -> str:
+    """Return the name of a metric as it is displayed: ``ndcg@10`` is NDCG@10, ``recall@1-50`` is Recall@1-50.
+
+    The label of no metric is its own name.
+    """
+    family, at, k = label.partition("@")
+    return f"{FAMILIES[family].name}{at}{k}" if family in FAMILIES else label

@@ -1,9 +1,9 @@
 """Every printed number beside ours, with the standard error of the difference.
 
-Both sides are random where negatives are drawn: the paper's mean of 100 repetitions has an error, ours has one, and
-what is printed is rounded. A cell that involves recommender X also has the spread over X's random starts, which neither
-side controls; docs/seed-spread.csv holds it. A cell is ok when ours rounds to the printed digits, or lies within 3
-standard errors.
+Both numbers are random if negatives are drawn: the paper's mean of 100 repetitions has an error, ours has one, and the
+printed number is rounded. A cell of recommender X also varies over X's random starts, which neither side controls;
+docs/seed-spread.csv holds that spread. A cell is ok if ours rounds to the printed digits, or lies within 3 standard
+errors.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics.paper import reference
+from sampled_metrics.study.page import Section
+from sampled_metrics.study.tables import pair_names
 
 LIMIT = 3.0
 """Standard errors that a difference may have."""
@@ -59,7 +61,7 @@ def compare_study(
         table_3: columns reading, recommender, metric, estimator, mean, sd.
         table_4: columns reading, worse, better, metric, estimator, correct.
         repetitions: of both.
-        seed_spread: what `seed_spread` returned: the spread of cells over random starts.
+        seed_spread: result of `seed_spread`: the spread of cells over random starts.
 
     Returns:
         A row for each printed number and reading, with `COLUMNS`.
@@ -101,7 +103,7 @@ def seed_spread(runs: Sequence[tuple[pd.DataFrame, pd.DataFrame]], recommender: 
 
     Args:
         runs: (table 3, table 4) of each random start.
-        recommender: the one whose start is random; cells without it are left out.
+        recommender: the recommender whose start is random; cells without it are left out.
 
     Returns:
         Columns table, reading, cell, seeds, mean, sd.
@@ -124,8 +126,8 @@ def _table_3_cell(table: pd.DataFrame) -> pd.Series:
 
 
 def _table_4_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Name the cells of Table 4 by the pair in alphabetical order, as the paper does, whichever is worse."""
-    pair = table[["worse", "better"]].min(axis=1) + " vs " + table[["worse", "better"]].max(axis=1)
+    """Add the names of the pairs and cells of Table 4."""
+    pair = pair_names(table)
     return table.assign(pair=pair, cell=pair + " " + table["metric"] + " " + table["estimator"])
 
 
@@ -144,10 +146,10 @@ def _mean_and_sd_rows(cells: pd.DataFrame, printed_repetitions: int, our_repetit
 
 
 def _with_seed_spread(rows: pd.DataFrame, spread: pd.DataFrame) -> pd.DataFrame:
-    """Raise the variance of cells that depend on a random start: ours and the paper's are one start each."""
+    """Raise the variance of cells that depend on a random start; ours and the paper's are one start each."""
     rows = rows.merge(spread[[*KEYS, "sd"]], on=KEYS, how="left")
     starts = 2 * rows.pop("sd").fillna(0.0) ** 2
-    # over starts the fractions of Table 4 vary by sampling too, the means of Table 3 hardly
+    # over starts, the fractions of Table 4 also vary by sampling; the means of Table 3 hardly do
     rows["variance"] = np.where(rows["table"] == 4, np.maximum(rows["variance"], starts), rows["variance"] + starts)
     return rows
 
@@ -159,10 +161,40 @@ def _judged(rows: pd.DataFrame) -> pd.DataFrame:
     rows["standard_error"] = np.sqrt(rows["variance"] + rounding)
     with np.errstate(divide="ignore", invalid="ignore"):
         rows["z"] = np.where(difference == 0, 0.0, difference / rows["standard_error"])
-    # half a unit, and a hair for what 0.5 units are in binary
+    # half a unit, with room for its rounding in binary
     same_digits = difference.abs() <= rows["unit"] / 2 * (1 + 1e-9)
-    # what varies by less than a hundredth of the last digit is not random: its digits must agree
+    # a number that varies by less than a hundredth of the last digit is not random: its digits must agree
     random = np.sqrt(rows["variance"]) > rows["unit"] / 100
     within = random & (rows["z"].abs() <= LIMIT)
     rows["ok"] = same_digits | within
     return rows[COLUMNS].sort_values("table", kind="stable", ignore_index=True)
+
+
+def sections(table: pd.DataFrame) -> list[Section]:
+    """Lay out compared numbers: counts by table and reading, then the numbers that are not ok, then all numbers."""
+    counts = table.groupby(["table", "reading"], sort=False)["ok"].agg(["sum", "size"]).reset_index()
+    summary = pd.DataFrame(
+        {
+            "Table": counts["table"].astype(str),
+            "Reading": counts["reading"],
+            "Printed numbers": counts["size"].astype(str),
+            "Reproduced": counts["sum"].astype(str),
+        }
+    )
+    cells = pd.DataFrame(
+        {
+            "Table": table["table"].astype(str),
+            "Reading": table["reading"],
+            "Cell": table["cell"],
+            "Printed": [f"{value:.4f}" for value in table["printed"]],
+            "Ours": [f"{value:.4f}" for value in table["ours"]],
+            "Standard error": [f"{value:.5f}" for value in table["standard_error"]],
+            "z": [f"{value:+z.1f}" for value in table["z"]],
+            "Reproduced": table["ok"].map({True: "yes", False: "no"}),
+        }
+    )
+    off = cells[~table["ok"].to_numpy()]
+    found = [("Printed numbers that are reproduced", summary)]
+    if len(off):
+        found.append(("Printed numbers that are not", off))
+    return [*found, ("Every printed number beside ours", cells)]

@@ -1,11 +1,10 @@
-"""Every number that the paper prints, and what it claims in words, as data (Krichene and Rendle, KDD 2020).
+"""Every number that the paper prints, as data (Krichene and Rendle, KDD 2020).
 
-The tables stand here as printed, so that they can be read against the paper; Tables 3 and 4 are in per cent there. The
-functions return them as fractions, with the unit of the last printed digit.
+The tables are as printed, so that they can be read against the paper; Tables 3 and 4 are in per cent there. The
+functions return fractions, with the unit of the last printed digit.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -161,67 +160,3 @@ def table_4() -> pd.DataFrame:
         ],
         columns=["one", "other", "metric", "estimator", "correct"],
     )
-
-
-@dataclass(frozen=True)
-class Claim:
-    """Something that the paper says in words.
-
-    Attributes:
-        key: the name of the check in `claims`.
-        place: where the paper says it.
-        words: what it says.
-    """
-
-    key: str
-    place: str
-    words: str
-
-
-TOY_CLAIMS = (
-    Claim("top_heaviness", "Section 3.1", "Rank 1 is worth 2 times rank 2 for AP, and 1.58 times for NDCG"),
-    Claim("exact_winners", "Section 3.2, Table 1", "On AUC recommender A is best; on AP, NDCG and Recall C is"),
-    Claim("tenfold", "Section 4.2", "On the exact metrics C has 10 times the AP of A and B"),
-    Claim("sampled_lowest", "Section 4.2, Table 2", "C has the lowest AP when sampled measurements are used"),
-    Claim("twice", "Section 4.2, Table 2", "A and B have the same exact AP, but A has twice that of B when sampled"),
-    Claim("only_auc", "Section 4.2, Table 2", "Only AUC orders A, B, C on the samples as it does exactly"),
-    Claim("below_50", "Section 4.2, Figure 2", "On AP, A is better than C better than B for sample sizes below 50"),
-    Claim("at_200", "Section 4.2, Figure 2", "On AP, A is better than B better than C at a sample size of about 200"),
-    Claim("at_500", "Section 4.2, Figure 2", "On AP, C is better than A better than B at a sample size of about 500"),
-    Claim("large", "Section 4.2, Figure 2", "On AP, C is better than A, which equals B, for large sample sizes"),
-    Claim("recall_5000", "Section 4.2, Figure 2", "It takes about m = 5000 for Recall to become consistent"),
-    Claim("auc_constant", "Section 4.2, Figure 2", "AUC is consistent for all m, and independent of m"),
-    Claim("auc_unchanged", "Section 4.3, Figure 3", "Only AUC remains unchanged by sampling"),
-    Claim("linear_at_1", "Section 4.4.4, Figure 3", "At m = 1 every metric is a linear function of the rank"),
-    Claim("bias_at_1000", "Caption of Figure 3", "Even large sampling sizes (m = 1000 of n = 10000) show large bias"),
-    Claim("oscillation", "Section 5.4, Figure 4", "Without the order constraint, lower γ give oscillating solutions"),
-    Claim("closer", "Section 5.4, Figure 4", "All corrected metrics are closer, in expectation, to the true metric"),
-)
-
-STUDY_CLAIMS = (
-    Claim("users", "Section 6.1", "In total there are 6040 ranks, one for each test user"),
-    Claim("x_top_100", "Section 6.1", "X puts 2310 items in the top 100"),
-    Claim("x_bottom_half", "Section 6.1", "X puts fewer than 300 items in the bottom half"),
-    Claim("z_worst_bucket", "Section 6.1", "Z puts the items of over 1600 users in the worst bucket (edge not given)"),
-    Claim("z_top_10", "Section 6.1", "Z is the best in the top 10"),
-    Claim(
-        "y_between", "Section 6.1", "Y is better than X in the top 10, but tends to put items at a worse rank overall"
-    ),
-    Claim("exact_order", "Section 6.2", "On exact Recall, NDCG and AP, Z is better than Y, which is better than X"),
-    Claim("recall_reversed", "Section 6.2", "On sampled Recall, X is better than Y, which is better than Z"),
-    Claim(
-        "x_seems_best", "Section 6.2", "On sampled NDCG and AP, X appears to be the best; Y and Z are ordered rightly"
-    ),
-    Claim("auc_consistent", "Section 6.2", "On AUC all sampled results order the recommenders as the exact ones do"),
-    Claim("all_closer", "Section 6.3", "All corrections are closer to the exact results than sampling without one"),
-    Claim("z_found_best", "Section 6.3", "All corrections place Z as the best on Recall, NDCG and AP"),
-    Claim("low_gamma_order", "Caption of Table 3", "BV with γ of 0.1 or less produces the right order in expectation"),
-    Claim("one_third", "Section 6.3", "m = 1000 is about a 1/3 sampling rate"),
-    Claim("uncorrected_1000", "Section 6.3, Figure 6", "Uncorrected, it needs more than m = 1000 to order X and Y"),
-    Claim("bv_60", "Section 6.3, Figure 6", "With BV 0.1 the order is right with less than m = 60 samples"),
-    Claim("same_metric", "Section 6.3", "Under the rank estimate Recall@10 and NDCG@10 are identical"),
-    Claim(
-        "rank_estimate_wins", "Section 6.3, Table 4", "The rank estimate is never worse than no correction, in Table 4"
-    ),
-    Claim("bv_best", "Section 6.3, Table 4", "BV 0.1 gets all but one comparison right with more than 90 % chance"),
-)

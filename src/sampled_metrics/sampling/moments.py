@@ -17,6 +17,9 @@ from sampled_metrics.sampling.ties import distribution_over_ties
 
 _BLOCK = 2_000_000  # probabilities that are held at once
 
+EQUAL = 1e-12
+"""Exact metrics that differ by no more are equal: sums in another order differ by rounding."""
+
 
 def distributions(table: RankTable, design: SamplingDesign, rule: str = "random") -> Iterator[Floats]:
     """Yield P(x) of the events of a table, in blocks of (events, m + 1)."""

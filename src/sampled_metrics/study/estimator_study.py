@@ -1,12 +1,11 @@
-"""Which estimator to trust: how far off each is, and how often it orders recommenders rightly, by sample size.
+"""Bias, deviation and error of estimators by sample size.
 
-The mean and the deviation of an estimate that is linear in the sample are exact, without a draw; those of the others
-are over repetitions. Estimates are taken as normal, which a mean over users is.
+Mean and deviation of an estimate that is linear in the sample are exact, without a draw; for other estimators they are
+over repetitions. Estimates, being means over users, are taken as normal.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -22,13 +21,13 @@ from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.adaptive import AdaptiveDesign, draw_adaptive
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import draw
-from sampled_metrics.sampling.moments import linear_moments, probability_of_order
+from sampled_metrics.sampling.moments import linear_moments
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.sampled_ranks import SampledRanks
-from sampled_metrics.study.repetitions import EQUAL, sampled_histograms
+from sampled_metrics.study.repetitions import sampled_histograms
 
 ADAPTIVE = "adaptive"
-"""What the estimator of an adaptive sample is called: EM with each event's own m."""
+"""Label of the estimator of an adaptive sample: EM with each event's own m."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class EstimatorStudy:
         assume_replacement: whether estimators take P(x | r) as binomial.
         repetitions: how often a sample is drawn for the estimators whose moments have no closed form.
         recall_up_to: K of the mean relative error over Recall@1 … K.
-        adaptive: the steps of an adaptive sample; none is left out.
+        adaptive: the steps of an adaptive sample; without any there is no such sample.
         adaptive_iterations: iterations of EM on it.
     """
 
@@ -61,7 +60,7 @@ class EstimatorStudy:
     def configured(
         cls, entry: Mapping[str, Any], metrics: Sequence[str], replacement: bool, assume_replacement: bool
     ) -> "EstimatorStudy":
-        """Build a study from its config entry, and what it shares with the study."""
+        """Build a study from its config entry and the entries of the whole study."""
         return cls(
             entry["estimators"],
             metrics,
@@ -75,17 +74,17 @@ class EstimatorStudy:
         )
 
     def possible(self, table: RankTable) -> "EstimatorStudy":
-        """Return the study without the samples that an event has too few candidates for.
+        """Return the study without the sample sizes that exceed the other candidates of some event.
 
         Raises:
-            DataError: none is left.
+            DataError: no sample size is left.
         """
         fewest = int(table.candidates.min()) - 1
         kept = [m for m in self.negatives if self.replacement or m <= fewest]
         if not kept:
             raise DataError(
-                f"estimator_study.negatives: each is above {fewest}, the candidates that one event has at most besides its "
-                "held-out item; state smaller ones"
+                f"estimator_study.negatives: each is above {fewest}, the fewest other candidates of an event; "
+                "state smaller ones"
             )
         return replace(self, negatives=kept)
 
@@ -256,34 +255,3 @@ def _summary(
             "error": [*error[:own], of_recall.mean() if len(of_recall) else np.nan],
         }
     )
-
-
-def order(studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Chance that each estimator orders each pair of recommenders as the exact metric does.
-
-    Args:
-        studies: what `study_estimators` returned, by recommender.
-
-    Returns:
-        Columns sample, negatives (mean over the two), estimator, metric, worse, better, correct: by the normal
-        approximation, each recommender with a sample of its own. Pairs whose exact metrics are equal are left out.
-    """
-    rows: list[tuple[object, ...]] = []
-    for one, other in combinations(studies, 2):
-        pairs = [_with_place(studies[name].dropna(subset="exact")) for name in (one, other)]
-        both = pairs[0].merge(pairs[1], on=["place", "sample", "estimator", "metric"], suffixes=("_one", "_other"))
-        for row in both.itertuples(index=False):
-            gap = row.exact_other - row.exact_one
-            if abs(gap) > EQUAL:
-                found = np.sign(gap) * (row.mean_other - row.mean_one)
-                chance = probability_of_order(found, float(np.hypot(row.sd_one, row.sd_other)))
-                worse, better = (one, other) if gap > 0 else (other, one)
-                cost = (row.negatives_one + row.negatives_other) / 2
-                rows.append((row.sample, cost, row.estimator, row.metric, worse, better, chance))
-    columns = ["sample", "negatives", "estimator", "metric", "worse", "better", "correct"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _with_place(table: pd.DataFrame) -> pd.DataFrame:
-    """Say what samples of two recommenders have in common: m, but for the one adaptive and the one of equal cost."""
-    return table.assign(place=table["negatives"].where(table["sample"] == "fixed", 0.0))

@@ -1,17 +1,17 @@
-"""Which files of this library a script depends on: the workflow re-runs what an edit touches, and nothing else."""
+"""The files of this library that a script depends on, so that the workflow re-runs what an edit affects."""
 
 import ast
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parents[1]
 
 
 def library_files(script: Path) -> list[Path]:
-    """Return the library's files that a script imports, directly or not, in sorted order.
+    """Return the library's files that a script imports, directly or indirectly, sorted.
 
-    Imports for type checking alone do not count.
+    Imports under `if TYPE_CHECKING` do not count.
     """
     found: set[Path] = set()
     pending = list(_imported(script))
@@ -30,7 +30,7 @@ def _imported(source: Path) -> tuple[Path, ...]:
 
 
 def _running(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes below one, without what stands under `if TYPE_CHECKING`."""
+    """Yield the nodes below a node, except those under `if TYPE_CHECKING`."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
             child = ast.Module(child.orelse, [])
@@ -47,7 +47,7 @@ def _modules(node: ast.AST) -> Iterator[str]:
 
 
 def _files(module: str) -> Iterator[Path]:
-    """Yield the files that importing a module of this library runs: its own, and its packages' __init__."""
+    """Yield the files that run if a module of this library is imported: its own, and the `__init__` of its packages."""
     first, *parts = module.split(".")
     if first != PACKAGE.name:
         return

@@ -1,4 +1,4 @@
-"""The study's configuration: defaults filled in, everything else refused in a line that names the key."""
+"""The configuration of a study: its defaults, and its checks. Each error is one line that names the key."""
 
 import copy
 import difflib
@@ -6,7 +6,7 @@ import math
 import os
 import re
 import reprlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,14 @@ from sampled_metrics.recommenders import TYPES, build, config_schema, precompute
 from sampled_metrics.recommenders.precomputed import PrecomputedRanks
 
 RESERVED = ("toy", "logs", "benchmarks", "report.html", "README.md")
-"""Folders of results that are not a dataset's."""
+"""Names under results/ that no dataset may have."""
 
 
 def merge_recommenders(config: dict[str, Any], files: Sequence[Mapping[str, Any]]) -> None:
-    """Put the recommenders of several config files together, in place.
+    """Merge the recommenders of several config files, in place.
 
-    Each file overrides the ones before it key by key, but an entry that changes a recommender's type starts afresh, as
-    the parameters of another type mean something else, and null removes a recommender.
+    Each file overrides the files before it key by key. An entry that changes the type of a recommender replaces it, as
+    parameters of another type mean something else; null removes a recommender.
 
     Args:
         config: the merged configuration, not yet checked; its recommenders are replaced.
@@ -43,35 +43,27 @@ def merge_recommenders(config: dict[str, Any], files: Sequence[Mapping[str, Any]
             before = recommenders.get(name)
             if entry is None:
                 recommenders.pop(name, None)
-            elif (
-                not isinstance(entry, Mapping)
-                or not isinstance(before, Mapping)
-                or ("type" in entry and entry["type"] != before.get("type"))
-            ):
-                recommenders[name] = copy.deepcopy(entry)
+            elif isinstance(before, Mapping) and isinstance(entry, Mapping) and "type" in entry:
+                recommenders[name] = _merged(before if entry["type"] == before.get("type") else None, entry)
             else:
-                recommenders[name] = _overridden(before, entry)
+                recommenders[name] = _merged(before, entry)
     config["recommenders"] = recommenders
 
 
-def _overridden(before: Mapping[str, Any], by: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a mapping with the keys of another one laid over its own, at any depth."""
-    both = {
-        key: _overridden(before[key], value)
-        if isinstance(value, Mapping) and isinstance(before.get(key), Mapping)
-        else copy.deepcopy(value)
-        for key, value in by.items()
-    }
-    return {**before, **both}
+def _merged(before: Any, after: Any) -> Any:
+    """Return a value that overrides another one, mappings key by key, at any depth."""
+    if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
+        return copy.deepcopy(after)
+    return {**before, **{key: _merged(before.get(key), value) for key, value in after.items()}}
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    """Match as JSON schema means it: its $ is the end, where Python's may also be before a line end."""
+    """Match a pattern of JSON schema, whose $ is the end; in Python it also matches before a last line break."""
     if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), instance):
         yield ValidationError("does not match")
 
 
-# 100.0 is an integer to JSON schema, but not to the functions that it would be passed to
+# 100.0 is an integer in JSON schema, but not for numpy
 _Validator = extend(
     Draft202012Validator,
     {"pattern": _pattern},
@@ -87,7 +79,7 @@ _Validator = extend(
 
 
 def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
-    """Fill in the defaults of a configuration, in place, and check all of it.
+    """Fill in the defaults of a configuration, in place, and check it.
 
     Args:
         config: the configuration as read.
@@ -126,7 +118,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
         for label in labels:
             _named(key, label, find)
         if labels:
-            estimator_labels(labels, key)  # refuses one in two spellings
+            estimator_labels(labels, key)  # refuses an estimator in two spellings
     edges = figures["figure-5"]["edges"]
     if sorted(set(edges)) != edges:
         raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
@@ -170,14 +162,14 @@ def check_recommender(entry: dict[str, Any], where: str) -> None:
     check(entry, schema, where)
     try:
         build(entry)
-    except ConfigError as error:  # of what a type checks itself, beyond its schema
+    except ConfigError as error:  # from a check of the type itself, beyond its schema
         raise ConfigError(f"{where}.{error}") from None
 
 
 def precomputed_ranks(config: Mapping[str, Any]) -> dict[tuple[str, str], PrecomputedRanks]:
-    """Return the ready-made ranks of a study by (dataset, recommender).
+    """Return the precomputed ranks of a study by (dataset, recommender).
 
-    They are a dataset's own (its key `ranks`), or of a recommender of type ranks.
+    A dataset has them (key `ranks`), or a recommender of type ranks.
     """
     found = {}
     for dataset in config["study"]:
@@ -190,7 +182,7 @@ def precomputed_ranks(config: Mapping[str, Any]) -> dict[tuple[str, str], Precom
 
 
 def check_sources(name: str, config: Mapping[str, Any]) -> None:
-    """Refuse a dataset of the study that lacks what its recommenders need: events to train on, or files of ranks."""
+    """Refuse a dataset that lacks what its recommenders need: events to train on, or files of ranks."""
     dataset = config["datasets"][name]
     for recommender_name in dataset["ranks"]:
         if recommender_name not in config["recommenders"]:
@@ -200,42 +192,32 @@ def check_sources(name: str, config: Mapping[str, Any]) -> None:
     for recommender_name, ranks in there.items():
         own = recommender_name in dataset["ranks"]
         key = f"datasets.{name}.ranks.{recommender_name}" if own else f"recommenders.{recommender_name}.path"
-        _refuse_braces(key, ranks.file(name))
-        _refuse_results(key, ranks.file(name), config)
-        if not os.path.isfile(ranks.file(name)):
-            raise ConfigError(f"{key}: there is no file {ranks.file(name)!r} (from {Path.cwd()})")
+        _check_file(key, ranks.file(name), config)
     to_train = [each for each in config["recommenders"] if each not in there]
     if to_train:
         if dataset["format"] is None:
             raise ConfigError(f"datasets.{name}: lacks the key 'format', for {', '.join(to_train)} to be trained")
         if not dataset["path"] and not dataset["urls"]:
             raise ConfigError(f"datasets.{name}: give either urls or a path")
-        _refuse_braces(f"datasets.{name}.path", dataset["path"] or "")
-        _refuse_results(f"datasets.{name}.path", dataset["path"] or "", config)
-        if dataset["path"] and not os.path.isfile(dataset["path"]):  # False of a name too long, too
-            raise ConfigError(f"datasets.{name}.path: there is no file {dataset['path']!r} (from {Path.cwd()})")
+        if dataset["path"]:
+            _check_file(f"datasets.{name}.path", dataset["path"], config)
         check_ready_made_split(dataset, f"datasets.{name}")
 
 
-def _refuse_braces(key: str, path: str) -> None:
-    """Refuse what snakemake would take for a wildcard, and so for the name of another file."""
+def _check_file(key: str, path: str, config: Mapping[str, Any]) -> None:
+    """Refuse a path that leads to no file, to a result of this study, or that snakemake takes for a pattern."""
     if "{" in path or "}" in path:
         raise ConfigError(f"{key}: {path!r} has braces, which cannot be in the name of a file here; rename it")
-
-
-def _refuse_results(key: str, path: str, config: Mapping[str, Any]) -> None:
-    """Refuse a file among the results of this study, which may be written anew or removed while it is needed."""
-    try:
-        real = os.path.realpath(path)
-    except ValueError:  # a zero byte: there is no such file, which is found out next
-        return
+    real = "" if "\0" in path else os.path.realpath(path)
     for folder in (*config["study"], "toy"):
         if real.startswith(os.path.realpath(Path("results", folder)) + os.sep):
             raise ConfigError(f"{key}: {path!r} is among the results of this study, in results/{folder}/; move it")
+    if not os.path.isfile(path):  # also if the name is too long or has a zero byte
+        raise ConfigError(f"{key}: there is no file {path!r} (from {Path.cwd()})")
 
 
 def check_dataset(dataset: dict[str, Any], where: str) -> None:
-    """Check a dataset's addresses and, by what its format takes, its options; fill in the options' defaults."""
+    """Check a dataset's addresses and the options of its format, and fill in the options' defaults."""
     if dataset["urls"]:
         download.require_addresses(dataset["urls"], f"{where}.urls")
     if dataset["format"] is not None:
@@ -244,7 +226,7 @@ def check_dataset(dataset: dict[str, Any], where: str) -> None:
 
 
 def check_ready_made_split(dataset: Mapping[str, Any], where: str) -> None:
-    """Refuse a ready-made split that config changes, or whose other file is missing."""
+    """Refuse a ready-made split that the config would change, or whose second file is missing."""
     form = formats.get(dataset["format"])
     if not form.is_ready_made_split:
         return
@@ -269,14 +251,13 @@ def _named(key: str, name: str, find: Callable[[str], object]) -> None:
 
 
 def _fill_in_defaults(config: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> None:
-    """Set missing keys to their defaults, outermost first, so that a default of {} is filled in turn."""
+    """Set missing keys to their defaults, outermost first, so that the keys of a default {} are filled in, too."""
     if not isinstance(config, dict):
         return
     properties = schema.get("properties", {})
     for key, subschema in properties.items():
         if key not in config and "default" in subschema:
-            default = subschema["default"]
-            config[key] = copy.deepcopy(default)
+            config[key] = copy.deepcopy(subschema["default"])
     for key, value in config.items():
         below = properties.get(key, schema.get("additionalProperties"))
         if isinstance(below, Mapping):
@@ -284,7 +265,7 @@ def _fill_in_defaults(config: Any, schema: Mapping[str, Any], root: Mapping[str,
 
 
 def _one_line(error: ValidationError, where: str) -> str:
-    key = ".".join([*([where] if where else []), *_path(error.absolute_path)]) or "(top level)"
+    key = ".".join([*([where] if where else []), *map(str, error.absolute_path)]) or "(top level)"
     if "propertyNames" in error.absolute_schema_path:
         return f"{key}: {error.instance!r} cannot be a name; it may be letters and digits, and . _ + - in between"
     if error.validator == "additionalProperties":
@@ -318,7 +299,3 @@ def _one_line(error: ValidationError, where: str) -> str:
 
 _IN_SHORT = reprlib.Repr()
 _IN_SHORT.maxstring = _IN_SHORT.maxother = _IN_SHORT.maxlong = 80
-
-
-def _path(parts: Iterable[str | int]) -> list[str]:
-    return [str(part) for part in parts]

@@ -1,4 +1,4 @@
-"""Config files as they lie on the disk: YAML that makes nothing but plain values, read strictly."""
+"""Reading config files: YAML of plain values, without repeated keys."""
 
 import os
 from collections.abc import Mapping
@@ -10,20 +10,20 @@ import yaml
 from sampled_metrics.errors import ConfigError
 
 MOST_VALUES = 100_000
-"""Values that a config may have, counted as often as anchors repeat them: a few lines of anchors can mean billions."""
+"""Values that a config may have. Anchors count as often as they are repeated: a few lines can mean billions."""
 
 DEEPEST = 50
-"""How deep they may be nested."""
+"""Levels to which they may be nested."""
 
 MOST_BITS = 256
-"""Of a whole number; a seed may be as long."""
+"""Bits of a whole number; a seed may have as many."""
 
 
 class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
-    """Makes plain values alone, no object of a class, and refuses a key that a mapping has already."""
+    """Loads plain values, no objects of classes, and refuses a repeated key."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return a mapping whose keys are each there once; what `<<` merges into it may be overridden."""
+        """Return a mapping without repeated keys; keys that `<<` merges may be overridden."""
         seen = set()
         for key, _ in node.value:
             if key.tag == "tag:yaml.org,2002:merge" or not isinstance(key, yaml.ScalarNode):
@@ -38,8 +38,8 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a config file; an empty one is an empty mapping.
 
     Raises:
-        ConfigError: it cannot be read, is not a mapping of keys in YAML (or JSON, which is YAML), has a key twice or
-            more values than any config; the message names the file and the line.
+        ConfigError: it cannot be read, is not a mapping of keys in YAML (or JSON, which is YAML), repeats a key or
+            has too many values; the message names the file and the line.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -56,9 +56,7 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ConfigError(f"{path}{line}: {error.problem or error.context or 'is not YAML'}") from None
     except yaml.YAMLError as error:
         raise ConfigError(f"{path}: is not YAML: {' '.join(str(error).split())}") from None
-    except (
-        Exception
-    ) as error:  # whatever its constructors raise of a value that does not fit its tag, or of one too deep
+    except Exception as error:  # any error of a constructor: a value does not fit its tag, or is nested too deep
         raise ConfigError(f"{path}: is not YAML: {' '.join(str(error).split())}") from None
     if content is None:
         return {}
@@ -69,14 +67,14 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def require_modest(config: Mapping[str, Any], name: str) -> None:
-    """Check that there are not more values than anyone writes, nor deeper ones.
+    """Refuse a configuration with too many or too deeply nested values.
 
     Args:
         config: the configuration, or a part of it.
-        name: what messages call it.
+        name: its name in messages.
 
     Raises:
-        ConfigError: there are.
+        ConfigError: it has too many values, levels or bits of a number.
     """
     left = MOST_VALUES
     waiting: list[tuple[Any, int]] = [(config, 0)]

@@ -1,4 +1,4 @@
-"""Named random streams: what is added to a study changes the numbers of nothing that was there before."""
+"""Named random streams: an addition to a study changes no number of the rest."""
 
 import hashlib
 
@@ -10,8 +10,8 @@ def stream(seed: int, *names: str) -> np.random.Generator:
 
     Args:
         seed: the study's seed, 0 or more.
-        names: what the stream is for, for example ``("ml-1m", "X", "negatives")``. Other names give an independent
-            stream, the same names the same one.
+        names: purpose of the stream, such as ``("ml-1m", "X", "negatives")``. The same names give the same stream,
+            other names an independent one.
     """
     spawn_key = tuple(int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") for name in names)
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=spawn_key)))

@@ -1,13 +1,14 @@
-"""Reading what an earlier stage of the workflow wrote: a file that is cut off or damaged is named, never half used.
+"""Reading files between stages of the workflow: a damaged file is refused by its name.
 
-Zip and gzip keep a checksum of what they hold, so that a changed byte is noticed; of a plain csv table it is whether
-its numbers are finite and its rows complete.
+Zip and gzip files have a checksum, so that every changed byte is noticed. A plain csv table has none: its numbers must
+be finite and its rows complete.
 """
 
+import math
 import os
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,141 +20,130 @@ AGAIN = "remove it, and run again"
 """What to do about a damaged file that the workflow makes."""
 
 
-def read_numbers(
-    path: str | os.PathLike[str],
-    text: Sequence[str],
-    numbers: Sequence[str],
-    *,
-    may_lack: Sequence[str] = (),
-    key: Sequence[str] = (),
-) -> pd.DataFrame:
-    """Read a csv table that the workflow wrote, gzip where its name ends in .gz.
+class Columns(NamedTuple):
+    """Columns of a csv file between stages.
+
+    Attributes:
+        key: columns that tell the rows apart.
+        numbers: the other columns.
+        may_lack: whether a number may be missing.
+        within: columns of the key. Within each of their values, all combinations of the rest of the key are there.
+    """
+
+    key: tuple[str, ...]
+    numbers: tuple[str, ...]
+    may_lack: bool = False
+    within: tuple[str, ...] = ()
+
+
+CELL = ("reading", "metric", "estimator")
+FILES = {
+    "estimates": Columns((*CELL, "repetition"), ("estimate",)),
+    "expected": Columns(CELL, ("mean_exact", "sd_exact"), may_lack=True),
+    "estimator-study": Columns(
+        ("sample", "negatives", "estimator", "metric"),
+        ("exact", "mean", "bias", "sd", "rmse", "error"),
+        may_lack=True,
+        within=("sample",),
+    ),
+    "table-1": Columns(("recommender", "metric"), ("value",)),
+    "table-2": Columns(("recommender", "metric"), ("mean", "sd")),
+    "table-3": Columns(("recommender", *CELL), ("mean", "sd")),
+    "table-4": Columns(("worse", "better", *CELL), ("correct",), within=("worse", "better", "metric")),
+    "figure-2": Columns(("recommender", "metric", "negatives"), ("expected",)),
+    "figure-3": Columns(("metric", "negatives", "rank"), ("expected",)),
+    "figure-4": Columns(("panel", "estimator", "rank"), ("value",), within=("panel",)),
+    "figure-6": Columns(("recommender", "metric", "estimator", "negatives"), ("expected", "exact")),
+    "seed-spread": Columns(("table", "reading", "cell"), ("seeds", "mean", "sd"), within=("table",)),
+}
+NUMBERED = {"repetition", "negatives", "rank", "table"}
+"""Columns of keys that are numbers; the others are text."""
+
+
+def read_table(path: str | os.PathLike[str], kind: str) -> pd.DataFrame:
+    """Read a csv table that the workflow wrote, gzip if its name ends in .gz.
 
     Args:
         path: the file.
-        text: columns of text.
-        numbers: columns of finite numbers.
-        may_lack: those of them in which a number may be missing.
-        key: columns that tell the rows apart.
+        kind: a key of `FILES`.
 
     Raises:
-        DataError: it cannot be read, lacks a column, or a row is wrong; the message names the line.
+        DataError: it cannot be read, lacks a column or rows, or a row is wrong; the message names the line.
     """
+    key, numbers, may_lack, within = FILES[kind]
+    text = [name for name in key if name not in NUMBERED]
     try:
         table = pd.read_csv(path, dtype=dict.fromkeys(text, str))
     except (OSError, ValueError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: is damaged: {_reason(error)}; {AGAIN}") from None
-    missing = [name for name in (*text, *numbers) if name not in table]
+    missing = [name for name in (*key, *numbers) if name not in table]
     if missing:
         raise DataError(f"{path}, line 1: lacks the column {', '.join(missing)}; {AGAIN}")
     if not len(table):
         raise DataError(f"{path}: has no line but its header; {AGAIN}")
-    for name in text:
-        _refuse(table[name].isna().to_numpy(), path, f"{name} is empty")
-    for name in numbers:
-        of_numbers = table[name] if table[name].dtype.kind in "iuf" else table[name].astype(str)  # "True" is none
-        values = pd.to_numeric(of_numbers, errors="coerce").to_numpy(dtype=np.float64)
-        wrong = ~np.isfinite(values)
-        if name in may_lack:
+    for name in (*key, *numbers):
+        if name in text:
+            _refuse(table[name].isna().to_numpy(), path, f"{name} is empty")
+            continue
+        column = table[name] if table[name].dtype.kind in "iuf" else table[name].astype(str)  # True is no number
+        wrong = ~np.isfinite(pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64))
+        if may_lack and name in numbers:
             wrong &= table[name].notna().to_numpy()
         _refuse(wrong, path, f"{name} is not a finite number")
-    if key:
-        _refuse(table.duplicated(list(key)).to_numpy(), path, f"repeats the {', '.join(key)} of an earlier line")
+    _refuse(table.duplicated(list(key)).to_numpy(), path, f"repeats the {', '.join(key)} of an earlier line")
+    for _, rows in table.groupby(list(within)) if within else [((), table)]:
+        wanted = math.prod(rows[name].nunique() for name in key)
+        if len(rows) != wanted:
+            of = "".join(f" of {name} {rows[name].iloc[0]}" for name in within)
+            raise DataError(f"{path}: has {len(rows)} of {wanted} rows{of}; {AGAIN}")
     return table
-
-
-def read_estimates(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Read what scripts/sample.py wrote: an estimate for each reading, metric, estimator and repetition.
-
-    Raises:
-        DataError: it is damaged, or the repetitions of some estimator are not all there.
-    """
-    groups = ["reading", "metric", "estimator"]
-    table = read_numbers(path, groups, ["repetition", "estimate"], key=[*groups, "repetition"])
-    repetition = table["repetition"].to_numpy()
-    _refuse((repetition < 0) | (repetition % 1 != 0), path, "repetition is not a whole number from 0")
-    wanted = table["repetition"].max() + 1
-    counted = table.groupby(groups, sort=False).size()
-    short = counted[counted != wanted]
-    if len(short):
-        raise DataError(f"{path}: has {short.iloc[0]} of {wanted} repetitions of {' '.join(short.index[0])}; {AGAIN}")
-    return table
-
-
-def read_expected(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Read what scripts/expect.py wrote: mean and deviation for each reading, metric and estimator; some have none.
-
-    Raises:
-        DataError: it is damaged.
-    """
-    groups = ["reading", "metric", "estimator"]
-    moments = ["mean_exact", "sd_exact"]
-    return read_numbers(path, groups, moments, may_lack=moments, key=groups)
 
 
 def read_runs(
     names: Sequence[str], estimates: Sequence[str], expected: Sequence[str]
 ) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
-    """Read estimates and expectations of all recommenders, by recommender.
+    """Read estimates and exact moments of all recommenders, by recommender.
 
     Args:
-        names: of the recommenders.
-        estimates: what `read_estimates` reads, a file each.
-        expected: what `read_expected` reads, a file each.
+        names: names of the recommenders.
+        estimates: files of estimates, one for each recommender.
+        expected: files of exact moments, one for each recommender.
 
     Raises:
         DataError: a file is damaged, or not all hold the same readings, metrics, estimators and repetitions.
     """
-    of_samples = {name: read_estimates(path) for name, path in zip(names, estimates, strict=True)}
-    of_no_sample = {name: read_expected(path) for name, path in zip(names, expected, strict=True)}
-    groups = ["reading", "metric", "estimator"]
-    tables = [*zip(estimates, of_samples.values(), strict=True), *zip(expected, of_no_sample.values(), strict=True)]
-    held = {path: set(table[groups].itertuples(index=False, name=None)) for path, table in tables}
-    _require_the_same(held)
-    repetitions = {path: len(table) // max(1, len(held[path])) for path, table in tables[: len(names)]}
-    most = max(repetitions.values(), default=0)
-    for path, count in repetitions.items():
-        if count != most:
-            raise DataError(f"{path}: has {count} of {most} repetitions; {AGAIN}")
-    return of_samples, of_no_sample
+    runs = [read_table(path, "estimates") for path in estimates]
+    moments = [read_table(path, "expected") for path in expected]
+    _require_same_rows([*estimates, *expected], [each[list(CELL)].drop_duplicates() for each in (*runs, *moments)])
+    most = max(map(len, runs))
+    for path, table in zip(estimates, runs, strict=True):
+        if len(table) != most:
+            raise DataError(f"{path}: has {len(table)} of {most} rows; {AGAIN}")
+    return dict(zip(names, runs, strict=True)), dict(zip(names, moments, strict=True))
 
 
-def read_estimator_studies(names: Sequence[str], paths: Sequence[str | os.PathLike[str]]) -> dict[str, pd.DataFrame]:
-    """Read what scripts/compare.py wrote of all recommenders, by recommender.
-
-    Every estimator has a row for each metric, on each sample: each number of negatives, the adaptive sample and the one
-    of equal cost.
+def read_estimator_studies(names: Sequence[str], paths: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """Read the estimator studies of all recommenders, by recommender.
 
     Raises:
-        DataError: a file is damaged, a row is missing, or not all are of the same samples, estimators and metrics.
+        DataError: a file is damaged, or not all hold the same samples, estimators and metrics.
     """
-    text, numbers = ["sample", "estimator", "metric"], ["exact", "mean", "bias", "sd", "rmse", "error"]
-    tables = {}
-    for name, path in zip(names, paths, strict=True):
-        table = read_numbers(path, text, ["negatives", *numbers], may_lack=numbers, key=[*text, "negatives"])
-        for sample, rows in table.groupby("sample"):
-            wanted = rows["negatives"].nunique() * rows["estimator"].nunique() * rows["metric"].nunique()
-            if len(rows) != wanted:
-                raise DataError(f"{path}: has {len(rows)} of {wanted} rows of sample {sample}; {AGAIN}")
-        tables[name] = table
-    held = {path: set(_samples(table)) for path, table in zip(paths, tables.values(), strict=True)}
-    _require_the_same(held)
-    return tables
+    tables = [read_table(path, "estimator-study") for path in paths]
+    # the size of a sample that is not fixed depends on the recommender
+    sizes = [table["negatives"].where(table["sample"] == "fixed", 0) for table in tables]
+    rows = [table[["sample", "estimator", "metric"]].assign(m=m) for table, m in zip(tables, sizes, strict=True)]
+    _require_same_rows(paths, rows)
+    return dict(zip(names, tables, strict=True))
 
 
-def _require_the_same(held: Mapping[Any, set[tuple[str, ...]]]) -> None:
-    """Refuse a file that lacks what the file of another recommender holds."""
-    everything = set().union(*held.values())
-    for path, these in held.items():
-        lacks = sorted(everything - these)
+def _require_same_rows(paths: Sequence[str], tables: Sequence[pd.DataFrame]) -> None:
+    """Refuse a file that lacks a row of another recommender's file."""
+    held = [set(table.itertuples(index=False, name=None)) for table in tables]
+    for path, rows in zip(paths, held, strict=True):
+        lacks = sorted(set().union(*held) - rows)
         if lacks:
-            raise DataError(f"{path}: lacks {' '.join(lacks[0])}, which another recommender's file has; {AGAIN}")
-
-
-def _samples(table: pd.DataFrame) -> Iterator[tuple[str, ...]]:
-    """What each row is of; the adaptive sample of each recommender has another number of negatives."""
-    negatives = table["negatives"].map("{:g}".format).where(table["sample"] == "fixed", "")
-    return zip(table["sample"], negatives, table["estimator"], table["metric"], strict=True)
+            row = " ".join(map(str, lacks[0]))
+            raise DataError(f"{path}: lacks {row}, which another recommender's file has; {AGAIN}")
 
 
 def _refuse(wrong: NDArray[np.bool_], path: str | os.PathLike[str], says: str) -> None:

@@ -1,26 +1,9 @@
-"""What labels are called in tables and figures, as the paper calls them."""
+"""Names of estimators in tables and figures, as the paper has them."""
 
 import pytest
 
+from sampled_metrics.estimators import estimator_name
 from sampled_metrics.paper import reference
-from sampled_metrics.study.names import estimator_name, metric_name
-
-
-@pytest.mark.parametrize(
-    ("label", "name"),
-    [
-        ("auc", "AUC"),
-        ("ap", "AP"),
-        ("ap@5", "AP@5"),
-        ("ndcg@10", "NDCG@10"),
-        ("recall@10", "Recall@10"),
-        ("mrr", "MRR"),
-        ("hit-rate@3", "Hit rate@3"),
-        ("precision@3", "Precision@3"),
-    ],
-)
-def test_metric(label, name):
-    assert metric_name(label) == name
 
 
 def test_estimators_are_called_as_in_the_papers_table():
@@ -66,7 +49,3 @@ def test_labels_that_differ_are_called_differently():
         *("mn-mle-pooled-prior", "mapping-linear", "mapping-bound", "mapping-beta-1", "mapping-beta-2", "adaptive"),
     ]
     assert len({estimator_name(label) for label in labels}) == len(labels)
-
-
-def test_the_mean_over_cut_offs_keeps_them():
-    assert metric_name("recall@1-50") == "Recall@1-50"

@@ -1,0 +1,21 @@
+"""Compute and draw a figure of the running example: Figures 1-4."""
+
+from typing import Any
+
+from sampled_metrics import _files
+from sampled_metrics.paper.toy_figures import FIGURES
+from sampled_metrics.study import drawing
+from sampled_metrics.workflow.jobs import job
+
+
+def main(snakemake: Any) -> None:
+    """Write the table of a figure, and the figure."""
+    compute, draw = FIGURES[snakemake.params.figure]
+    table = compute(**snakemake.params.arguments)
+    _files.write_csv(snakemake.output.csv, table)
+    drawing.write(draw(table), snakemake.output.svg, snakemake.output.png)
+
+
+if __name__ == "__main__":
+    with job(snakemake.log[0]):
+        main(snakemake)

@@ -1,0 +1,66 @@
+"""Users by the rank of their held-out item (Figure 5)."""
+
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.study.drawing import COLOURS, panels, styled
+
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo", "--")
+
+
+def rank_histogram(tables: Mapping[str, RankTable], edges: Sequence[int]) -> pd.DataFrame:
+    """Count the events of each recommender by rank; ties count in expectation, so a count may be fractional.
+
+    Args:
+        tables: rank tables by recommender.
+        edges: last rank of each bucket, ascending. The worse half of each user's candidates is one more bucket,
+            whatever the number of candidates.
+
+    Returns:
+        Columns recommender, bucket, events.
+    """
+    largest_half = max(int(table.candidates.max(initial=0)) // 2 for table in tables.values())
+    used = [edge for edge in edges if edge < largest_half]
+    rows = []
+    for name, table in tables.items():
+        half = table.candidates // 2
+        first = np.ones_like(half)
+        for number, edge in enumerate(used):
+            last = np.minimum(edge, half)
+            bucket = f"{used[number - 1] + 1 if number else 1}–{edge}"
+            rows.append((name, bucket, table.expected_between(first, last)))
+            first = last + 1
+        rest = f"{used[-1] + 1 if used else 1} to half"
+        rows.append((name, rest, table.expected_between(first, half)))
+        rows.append((name, "worse half", table.expected_between(half + 1, table.candidates)))
+    return pd.DataFrame(rows, columns=["recommender", "bucket", "events"])
+
+
+@styled
+def draw(table: pd.DataFrame) -> Figure:
+    """Draw what `rank_histogram` returned: a bar for each bucket and recommender."""
+    figure, [panel] = panels(1, 1)
+    buckets = list(dict.fromkeys(table["bucket"]))
+    names = list(dict.fromkeys(table["recommender"]))
+    figure.set_size_inches(max(8.0, 0.22 * len(buckets) * (len(names) + 1)), 3.4)
+    width = 0.82 / len(names)
+    colours, hatches = cycle(("#333333", *COLOURS[1:])), cycle(HATCHES)
+    for number, name in enumerate(names):
+        events = table[table["recommender"] == name].set_index("bucket")["events"].reindex(buckets)
+        position = np.arange(len(buckets)) + (number - (len(names) - 1) / 2) * width
+        panel.bar(
+            position, events, width, label=name, color=next(colours), hatch=next(hatches), edgecolor="white", lw=0.5
+        )
+        if len(names) <= 4:
+            for x, y in zip(position, events, strict=True):
+                panel.annotate(f"{y:.0f}", (x, y), ha="center", va="bottom", fontsize=6.5)
+    panel.set_xticks(np.arange(len(buckets)), buckets)
+    panel.set(xlabel="predicted rank of the held-out item", ylabel="users")
+    panel.grid(axis="x", visible=False)
+    figure.legend(*panel.get_legend_handles_labels(), title="recommender", loc="outside right upper")
+    return figure

@@ -1,0 +1,103 @@
+"""Expected estimates of a metric by sample size (Figure 6)."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sampled_metrics._arrays import Floats
+from sampled_metrics.errors import DataError
+from sampled_metrics.estimators import estimator_name, linear_estimator
+from sampled_metrics.metrics.held_out import metric, metric_name
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.draws import thinned
+from sampled_metrics.sampling.moments import expected_distribution
+from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.study.drawing import panels, plain_numbers, styled, styles
+
+
+def expected_by_sample_size(
+    tables: Mapping[str, RankTable],
+    metric_label: str,
+    estimators: Sequence[str],
+    negatives: Sequence[int],
+    *,
+    replacement: bool,
+    assume_replacement: bool,
+    progress: Callable[[Iterable[int]], Iterable[int]] = lambda sizes: sizes,
+) -> pd.DataFrame:
+    """Compute the expected estimates of a metric by sample size, ties broken at random; nothing is drawn.
+
+    Args:
+        tables: rank tables by recommender.
+        metric_label: the metric.
+        estimators: labels of estimators.
+        negatives: m, the sample sizes. Sizes that exceed the other candidates of some event are left out.
+        replacement: whether negatives are drawn with replacement.
+        assume_replacement: whether estimators take P(x | r) as binomial.
+        progress: wraps the sample sizes, for a progress bar.
+
+    Returns:
+        Columns metric, recommender, estimator, negatives, expected, exact.
+
+    Raises:
+        DataError: no sample size is left.
+    """
+    exact = {name: float(table.values(metric(metric_label)).mean()) for name, table in tables.items()}
+    fewest = min(int(table.candidates.min()) for table in tables.values()) - 1
+    sizes = sorted((m for m in negatives if replacement or m <= fewest), reverse=True)
+    if not sizes:
+        raise DataError(
+            f"figure 6: each of its sample sizes is above {fewest}, the fewest other candidates of an event"
+        )
+    chances = {
+        name: expected_distribution(table, SamplingDesign(sizes[0], replacement)) for name, table in tables.items()
+    }
+    expected: dict[tuple[str, str, int], float] = {}
+    for m in progress(sizes):
+        weights = {
+            n: _weights(estimators, metric_label, SamplingDesign(m, replacement), n, assume_replacement)
+            for n in {table.mean_candidates for table in tables.values()}
+        }
+        for name, table in tables.items():
+            chances[name] = thinned(chances[name], m)
+            for label in estimators:
+                expected[name, label, m] = float(chances[name] @ weights[table.mean_candidates][label])
+    rows = [
+        (metric_label, name, label, m, expected[name, label, m], exact[name])
+        for label in estimators
+        for name in tables
+        for m in reversed(sizes)
+    ]
+    return pd.DataFrame(rows, columns=["metric", "recommender", "estimator", "negatives", "expected", "exact"])
+
+
+def _weights(
+    labels: Sequence[str], metric_label: str, design: SamplingDesign, candidates: int, assume_replacement: bool
+) -> dict[str, Floats]:
+    """Weights of x = 0 … m by estimator."""
+    outcomes, metrics = Outcomes.of(design, candidates), [metric(metric_label)]
+    return {
+        label: linear_estimator(label, assume_replacement=assume_replacement).fit(outcomes, metrics).weights[0]
+        for label in labels
+    }
+
+
+@styled
+def draw(table: pd.DataFrame) -> Figure:
+    """Draw what `expected_by_sample_size` returned: a panel for each estimator, a line for each recommender."""
+    estimators = list(dict.fromkeys(table["estimator"]))
+    figure, axes = panels(1, len(estimators), 3.4)
+    for panel, label in zip(axes, estimators, strict=True):
+        curves = list(table[table["estimator"] == label].groupby("recommender", sort=False))
+        for (name, curve), style in zip(curves, styles(len(curves), marked=True), strict=True):
+            panel.plot(curve["negatives"], 100 * curve["expected"], label=str(name), **style)
+            exact = 100 * curve["exact"].iloc[0]
+            panel.axhline(exact, color=style["color"], linestyle=style["linestyle"], linewidth=0.7)
+        panel.set(xscale="log", title=estimator_name(label), xlabel="negatives sampled, m")
+        panel.set_ylabel(f"expected {metric_name(table['metric'].iloc[0])} in %")
+        plain_numbers(panel.xaxis)
+    handles = axes[0].get_legend_handles_labels()
+    figure.legend(*handles, title="recommender\n(thin: exact)", loc="outside right upper")
+    return figure

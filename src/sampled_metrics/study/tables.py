@@ -1,0 +1,190 @@
+"""The tables of repeated sampled evaluations: metrics (Table 3) and the order of recommenders (Table 4)."""
+
+import math
+from collections.abc import Callable, Mapping
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from sampled_metrics.estimators import estimator_name
+from sampled_metrics.metrics.held_out import metric, metric_name
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.sampling.moments import EQUAL, probability_of_order
+from sampled_metrics.study.page import Section, number, plus_minus
+from sampled_metrics.study.readings import READINGS
+
+KEYS = ["reading", "metric", "estimator"]
+WITHOUT_REPETITIONS = "Without repetitions"
+"""First words of the headings of sections on exact expectations."""
+
+
+def table_3(
+    ranks: Mapping[str, RankTable], estimates: Mapping[str, pd.DataFrame], expected: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
+    """Summarise the repetitions of each recommender: mean, and standard deviation of one repetition.
+
+    Args:
+        ranks: rank tables by recommender.
+        estimates: results of `repetitions.repeat` by recommender.
+        expected: results of `repetitions.exact_moments` by recommender.
+
+    Returns:
+        Columns reading, recommender, metric, estimator, mean, sd, mean_exact, sd_exact: the last two are exact, without
+        any repetition. The first estimator of each metric is `exact`; its standard deviation is that of breaking ties
+        at random once.
+    """
+    rows: list[tuple[object, ...]] = []
+    for name in _readings(estimates):
+        for recommender, runs in estimates.items():
+            moments, table = expected[recommender].set_index(KEYS), ranks[recommender]
+            for label, of_metric in runs[runs["reading"] == name].groupby("metric", sort=False):
+                exact = metric(str(label))
+                values = float(table.values(exact).mean()), table.tie_deviation(exact)
+                rows.append((name, recommender, label, "exact", *values, *values))
+                for estimator, of_estimator in of_metric.groupby("estimator", sort=False):
+                    repeated = of_estimator["estimate"].to_numpy()
+                    sd = float(repeated.std(ddof=1)) if len(repeated) > 1 else np.nan
+                    without = moments.loc[(name, label, estimator), ["mean_exact", "sd_exact"]]
+                    rows.append((name, recommender, label, estimator, float(repeated.mean()), sd, *without))
+    columns = ["reading", "recommender", "metric", "estimator", "mean", "sd", "mean_exact", "sd_exact"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def table_4(
+    ranks: Mapping[str, RankTable], estimates: Mapping[str, pd.DataFrame], expected: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
+    """Count how often each pair of recommenders is ordered as by the exact metric.
+
+    Args:
+        ranks: rank tables by recommender.
+        estimates: results of `repetitions.repeat` by recommender, with the same repetitions.
+        expected: results of `repetitions.exact_moments` by recommender.
+
+    Returns:
+        Columns reading, worse, better, metric, estimator, correct (fraction of the repetitions), correct_exact (its
+        expectation without any repetition, by the normal approximation). A pair whose exact metrics are equal has no
+        right order and no row. An estimate that ties the two is not correct.
+    """
+    moments = {name: each.set_index(KEYS) for name, each in expected.items()}
+    rows: list[tuple[object, ...]] = []
+    for name in _readings(estimates):
+        for one, other in combinations(estimates, 2):
+            first, second = (each[each["reading"] == name] for each in (estimates[one], estimates[other]))
+            pairs = first.merge(second, on=[*KEYS, "repetition"], suffixes=("_one", "_other"))
+            for (label, estimator), group in pairs.groupby(KEYS[1:], sort=False):
+                exact = metric(label)
+                gap = float(ranks[other].values(exact).mean() - ranks[one].values(exact).mean())
+                if abs(gap) > EQUAL:
+                    correct = np.sign(group["estimate_other"] - group["estimate_one"]) == np.sign(gap)
+                    worse, better = (one, other) if gap > 0 else (other, one)
+                    chance = order_probability(
+                        *(moments[each].loc[(name, label, estimator)] for each in (worse, better))
+                    )
+                    rows.append((name, worse, better, label, estimator, correct.mean(), chance))
+    columns = ["reading", "worse", "better", "metric", "estimator", "correct", "correct_exact"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _readings(estimates: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Names of all readings, in their order."""
+    return list(dict.fromkeys(name for runs in estimates.values() for name in runs["reading"].unique()))
+
+
+def order_probability(worse: pd.Series, better: pd.Series) -> float:
+    """Probability that the better recommender gets the larger estimate, by the normal approximation.
+
+    Args:
+        worse: mean_exact and sd_exact of its estimate.
+        better: mean_exact and sd_exact of the other estimate, from an independent sample.
+    """
+    return probability_of_order(
+        better["mean_exact"] - worse["mean_exact"], float(np.hypot(worse["sd_exact"], better["sd_exact"]))
+    )
+
+
+def sections_3(table: pd.DataFrame, repetitions: int) -> list[Section]:
+    """Lay out Table 3, a section for each reading; values in per cent.
+
+    The last section says how far the means are from their exact expectations.
+    """
+    per_cent = table.assign(
+        cell=[
+            f"{100 * mean:.2f}" if estimator == "exact" else plus_minus(100 * mean, 100 * sd, 2)
+            for estimator, mean, sd in zip(table["estimator"], table["mean"], table["sd"], strict=True)
+        ]
+    )
+    sections = []
+    for name, cells in per_cent.groupby("reading", sort=False):
+        estimators = list(dict.fromkeys(cells["estimator"]))
+        rows = [
+            [
+                metric_name(str(label)),
+                str(recommender),
+                *of_one.set_index("estimator")["cell"].reindex(estimators, fill_value="-"),
+            ]
+            for label in dict.fromkeys(cells["metric"])
+            for recommender, of_one in cells[cells["metric"] == label].groupby("recommender", sort=False)
+        ]
+        columns = ["Metric", "Recommender", *map(estimator_name, estimators)]
+        sections.append((READINGS[str(name)].heading, pd.DataFrame(rows, columns=columns)))
+    linear = table[(table["estimator"] != "exact") & table["mean_exact"].notna()]
+    # 1e-12: where nothing varies, the two differ by rounding alone
+    error = (linear["sd_exact"] / math.sqrt(repetitions)).clip(lower=1e-12)
+    off = ((linear["mean"] - linear["mean_exact"]) / error).abs()
+    heading = f"{WITHOUT_REPETITIONS}: the means of the repetitions and their exact expectations, in standard errors"
+    return [*sections, (heading, _agreement(linear["reading"], off))]
+
+
+def _agreement(readings: pd.Series, off: pd.Series) -> pd.DataFrame:
+    """Count how many numbers are how many standard errors off, by reading."""
+    rows = [
+        [str(name), str(len(errors)), f"{errors.max():.1f}", *(str((errors > limit).sum()) for limit in (2, 3, 4))]
+        for name, errors in off.groupby(readings, sort=False)
+    ]
+    columns = ["Reading", "Numbers", "Largest difference", "Beyond 2", "Beyond 3", "Beyond 4"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def sections_4(table: pd.DataFrame) -> list[Section]:
+    """Lay out Table 4, a section for each reading; per cent of the repetitions.
+
+    Sections with the exact probabilities follow.
+    """
+    beside = f"{WITHOUT_REPETITIONS}: the probability of the right order, by the normal approximation. "
+    return [
+        (f"{prefix}{READINGS[str(name)].heading}", _pairs(cells, column))
+        for prefix, column in (("", "correct"), (beside, "correct_exact"))
+        for name, cells in table.groupby("reading", sort=False)
+    ]
+
+
+def _pairs(cells: pd.DataFrame, column: str) -> pd.DataFrame:
+    pairs = pair_names(cells)
+    estimators = list(dict.fromkeys(cells["estimator"]))
+    rows = [
+        [
+            str(pair),
+            metric_name(str(label)),
+            *(number(100 * value, ".0f") for value in of_one.set_index("estimator")[column].reindex(estimators)),
+        ]
+        for pair, of_pair in cells.groupby(pairs, sort=False)
+        for label, of_one in of_pair.groupby("metric", sort=False)
+    ]
+    return pd.DataFrame(rows, columns=["Pair", "Metric", *map(estimator_name, estimators)])
+
+
+def pair_names(table: pd.DataFrame) -> "pd.Series[str]":
+    """Name the pairs of Table 4 in alphabetical order, as the paper does, whichever is worse."""
+    return table[["worse", "better"]].min(axis=1) + " vs " + table[["worse", "better"]].max(axis=1)
+
+
+TABLES: dict[int, tuple[str, Callable[..., pd.DataFrame], Callable[..., list[Section]]]] = {
+    3: (
+        "Table 3. Exact, sampled and corrected metrics in per cent (mean ± standard deviation of a repetition)",
+        table_3,
+        sections_3,
+    ),
+    4: ("Table 4. Repetitions in which a pair is ordered as by the exact metric, in per cent", table_4, sections_4),
+}
+"""Number of a table → (its title, its function, its layout)."""

@@ -1,0 +1,28 @@
+"""Names of metrics in tables and figures, as the paper has them."""
+
+import pytest
+
+from sampled_metrics.metrics.held_out import FAMILIES, metric_name
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("auc", "AUC"),
+        ("ap", "AP"),
+        ("ap@5", "AP@5"),
+        ("ndcg@10", "NDCG@10"),
+        ("recall@10", "Recall@10"),
+        ("mrr", "MRR"),
+        ("hit-rate@3", "Hit rate@3"),
+        ("precision@3", "Precision@3"),
+        ("recall@1-50", "Recall@1-50"),  # the mean over the cut-offs
+        ("unknown@3", "unknown@3"),
+    ],
+)
+def test_metric(label, name):
+    assert metric_name(label) == name
+
+
+def test_families_have_different_names():
+    assert len({family.name for family in FAMILIES.values()}) == len(FAMILIES)

@@ -1,0 +1,170 @@
+"""Figures 1-4: their tables against direct computation, and the lines that are drawn."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from study.read_figures import curves, texts
+
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.paper import toy_figures
+
+RANKS = {"A": [3, 3], "B": [1, 9]}
+DRAWN_RANKS = RANKS | {"C": [5, 5]}
+METRICS = ["auc", "ap", "ndcg", "recall@2"]
+
+TABLES = {
+    1: toy_figures.figure_1(5000, METRICS, 10),
+    2: toy_figures.figure_2(DRAWN_RANKS, 11, METRICS, [1, 4, 10]),
+    3: toy_figures.figure_3(60, METRICS, [1, 5], 30),
+    4: toy_figures.figure_4(60, "ap", 6, ["uncorrected", "cls", "bv-0.1"]),
+}
+
+
+def drawn(figure):
+    return toy_figures.FIGURES[figure][1](TABLES[figure])
+
+
+class TestTables:
+    def test_figure_1_has_every_rank_of_both_panels_and_the_last(self):
+        table = toy_figures.figure_1(5000, ["ap", "auc"], 30)
+        for (panel, label), curve in table.groupby(["panel", "metric"]):
+            rank = curve["rank"].to_numpy()
+            assert (np.diff(rank) > 0).all()
+            assert set(range(1, 31)) <= set(rank.tolist())
+            assert rank[-1] == {"all": 5000, "first": 30}[panel]
+            wanted = 1 / rank if label == "ap" else (5000 - rank) / 4999
+            np.testing.assert_allclose(curve["value"], wanted)
+
+    def test_figure_1_of_few_candidates_stops_at_the_last(self):
+        assert toy_figures.figure_1(7, ["ap"], 100)["rank"].tolist() == 2 * [1, 2, 3, 4, 5, 6, 7]
+
+    def test_figure_2_is_the_expectation_over_binomial_ranks(self):
+        table = toy_figures.figure_2(RANKS, 11, ["ap", "recall@2"], [1, 4, 30]).set_index(
+            ["metric", "recommender", "negatives"]
+        )
+        assert len(table) == 2 * 2 * 3
+        for (label, name, m), expected in table["expected"].items():
+            values = [stats.binom.pmf(range(m + 1), m, (r - 1) / 10) @ metric(label).values(m + 1) for r in RANKS[name]]
+            assert expected == pytest.approx(np.mean(values))
+
+    def test_figure_3_by_true_rank_and_exactly(self):
+        table = toy_figures.figure_3(50, ["ap"], [1, 5], 20).set_index(["negatives", "rank"])["expected"]
+        assert sorted(set(table.index.get_level_values("negatives"))) == [1, 5, 49]
+        assert table[49].to_dict() == pytest.approx({r: 1 / r for r in range(1, 21)})
+        for m in (1, 5):
+            assert table[m].to_dict() == pytest.approx(
+                {r: stats.binom.pmf(range(m + 1), m, (r - 1) / 49) @ (1 / np.arange(1.0, m + 2)) for r in range(1, 21)}
+            )
+
+    def test_figure_4_on_the_sample_and_in_expectation(self):
+        n, m = 40, 5
+        table = toy_figures.figure_4(n, "ap", m, ["uncorrected", "rank-estimate"])
+        cells = table.set_index(["panel", "estimator", "rank"])["value"].sort_index()
+        assert cells["sampled", "uncorrected"].to_dict() == pytest.approx({r: 1 / r for r in range(1, m + 2)})
+        scaled = [1 / (1 + (n - 1) * x // m) for x in range(m + 1)]
+        assert cells["sampled", "rank-estimate"].tolist() == pytest.approx(scaled)
+        assert cells["expected", "exact"].to_dict() == pytest.approx({r: 1 / r for r in range(1, n + 1)})
+        assert cells["expected", "rank-estimate"].to_dict() == pytest.approx(
+            {r: stats.binom.pmf(range(m + 1), m, (r - 1) / (n - 1)) @ scaled for r in range(1, n + 1)}
+        )
+        assert "exact" not in table[table["panel"] == "sampled"]["estimator"].tolist()
+
+
+class TestFigure1:
+    def test_every_metric_in_both_panels_the_right_one_zoomed(self):
+        whole, zoomed = drawn(1).axes
+        assert list(curves(whole)) == list(curves(zoomed)) == ["AUC", "AP", "NDCG", "Recall@2"]
+        assert max(curves(whole)["AP"][0]) == 5000
+        assert curves(zoomed)["AP"] == (list(range(1, 11)), pytest.approx([1 / r for r in range(1, 11)]))
+        assert zoomed.get_xlim()[1] == 10
+        assert zoomed.get_title() == "the first 10 ranks"
+        assert (whole.get_xlabel(), whole.get_ylabel()) == ("predicted rank", "metric")
+        assert texts(zoomed.get_legend()) == ["AUC", "AP", "NDCG", "Recall@2"]
+
+    @pytest.mark.parametrize("candidates", [60, 300])
+    def test_the_zoom_is_the_one_asked_for_with_few_candidates_too(self, candidates):
+        _, zoomed = toy_figures.draw_1(toy_figures.figure_1(candidates, METRICS, 10)).axes
+        assert zoomed.get_xlim()[1] == 10
+
+
+class TestFigure2:
+    def test_a_panel_for_each_metric_and_a_line_for_each_recommender(self):
+        panels = drawn(2).axes
+        table = TABLES[2]
+        assert [panel.get_title() for panel in panels] == ["AUC", "AP", "NDCG", "Recall@2"]
+        for panel, label in zip(panels, METRICS, strict=True):
+            assert list(curves(panel)) == ["A", "B", "C"]
+            for name, (x, y) in curves(panel).items():
+                rows = table[(table["metric"] == label) & (table["recommender"] == name)]
+                assert x == [1, 4, 10]
+                assert y == pytest.approx(rows["expected"].tolist())
+            assert panel.get_xscale() == "log"
+            assert panel.get_xlabel() == "negatives sampled, m"
+
+    @pytest.mark.parametrize("number", [1, 2, 3, 5, 6])
+    def test_however_many_metrics_there_are_each_has_a_panel(self, number):
+        labels = ["auc", "ap", "ndcg", "recall@2", "mrr", "ap@2"][:number]
+        panels = toy_figures.draw_2(toy_figures.figure_2(DRAWN_RANKS, 11, labels, [1, 4])).axes
+        assert sum(len(curves(panel)) > 0 for panel in panels) == number
+
+
+class TestFigure3:
+    def test_a_line_for_each_sample_size_and_one_for_the_exact_metric(self):
+        for panel, title in zip(drawn(3).axes, ["AUC", "AP", "NDCG", "Recall@2"], strict=True):
+            assert panel.get_title() == title
+            assert set(curves(panel)) == {"1", "5", "all: the exact metric"}
+            assert panel.get_xlabel() == "true rank"
+        _, ap, *_ = drawn(3).axes
+        assert curves(ap)["all: the exact metric"] == (list(range(1, 31)), pytest.approx([1 / r for r in range(1, 31)]))
+
+    @pytest.mark.parametrize("number", [1, 5])
+    def test_however_many_metrics_there_are_each_has_a_panel(self, number):
+        labels = ["auc", "ap", "ndcg", "recall@2", "mrr"][:number]
+        panels = toy_figures.draw_3(toy_figures.figure_3(60, labels, [1, 5], 30)).axes
+        assert sum(len(curves(panel)) > 0 for panel in panels) == number
+
+
+class TestFigure4:
+    def test_every_estimator_in_both_panels_and_the_exact_metric_in_one(self):
+        figure = drawn(4)
+        sampled, expected = figure.axes
+        assert len(sampled.get_lines()) == 3
+        assert len(expected.get_lines()) == 4
+        assert [len(line.get_xdata()) for line in sampled.get_lines()] == [7, 7, 7]
+        [legend] = figure.legends
+        assert set(texts(legend)) == {"Exact", "Sampled (uncorrected)", "CLS", "BV 0.1"}
+        assert (sampled.get_xlabel(), expected.get_xlabel()) == ("rank in the sample", "true rank")
+
+    def test_an_estimator_has_one_style_in_both_panels_and_the_legend(self):
+        figure = drawn(4)
+        sampled, expected = figure.axes
+        table = TABLES[4]
+        colours = {}
+        for panel, which in ((sampled, "sampled"), (expected, "expected")):
+            rows = table[table["panel"] == which]
+            for line in panel.get_lines():
+                [name] = [
+                    name
+                    for name, curve in rows.groupby("estimator")
+                    if curve["value"].tolist() == pytest.approx(line.get_ydata().tolist(), abs=1e-12)
+                ]
+                colours.setdefault(name, set()).add(line.get_color())
+        assert all(len(each) == 1 for each in colours.values())
+        assert len(set.union(*colours.values())) == 4
+
+
+@pytest.mark.parametrize("figure", TABLES)
+def test_lines_of_a_panel_can_be_told_apart_without_colour(figure):
+    for panel in drawn(figure).axes:
+        own = [line for line in panel.get_lines() if not line.get_label().startswith("_") or figure == 4]
+        looks = {(line.get_marker(), str(line.get_linestyle()), str(line._dash_pattern)) for line in own}
+        assert len(looks) == len(own)
+
+
+def test_a_csv_table_gives_the_same_figure(tmp_path):
+    toy_figures.figure_1(60, METRICS, 10).to_csv(tmp_path / "figure.csv", index=False)
+    again = toy_figures.draw_1(pd.read_csv(tmp_path / "figure.csv"))
+    assert [curves(panel) for panel in again.axes] == [
+        curves(panel) for panel in toy_figures.draw_1(toy_figures.figure_1(60, METRICS, 10)).axes
+    ]

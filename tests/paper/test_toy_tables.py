@@ -1,0 +1,91 @@
+"""Tables 1 and 2: against enumeration, and as they are laid out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from study.read_pages import plain, written
+
+from sampled_metrics.errors import SampledMetricsError
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.paper import toy_tables
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.workflow.seeds import stream
+
+RANKS = {"A": [3, 3], "B": [1, 9]}
+METRICS = ["auc", "ap", "ndcg", "recall@2"]
+
+
+class TestTables:
+    def test_table_1_by_hand(self):
+        table = toy_tables.table_1(RANKS, 11, ["auc", "ap"])
+        assert table.to_dict("list") == {
+            "recommender": ["A", "A", "B", "B"],
+            "metric": ["auc", "ap"] * 2,
+            "value": pytest.approx([0.8, 1 / 3, (1 + 0.2) / 2, (1 + 1 / 9) / 2]),
+        }
+
+    @pytest.mark.parametrize("replacement", [True, False])
+    def test_table_2_has_the_mean_and_deviation_of_a_repetitions_mean(self, replacement):
+        m, n, repetitions = 4, 11, 20_000
+        table = toy_tables.table_2(
+            RANKS, n, METRICS, SamplingDesign(m, replacement), repetitions, lambda name: stream(1, name)
+        )
+        for row in table.itertuples():
+            f = metric(row.metric).values(m + 1)
+            chances = [
+                stats.binom.pmf(range(m + 1), m, (r - 1) / (n - 1))
+                if replacement
+                else stats.hypergeom.pmf(range(m + 1), n - 1, r - 1, m)
+                for r in RANKS[row.recommender]
+            ]
+            mean = np.mean([p @ f for p in chances])
+            variance = sum(p @ f**2 - (p @ f) ** 2 for p in chances) / len(chances) ** 2
+            assert abs(row.mean - mean) <= 4 * np.sqrt(variance / repetitions) + 1e-12
+            assert row.sd == pytest.approx(np.sqrt(variance), rel=0.05, abs=1e-9)
+
+    def test_table_2_recommenders_have_streams_of_their_own(self):
+        def means(ranks):
+            table = toy_tables.table_2(ranks, 11, ["ap"], SamplingDesign(4), 5, lambda name: stream(1, name))
+            return table.set_index("recommender")["mean"]
+
+        both = means(RANKS)
+        assert means({"B": RANKS["B"]})["B"] == both["B"]
+        assert means({"B": RANKS["B"], "A": RANKS["A"]}).to_dict() == both.to_dict()
+
+    def test_table_2_of_one_repetition_has_no_deviation(self):
+        assert (
+            toy_tables.table_2(RANKS, 11, ["ap"], SamplingDesign(4), 1, lambda name: stream(1, name))["sd"].isna().all()
+        )
+
+    def test_table_2_refuses_more_negatives_than_there_are(self):
+        with pytest.raises(SampledMetricsError):
+            toy_tables.table_2(RANKS, 11, ["ap"], SamplingDesign(11), 1, lambda name: stream(1, name))
+
+
+TABLE_1 = pd.DataFrame(
+    [("B", "ap", 0.12345), ("B", "auc", 0.9), ("A", "ap", 0.01), ("A", "auc", 1.0)],
+    columns=["recommender", "metric", "value"],
+)
+
+
+class TestLayout:
+    RANKS = {"A": [100, 100], "B": [40, 8437]}  # noqa: RUF012
+
+    def test_table_1_has_a_row_for_each_recommender_in_the_order_of_the_ranks(self, tmp_path):
+        wanted = [
+            ["Recommender", "Predicted ranks", "AP", "AUC"],
+            ["A", "100, 100", "0.010", "1.000"],
+            ["B", "40, 8437", "0.123", "0.900"],
+        ]
+        markdown, latex, html = written(tmp_path, toy_tables.sections(TABLE_1, self.RANKS))
+        assert markdown == plain(latex) == html == [wanted]
+
+    def test_table_2_has_means_and_deviations(self, tmp_path):
+        table = TABLE_1.rename(columns={"value": "mean"}).assign(sd=[0.1, 0.2, 0.3, 0.0])
+        markdown, latex, html = written(tmp_path, toy_tables.sections(table, self.RANKS))
+        assert markdown == plain(latex) == html
+        assert markdown[0][1:] == [
+            ["A", "100, 100", "0.010±0.300", "1.000±0.000"],
+            ["B", "40, 8437", "0.123±0.100", "0.900±0.200"],
+        ]

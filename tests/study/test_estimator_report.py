@@ -1,0 +1,289 @@
+"""The report of an estimator study: orders, tables and lines worked out by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from study.read_figures import curves, texts
+from study.read_pages import plain, written
+
+from sampled_metrics.study import drawing
+from sampled_metrics.study.estimator_report import draw, order, sections
+
+COLUMNS = ["sample", "negatives", "estimator", "metric", "exact", "mean", "sd"]
+
+
+def moments(*rows):
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+class TestOrder:
+    def test_by_hand(self):
+        one = moments(("fixed", 10.0, "cls", "ap", 0.3, 0.40, 0.03), ("fixed", 10.0, "cls", "auc", 0.9, 0.9, 0.0))
+        other = moments(("fixed", 10.0, "cls", "ap", 0.2, 0.35, 0.04), ("fixed", 10.0, "cls", "auc", 0.95, 0.8, 0.0))
+        found = order({"one": one, "other": other})
+        assert list(found.columns) == ["sample", "negatives", "estimator", "metric", "worse", "better", "correct"]
+        # a gap of .05 in deviations of √(.03² + .04²) = .05 of the difference: Φ(1)
+        assert found.to_dict("records") == [
+            dict(
+                zip(
+                    found.columns, ("fixed", 10.0, "cls", "ap", "other", "one", pytest.approx(0.841344746)), strict=True
+                )
+            ),
+            dict(zip(found.columns, ("fixed", 10.0, "cls", "auc", "one", "other", 0.0), strict=True)),
+        ]
+
+    def test_whoever_comes_first(self):
+        one = moments(("fixed", 10.0, "cls", "ap", 0.3, 0.40, 0.03))
+        other = moments(("fixed", 10.0, "cls", "ap", 0.2, 0.35, 0.04))
+        pd.testing.assert_frame_equal(order({"a": one, "b": other}), order({"b": other, "a": one}))
+
+    def test_equal_exact_metrics_have_no_order(self):
+        one = moments(("fixed", 10.0, "cls", "ap", 0.3, 0.40, 0.03))
+        other = moments(("fixed", 10.0, "cls", "ap", 0.3 + 1e-14, 0.35, 0.04))
+        found = order({"one": one, "other": other})
+        assert found.empty
+        assert list(found.columns) == ["sample", "negatives", "estimator", "metric", "worse", "better", "correct"]
+
+    def test_one_recommender_has_no_pair(self):
+        assert order({"one": moments(("fixed", 10.0, "cls", "ap", 0.3, 0.40, 0.03))}).empty
+
+    def test_what_is_missing_stays_missing(self):
+        for mean, sd in ((np.nan, np.nan), (0.4, np.nan)):
+            one = moments(("fixed", 10.0, "cls", "ap", 0.3, mean, sd))
+            other = moments(("fixed", 10.0, "cls", "ap", 0.2, 0.35, 0.04))
+            assert np.isnan(order({"one": one, "other": other})["correct"]).tolist() == [True]
+
+    def test_three_recommenders_have_three_pairs(self):
+        exact = {"a": 0.1, "b": 0.3, "c": 0.2}
+        each = {name: moments(("fixed", 10.0, "cls", "ap", at, at, 0.1)) for name, at in exact.items()}
+        found = order(each)
+        assert list(zip(found["worse"], found["better"], strict=True)) == [("a", "b"), ("a", "c"), ("c", "b")]
+
+    @pytest.mark.parametrize("sizes", [(10.0, 20.0), (20.0, 10.0)])
+    def test_a_size_is_compared_with_the_same_size_even_if_one_lacks_some(self, sizes):
+        one = moments(*(("fixed", m, "cls", "ap", 0.3, m, 0.0) for m in sizes))
+        other = moments(("fixed", 10.0, "cls", "ap", 0.2, 9.0, 0.0))
+        found = order({"one": one, "other": other})
+        assert found[["negatives", "correct"]].to_numpy().tolist() == [[10, 1]]
+
+    def test_adaptive_samples_and_those_of_equal_cost_match_whatever_their_sizes(self):
+        one = moments(
+            ("adaptive", 200.5, "adaptive", "ap", 0.3, 0.4, 0.03), ("equal-cost", 200, "cls", "ap", 0.3, 0.4, 0.03)
+        )
+        other = moments(
+            ("adaptive", 300.5, "adaptive", "ap", 0.2, 0.2, 0), ("equal-cost", 301, "cls", "ap", 0.2, 0.2, 0)
+        )
+        found = order({"one": one, "other": other})
+        assert found[["sample", "negatives"]].to_numpy().tolist() == [["adaptive", 250.5], ["equal-cost", 250.5]]
+
+
+NOTHING = float("nan")
+
+
+def comparison_rows(*rows):
+    columns = ["recommender", "sample", "negatives", "estimator", "metric", "exact", "mean", "bias", "sd", "error"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def order_rows(*rows):
+    return pd.DataFrame(rows, columns=["sample", "negatives", "estimator", "metric", "worse", "better", "correct"])
+
+
+COMPARED = comparison_rows(
+    *(
+        (name, "fixed", m, label, "ap", 0.1, 0.1 + bias, bias, sd, NOTHING)
+        for name, m, label, bias, sd in (
+            ("X", 10.0, "cls", 0.02, 0.003),
+            ("X", 20.0, "cls", -0.01, 0.002),
+            ("X", 10.0, "mapping-bound", NOTHING, NOTHING),
+            ("X", 20.0, "mapping-bound", 0.00456, 0.00123),
+            ("Y", 10.0, "cls", 0.0, 0.0),
+            ("Y", 20.0, "cls", 0.5, 0.1),
+            ("Y", 10.0, "mapping-bound", NOTHING, NOTHING),
+            ("Y", 20.0, "mapping-bound", NOTHING, NOTHING),
+        )
+    ),
+    *(
+        (name, sample, m, label, "recall@1-50", NOTHING, NOTHING, NOTHING, NOTHING, error)
+        for name, sample, m, label, error in (
+            ("X", "fixed", 10.0, "cls", 0.1),
+            ("X", "fixed", 20.0, "cls", 0.05),
+            ("X", "fixed", 10.0, "mapping-bound", NOTHING),
+            ("X", "fixed", 20.0, "mapping-bound", 0.3),
+            ("Y", "fixed", 10.0, "cls", 0.3),
+            ("Y", "fixed", 20.0, "cls", 0.07),
+            ("Y", "fixed", 10.0, "mapping-bound", NOTHING),
+            ("Y", "fixed", 20.0, "mapping-bound", NOTHING),
+            ("X", "adaptive", 250.4, "adaptive", 0.03),
+            ("Y", "adaptive", 299.6, "adaptive", 0.05),
+            ("X", "equal-cost", 250.0, "cls", 0.08),
+            ("Y", "equal-cost", 300.0, "cls", 0.1),
+        )
+    ),
+)
+ORDERED = order_rows(
+    ("fixed", 10.0, "cls", "ap", "X", "Y", 0.5),
+    ("fixed", 10.0, "cls", "ndcg", "X", "Y", 0.7),
+    ("fixed", 10.0, "cls", "auc", "X", "Y", 1.0),  # which every estimator orders rightly
+    ("fixed", 20.0, "cls", "ap", "X", "Y", 0.914),
+    ("fixed", 10.0, "mapping-bound", "ap", "X", "Y", NOTHING),
+    ("fixed", 20.0, "mapping-bound", "ap", "X", "Y", 0.25),
+    ("adaptive", 275.0, "adaptive", "ap", "X", "Y", 0.98),
+    ("equal-cost", 275.0, "cls", "ap", "X", "Y", 0.954),
+)
+
+
+class TestTables:
+    def test_by_hand(self, tmp_path):
+        laid_out = sections(COMPARED, ORDERED)
+        markdown, latex, html = written(tmp_path, laid_out)
+        assert markdown == plain(latex) == html
+        error, chance, cost, of_ap = markdown
+        # the mean over the recommenders, of those that have one
+        assert error == [
+            ["Estimator", "m = 10", "m = 20"],
+            ["CLS", "20.0", "6.0"],
+            ["Mapping, bound", "-", "30.0"],
+        ]
+        assert chance == [["Estimator", "m = 10", "m = 20"], ["CLS", "60", "91"], ["Mapping, bound", "-", "25"]]
+        assert cost == [
+            ["Estimator", "Mean negatives", "Error", "Right order"],
+            ["Adaptive (EM)", "275", "4.0", "98.0"],
+            ["CLS", "275", "9.0", "95.4"],
+        ]
+        assert of_ap == [
+            ["Recommender", "Estimator", "m = 10", "m = 20"],
+            ["X", "CLS", "+2.00±0.30", "-1.00±0.20"],
+            ["X", "Mapping, bound", "-", "+0.46±0.12"],
+            ["Y", "CLS", "+0.00±0.00", "+50.00±10.00"],
+            ["Y", "Mapping, bound", "-", "-"],
+        ]
+        assert [heading.split(":")[0] for heading, _ in laid_out] == [
+            "Error of Recall@1-50 in per cent",
+            "Right order in per cent",
+            "Adaptive sampling, and fixed samples of equal cost",
+            "AP in per cent, by recommender",
+        ]
+
+    def test_without_an_adaptive_sample(self):
+        fixed = COMPARED[COMPARED["sample"] == "fixed"]
+        assert len(sections(fixed, ORDERED[ORDERED["sample"] == "fixed"])) == 3
+
+    def test_without_a_sample_of_equal_cost(self, tmp_path):
+        some = COMPARED["sample"] != "equal-cost"
+        cost = written(tmp_path, sections(COMPARED[some], ORDERED[ORDERED["sample"] != "equal-cost"]))[0][2]
+        assert [row[0] for row in cost[1:]] == ["Adaptive (EM)"]
+
+    def test_one_recommender_has_errors_but_no_order(self, tmp_path):
+        alone = COMPARED[COMPARED["recommender"] == "X"]
+        markdown, _, html = written(tmp_path, sections(alone, ORDERED.iloc[:0]))
+        assert markdown[0][1] == html[0][1] == ["CLS", "10.0", "5.0"]
+        assert [row for row in markdown[-1] if row[0] == "Y"] == []
+
+    def test_a_recommender_that_lacks_a_size_has_a_gap_there(self, tmp_path):
+        # of Y, whose users have fewer candidates, there is no sample of 20
+        lacking = COMPARED[(COMPARED["recommender"] == "X") | (COMPARED["negatives"] != 20)]
+        of_ap = written(tmp_path, sections(lacking, ORDERED))[0][-1]
+        assert of_ap[3] == ["Y", "CLS", "+0.00±0.00", "-"]
+
+    def test_only_auc(self, tmp_path):
+        of_auc = COMPARED.replace({"metric": {"ap": "auc"}})
+        markdown, _, _ = written(tmp_path, sections(of_auc, ORDERED[ORDERED["metric"] == "auc"]))
+        assert markdown[-1][0] == ["Recommender", "Estimator", "m = 10", "m = 20"]
+
+
+def compared_rows(errors):
+    """(recommender, sample, negatives, estimator) → error of Recall@1 … 50."""
+    return pd.DataFrame(
+        [(*key, "recall@1-50", error) for key, error in errors.items()],
+        columns=["recommender", "sample", "negatives", "estimator", "metric", "error"],
+    )
+
+
+def ordered_rows(chances):
+    """(sample, negatives, estimator, metric) → chance of the right order."""
+    return pd.DataFrame(
+        [(*key, "X", "Y", chance) for key, chance in chances.items()],
+        columns=["sample", "negatives", "estimator", "metric", "worse", "better", "correct"],
+    )
+
+
+ERRORS = {
+    ("X", "fixed", 10.0, "cls"): 0.2,
+    ("Y", "fixed", 10.0, "cls"): 0.4,
+    ("X", "fixed", 100.0, "cls"): 0.1,
+    ("Y", "fixed", 100.0, "cls"): 0.1,
+    ("X", "fixed", 10.0, "mapping-bound"): NOTHING,
+    ("Y", "fixed", 10.0, "mapping-bound"): NOTHING,
+    ("X", "fixed", 100.0, "mapping-bound"): 0.6,
+    ("Y", "fixed", 100.0, "mapping-bound"): NOTHING,
+}
+ADAPTIVE = {
+    ("X", "adaptive", 200.0, "adaptive"): 0.02,
+    ("Y", "adaptive", 300.0, "adaptive"): 0.04,
+    ("X", "equal-cost", 200.0, "cls"): 0.9,
+    ("Y", "equal-cost", 300.0, "cls"): 0.9,
+}
+CHANCES = {
+    ("fixed", 10.0, "cls", "ap"): 0.5,
+    ("fixed", 10.0, "cls", "ndcg"): 0.7,
+    ("fixed", 10.0, "cls", "auc"): 1.0,
+    ("fixed", 100.0, "cls", "ap"): 0.9,
+    ("fixed", 10.0, "mapping-bound", "ap"): NOTHING,
+    ("fixed", 100.0, "mapping-bound", "ap"): 0.25,
+}
+
+
+class TestDrawing:
+    def test_means_by_sample_size(self):
+        left, right = draw(compared_rows(ERRORS), ordered_rows(CHANCES)).axes
+        assert curves(left) == {
+            "CLS": ([10, 100], pytest.approx([30, 10])),
+            "Mapping, bound": ([100], pytest.approx([60])),
+        }
+        assert curves(right) == {
+            "CLS": ([10, 100], pytest.approx([60, 90])),  # AUC is no part of it
+            "Mapping, bound": ([100], pytest.approx([25])),
+        }
+        assert (left.get_xscale(), left.get_yscale(), right.get_xscale()) == ("log", "log", "log")
+        assert left.get_ylabel() == "error of Recall@1-50 in %"
+        assert texts(right.get_legend()) == ["CLS", "Mapping, bound"]
+
+    def test_the_adaptive_sample_is_one_point_at_its_mean_size(self):
+        chances = ordered_rows(CHANCES | {("adaptive", 250.0, "adaptive", "ap"): 0.95})
+        left, right = draw(compared_rows(ERRORS | ADAPTIVE), chances).axes
+        assert curves(left)["Adaptive (EM)"] == ([250], pytest.approx([3]))
+        assert curves(right)["Adaptive (EM)"] == ([250], pytest.approx([95]))
+        assert curves(left)["CLS"] == ([10, 100], pytest.approx([30, 10]))
+
+    @pytest.mark.parametrize(("number", "rows"), [(1, 1), (7, 1), (8, 2), (14, 2), (15, 3)])
+    def test_each_estimator_is_drawn_once(self, number, rows):
+        names = [f"bv-0.{at}" for at in range(1, number + 1)]
+        errors = {("X", "fixed", m, name): 0.1 for name in names for m in (10.0, 20.0)}
+        panels = draw(compared_rows(errors | ADAPTIVE), ordered_rows({})).axes
+        assert len(panels) == 2 * rows
+        drawn = [label for panel in panels[::2] for label in curves(panel)]
+        assert drawn == [*(f"BV 0.{at}" for at in range(1, number + 1)), "Adaptive (EM)"]
+        for panel in panels[::2]:
+            looks = {(line.get_marker(), str(line._dash_pattern)) for line in panel.get_lines()}
+            assert len(looks) == len(panel.get_lines())
+
+    @pytest.mark.parametrize(
+        "errors",
+        [
+            dict.fromkeys(ERRORS, NOTHING),
+            dict.fromkeys(ERRORS, 0.0),
+            ERRORS | {("X", "fixed", 10.0, "cls"): 0.0, ("Y", "fixed", 10.0, "cls"): 0.0},
+            dict.fromkeys(ERRORS | ADAPTIVE, NOTHING),
+        ],
+        ids=["none", "zero", "some zero", "none with an adaptive sample"],
+    )
+    def test_errors_that_a_logarithmic_axis_does_not_have(self, errors, tmp_path):
+        for chances in ({}, CHANCES):
+            figure = draw(compared_rows(errors), ordered_rows(chances))
+            drawing.write(figure, tmp_path / "a.svg")
+            assert (tmp_path / "a.svg").stat().st_size > 0
+
+    def test_one_recommender_has_no_order(self):
+        _, right = draw(compared_rows(ERRORS), ordered_rows({})).axes
+        assert [x for x, _ in curves(right).values()] == [[], []]

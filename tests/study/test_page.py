@@ -1,0 +1,81 @@
+"""Tables of text in Markdown, LaTeX and html."""
+
+import re
+
+import pandas as pd
+from study.read_pages import cells_of_html, written
+
+from sampled_metrics.study import page
+
+TABLE = pd.DataFrame({"Recommender": ["A", "B"], "AP": ["0.010", "0.123"]})
+
+
+class TestFormats:
+    HARD = (
+        ("A heading", pd.DataFrame({"a_b": ["50 % & more", "x_1^2"], "c#": ["{~}", r"back\slash"], "γ": ["1±2", "$"]})),
+    )
+
+    def test_latex_escapes_what_latex_would_read(self, tmp_path):
+        page.write("Title", self.HARD, tmp_path / "t.tex")
+        text = (tmp_path / "t.tex").read_text(encoding="utf-8")
+        for wanted in (r"a\_b", r"c\#", r"50 \% \& more", r"x\_1\textasciicircum 2", r"\{\textasciitilde \}", r"\$"):
+            assert wanted in text
+        assert r"back\textbackslash slash" in text
+        assert r"1\,$\pm$\,2" in text
+        assert r"$\gamma$" in text
+        assert "\x00" not in text
+        assert "±" not in text
+        assert "γ" not in text
+
+    def test_latex_braces_and_environments_are_balanced(self, tmp_path):
+        page.write("Title", self.HARD, tmp_path / "t.tex")
+        text = (tmp_path / "t.tex").read_text(encoding="utf-8")
+        bare = re.sub(r"\\[{}]", "", text)
+        assert bare.count("{") == bare.count("}")
+        assert re.findall(r"\\begin{(\w+)}", text) == re.findall(r"\\end{(\w+)}", text)[::-1]
+
+    def test_html_escapes_what_html_would_read(self, tmp_path):
+        sections = [("<i>", pd.DataFrame({"a": ["<script>", "x & y"]}))]
+        page.write("T <b>", sections, tmp_path / "t.html")
+        text = (tmp_path / "t.html").read_text(encoding="utf-8")
+        assert "<script>" not in text
+        assert "<title>T &lt;b&gt;</title>" in text
+        assert "<h2>&lt;i&gt;</h2>" in text
+        assert cells_of_html(text) == [[["a"], ["<script>"], ["x & y"]]]
+
+    def test_html_labels_are_headers_that_stay_on_a_phone_as_far_as_there_is_room(self, tmp_path):
+        narrow = pd.DataFrame({"Metric": ["AP"], "Recommender": ["X"], "Exact": ["3.73"], "CLS": ["-"]})
+        wide = pd.DataFrame({"Table": ["3"], "Reading": ["as-printed"], "Cell": ["Y auc rank-estimate"], "z": ["-2.0"]})
+        page.write("T", [("", narrow), ("", wide)], tmp_path / "t.html")
+        first, second = (tmp_path / "t.html").read_text(encoding="utf-8").split("<tbody")[1:]
+        stays = re.compile(r'<th scope="row"( class="[a-z ]+")?')
+        assert stays.findall(first) == [' class="stays"', ' class="stays last"']
+        assert stays.findall(second) == ["", ' class="stays"', ' class="stays last"']
+        [(left, width), (next_left, _)] = re.findall(r"--left: ([\d.]+)em; --width: ([\d.]+)em", first)[:2]
+        assert left == "0.00"
+        assert next_left == width
+
+    def test_html_of_sentences_says_in_each_cell_what_it_is_of(self, tmp_path):
+        sentence = "Only AUC orders A, B, C on the samples as it does exactly"
+        page.write("T", [("", pd.DataFrame({"Where": ["4.2"], "The paper says": [sentence]}))], tmp_path / "t.html")
+        text = (tmp_path / "t.html").read_text(encoding="utf-8")
+        assert '<table class="words">\n<thead><tr><th scope="col">Where</th>' in text
+        assert f'<td data-of="The paper says">{sentence}</td>' in text
+
+    def test_markdown_keeps_digits_as_they_are(self, tmp_path):
+        sections = [("", pd.DataFrame({"a": ["1.50", "0.000", "100"], "b": ["1e-3", "-0", "007"]}))]
+        assert written(tmp_path, sections)[0] == [[["a", "b"], ["1.50", "1e-3"], ["0.000", "-0"], ["100", "007"]]]
+
+    def test_title_and_headings_are_there(self, tmp_path):
+        paths = [tmp_path / f"t.{kind}" for kind in ("md", "tex", "html")]
+        page.write("The title", [("A heading", TABLE)], *paths)
+        for path in paths:
+            text = path.read_text(encoding="utf-8")
+            assert "The title" in text
+            assert "A heading" in text
+
+    def test_is_the_same_bytes_twice(self, tmp_path):
+        for kind in ("md", "tex", "html"):
+            for name in ("1", "2"):
+                page.write("T", self.HARD, tmp_path / f"{name}.{kind}")
+            assert (tmp_path / f"1.{kind}").read_bytes() == (tmp_path / f"2.{kind}").read_bytes()

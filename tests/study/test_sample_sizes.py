@@ -1,0 +1,94 @@
+"""Expected estimates by sample size: against direct computation, and the lines that are drawn."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from study.read_figures import curves
+
+from sampled_metrics.errors import SampledMetricsError
+from sampled_metrics.estimators import estimator
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.ties import distribution_over_ties
+from sampled_metrics.study.sample_sizes import draw, expected_by_sample_size
+
+TABLES = {
+    name: RankTable(np.arange(3), np.full(3, 40), np.array(above), np.array([0, 2, 0]))
+    for name, above in (("X", [0, 9, 30]), ("Y", [1, 2, 3]), ("Z", [0, 1, 35]))
+}
+
+
+def table_of(rows):
+    """Rows of (candidates, above, tied)."""
+    candidates, above, tied = np.array(rows, dtype=np.int64).T
+    return RankTable(np.arange(len(rows)), candidates, above, tied)
+
+
+def random_table(seed, events, *, ties=True):
+    rng = np.random.default_rng(seed)
+    candidates = rng.integers(60, 90, size=events)
+    above = np.minimum(rng.geometric(0.06, size=events) - 1, candidates - 1)
+    tied = np.where(rng.random(events) < 0.4, rng.integers(0, 40, size=events), 0) * ties
+    return table_of(np.column_stack([candidates, above, np.minimum(tied, candidates - 1 - above)]))
+
+
+class TestExpected:
+    @pytest.mark.parametrize("replacement", [False, True])
+    def test_is_the_direct_computation_for_each_size(self, replacement):
+        tables = {"X": random_table(9, 40), "Y": random_table(10, 30)}
+        sizes, names = [3, 25, 10, 1], ["uncorrected", "bv-0.1"]
+        table = expected_by_sample_size(
+            tables, "recall@3", names, sizes, replacement=replacement, assume_replacement=True
+        ).set_index(["estimator", "recommender", "negatives"])
+        assert len(table) == 2 * 2 * 4
+        for name, recommender, m in product(names, tables, sizes):
+            ranks = tables[recommender]
+            fitted = estimator(name, assume_replacement=True).fit(
+                Outcomes.of(SamplingDesign(m, replacement), ranks.mean_candidates), [metric("recall@3")]
+            )
+            chances = np.mean(
+                [
+                    distribution_over_ties(above, tied, n, SamplingDesign(m, replacement))[0]
+                    for n, above, tied in zip(ranks.candidates, ranks.above, ranks.tied, strict=True)
+                ],
+                axis=0,
+            )
+            row = table.loc[(name, recommender, m)]
+            assert row["expected"] == pytest.approx(chances @ fitted.weights[0], abs=1e-12)
+            assert row["exact"] == pytest.approx(ranks.values(metric("recall@3")).mean())
+            assert row["metric"] == "recall@3"
+
+    def test_sizes_ascend_and_those_too_large_are_left_out(self):
+        tables = {"X": table_of([(30, 3, 0), (8, 1, 0)])}
+        for replacement, sizes in ((False, [2, 7]), (True, [2, 7, 8, 9])):
+            table = expected_by_sample_size(
+                tables, "ap", ["uncorrected"], [9, 7, 2, 8], replacement=replacement, assume_replacement=True
+            )
+            assert table["negatives"].tolist() == sizes
+
+    def test_if_every_size_is_too_large_it_says_so(self):
+        with pytest.raises(SampledMetricsError):
+            expected_by_sample_size(
+                {"X": table_of([(8, 1, 0)])}, "ap", ["uncorrected"], [50], replacement=False, assume_replacement=True
+            )
+
+
+class TestDrawing:
+    def test_a_panel_for_each_estimator_lines_in_per_cent_and_the_exact_values(self):
+        table = expected_by_sample_size(
+            TABLES, "recall@2", ["uncorrected", "bv-0.1"], [5, 10], replacement=False, assume_replacement=True
+        )
+        panels = draw(table).axes
+        assert [panel.get_title() for panel in panels] == ["Sampled (uncorrected)", "BV 0.1"]
+        for panel, label in zip(panels, ["uncorrected", "bv-0.1"], strict=True):
+            assert list(curves(panel)) == ["X", "Y", "Z"]
+            for name, (x, y) in curves(panel).items():
+                rows = table[(table["estimator"] == label) & (table["recommender"] == name)]
+                assert x == [5, 10]
+                assert y == pytest.approx((100 * rows["expected"]).tolist())
+            exact = sorted(line.get_ydata()[0] for line in panel.get_lines() if line.get_label().startswith("_"))
+            assert exact == pytest.approx(sorted(100 * table.groupby("recommender")["exact"].first()))
+            assert panel.get_ylabel() == "expected Recall@2 in %"

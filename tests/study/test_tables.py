@@ -1,0 +1,274 @@
+"""Tables 3 and 4 by hand: their numbers, and how they are laid out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from study.read_pages import plain, written
+
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.study import tables
+
+NOTHING = float("nan")
+TABLE_3 = ["reading", "recommender", "metric", "estimator", "mean", "sd", "mean_exact", "sd_exact"]
+
+
+def table_of(rows):
+    """Rows of (candidates, above, tied)."""
+    candidates, above, tied = np.array(rows, dtype=np.int64).T
+    return RankTable(np.arange(len(rows)), candidates, above, tied)
+
+
+def runs_of(values, reading="default", label="ap", name="cls"):
+    return pd.DataFrame(
+        {
+            "reading": reading,
+            "metric": label,
+            "estimator": name,
+            "repetition": range(len(values)),
+            "estimate": np.array(values, dtype=float),
+        }
+    )
+
+
+def expected_of(estimates):
+    """Exact moments of all that was estimated: means .5 apart in alphabetical order, a difference has deviation .25."""
+    means, sd = {name: -0.5 * number for number, name in enumerate(sorted(estimates))}, 0.25 / np.sqrt(2)
+    keys = ["reading", "metric", "estimator"]
+    return {
+        name: runs[keys].drop_duplicates().assign(mean_exact=means[name], sd_exact=sd)
+        for name, runs in estimates.items()
+    }
+
+
+RANKS = {"X": table_of([(5, 0, 0), (5, 3, 0)]), "Y": table_of([(5, 0, 1), (5, 1, 0)]), "Z": table_of([(5, 4, 0)] * 2)}
+"""AP: X (1 + 1/4) / 2 = .625; Y ((1 + 1/2) / 2 + 1/2) / 2 = .625; Z 1/5. AUC: X 5/8; Y (7/8 + 3/4) / 2; Z 0."""
+
+
+def table_3_of(ranks, estimates):
+    return tables.table_3(ranks, estimates, expected_of(estimates))
+
+
+def table_4_of(ranks, estimates):
+    return tables.table_4(ranks, estimates, expected_of(estimates))
+
+
+class TestTable3:
+    def test_by_hand(self):
+        estimates = {"X": pd.concat([runs_of([0.2, 0.4]), runs_of([0.7, 0.7], label="auc", name="bv-1")])}
+        table = table_3_of(RANKS, estimates)
+        assert list(table.columns) == [
+            *("reading", "recommender", "metric", "estimator"),
+            *("mean", "sd", "mean_exact", "sd_exact"),
+        ]
+        rows = table.set_index(["metric", "estimator"])
+        assert rows["mean"].to_dict() == pytest.approx(
+            {("ap", "exact"): 0.625, ("ap", "cls"): 0.3, ("auc", "exact"): 5 / 8, ("auc", "bv-1"): 0.7}
+        )
+        assert rows.loc[("ap", "cls"), "sd"] == pytest.approx(0.2 / np.sqrt(2))
+        assert rows["sd"][("auc", "bv-1")] == pytest.approx(0, abs=1e-15)
+        assert rows.loc[("ap", "exact"), "sd"] == pytest.approx(0, abs=1e-6)
+
+    def test_exact_comes_first_with_the_deviation_of_its_ties(self):
+        table = table_3_of(RANKS, {"Y": runs_of([0.1, 0.2])})
+        assert table["estimator"].tolist() == ["exact", "cls"]
+        # one of two events is at rank 1 or 2: AP 1 or 1/2, and half of that in the mean
+        assert table["sd"][0] == pytest.approx(0.25 / 2)
+
+    def test_one_repetition_has_no_deviation(self):
+        table = table_3_of(RANKS, {"X": runs_of([0.3])})
+        assert np.isnan(table.set_index("estimator").loc["cls", "sd"])
+
+    def test_keeps_the_readings_apart(self):
+        estimates = {"X": pd.concat([runs_of([0.2, 0.4]), runs_of([0.8, 0.8], reading="as-printed")])}
+        table = table_3_of(RANKS, estimates).set_index(["reading", "estimator"])
+        assert table["mean"].to_dict() == pytest.approx(
+            {
+                ("default", "exact"): 0.625,
+                ("default", "cls"): 0.3,
+                ("as-printed", "exact"): 0.625,
+                ("as-printed", "cls"): 0.8,
+            }
+        )
+
+
+class TestTable4:
+    def test_by_hand(self):
+        # Z is worse than X: right in the first and the last of four runs; equal estimates are not the right order
+        estimates = {"X": runs_of([0.5, 0.1, 0.3, 0.9]), "Z": runs_of([0.4, 0.2, 0.3, 0.2])}
+        table = table_4_of(RANKS, estimates)
+        assert table.to_dict("records") == [
+            {"reading": "default", "worse": "Z", "better": "X", "metric": "ap", "estimator": "cls", "correct": 0.5}
+            | {"correct_exact": pytest.approx(0.9772498680518208)}  # a gap of 0.5, two deviations of the difference
+        ]
+
+    def test_the_worse_one_comes_first_whichever_is_listed_first(self):
+        estimates = {"Z": runs_of([0.4, 0.2, 0.3, 0.2]), "X": runs_of([0.5, 0.1, 0.3, 0.9])}
+        table = table_4_of(RANKS, estimates)
+        assert table[["worse", "better", "correct"]].to_numpy().tolist() == [["Z", "X", 0.5]]
+
+    def test_runs_are_compared_with_the_run_of_the_same_number(self):
+        estimates = {"X": runs_of([0.5, 0.1]), "Z": runs_of([0.2, 0.4]).iloc[::-1]}
+        assert table_4_of(RANKS, estimates)["correct"].tolist() == [0.5]
+
+    def test_a_pair_with_equal_exact_metrics_has_no_row(self):
+        of_ap = table_4_of(RANKS, {"X": runs_of([0.5, 0.6]), "Y": runs_of([0.4, 0.7])})
+        assert of_ap.empty
+        assert list(of_ap.columns) == [
+            *("reading", "worse", "better", "metric", "estimator"),
+            *("correct", "correct_exact"),
+        ]
+        of_auc = table_4_of(RANKS, {"X": runs_of([0.5, 0.6], label="auc"), "Y": runs_of([0.4, 0.7], label="auc")})
+        assert of_auc[["worse", "better", "correct"]].to_numpy().tolist() == [["X", "Y", 0.5]]
+
+    def test_a_pair_with_the_same_ranks_for_other_users_has_no_row(self):
+        rng = np.random.default_rng(8)
+        rows = np.column_stack([np.full(6040, 3541), rng.integers(0, 3541, 6040), np.zeros(6040, dtype=int)])
+        for _ in range(20):
+            ranks = {"X": table_of(rows), "Y": table_of(rng.permutation(rows))}
+            assert table_4_of(ranks, {"X": runs_of([0.5]), "Y": runs_of([0.4])}).empty
+
+    def test_every_pair_metric_and_estimator_has_a_row(self):
+        def runs(shift):
+            return pd.concat(
+                runs_of(np.array([0.1, 0.2]) + shift, label=label, name=name, reading=reading)
+                for reading in ("default", "as-printed")
+                for label in ("auc", "ndcg")
+                for name in ("cls", "bv-1")
+            )
+
+        table = table_4_of(RANKS, {"X": runs(0.2), "Y": runs(0.3), "Z": runs(0.1)})
+        pairs = {frozenset(pair) for pair in zip(table["worse"], table["better"], strict=True)}
+        assert pairs == {frozenset("XY"), frozenset("XZ"), frozenset("YZ")}
+        assert len(table) == 2 * 3 * 2 * 2
+        assert table[table["metric"] == "auc"]["correct"].eq(1).all()
+
+
+class TestWithoutRepetitions:
+    def test_table_3_sets_exact_moments_beside_those_of_the_repetitions(self):
+        estimates = {"X": pd.concat([runs_of([0.2, 0.4]), runs_of([0.7, 0.7], label="auc", name="mle")])}
+        expected = expected_of(estimates)
+        expected["X"].loc[expected["X"]["estimator"] == "mle", ["mean_exact", "sd_exact"]] = np.nan
+        rows = tables.table_3(RANKS, estimates, expected).set_index(["metric", "estimator"])
+        assert rows.loc[("ap", "cls"), ["mean_exact", "sd_exact"]].tolist() == pytest.approx([0, 0.25 / np.sqrt(2)])
+        assert rows.loc[("auc", "mle"), ["mean_exact", "sd_exact"]].isna().all()
+        # the exact metric is what it is, with the deviation of its ties
+        assert rows.loc[("ap", "exact"), "mean_exact"] == rows.loc[("ap", "exact"), "mean"] == pytest.approx(0.625)
+
+    def test_table_4_has_no_chance_where_there_is_no_exact_expectation(self):
+        estimates = {"X": runs_of([0.5, 0.1]), "Z": runs_of([0.4, 0.2])}
+        expected = {
+            name: each.assign(mean_exact=np.nan, sd_exact=np.nan) for name, each in expected_of(estimates).items()
+        }
+        table = tables.table_4(RANKS, estimates, expected)
+        assert table["correct"].tolist() == [0.5]
+        assert table["correct_exact"].isna().all()
+
+    def test_order_probability_by_hand(self):
+        worse = pd.Series({"mean_exact": 0.1, "sd_exact": 0.03})
+        better = pd.Series({"mean_exact": 0.2, "sd_exact": 0.04})
+        assert tables.order_probability(worse, better) == pytest.approx(
+            0.9772498680518208
+        )  # two deviations of √(.03² + .04²)
+        assert tables.order_probability(better, worse) == pytest.approx(1 - 0.9772498680518208)
+
+    def test_one_recommender_has_no_pair(self):
+        assert table_4_of(RANKS, {"X": runs_of([0.5, 0.1])}).empty
+
+
+class TestLayout:
+    def test_table_3_has_per_cent_by_metric_and_recommender_and_a_section_for_each_reading(self, tmp_path):
+        rows = [
+            (name, recommender, label, estimator, base + 0.1 * number, 0.0123, base + 0.1 * number + 0.005, 0.01)
+            for name, base in (("default", 0.1), ("as-printed", 0.2))
+            for recommender in ("X", "Y")
+            for label in ("recall@10", "auc")
+            for number, estimator in enumerate(["exact", "bv-0.1"])
+        ]
+        table = pd.DataFrame(rows, columns=TABLE_3)
+        table.loc[2, "mean"] = 0.55558  # default, X, auc, exact
+        sections = tables.sections_3(table, repetitions=25)
+        assert [heading.split(" (")[0] for heading, _ in sections[:2]] == ["Reading: default", "Reading: as printed"]
+        markdown, latex, html = written(tmp_path, sections)
+        assert markdown == plain(latex) == html
+        assert markdown[0] == [
+            ["Metric", "Recommender", "Exact", "BV 0.1"],
+            ["Recall@10", "X", "10.00", "20.00±1.23"],
+            ["Recall@10", "Y", "10.00", "20.00±1.23"],
+            ["AUC", "X", "55.56", "20.00±1.23"],
+            ["AUC", "Y", "10.00", "20.00±1.23"],
+        ]
+        assert markdown[1][1] == ["Recall@10", "X", "20.00", "30.00±1.23"]
+        # four corrected numbers a reading, each .005 off where the standard error is .01 / 5
+        assert markdown[2][1:] == [["default", "4", "2.5", "4", "0", "0"], ["as-printed", "4", "2.5", "4", "0", "0"]]
+
+    def test_table_3_puts_cells_under_their_estimator_whatever_the_order_of_rows(self, tmp_path):
+        rows = [("default", "X", "ap", "exact", 0.1, 0.0, 0.1, 0.0), ("default", "X", "ap", "cls", 0.2, 0.0, 0.2, 0.0)]
+        rows += [("default", "Y", "ap", "cls", 0.4, 0.0, 0.4, 0.0), ("default", "Y", "ap", "exact", 0.3, 0.0, 0.3, 0.0)]
+        table = pd.DataFrame(rows, columns=TABLE_3)
+        [[_, *found], _] = written(tmp_path, tables.sections_3(table, repetitions=100))[0]
+        assert found == [["AP", "X", "10.00", "20.00±0.00"], ["AP", "Y", "30.00", "40.00±0.00"]]
+
+    def test_table_4_names_pairs_as_the_paper_does_whichever_is_worse(self, tmp_path):
+        rows = [
+            ("default", "X", "Y", "ap", "uncorrected", 0.0, 0.011),
+            ("default", "X", "Y", "ap", "bv-1", 0.236, 0.25),
+            ("default", "Y", "X", "auc", "uncorrected", 1.0, 1.0),
+            ("default", "Y", "X", "auc", "bv-1", 0.99, 0.97),
+            ("default", "X", "Z", "ap", "uncorrected", 0.5, 0.5),
+            ("default", "X", "Z", "ap", "bv-1", 0.61, float("nan")),
+        ]
+        table = pd.DataFrame(
+            rows, columns=["reading", "worse", "better", "metric", "estimator", "correct", "correct_exact"]
+        )
+        markdown, latex, html = written(tmp_path, tables.sections_4(table))
+        assert markdown == plain(latex) == html
+        assert markdown == [
+            [
+                ["Pair", "Metric", "Sampled (uncorrected)", "BV 1"],
+                ["X vs Y", "AP", "0", "24"],
+                ["X vs Y", "AUC", "100", "99"],
+                ["X vs Z", "AP", "50", "61"],
+            ],
+            [
+                ["Pair", "Metric", "Sampled (uncorrected)", "BV 1"],
+                ["X vs Y", "AP", "1", "25"],
+                ["X vs Y", "AUC", "100", "97"],
+                ["X vs Z", "AP", "50", "-"],
+            ],
+        ]
+
+    def test_estimators_without_a_closed_form_are_not_counted(self, tmp_path):
+        rows = [
+            ("default", "X", "ap", "exact", 0.1, 0.0, 0.1, 0.0),
+            ("default", "X", "ap", "cls", 0.21, 0.05, 0.2, 0.02),
+            ("default", "X", "ap", "mle", 0.3, 0.01, NOTHING, NOTHING),
+        ]
+        found = written(tmp_path, tables.sections_3(pd.DataFrame(rows, columns=TABLE_3), repetitions=4))[0]
+        # one number, .01 off, where the standard error is .02 / 2
+        assert found[-1][1:] == [["default", "1", "1.0", "0", "0", "0"]]
+        assert found[0][1] == ["AP", "X", "10.00", "21.00±5.00", "30.00±1.00"]
+
+    def test_none_has_a_closed_form(self, tmp_path):
+        rows = [("default", "X", "ap", "exact", 0.1, 0.0, 0.1, 0.0)]
+        rows += [("default", "X", "ap", "mle", 0.3, 0.01, NOTHING, NOTHING)]
+        found = written(tmp_path, tables.sections_3(pd.DataFrame(rows, columns=TABLE_3), repetitions=4))[0]
+        assert found[0][1] == ["AP", "X", "10.00", "30.00±1.00"]
+        assert found[-1][1:] == []
+
+    def test_beyond_two_three_and_four(self, tmp_path):
+        off = [0.5, 2.5, -3.5, 4.5]
+        rows = [("default", "X", "ap", "exact", 0.1, 0.0, 0.1, 0.0)]
+        rows += [("default", "X", f"recall@{k}", "cls", 0.1 + 0.001 * z, 0.01, 0.1, 0.01) for k, z in enumerate(off, 1)]
+        found = written(tmp_path, tables.sections_3(pd.DataFrame(rows, columns=TABLE_3), repetitions=100))[0]
+        assert found[-1][1] == ["default", "4", "4.5", "3", "2", "1"]
+
+    def test_what_does_not_vary_and_is_right_is_not_off(self, tmp_path):
+        rows = [("default", "X", "ap", "cls", 0.3 + 1e-16, 0.0, 0.3, 0.0)]
+        found = written(tmp_path, tables.sections_3(pd.DataFrame(rows, columns=TABLE_3), repetitions=100))[0]
+        assert found[-1][1] == ["default", "1", "0.0", "0", "0", "0"]
+
+    def test_one_repetition(self, tmp_path):
+        rows = [("default", "X", "ap", "cls", 0.31, NOTHING, 0.3, 0.01)]
+        found = written(tmp_path, tables.sections_3(pd.DataFrame(rows, columns=TABLE_3), repetitions=1))[0]
+        assert found[0][1] == ["AP", "X", "31.00"]
+        assert found[-1][1] == ["default", "1", "1.0", "0", "0", "0"]
