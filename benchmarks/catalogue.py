@@ -220,7 +220,7 @@ def write(path: Path, users: int, items: int, events: int, seed: int) -> dict[st
         )
     of_users, of_items = np.zeros(users, dtype=np.int64), np.zeros(items, dtype=np.int64)
     with (
-        _files.written_whole(path) as temporary,
+        _files.atomic_write(path) as temporary,
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
         archive.open("ratings.csv", "w", force_zip64=True) as file,  # as of 1980, whenever it is written
         tqdm(total=events, desc="events", unit_scale=True, delay=2, leave=False, disable=None) as bar,

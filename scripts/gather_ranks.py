@@ -2,17 +2,17 @@
 
 from typing import Any
 
+from sampled_metrics import _files
 from sampled_metrics.data.split import read_split
 from sampled_metrics.ranking.ranking import gather
 from sampled_metrics.workflow.jobs import job
-from sampled_metrics.workflow.stage_files import read_npz
 
 
 def main(snakemake: Any) -> None:
     """Write the rank table."""
     parts = []
     for path in snakemake.input.parts:
-        arrays = read_npz(path, "a part of a rank table", ("users", "above", "tied"))
+        arrays = _files.read_npz(path, "a part of a rank table", ("users", "above", "tied"))
         parts.append((arrays["users"], arrays["above"], arrays["tied"]))
     gather(read_split(snakemake.input.split), parts).write(snakemake.output.ranks)
 

@@ -1,97 +1,67 @@
-"""Writing files that appear whole or not at all, and the same bytes for the same content."""
+"""Read and write files: atomic writes, the same bytes for the same content, and npz files."""
 
 import gzip
 import json
 import os
 import re
 import shutil
-import stat
-import tempfile
 import zipfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.lib.npyio import NpzFile
+from numpy.typing import NDArray
 
 from sampled_metrics.errors import DataError, WriteError
 
+# What numpy and zipfile raise on a file that is damaged or is not npz.
+_NPZ_ERRORS = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+
 
 @contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary name with the same ending, whose content becomes that of `path` when the block ends well.
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary path beside `path`, with the same ending, and rename it to `path` when the block succeeds.
 
-    It is beside the file and is renamed to it. What a symbolic link leads to is replaced, not the link; a file keeps
-    the mode that it had. What is no regular file, such as a named pipe or /dev/stdout, is written into.
+    A symbolic link stays and its target is replaced. A file that exists keeps its mode.
 
     Raises:
-        WriteError: it cannot be written, as where no space is left.
+        WriteError: `path` is not a regular file, or it cannot be written, for example because the disk is full.
     """
     name = os.fspath(path)
     if not name:
         raise WriteError("the name of a file to write is empty")
+    final = Path(os.path.realpath(name))
+    if final.is_symlink() or (os.path.exists(name) and not os.path.isfile(name)):  # a link remains of a circle of links
+        raise WriteError(f"{name}: is not a regular file, and only a regular file is written")
+    temporary = final.with_name(f".{os.getpid()}.{final.name}")
     try:
-        mode = _mode(name)
-        if mode is not None and stat.S_ISDIR(mode):
-            raise WriteError(f"{name}: is a directory, not a file to write")
-        if mode is not None and (_is_open(name) or not stat.S_ISREG(mode)):
-            with tempfile.TemporaryDirectory() as folder:
-                temporary = Path(folder, Path(name).name)
-                yield temporary
-                _write_into(name, temporary)
-            return
-        final = Path(os.path.realpath(name))
-        temporary = final.with_name(f".{os.getpid()}.{final.name}")
-        try:
-            final.parent.mkdir(parents=True, exist_ok=True)
-            if mode is not None:  # from the beginning, so that nobody reads what only its owner may
-                temporary.touch()
-                temporary.chmod(stat.S_IMODE(mode) | stat.S_IWUSR)
-            yield temporary
-            if mode is not None:
-                temporary.chmod(stat.S_IMODE(mode))
-            os.replace(temporary, final)
-        finally:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
+        final.parent.mkdir(parents=True, exist_ok=True)
+        if final.exists():
+            temporary.touch(mode=0o600)  # nobody else reads a private file while it is written
+        yield temporary
+        if final.exists():
+            shutil.copymode(final, temporary)
+        os.replace(temporary, final)
     except OSError as error:
         raise WriteError(f"{name}: cannot be written: {error.strerror or error}") from error
-
-
-def _mode(name: str) -> int | None:
-    """Type and mode of a file, or of what a link leads to; None if there is none yet."""
-    try:
-        return os.stat(name).st_mode
-    except FileNotFoundError:
-        return None
-
-
-def _is_open(name: str) -> bool:
-    """Whether a name stands for what a process holds open, as /dev/stdout does: a file in its place would not be it."""
-    while os.path.islink(name):
-        folder = os.path.realpath(os.path.dirname(name))
-        if re.fullmatch("/proc/.+/fd", folder):
-            return True
-        name = os.path.join(folder, os.readlink(name))
-    return False
-
-
-def _write_into(name: str, content: Path) -> None:
-    """Append to what is there: it may be a file that a shell redirects the output to."""
-    with content.open("rb") as source, os.fdopen(os.open(name, os.O_WRONLY | os.O_APPEND), "wb") as target:
-        shutil.copyfileobj(source, target)
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def is_temporary(path: Path) -> bool:
-    """Whether a file has a name that `written_whole` gives: of a job that is writing it, or that was killed."""
+    """Whether a file has a temporary name of `atomic_write`: a job is writing it, or was killed."""
     return path.is_file() and re.match(r"\.[0-9]+\.", path.name) is not None
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write UTF-8 text with a newline at its end."""
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8", newline="\n")
 
 
@@ -101,25 +71,59 @@ def write_json(path: str | os.PathLike[str], content: Any) -> None:
 
 
 def write_csv(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
-    """Write a table as csv, as gzip where the name ends in .gz, so that the same table gives the same bytes."""
+    """Write a table as csv, gzipped if the name ends in .gz; the same table gives the same bytes."""
     text = table.to_csv(index=False, lineterminator="\n").encode()
     if Path(path).suffix == ".gz":
         text = gzip.compress(text, compresslevel=6, mtime=0)
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_bytes(text)
 
 
 def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:
-    """Write named arrays, none of which may hold Python objects."""
-    with written_whole(path) as temporary:
+    """Write named arrays; an array of Python objects is refused."""
+    with atomic_write(path) as temporary:
         np.savez(temporary, allow_pickle=False, **arrays)
 
 
-def npz_headers(path: str | os.PathLike[str]) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
-    """Return shape and type of the arrays that `write_npz` wrote, without reading them.
+def read_npz(
+    path: str | os.PathLike[str], content: str, names: Sequence[str] = (), *, only: Sequence[str] | None = None
+) -> dict[str, NDArray[Any]]:
+    """Read the arrays of an npz file.
+
+    Args:
+        path: the file.
+        content: what the file should hold, for messages, such as "a split".
+        names: arrays that must be there.
+        only: the arrays to read, if they are there; all by default.
 
     Raises:
-        DataError: the file is damaged.
+        DataError: the file is damaged or not npz, or lacks an array.
+    """
+    try:
+        with open(path, "rb") as file:  # np.load leaves a damaged file open
+            npz = np.load(file, allow_pickle=False)
+            arrays = {}
+            if isinstance(npz, NpzFile):
+                arrays = {name: npz[name] for name in npz.files if only is None or name in only}
+    except _NPZ_ERRORS as error:
+        raise _damaged_npz(path, content, error) from None
+    if not isinstance(npz, NpzFile):
+        raise DataError(f"{path}: is not {content}")
+    missing = [name for name in names if name not in arrays]
+    if missing:
+        raise DataError(f"{path}: is not {content}: lacks {', '.join(missing)}")
+    return arrays
+
+
+def npz_headers(path: str | os.PathLike[str], content: str) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+    """Return shape and type of the arrays of an npz file without reading the arrays.
+
+    Args:
+        path: the file.
+        content: what the file should hold, for messages, such as "a split".
+
+    Raises:
+        DataError: the file is damaged or not npz.
     """
     headers = {}
     try:
@@ -129,6 +133,12 @@ def npz_headers(path: str | os.PathLike[str]) -> dict[str, tuple[tuple[int, ...]
                     np.lib.format.read_magic(array)
                     shape, _, kind = np.lib.format.read_array_header_1_0(array)
                     headers[name.removesuffix(".npy")] = shape, kind
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
-        raise DataError(f"{path}: is not an npz file, or is damaged: {' '.join(str(error).split())}") from None
+    except _NPZ_ERRORS as error:
+        raise _damaged_npz(path, content, error) from None
     return headers
+
+
+def _damaged_npz(path: str | os.PathLike[str], content: str, error: Exception) -> DataError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())
+    reason = reason or type(error).__name__
+    return DataError(f"{path}: is not {content}, or is damaged: {reason}; remove it, and run again")

@@ -1,184 +1,29 @@
+"""What a download asks for, keeps and says; tests/faults/test_download_faults.py has the servers that answer badly."""
+
 import hashlib
-import http.server
+import io
 import shutil
 import socket
-import ssl
-import struct
-import subprocess
-import threading
-from collections.abc import Callable, Iterator
+import sys
 from pathlib import Path
 
 import pytest
+from faults import hostile_server as answers
+from faults.hostile_server import CONTENT, WEB_PAGE, honest, serving
 
-from sampled_metrics.data.download import download, verify
+from sampled_metrics.data import download
+from sampled_metrics.data.download import verify, verify_as_first_seen
 from sampled_metrics.errors import ConfigError, DataError, DownloadError
 
-CONTENT = bytes(number * number % 251 for number in range(300_000))
 MD5 = hashlib.md5(CONTENT).hexdigest()
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
-WEB_PAGE = b"<!DOCTYPE html><html>Please log in</html>"
-
-
-class Server(http.server.ThreadingHTTPServer):
-    """Gives, for every request, the next of `answers`, and the last one again and again."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.scheme = "http"
-        self.answers: list[Answer] = []
-        self.ranges: list[str | None] = []
-        self.body_bytes = 0
-        self.stopping = threading.Event()
-
-    @property
-    def url(self) -> str:
-        return f"{self.scheme}://127.0.0.1:{self.server_port}/ml-1m.zip"
-
-    def handle_error(self, request, client_address) -> None:
-        pass  # clients that hang up are part of the tests
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    server: Server
-
-    def do_GET(self) -> None:
-        answers = self.server.answers
-        self.server.ranges.append(self.headers["Range"])
-        (answers.pop(0) if len(answers) > 1 else answers[0])(self)
-
-    def log_message(self, *_) -> None:
-        pass
-
-    def head(self, status: int, **headers: object) -> None:
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), str(value))
-        self.end_headers()
-        self.wfile.flush()
-
-    def body(self, content: bytes) -> None:
-        self.wfile.write(content)
-        self.wfile.flush()
-        self.server.body_bytes += len(content)
-
-    @property
-    def first_byte(self) -> int:
-        return int((self.headers["Range"] or "bytes=0-").removeprefix("bytes=").removesuffix("-"))
-
-
-Answer = Callable[[Handler], None]
-
-
-def whole(content: bytes = CONTENT, **headers: str) -> Answer:
-    def answer(request: Handler) -> None:
-        request.head(200, Content_Length=len(content), **headers)
-        request.body(content)
-
-    return answer
-
-
-def from_range(content: bytes = CONTENT) -> Answer:
-    def answer(request: Handler) -> None:
-        if request.headers["Range"] is None:
-            return whole(content)(request)
-        first = request.first_byte
-        if first >= len(content):
-            return request.head(416, Content_Length=0)
-        request.head(
-            206,
-            Content_Length=len(content) - first,
-            Content_Range=f"bytes {first}-{len(content) - 1}/{len(content)}",
-        )
-        return request.body(content[first:])
-
-    return answer
-
-
-def truncated(size: int) -> Answer:
-    def answer(request: Handler) -> None:
-        request.head(200, Content_Length=len(CONTENT))
-        request.body(CONTENT[:size])
-
-    return answer
-
-
-def reset(size: int) -> Answer:
-    def answer(request: Handler) -> None:
-        truncated(size)(request)
-        request.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        request.connection.close()
-
-    return answer
-
-
-def stalled(size: int) -> Answer:
-    def answer(request: Handler) -> None:
-        truncated(size)(request)
-        request.server.stopping.wait(10)
-
-    return answer
-
-
-def failing(status: int) -> Answer:
-    return lambda request: request.head(status, Content_Length=0)
-
-
-def redirect(location: str) -> Answer:
-    return lambda request: request.head(302, Location=location, Content_Length=0)
-
-
-def serve(server: Server) -> Iterator[Server]:
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.stopping.set()
-    server.shutdown()
-    thread.join()
-    server.server_close()
 
 
 @pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch):
+def _limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    yield from serve(Server())
-
-
-@pytest.fixture
-def second_server() -> Iterator[Server]:
-    yield from serve(Server())
-
-
-@pytest.fixture(scope="session")
-def certificate(tmp_path_factory) -> Path:
-    if shutil.which("openssl") is None:
-        pytest.skip("needs openssl to make a certificate")
-    path = tmp_path_factory.mktemp("certificate") / "both.pem"
-    command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test -addext subjectAltName=IP:127.0.0.1"
-    subprocess.run(
-        [*command.split(), "-keyout", path.with_name("key.pem"), "-out", path], check=True, capture_output=True
-    )
-    path.write_bytes(path.read_bytes() + path.with_name("key.pem").read_bytes())
-    return path
-
-
-@pytest.fixture
-def tls_server(certificate) -> Iterator[Server]:
-    server = Server()
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    server.scheme = "https"
-    yield from serve(server)
-
-
-@pytest.fixture
-def trusted(certificate, monkeypatch) -> None:
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
+    monkeypatch.setattr(download, "PAUSE", 0.001)
+    monkeypatch.setattr(download, "TIMEOUT", (5.0, 5.0))
 
 
 @pytest.fixture
@@ -192,14 +37,13 @@ def part(destination) -> Path:
     return destination.with_name("ml-1m.zip.part")
 
 
-def fetch(urls: str | list[str], destination: Path, **options) -> None:
-    options = {"md5": MD5, "base_delay": 0.01, "timeout": (1.0, 1.0), "progress": False} | options
-    download([urls] if isinstance(urls, str) else urls, destination, **options)
+def fetch(urls: str | list[str], destination: Path, *, md5: str | None = MD5, sha256: str | None = None) -> None:
+    download.download([urls] if isinstance(urls, str) else urls, destination, md5=md5, sha256=sha256)
 
 
-def error_of(urls: str | list[str], destination: Path, **options) -> str:
+def error_of(urls: str | list[str], destination: Path, **checksums: str | None) -> str:
     with pytest.raises(DownloadError) as caught:
-        fetch(urls, destination, **options)
+        fetch(urls, destination, **checksums)
     assert not destination.exists()
     message = str(caught.value)
     assert "\n" not in message
@@ -210,11 +54,11 @@ def error_of(urls: str | list[str], destination: Path, **options) -> str:
 
 def assert_arrived(destination: Path) -> None:
     assert destination.read_bytes() == CONTENT
-    assert [file.name for file in destination.parent.iterdir()] == [destination.name]
+    assert [path.name for path in destination.parent.iterdir()] == [destination.name]
 
 
 class TestVerify:
-    @pytest.mark.parametrize("md5", [MD5, MD5.upper(), None])
+    @pytest.mark.parametrize("md5", [MD5.upper(), None])
     @pytest.mark.parametrize("sha256", [SHA256, None])
     def test_right(self, tmp_path, md5, sha256):
         path = tmp_path / "ml-1m.zip"
@@ -246,209 +90,139 @@ class TestVerify:
 
 class TestComplete:
     @pytest.mark.parametrize("checksum", [{"md5": MD5}, {"md5": None, "sha256": SHA256}])
-    def test_file_arrives_alone(self, server, destination, checksum):
-        server.answers = [whole()]
-        fetch(server.url, destination, **checksum)
-        assert_arrived(destination)
-        assert server.ranges == [None]
-
-    def test_replaces_what_was_there(self, server, destination, part):
+    def test_replaces_what_was_there_and_leaves_nothing_else(self, destination, part, checksum):
         destination.write_bytes(b"old")
-        server.answers = [whole()]
-        fetch(server.url, destination)
+        with serving(honest) as server:
+            fetch(server.url, destination, **checksum)
+        assert_arrived(destination)
+        assert server.firsts == [None]
+
+    def test_redirect_to_another_server(self, destination):
+        with serving(honest) as other, serving(answers.redirect(other.url, body=b"moved")) as server:
+            fetch(server.url, destination)
         assert_arrived(destination)
 
-    def test_body_without_length(self, server, destination):
-        server.answers = [lambda request: (request.head(200), request.body(CONTENT))]
-        fetch(server.url, destination)
-        assert_arrived(destination)
-
-    def test_bytes_are_kept_as_sent_whatever_encoding_is_claimed(self, server, destination):
-        server.answers = [whole(Content_Encoding="gzip")]
-        fetch(server.url, destination)
-        assert_arrived(destination)
-
-    def test_redirect(self, server, second_server, destination):
-        server.answers = [redirect(second_server.url)]
-        second_server.answers = [whole()]
-        fetch(server.url, destination)
-        assert_arrived(destination)
-
-    @pytest.mark.parametrize("progress", [True, False])
-    def test_progress_goes_to_stderr(self, server, destination, capsys, progress):
-        server.answers = [whole()]
-        fetch(server.url, destination, progress=progress)
-        printed = capsys.readouterr()
-        assert printed.out == ""
-        assert ("ml-1m.zip: 100%" in printed.err and "293k/293k" in printed.err) == progress
+    @pytest.mark.parametrize("is_terminal", [True, False])
+    def test_progress_is_drawn_on_a_terminal(self, destination, monkeypatch, capsys, is_terminal):
+        terminal = io.StringIO()
+        terminal.isatty = lambda: is_terminal
+        monkeypatch.setattr(sys, "stderr", terminal)
+        with serving(honest) as server:
+            fetch(server.url, destination)
+        assert capsys.readouterr().out == ""
+        assert ("ml-1m.zip: 100%" in terminal.getvalue() and "293k/293k" in terminal.getvalue()) == is_terminal
 
 
 class TestResume:
-    def test_part_of_an_earlier_run(self, server, destination, part):
+    def test_part_of_an_earlier_run(self, destination, part):
         part.write_bytes(CONTENT[:200_000])
-        server.answers = [from_range()]
-        fetch(server.url, destination)
+        with serving(honest) as server:
+            fetch(server.url, destination)
         assert_arrived(destination)
-        assert server.ranges == ["bytes=200000-"]
-        assert server.body_bytes == 100_000
+        assert server.firsts == [200_000]
 
-    def test_truncated_body(self, server, destination):
-        server.answers = [truncated(200_000), from_range()]
-        fetch(server.url, destination)
+    def test_truncated_body(self, destination):
+        with serving(answers.cut(200_000), honest) as server:
+            fetch(server.url, destination)
         assert_arrived(destination)
-        assert server.ranges == [None, "bytes=200000-"]
-        assert server.body_bytes == 300_000
+        assert server.firsts == [None, 200_000]
 
-    @pytest.mark.parametrize("interruption", [reset, stalled])
-    def test_interrupted_body(self, server, destination, interruption):
-        server.answers = [interruption(250_000), from_range()]
-        fetch(server.url, destination, timeout=(1.0, 0.2))
+    def test_from_the_next_address(self, destination, monkeypatch):
+        monkeypatch.setattr(download, "ATTEMPTS", 1)
+        with serving(answers.cut(200_000)) as server, serving(honest) as other:
+            fetch([server.url, other.url], destination)
         assert_arrived(destination)
-        assert len(server.ranges) == 2
+        assert other.firsts == [200_000]
 
-    def test_from_the_next_address(self, server, second_server, destination):
-        server.answers = [truncated(200_000)]
-        second_server.answers = [from_range()]
-        fetch([server.url, second_server.url], destination, attempts=1)
-        assert_arrived(destination)
-        assert second_server.ranges == ["bytes=200000-"]
-
-    def test_server_that_ignores_ranges(self, server, destination, part):
-        part.write_bytes(CONTENT[:200_000])
-        server.answers = [whole()]
-        fetch(server.url, destination)
-        assert_arrived(destination)
-
-    def test_range_beyond_the_file(self, server, destination, part):
+    def test_range_beyond_the_file(self, destination, part):
         part.write_bytes(CONTENT + b"more")
-        server.answers = [from_range()]
-        fetch(server.url, destination)
+        with serving(honest) as server:
+            fetch(server.url, destination)
         assert_arrived(destination)
-        assert server.ranges == [f"bytes={len(CONTENT) + 4}-", None]
+        assert server.firsts == [len(CONTENT) + 4, None]
 
-    def test_other_range_than_asked_for(self, server, destination, part):
+    def test_other_range_than_asked_for(self, destination, part):
         part.write_bytes(CONTENT[:200_000])
-
-        def rounded_down(request: Handler) -> None:
-            request.head(206, Content_Length=200_000, Content_Range=f"bytes 100000-299999/{len(CONTENT)}")
-            request.body(CONTENT[100_000:])
-
-        server.answers = [rounded_down, from_range()]
-        fetch(server.url, destination)
+        with serving(answers.lying_range(100_000, CONTENT[100_000:]), honest) as server:
+            fetch(server.url, destination)
         assert_arrived(destination)
-        assert server.ranges == ["bytes=200000-", None]
+        assert server.firsts == [200_000, None]
 
-    def test_wrong_part_is_fetched_again_from_zero(self, server, destination, part):
+    def test_wrong_part_is_fetched_again_from_zero(self, destination, part):
         part.write_bytes(b"x" * 200_000)
-        server.answers = [from_range()]
-        fetch(server.url, destination, attempts=1)
+        with serving(honest) as server:
+            fetch(server.url, destination)
         assert_arrived(destination)
-        assert server.ranges == ["bytes=200000-", None]
+        assert server.firsts == [200_000, None]
 
-    def test_wrong_part_is_fetched_again_only_once(self, server, destination, part):
+    def test_wrong_part_is_fetched_again_only_once(self, destination, part):
         part.write_bytes(b"x" * 200_000)
-        server.answers = [from_range(b"y" * 300_000)]
-        assert "the file is damaged or is not the one configured" in error_of(server.url, destination)
-        assert server.ranges == ["bytes=200000-", None]
+        with serving(answers.lying_range(200_000, b"y" * 100_000), answers.whole(b"y" * 300_000)) as server:
+            assert "the file is damaged or is not the one configured" in error_of(server.url, destination)
+        assert server.firsts == [200_000, None]
         assert not part.exists()
 
 
 class TestFailure:
-    def test_wrong_checksum_is_not_asked_for_again(self, server, destination):
-        server.answers = [whole(b"something else")]
-        message = error_of(server.url, destination)
+    def test_wrong_checksum_is_not_asked_for_again(self, destination):
+        with serving(answers.whole(b"something else")) as server:
+            message = error_of(server.url, destination)
         assert f"{server.url}: md5 is " in message
         assert f"expected {MD5}: the file is damaged or is not the one configured" in message
-        assert len(server.ranges) == 1
+        assert server.firsts == [None]
         assert list(destination.parent.iterdir()) == []
 
-    def test_web_page_instead_of_the_file(self, server, destination):
-        server.answers = [whole(WEB_PAGE, Content_Type="text/html")]
-        assert "this is a web page, not the data set" in error_of(server.url, destination)
-        assert list(destination.parent.iterdir()) == []
-
-    def test_always_truncated(self, server, destination, part):
-        server.answers = [truncated(200_000)]
-        assert "IncompleteRead(200000 bytes read, 100000 more expected)" in error_of(server.url, destination)
-        assert server.ranges == [None, "bytes=200000-", "bytes=200000-"]
+    def test_always_truncated(self, destination, part):
+        with serving(answers.cut(200_000), answers.cut(0)) as server:
+            assert "100000 more expected)" in error_of(server.url, destination)
+        assert server.firsts == [None, 200_000, 200_000]
         assert part.read_bytes() == CONTENT[:200_000]
 
-    def test_always_reset(self, server, destination):
-        server.answers = [reset(200_000)]
-        assert "Connection reset by peer" in error_of(server.url, destination)
-        assert len(server.ranges) == 3
+    @pytest.mark.parametrize(("status", "requests"), [(404, 1), (403, 1), (429, 3), (503, 3)])
+    def test_status(self, destination, status, requests):
+        with serving(answers.status(status)) as server:
+            assert f"({server.url}: HTTP {status} " in error_of(server.url, destination)
+        assert len(server.firsts) == requests
 
-    def test_reason_is_not_an_error_that_the_caller_is_handling(self, server, destination):
-        server.answers = [redirect(server.url)]
-        try:
-            raise FileNotFoundError("the caller's own")
-        except FileNotFoundError:
-            assert "Exceeded 30 redirects" in error_of(server.url, destination)
+    def test_pauses_grow(self, destination, monkeypatch):
+        pauses = []
+        monkeypatch.setattr(download.time, "sleep", pauses.append)
+        monkeypatch.setattr(download, "PAUSE", 1.0)
+        with serving(answers.status(503), answers.status(503), honest) as server:
+            fetch(server.url, destination)
+        assert pauses == [1, 2]
 
-    def test_stalled_server_ends_by_the_timeout(self, server, destination):
-        server.answers = [stalled(0)]
-        assert f"({server.url}: timed out)" in error_of(server.url, destination, timeout=(1.0, 0.1), attempts=2)
-        assert len(server.ranges) == 2
-
-    @pytest.mark.parametrize(("status", "requests"), [(404, 1), (403, 1), (206, 1), (429, 3), (503, 3)])
-    def test_status(self, server, destination, status, requests):
-        server.answers = [failing(status)]
-        assert f"({server.url}: HTTP {status} " in error_of(server.url, destination)
-        assert len(server.ranges) == requests
-
-    def test_server_recovers(self, server, destination):
-        server.answers = [failing(503), failing(429), whole()]
-        fetch(server.url, destination)
-        assert_arrived(destination)
-
-    def test_redirect_loop(self, server, destination):
-        server.answers = [redirect(server.url)]
-        assert "Exceeded 30 redirects" in error_of(server.url, destination)
-
-    def test_redirect_to_another_scheme(self, server, destination):
-        server.answers = [redirect("file:///etc/hostname")]
-        assert "No connection adapters were found for 'file:///etc/hostname'" in error_of(server.url, destination)
-
-    def test_lists_every_address(self, server, second_server, destination):
-        server.answers = [failing(404)]
-        second_server.answers = [failing(500)]
-        with socket.socket() as unused:
+    def test_lists_every_address(self, destination):
+        with serving(answers.status(404)) as server, serving(answers.status(500)) as other, socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
             dead = f"http://127.0.0.1:{unused.getsockname()[1]}/ml-1m.zip"
-            message = error_of([server.url, second_server.url, dead], destination)
+            message = error_of([server.url, other.url, dead], destination)
         assert (
-            f"({server.url}: HTTP 404 Not Found; {second_server.url}: HTTP 500 Internal Server Error; "
-            f"{dead}: Connection refused)"
+            f"({server.url}: HTTP 404 Not Found; {other.url}: HTTP 500 Something; {dead}: Connection refused)"
         ) in message
 
-    def test_next_address_is_tried(self, server, second_server, destination):
-        server.answers = [whole(WEB_PAGE)]
-        second_server.answers = [whole()]
-        fetch([server.url, second_server.url], destination)
+    def test_next_address_is_tried(self, destination):
+        with serving(answers.whole(WEB_PAGE)) as server, serving(honest) as other:
+            fetch([server.url, other.url], destination)
         assert_arrived(destination)
 
-    def test_folder_that_cannot_be_made(self, server, tmp_path):
+    def test_folder_that_cannot_be_made(self, tmp_path):
         (tmp_path / "file").write_bytes(b"")
         with pytest.raises(DataError, match=r"file/ml-1m\.zip: cannot be written: File exists"):
-            fetch(server.url, tmp_path / "file" / "ml-1m.zip")
+            fetch("https://127.0.0.1:1/ml-1m.zip", tmp_path / "file" / "ml-1m.zip")
 
 
 class TestAddresses:
     @pytest.mark.parametrize("url", ["ftp://127.0.0.1/x", "file:///x", "ml-1m.zip", ""])
-    def test_other_schemes_are_refused_before_anything_is_fetched(self, server, destination, url):
-        with pytest.raises(ConfigError, match=f"^datasets.*urls: '{url}' is not an https:// or http:// address$"):
+    def test_other_schemes_are_refused_before_anything_is_fetched(self, destination, url):
+        with serving(honest) as server, pytest.raises(ConfigError) as caught:
             fetch([server.url, url], destination)
-        assert server.ranges == []
+        assert str(caught.value) == f"datasets.*.urls: {url!r} is not an https:// or http:// address"
+        assert server.firsts == []
 
     def test_none(self, destination):
         with pytest.raises(ConfigError, match=r"^datasets\.\*\.urls: there is no address"):
             fetch([], destination)
-
-    def test_plain_http_needs_a_checksum(self, server, destination):
-        server.answers = [whole()]
-        message = error_of(server.url, destination, md5=None)
-        assert f"{server.url} is plain http, which needs an md5 or sha256" in message
-        assert server.ranges == []
 
     def test_malformed(self, destination):
         assert "(https:///a.zip: Invalid URL" in error_of("https:///a.zip", destination)
@@ -459,35 +233,32 @@ class TestAddresses:
             fetch([url], destination)
 
 
-class TestTls:
-    def test_unknown_certificate_is_refused(self, tls_server, destination):
-        tls_server.answers = [whole()]
-        assert f"({tls_server.url}: self-signed certificate)" in error_of(tls_server.url, destination)
-        assert tls_server.ranges == []
+class TestWithoutChecksum:
+    """Over TLS; plain http is refused."""
 
-    @pytest.mark.usefixtures("trusted")
-    def test_without_checksum(self, tls_server, destination):
-        tls_server.answers = [whole()]
-        fetch(tls_server.url, destination, md5=None)
-        assert_arrived(destination)
+    @pytest.fixture
+    def context(self, monkeypatch):
+        if shutil.which("openssl") is None:
+            pytest.skip("needs openssl to make a certificate")
+        path, context = answers.certificate("IP:127.0.0.1")
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(path))
+        return context
 
-    @pytest.mark.usefixtures("trusted")
-    def test_without_checksum_a_part_is_not_resumed(self, tls_server, destination, part):
+    def test_a_part_is_not_resumed(self, context, destination, part):
         part.write_bytes(b"x" * 200_000)
-        tls_server.answers = [truncated(100_000), from_range()]
-        fetch(tls_server.url, destination, md5=None)
+        with serving(answers.cut(100_000), honest, context=context) as server:
+            fetch(server.url, destination, md5=None)
         assert_arrived(destination)
-        assert tls_server.ranges == [None, None]
+        assert server.firsts == [None, None]
 
-    @pytest.mark.usefixtures("trusted")
-    def test_without_checksum_a_web_page_is_refused(self, tls_server, destination):
-        tls_server.answers = [whole(WEB_PAGE)]
-        assert "this is a web page" in error_of(tls_server.url, destination, md5=None)
+    def test_a_web_page_is_refused(self, context, destination):
+        with serving(answers.whole(WEB_PAGE), context=context) as server:
+            assert "this is a web page" in error_of(server.url, destination, md5=None)
 
-    @pytest.mark.usefixtures("trusted")
-    def test_redirect_to_plain_http_needs_a_checksum(self, tls_server, server, destination):
-        tls_server.answers = [redirect(server.url)]
-        server.answers = [whole()]
-        assert f"{server.url} is plain http" in error_of(tls_server.url, destination, md5=None)
-        fetch(tls_server.url, destination)
-        assert_arrived(destination)
+
+def test_the_file_seen_first_is_the_one(tmp_path):
+    record = tmp_path / "data" / "first-seen.sha256"
+    for _ in range(2):
+        verify_as_first_seen(tmp_path / "ml-1m.zip", SHA256, record)
+    with pytest.raises(DataError, match=f"sha256 is 0000, but the file seen first had {SHA256}; .* delete "):
+        verify_as_first_seen(tmp_path / "ml-1m.zip", "0000", record)

@@ -10,7 +10,7 @@ from sampled_metrics.data.events import EventChunk, binarize
 from sampled_metrics.data.filters import k_core
 from sampled_metrics.data.split import leave_last_out, leave_random_out
 
-USERS, ITEMS, OF_CHUNK = 2000, 5000, 50_000
+USERS, ITEMS, OF_CHUNK, CHUNKS = 1000, 2500, 50_000, 12
 
 
 def chunks(count: int, rng: np.random.Generator) -> Iterator[EventChunk]:
@@ -38,8 +38,8 @@ def peak_bytes(count: int, hold_out, k: int = 0) -> float:
 )
 def test_an_event_takes_at_most_60_bytes(hold_out):
     # users, items, times: 16; pair numbers and their training matrix: 8, 12 and what they are made of
-    assert peak_bytes(40, hold_out) < 60
+    assert peak_bytes(CHUNKS, hold_out) < 60
 
 
 def test_a_core_takes_no_more():
-    assert peak_bytes(40, lambda events, rng: leave_last_out(events, "first", rng), k=2) < 60
+    assert peak_bytes(CHUNKS, lambda events, rng: leave_last_out(events, "first", rng), k=2) < 60

@@ -63,8 +63,7 @@ class TestWellFormed:
         (chunk,) = parse(b"999999999999999999::123456789012345678::1::4\n")
         assert (chunk.users[0], chunk.items[0]) == (999999999999999999, 123456789012345678)
 
-    @pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
-    @pytest.mark.parametrize("has_empty_end", [True, False])
+    @pytest.mark.parametrize(("ending", "has_empty_end"), [(b"\n", False), (b"\r\n", True)])
     def test_chunks_are_cut_at_line_ends(self, monkeypatch, ending, has_empty_end):
         lines = [b"%d::7::4::%d" % (number, 20 - number) for number in range(20)]
         content = ending.join(lines) + ending * (2 if has_empty_end else 1)

@@ -84,57 +84,25 @@ class TestEveryFormat:
         assert events.users.tolist() == [1, 0, 1]
         assert events.items.tolist() == [1, 0, 0]
 
-    @pytest.mark.parametrize(
-        "change",
-        [
-            lambda content: content.removesuffix(b"\n"),
-            lambda content: content.replace(b"\n", b"\r\n"),
-            lambda content: b"\xef\xbb\xbf" + content,
-            lambda content: content + b"\n",
-            lambda content: (content + b"\n").replace(b"\n", b"\r\n"),
-        ],
-        ids=["no final newline", "crlf", "byte order mark", "empty last line", "crlf empty last line"],
-    )
-    def test_tolerates(self, form, change):
-        assert columns(parse(form, change(written(form)))) == EVENT_COLUMNS
-
     def test_chunks_may_be_cut_anywhere(self, form, monkeypatch):
         events = [(number, 7, 4, 20 - number) for number in range(1, 21)]
-        for size in range(1, 40):
+        for size in (1, 2, 3, 5, 8, 13, 21, 34):
             monkeypatch.setattr(separated, "_BLOCK_BYTES", size)
             chunks = parse(form, written(form, events))
             assert len(chunks) > 4
             assert columns(chunks)[0] == [str(number) for number in range(1, 21)]
             assert columns(chunks)[3] == list(range(19, -1, -1))
 
-    @pytest.mark.parametrize("block", [30, 2**24])
-    @pytest.mark.parametrize(
-        "fields",
-        [
-            (1, 2, 3),
-            (1, 2, 3, 4, 5),
-            (1, 2, "x", 4),
-            (1, 2, "", 4),
-            ("", 2, 3, 4),
-            (1, "", 3, 4),
-            (1, 2, 3, ""),
-            (1, 2, "nan", 4),
-            (1, 2, 3, "inf"),
-            (1, 2, "1e999", 4),
-            (1, 2, 3, "2015-01-01"),
-            (1, 2, 3, " 4"),
-            ("1\0", 2, 3, 4),
-            ("1\r", 2, 3, 4),
-            (),
-        ],
-    )
-    def test_names_the_file_and_the_line(self, form, fields, block, monkeypatch):
-        monkeypatch.setattr(separated, "_BLOCK_BYTES", block)
+    @pytest.mark.parametrize("fields", [(1, 2, 3), (1, 2, "x", 4), ("1\0", 2, 3, 4), ()])
+    def test_names_the_file_and_the_line(self, form, fields, monkeypatch):
+        """In one block or in several; tests/faults/test_data_faults.py has what else is malformed."""
         bad = line(form, *fields)
         content = written(form) + bad + line(form, 9, 9, 9, 9)
         number = 4 + bool(HEADERS[form])
-        message = error_of(form, content)
-        assert message == f"file, line {number}: {EXPECTED[form]}, got {separated.shown(bad.removesuffix(bytes([10])))}"
+        expected = f"file, line {number}: {EXPECTED[form]}, got {separated.shown(bad.removesuffix(bytes([10])))}"
+        for block in (30, 2**24):
+            monkeypatch.setattr(separated, "_BLOCK_BYTES", block)
+            assert error_of(form, content) == expected
 
     def test_shows_a_long_line_shortened(self, form):
         assert error_of(form, written(form) + b"x" * 100_000).endswith("got " + repr("x" * 79 + "…"))
@@ -145,15 +113,12 @@ class TestEveryFormat:
             list(formats.get(form).parse(stream, "file", **OPTIONS.get(form, {})))
         assert stream.tell() < 2.1 * separated._BLOCK_BYTES
 
-    @pytest.mark.parametrize("end", [b"", b"\n"])
-    def test_a_file_without_events(self, form, end):
-        assert error_of(form, HEADERS[form] + end) == "file: holds no events"
+    def test_a_file_without_events(self, form):
+        assert error_of(form, HEADERS[form]) == "file: holds no events"
 
 
 @each_with_integer_ids
-@pytest.mark.parametrize(
-    "fields", [("a", 2, 3, 4), (-1, 2, 3, 4), (1, "2.0", 3, 4), (1, 2, 3, "4.0"), ('"1"', 2, 3, 4)]
-)
+@pytest.mark.parametrize("fields", [(1, 2, 3, "4.0"), ('"1"', 2, 3, 4)])
 def test_refuses_what_movielens_never_has(form, fields):
     assert EXPECTED[form] in error_of(form, written(form) + line(form, *fields))
 

@@ -8,14 +8,17 @@ import socketserver
 import ssl
 import struct
 import subprocess
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 CONTENT = bytes(number * number % 251 for number in range(300_000))
 WEB_PAGE = b"<!DOCTYPE html><html><body>Sign in to the WLAN</body></html>"
+_FOLDER = tempfile.TemporaryDirectory(prefix="certificates-")
 REASONS = {200: "OK", 206: "Partial Content", 302: "Found", 404: "Not Found", 416: "Range Not Satisfiable"}
 
 
@@ -220,15 +223,19 @@ def raw(data: bytes) -> Answer:
     return lambda request: request.send(data)
 
 
-def certificate(folder: Path, subject: str, days: int = 2) -> Path:
-    """Make a self-signed certificate with its key, by openssl; one of a negative number of days has lapsed."""
+@cache
+def certificate(subject: str, days: int = 2) -> tuple[Path, ssl.SSLContext]:
+    """Make a self-signed certificate and its key, and the context of a server; negative days make a lapsed one."""
+    folder = Path(tempfile.mkdtemp(dir=_FOLDER.name))
     path, key, request = folder / "both.pem", folder / "key.pem", folder / "request.pem"
-    ask = ["req", "-new", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=test", "-addext", f"subjectAltName={subject}"]
+    ask = ["req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=test"]
     sign = ["x509", "-req", "-days", str(days), "-copy_extensions", "copy", "-in", str(request)]
     for command in (
-        [*ask, "-keyout", str(key), "-out", str(request)],
+        [*ask, "-addext", f"subjectAltName={subject}", "-keyout", str(key), "-out", str(request)],
         [*sign, "-signkey", str(key), "-out", str(path)],
     ):
         subprocess.run(["openssl", *command], check=True, capture_output=True)
     path.write_bytes(path.read_bytes() + key.read_bytes())
-    return path
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+    return path, context

@@ -105,7 +105,11 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
         arrays(held_out_in_training),
         r"split\.npz: .*user 1: the held-out item is one of the user's training items",
     ),
-    "a held-out item of the split is none": (SPLIT, put("held_out", 4, 90), r"split\.npz: .*user 5: held_out must be an index of the 90 items, 0 to 89, not 90"),
+    "a held-out item of the split is none": (
+        SPLIT,
+        put("held_out", 4, 90),
+        r"split\.npz: .*user 5: held_out must be an index of the 90 items, 0 to 89, not 90",
+    ),
     "a held-out item of the split is lost": (
         SPLIT,
         arrays(lambda held: held.update(held_out=held["held_out"][:-1])),

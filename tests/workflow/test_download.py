@@ -1,11 +1,12 @@
-"""The study fetches its dataset where config gives an address, not a path."""
+"""The study fetches a dataset that config gives an address of, and never one that config gives a path of."""
 
+import hashlib
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from conftest import Project, archive, ratings
+from made_up_project import Project, archive, ratings
 
 
 @pytest.fixture
@@ -19,52 +20,40 @@ def server(tmp_path_factory):
     httpd.server_close()
 
 
-def test_the_second_address_is_tried(project: Project, server) -> None:
+def test_datasets_from_addresses_and_from_a_path(project: Project, server) -> None:
+    """One run of four datasets: two that are taken, two that are refused."""
     folder, address = server
+    data = project.folder / "data"
     digest = archive(folder / "made-up.zip", ratings())
-    urls = [f"{address}/gone/made-up.zip", f"{address}/made-up.zip"]
-    project.configure(datasets={"made-up": {"urls": urls, "sha256": digest, "format": "movielens-dat"}})
-    ran = project.snakemake("results/made-up/dataset.json", "--cores", "1")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert (project.folder / "data/made-up/made-up.zip").read_bytes() == (folder / "made-up.zip").read_bytes()
-
-
-def test_a_wrong_download_is_refused(project: Project, server) -> None:
-    folder, address = server
-    (folder / "made-up.zip").write_text("<html>we have moved</html>")
-    urls = [f"{address}/made-up.zip"]
-    project.configure(datasets={"made-up": {"urls": urls, "sha256": "0" * 64, "format": "movielens-dat"}})
-    ran = project.snakemake("results/made-up/dataset.json", "--cores", "1")
+    (folder / "page.zip").write_text("<html>we have moved</html>")
+    for name, seed in (("seen", 2), ("mine", 3)):
+        (data / name).mkdir(parents=True)
+        archive(data / name / f"{name}.zip", ratings(seed=seed))
+    before = (data / "mine/mine.zip").read_bytes()
+    (data / "seen/first-seen.sha256").write_text(f"{digest}\n")  # that of another file
+    datasets = {
+        "fetched": {"urls": [f"{address}/gone/made-up.zip", f"{address}/made-up.zip"], "sha256": digest},
+        "page": {"urls": [f"{address}/page.zip"], "sha256": "0" * 64},
+        # as if it had been downloaded; over plain http it would need a checksum
+        "seen": {"urls": [f"{address.replace('http:', 'https:')}/seen.zip"]},
+        "mine": {"path": "data/mine/mine.zip"},
+    }
+    project.configure(
+        study=list(datasets),
+        datasets={name: about | {"format": "movielens-dat"} for name, about in datasets.items()},
+    )
+    ran = project.snakemake(
+        *(f"results/{name}/dataset.json" for name in datasets), "--cores", "1", "--keep-going", "--forcerun", "split"
+    )
     output = ran.stdout + ran.stderr
-    assert ran.returncode != 0
-    assert "Traceback" not in output
+    assert ran.returncode != 0, output
+    assert "Traceback" not in output, output
+    assert (data / "fetched/made-up.zip").exists(), output
+    assert (data / "fetched/made-up.zip").read_bytes() == (folder / "made-up.zip").read_bytes()
+    assert (data / "mine/mine.zip").read_bytes() == before
     assert "web page" in output
-    assert not list((project.folder / "data").rglob("made-up.zip*"))
-
-
-def test_a_file_of_the_users_own_is_never_taken_for_a_download(project: Project) -> None:
-    mine = project.folder / "data/made-up/made-up.zip"
-    mine.parent.mkdir(parents=True)
-    archive(mine, ratings())
-    before = mine.read_bytes()
-    project.configure(datasets={"made-up": {"path": "data/made-up/made-up.zip", "format": "movielens-dat"}})
-    for _ in range(2):
-        ran = project.snakemake("results/made-up/dataset.json", "--cores", "1", "--forceall")
-        assert ran.returncode == 0, ran.stdout + ran.stderr
-        assert mine.read_bytes() == before
-
-
-def test_without_a_checksum_the_file_seen_first_is_the_one(project: Project, server) -> None:
-    folder, address = server
-    archive(folder / "made-up.zip", ratings())
-    urls = [address.replace("http:", "https:") + "/made-up.zip"]  # plain http would need a checksum
-    project.configure(datasets={"made-up": {"urls": urls, "format": "movielens-dat"}})
-    fetched = project.folder / "data/made-up/made-up.zip"
-    fetched.parent.mkdir(parents=True)
-    fetched.write_bytes((folder / "made-up.zip").read_bytes())  # as if it had been downloaded
-    ran = project.snakemake("results/made-up/dataset.json", "--cores", "1")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    archive(fetched, ratings(seed=2))
-    ran = project.snakemake("results/made-up/dataset.json", "--cores", "1")
-    assert ran.returncode != 0
-    assert "but the file seen first had" in ran.stdout + ran.stderr
+    assert not list(data.rglob("page.zip*"))
+    found = hashlib.sha256((data / "seen/seen.zip").read_bytes()).hexdigest()
+    assert f"sha256 is {found}, but the file seen first had {digest}" in output
+    made = {path.parent.name for path in (project.folder / "results").glob("*/dataset.json")}
+    assert made == {"fetched", "mine"}

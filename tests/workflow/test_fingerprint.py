@@ -5,7 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from sampled_metrics.workflow.fingerprint import BLOCK, BLOCKS, fingerprint
+from sampled_metrics.workflow import fingerprint as module
+from sampled_metrics.workflow.fingerprint import fingerprint
+
+BLOCK, BLOCKS = 64, 16
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BLOCK", BLOCK)
+    monkeypatch.setattr(module, "BLOCKS", BLOCKS)
 
 
 def write(path: Path, content: bytes, seconds: int = 1_000_000_000) -> list[int | str] | None:

@@ -1,12 +1,9 @@
 """What an earlier stage wrote is read whole or refused; tests/faults/test_damaged_results.py does it to real runs."""
 
-import numpy as np
 import pytest
 
-from sampled_metrics import _files
-from sampled_metrics.data.split import read_shape
 from sampled_metrics.errors import DataError
-from sampled_metrics.workflow.stage_files import read_estimates, read_expected, read_npz, read_numbers, read_runs
+from sampled_metrics.workflow.stage_files import read_estimates, read_expected, read_numbers, read_runs
 
 ESTIMATES = """reading,metric,estimator,repetition,estimate
 default,ap,cls,0,0.25
@@ -20,44 +17,6 @@ EXPECTED = "reading,metric,estimator,mean_exact,sd_exact\ndefault,ap,cls,0.3,0.1
 def written(path, text):
     path.write_text(text, encoding="utf-8")
     return path
-
-
-class TestNpz:
-    def test_gives_what_was_written(self, tmp_path):
-        _files.write_npz(tmp_path / "a.npz", x=np.arange(3), y=np.array("text"))
-        arrays = read_npz(tmp_path / "a.npz", "a test", ("x", "y"))
-        assert arrays["x"].tolist() == [0, 1, 2]
-        assert list(read_npz(tmp_path / "a.npz", "a test", only=("y", "z"))) == ["y"]
-
-    def test_refuses_what_lacks_an_array(self, tmp_path):
-        _files.write_npz(tmp_path / "a.npz", x=np.arange(3))
-        with pytest.raises(DataError, match=r"a\.npz: is not a test: lacks y, z"):
-            read_npz(tmp_path / "a.npz", "a test", ("x", "y", "z"))
-
-    def test_refuses_a_single_array(self, tmp_path):
-        np.save(tmp_path / "a.npy", np.arange(3))
-        with pytest.raises(DataError, match=r"a\.npy: is not a test"):
-            read_npz(tmp_path / "a.npy", "a test")
-
-    @pytest.mark.parametrize("at", [0.1, 0.5, 0.9, 0.99])
-    def test_refuses_what_is_cut_off(self, tmp_path, at):
-        _files.write_npz(tmp_path / "a.npz", x=np.arange(3000))
-        content = (tmp_path / "a.npz").read_bytes()
-        (tmp_path / "a.npz").write_bytes(content[: int(at * len(content))])
-        for read in (lambda path: read_npz(path, "a test"), _files.npz_headers, read_shape):
-            with pytest.raises(DataError, match=r"a\.npz: is not .*, or is damaged"):
-                read(tmp_path / "a.npz")
-
-    def test_every_flipped_bit_of_the_content_is_noticed(self, tmp_path):
-        _files.write_npz(tmp_path / "a.npz", x=np.arange(50))
-        content = (tmp_path / "a.npz").read_bytes()
-        first = content.index(np.arange(50).tobytes())
-        for at in range(first, first + 400, 7):
-            flipped = bytearray(content)
-            flipped[at] ^= 1 << (at % 8)
-            (tmp_path / "a.npz").write_bytes(flipped)
-            with pytest.raises(DataError, match="Bad CRC-32"):
-                read_npz(tmp_path / "a.npz", "a test")
 
 
 class TestTables:

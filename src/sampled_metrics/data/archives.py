@@ -1,7 +1,7 @@
-"""Read a data file as it lies on the disk: plain, gzipped, or inside a zip archive. Nothing is ever extracted.
+"""Read a data file as a stream of bytes: plain, gzipped, or a member of a zip archive.
 
-Names inside an archive are names and nothing more: no file is ever written by them, so that absolute ones, `..` and
-links lead nowhere. An archive inside an archive is not opened.
+Nothing is extracted. Names inside an archive only select a member, so absolute names, `..` and links have no effect. An
+archive inside an archive is not opened.
 """
 
 import gzip
@@ -14,37 +14,27 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, cast
 
 from sampled_metrics.errors import DataError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
+MAX_BYTES = 16 * 2**30
+"""Largest unpacked size of a packed file, in bytes. A larger file can be unpacked by hand and given as it is."""
+
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZIP_MAGIC = b"PK"
 _HTML_BEGINNINGS = (b"<!doctype", b"<html")
-
 _ENCRYPTED_FLAG = 0x1
-# What a zip bomb would exceed. No key of config raises these: a file that is larger can be unpacked by hand, and given
-# as it is.
-MAX_BYTES = 16 * 2**30
-"""Bytes that the file inside an archive may have, unpacked."""
-MAX_RATIO = 200
-"""How many times its size a packed file may have when unpacked; a table of events stays below 20."""
-HARMLESS_BYTES = 16 * 2**20
-"""Bytes up to which the ratio does not matter."""
-MAX_DIRECTORY_BYTES = 16 * 2**20
-"""Bytes that the names in a zip archive may take: 100,000 files and more."""
-
-# Of the kinds that zipfile unpacks, those of which it never unpacks more at a time than is asked for: 4 KB of bzip2 may
-# be 5 GB of zeros, whatever size is declared.
+# zipfile unpacks these in small pieces. It unpacks bzip2 and lzma without a bound: 4 KB of bzip2 may be 5 GB of zeros.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _COMPRESSION_NAMES = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma"}
 _MAX_LISTED = 10
 _MAX_SHOWN = 200
 
-# What zipfile, gzip and the decompressors under them raise on damaged, truncated or unsupported content.
+# What zipfile, gzip and their decompressors raise on damaged, truncated or unsupported content.
 _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -58,15 +48,15 @@ _DAMAGE = (
 
 
 def is_web_page(path: Path) -> bool:
-    """Whether a file begins as html does: what a login page or an error page leaves in place of a data set."""
+    """Whether a file begins as html does, for example a login page or an error page in place of the data set."""
     return _beginning(path).removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(_HTML_BEGINNINGS)
 
 
 class MemberStream(io.BufferedReader):
-    """A stream of bytes whose `name` is what messages are to call it, such as `ml-1m.zip/ratings.dat`.
+    """A stream of bytes whose `name` is its name in messages, such as `ml-1m.zip/ratings.dat`.
 
     Attributes:
-        size: bytes that it will give; None if that is not known.
+        size: bytes in the stream; None if unknown.
     """
 
     def __init__(self, stream: "_CheckedStream", size: int | None) -> None:
@@ -78,7 +68,7 @@ def find_member(path: Path, member: str | None) -> str | None:
     """Return the full name of the zip entry that `open_member` opens; None if the file is not a zip archive.
 
     Raises:
-        DataError: the archive is damaged, or not exactly one of its entries has that name.
+        DataError: the archive is damaged, or the number of matching entries is not one.
     """
     if not _is_zip(path):
         return None
@@ -87,24 +77,23 @@ def find_member(path: Path, member: str | None) -> str | None:
 
 
 @contextmanager
-def open_member(path: Path, member: str | None, *, limit: int = MAX_BYTES) -> Iterator[MemberStream]:
+def open_member(path: Path, member: str | None) -> Iterator[MemberStream]:
     """Open a plain file, a gzipped file, or one member of a zip archive as a stream of bytes.
 
-    What the file is, its content decides, not its name; a wheel is a zip archive. The stream's reads raise DataError
-    where the content turns out to be damaged.
+    The content decides the type of the file, not its name; a wheel is a zip archive. Reads from the stream raise
+    DataError if the content is damaged, or unpacks to more than `MAX_BYTES`.
 
     Args:
         path: the file.
         member: name of the zip entry, with or without its folder, or a pattern of it such as `*.inter`; None if the
-            archive has only one. A file that is not a zip archive is read whole, whatever `member` says.
-        limit: bytes; a zip entry that declares more, or a gzipped file that has more, is refused.
+            archive has only one. Ignored for a file that is not a zip archive.
 
     Raises:
-        DataError: the file cannot be read or is a web page; the archive is damaged, encrypted or a zip bomb, or not
-            exactly one of its entries has that name.
+        DataError: the file cannot be read or is a web page; the archive is damaged, encrypted or too large, or the
+            number of matching entries is not one.
     """
     with ExitStack() as stack:
-        opened = _open_entry(stack, path, member, limit) if _is_zip(path) else _open_file(stack, path, limit)
+        opened = _open_entry(stack, path, member) if _is_zip(path) else _open_file(stack, path)
         yield stack.enter_context(opened)
 
 
@@ -113,7 +102,8 @@ class _CheckedStream(io.RawIOBase):
 
     def __init__(self, source: io.BufferedIOBase, name: str, limit: int | None = None) -> None:
         self._source = source
-        self._left = limit
+        self._limit = limit
+        self._count = 0
         self.name = name
 
     def readable(self) -> bool:
@@ -124,74 +114,52 @@ class _CheckedStream(io.RawIOBase):
             count = self._source.readinto(buffer)
         except _DAMAGE as error:
             raise _damaged(self.name, error) from error
-        if self._left is not None:
-            self._left -= count
-            if self._left < 0:
-                raise DataError(f"{self.name}: unpacks to far more than it holds: it looks like a bomb")
+        self._count += count
+        if self._limit is not None and self._count > self._limit:
+            raise DataError(f"{self.name}: unpacks to more than the {self._limit} bytes allowed")
         return count
-
-
-def _largest(packed: int) -> int:
-    """Bytes that so many packed ones may become."""
-    return max(HARMLESS_BYTES, MAX_RATIO * packed)
 
 
 def _is_zip(path: Path) -> bool:
     try:
         return zipfile.is_zipfile(path)
-    except zipfile.BadZipFile as error:  # one that says it is in several parts
+    except zipfile.BadZipFile as error:  # an archive in several parts
         raise _damaged(str(path), error) from error
 
 
-def _open_entry(stack: ExitStack, path: Path, member: str | None, limit: int) -> MemberStream:
+def _open_entry(stack: ExitStack, path: Path, member: str | None) -> MemberStream:
     archive = _open_archive(stack, path)
     entry = _find_entry(archive, path, member)
-    name = f"{path}/{_shown(PurePosixPath(entry.filename).name)}"
+    name = f"{path}/{_shortened(PurePosixPath(entry.filename).name)}"
     if entry.flag_bits & _ENCRYPTED_FLAG:
         raise DataError(f"{name}: is encrypted; decrypt the archive first")
-    if entry.file_size > limit:
-        raise DataError(f"{name}: declares {entry.file_size} bytes, more than the {limit} allowed")
-    if entry.file_size > _largest(entry.compress_size):
-        raise DataError(
-            f"{name}: declares {entry.file_size} bytes packed into {entry.compress_size}, "
-            f"more than the {MAX_RATIO}:1 allowed: it looks like a zip bomb"
-        )
+    if entry.file_size > MAX_BYTES:
+        raise DataError(f"{name}: unpacks to {entry.file_size} bytes, more than the {MAX_BYTES} bytes allowed")
     if entry.compress_type not in _COMPRESSIONS:
         kind = _COMPRESSION_NAMES.get(entry.compress_type, f"kind {entry.compress_type}")
-        raise DataError(
-            f"{name}: its compression ({kind}) is not read; pack it again by deflate, as zip does by default"
-        )
+        raise DataError(f"{name}: its compression ({kind}) is not supported; pack it again with deflate, zip's default")
     try:
-        # zipfile itself stops at the declared size, and then compares the CRC
+        # zipfile stops at the declared size and then compares the CRC
         source = stack.enter_context(archive.open(entry))
     except _DAMAGE as error:
         raise _damaged(name, error) from error
-    return MemberStream(_CheckedStream(cast(io.BufferedIOBase, source), name), entry.file_size)
+    return MemberStream(_CheckedStream(cast(io.BufferedIOBase, source), name, MAX_BYTES), entry.file_size)
 
 
 def _open_archive(stack: ExitStack, path: Path) -> zipfile.ZipFile:
     try:
-        file = stack.enter_context(path.open("rb"))
-        size = _directory_bytes(file)
-        if size > MAX_DIRECTORY_BYTES:
-            raise DataError(f"{path}: the names in it take {size} bytes, more than the {MAX_DIRECTORY_BYTES} allowed")
-        return stack.enter_context(zipfile.ZipFile(file))
-    except DataError:
-        raise
+        return stack.enter_context(zipfile.ZipFile(path))
     except _DAMAGE as error:
         raise _damaged(str(path), error) from error
 
 
-def _directory_bytes(file: BinaryIO) -> int:
-    """Return how long the list of an archive's files is, as zipfile reads it, before it reads all of that."""
-    end = getattr(zipfile, "_EndRecData")(file)  # noqa: B009 (the types of zipfile do not name it)
-    return int(end[getattr(zipfile, "_ECD_SIZE")])  # noqa: B009
-
-
 def _find_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> zipfile.ZipInfo:
     """Return the only entry with that full name or, if there is none, with that name or pattern in any folder."""
+    # __MACOSX/ holds what macOS notes about the files, under nearly the same names
     entries = [
-        entry for entry in archive.infolist() if not entry.filename.endswith("/") and not _is_of_macos(entry.filename)
+        entry
+        for entry in archive.infolist()
+        if not entry.filename.endswith("/") and not entry.filename.startswith("__MACOSX/")
     ]
     matches = entries
     if member is not None:
@@ -201,30 +169,24 @@ def _find_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> zip
     if len(matches) == 1:
         return matches[0]
     wanted = "file" if member is None else f"file named {member!r}"
-    listed = ", ".join(_shown(repr(entry.filename)) for entry in (matches or entries)[:_MAX_LISTED]) or "no files"
+    listed = ", ".join(_shortened(repr(entry.filename)) for entry in (matches or entries)[:_MAX_LISTED]) or "no files"
     more = ", …" if len(matches or entries) > _MAX_LISTED else ""
     hint = "; name one as the dataset's `member`" if len(entries) > 1 else ""
     raise DataError(f"{path}: expected one {wanted}, found {len(matches)}; the archive holds {listed}{more}{hint}")
 
 
-def _shown(text: str) -> str:
-    """Shorten what a file says, which may be as long as the file."""
+def _shortened(text: str) -> str:
+    """Shorten a text of the archive, which may be as long as the archive."""
     return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
 
 
-def _is_of_macos(name: str) -> bool:
-    """Whether it is not a file but what macOS notes about one, under nearly the same name."""
-    return name.startswith("__MACOSX/")
-
-
-def _open_file(stack: ExitStack, path: Path, limit: int) -> MemberStream:
+def _open_file(stack: ExitStack, path: Path) -> MemberStream:
     try:
         beginning = _beginning(path)
         if is_web_page(path):
             raise DataError(f"{path}: is a web page, not the data set; delete it and download it again")
         if beginning.startswith(_GZIP_MAGIC):
-            limit = min(limit, _largest(path.stat().st_size))
-            return MemberStream(_CheckedStream(stack.enter_context(gzip.open(path)), str(path), limit), None)
+            return MemberStream(_CheckedStream(stack.enter_context(gzip.open(path)), str(path), MAX_BYTES), None)
         if beginning.startswith(_ZIP_MAGIC) or path.suffix.lower() == ".zip":
             raise DataError(f"{path}: is not a zip archive, or is truncated; delete it and download it again")
         return MemberStream(_CheckedStream(stack.enter_context(path.open("rb")), str(path)), path.stat().st_size)
@@ -238,5 +200,5 @@ def _beginning(path: Path) -> bytes:
 
 
 def _damaged(name: str, error: Exception) -> DataError:
-    reason = _shown(" ".join(str(error).split())) or type(error).__name__
+    reason = _shortened(" ".join(str(error).split())) or type(error).__name__
     return DataError(f"{name}: cannot be read: {reason}; the file is damaged, truncated or of an unsupported kind")

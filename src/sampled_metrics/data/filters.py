@@ -1,4 +1,4 @@
-"""Filters of events, before they are split."""
+"""Filters of events before the split."""
 
 import numpy as np
 
@@ -7,16 +7,16 @@ from sampled_metrics.errors import DataError
 
 
 def k_core(events: Events, k: int) -> Events:
-    """Take users and items with fewer than k events out, again and again, until each that is left has k.
+    """Remove users and items with fewer than k events until each user and item has k or more.
 
     Args:
-        events: at most one event for a (user, item) pair.
-        k: 0 or 1 keeps everything.
+        events: at most one event for each (user, item) pair.
+        k: least number of events; 0 or 1 keeps everything.
 
     Raises:
         DataError: nothing is left.
     """
-    if k <= 1 and len(events):  # every id that there is has an event
+    if k <= 1 and len(events):  # every id has an event
         return events
     kept = np.ones(len(events), dtype=np.bool_)
     while True:
@@ -27,7 +27,7 @@ def k_core(events: Events, k: int) -> Events:
             break
         kept &= ~few
     if not kept.any():
-        raise DataError(f"no user and item has {k} (core) events or more among those that are left")
+        raise DataError(f"no user and item has {k} (core) events or more")
     users, items = user_counts > 0, item_counts > 0
     return Events(
         (np.cumsum(users, dtype=np.int32) - 1)[events.users[kept]],

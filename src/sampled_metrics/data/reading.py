@@ -1,4 +1,4 @@
-"""From a dataset's file to its events: open what the format says, with a progress bar, and parse it."""
+"""Read the events of a dataset: open its files, with a progress bar, and parse them."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -15,13 +15,13 @@ from sampled_metrics.data.formats.registry import Format
 def read_events(
     path: Path, form: Format, *, member: str | None = None, options: Mapping[str, Any] | None = None
 ) -> Iterator[EventChunk]:
-    """Yield the events of a dataset; on a terminal, stderr has a progress bar once it has taken two seconds.
+    """Yield the events of a dataset; a terminal shows a progress bar on stderr after two seconds.
 
     Args:
-        path: the dataset's file: plain, gzipped, or a zip archive, which a wheel is too.
-        form: how the events are written.
-        member: name of the file inside the archive; None if it is the format's own.
-        options: what the format's parser takes.
+        path: the dataset's file: plain, gzipped, or a zip archive such as a wheel.
+        form: format of the events.
+        member: name of the file inside the archive; None for the default of the format.
+        options: options of the format's parser.
 
     Raises:
         DataError: a file cannot be read or is malformed; the message names it and the line.
@@ -38,16 +38,16 @@ def read_events(
 
 
 def files_beside(path: Path, form: Format, *, member: str | None = None) -> list[Path]:
-    """Return the files that are read besides a dataset's own: none, or the other one of a ready-made split.
+    """Return the files that are read besides the dataset's own: none, or the other file of a ready-made split.
 
     Raises:
-        DataError: the name of the file is not one that the format takes, or it is an archive without such a file.
+        DataError: the format does not accept the name of the file, or the archive has no such file.
     """
     return [file for file, _ in _files(path, form, member or form.member) if file != path]
 
 
 def _files(path: Path, form: Format, member: str | None) -> list[tuple[Path, str | None]]:
-    """Return the files to read, and which entry of each if it is an archive."""
+    """Return the files to read, each with its entry if it is an archive."""
     if form.other_file is None:
         return [(path, member)]
     entry = find_member(path, member)

@@ -13,7 +13,6 @@ from sampled_metrics import _files
 from sampled_metrics._arrays import Ints
 from sampled_metrics.data.events import Events, pair_numbers
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.workflow.stage_files import read_npz
 
 TIE_ORDER: dict[str, Callable[[Ints, int, np.random.Generator], Ints]] = {
     "first": lambda positions, events, rng: -positions,
@@ -99,7 +98,7 @@ def read_split(path: str | os.PathLike[str]) -> Split:
     Raises:
         DataError: the file is not a split, or is damaged.
     """
-    arrays = read_npz(path, "a split", ("indptr", "indices", "held_out", "user_ids", "item_ids"))
+    arrays = _files.read_npz(path, "a split", ("indptr", "indices", "held_out", "user_ids", "item_ids"))
     shape = (len(arrays["user_ids"]), len(arrays["item_ids"]))
     indices = arrays["indices"]
     try:
@@ -116,7 +115,7 @@ def read_shape(path: str | os.PathLike[str]) -> Shape:
     Raises:
         DataError: the file is not a split, or is damaged.
     """
-    headers = _files.npz_headers(path)
+    headers = _files.npz_headers(path, "a split")
     try:
         (users,), (items,), (events,) = (headers[name][0] for name in ("user_ids", "item_ids", "indices"))
     except (KeyError, ValueError):

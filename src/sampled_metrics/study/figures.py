@@ -55,7 +55,7 @@ def write(figure: Figure, *paths: str | os.PathLike[str]) -> None:
     """Write a figure in the formats of the paths' endings, the same bytes for the same figure."""
     with mpl.rc_context(SETTINGS):
         for path in paths:
-            with _files.written_whole(path) as temporary:
+            with _files.atomic_write(path) as temporary:
                 timeless = {"Date": None} if Path(path).suffix == ".svg" else {"Software": None}
                 figure.savefig(temporary, dpi=150, metadata=timeless)
 

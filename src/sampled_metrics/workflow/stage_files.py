@@ -8,47 +8,15 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
-from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from sampled_metrics.errors import DataError
 
 AGAIN = "remove it, and run again"
 """What to do about a damaged file that the workflow makes."""
-
-
-def read_npz(
-    path: str | os.PathLike[str], what: str, names: Sequence[str] = (), *, only: Sequence[str] | None = None
-) -> dict[str, NDArray[Any]]:
-    """Read all arrays of an npz file.
-
-    Args:
-        path: the file.
-        what: what it should be, for messages.
-        names: arrays that must be there.
-        only: which arrays to read, where they are there; all of them unless stated.
-
-    Raises:
-        DataError: it is not such a file, is damaged, or lacks an array.
-    """
-    try:
-        with open(path, "rb") as file:  # which numpy would leave open if it is damaged
-            found = np.load(file, allow_pickle=False)
-            if not isinstance(found, NpzFile):
-                raise DataError(f"{path}: is not {what}")
-            arrays = {name: found[name] for name in found.files if only is None or name in only}
-    except (OSError, ValueError, EOFError, BadZipFile, zlib.error, NotImplementedError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{path}: is not {what}, or is damaged: {_reason(error)}; {AGAIN}") from None
-    missing = [name for name in names if name not in arrays]
-    if missing:
-        raise DataError(f"{path}: is not {what}: lacks {', '.join(missing)}")
-    return arrays
 
 
 def read_numbers(

@@ -1,4 +1,4 @@
-"""Parsers of event files, by name. A new format is a module here that registers its parser, and a line below."""
+"""Formats of event files, by name. A new format is a module here that registers its parser, and an import below."""
 
 from sampled_metrics.data.events import EventChunk
 from sampled_metrics.data.formats import delimited as delimited

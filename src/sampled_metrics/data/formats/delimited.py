@@ -1,6 +1,6 @@
-"""Any csv or tsv file with a header: config says which of its columns hold what; the others are ignored.
+"""Any csv or tsv file with a header. Config names the columns of users, items, ratings and timestamps.
 
-Ids may be any text, and fields may stand in double quotes. Timestamps are numbers, in whatever unit.
+Other columns are ignored. Ids may be any text, fields may be quoted, and timestamps are numbers in any unit.
 """
 
 import csv
@@ -21,14 +21,14 @@ _NAME_OR_NONE = {"type": ["string", "null"], "minLength": 1, "default": None}
     member=None,
     options={
         "separator": {
-            "description": "What stands between two fields: a comma, semicolon, colon, bar, tab or space.",
+            "description": "Separator of fields: a comma, semicolon, colon, bar, tab or space.",
             "type": "string",
             "pattern": r"^[,;:|\t ]$",
             "maxLength": 1,
             "default": ",",
         },
         "columns": {
-            "description": "Which columns hold what, by their names in the header.",
+            "description": "Names of the columns in the header.",
             "type": "object",
             "additionalProperties": False,
             "required": ["user", "item"],
@@ -45,16 +45,16 @@ _NAME_OR_NONE = {"type": ["string", "null"], "minLength": 1, "default": None}
 def parse(
     stream: BinaryIO, name: str, *, columns: Mapping[str, str | None], separator: str = ","
 ) -> Iterator[EventChunk]:
-    """Yield the events in file order; see `read_events`.
+    """Yield the events in the order of the file; see `read_events`.
 
     Args:
         stream: the file's bytes.
-        name: what errors call the file.
-        columns: the name of the column that holds "user", "item", "rating", "timestamp"; the last two may be None.
-        separator: what stands between two fields.
+        name: name of the file in errors.
+        columns: name of the column of "user", "item", "rating" and "timestamp"; the last two may be None.
+        separator: separator of fields.
 
     Raises:
-        ConfigError: a column would have to be two things.
+        ConfigError: two roles have the same column.
         DataError: a column is missing, a line is malformed, or there is no event.
     """
     first_line = read_header(stream, name)

@@ -1,4 +1,4 @@
-"""The `u.data` of MovieLens 100K: user, item, rating and timestamp of an event per line, separated by tabs."""
+"""The `u.data` of MovieLens 100K: each line has user, item, rating and timestamp of one event, separated by tabs."""
 
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -12,7 +12,7 @@ LAYOUT = Layout("\t", ("user", "item", "rating", "timestamp"), "user, item, rati
 
 @register("movielens-100k", member="u.data")
 def parse(stream: BinaryIO, name: str) -> Iterator[EventChunk]:
-    """Yield the events in file order; see `read_events`.
+    """Yield the events in the order of the file; see `read_events`.
 
     Raises:
         DataError: a line is malformed, or there is no event.

@@ -1,4 +1,4 @@
-"""The `ratings.csv` of MovieLens 20M, 25M, 32M and latest: the header below, then an event per line."""
+"""The `ratings.csv` of MovieLens 20M, 25M, 32M and latest: a header, then one event per line."""
 
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -14,10 +14,10 @@ LAYOUT = Layout(",", ("user", "item", "rating", "timestamp"), HEADER)
 
 @register("movielens-csv", member="ratings.csv")
 def parse(stream: BinaryIO, name: str) -> Iterator[EventChunk]:
-    """Yield the events in file order; see `read_events`.
+    """Yield the events in the order of the file; see `read_events`.
 
     Raises:
-        DataError: the header is another, a line is malformed, or there is no event.
+        DataError: the header differs, a line is malformed, or there is no event.
     """
     header = read_header(stream, name)
     if header != HEADER:

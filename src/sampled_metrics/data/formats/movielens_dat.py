@@ -1,4 +1,4 @@
-"""The `ratings.dat` of MovieLens 1M and 10M: a line `UserID::MovieID::Rating::Timestamp` per event, without header."""
+"""The `ratings.dat` of MovieLens 1M and 10M: each line is `UserID::MovieID::Rating::Timestamp`; there is no header."""
 
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -12,7 +12,7 @@ LAYOUT = Layout("::", ("user", "item", "rating", "timestamp"), "UserID::MovieID:
 
 @register("movielens-dat", member="ratings.dat")
 def parse(stream: BinaryIO, name: str) -> Iterator[EventChunk]:
-    """Yield the events in file order; see `read_events`.
+    """Yield the events in the order of the file; see `read_events`.
 
     Raises:
         DataError: a line is malformed, or there is no event.

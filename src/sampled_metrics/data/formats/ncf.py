@@ -1,7 +1,7 @@
-"""The split that He et al. published with NCF (2017): `NAME.train.rating`, and beside it `NAME.test.rating`.
+"""The split of He et al. (NCF, 2017): `NAME.train.rating`, and beside it `NAME.test.rating`.
 
-Both have user, item, rating and timestamp of an event per line, separated by tabs; the test file has the one event of
-each user that is held out.
+Each line has user, item, rating and timestamp of one event, separated by tabs. The test file has the held-out event of
+each user.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def name_of_test_file(train_file: str) -> str:
     """Return the name of the test file that belongs to a train file.
 
     Raises:
-        DataError: it is not named as a train file.
+        DataError: it is not the name of a train file.
     """
     before, train, after = train_file.rpartition(_TRAIN)
     if not train:
@@ -33,11 +33,11 @@ def name_of_test_file(train_file: str) -> str:
 
 @register("ncf", member=f"*{_TRAIN}", other_file=name_of_test_file)
 def parse(train: BinaryIO, train_name: str, test: BinaryIO, test_name: str) -> Iterator[EventChunk]:
-    """Yield the training events, then the held-out ones, each in file order; see `read_events`.
+    """Yield the training events, then the held-out ones, each in the order of its file; see `read_events`.
 
     Raises:
-        DataError: a line is malformed; there are no events; a user has not one held-out event, no training event, or
-            the same item in both files.
+        DataError: a line is malformed; there are no events; a user does not have exactly one held-out event, has no
+            training event, or has the same item in both files.
     """
     held_out = _held_out(test, test_name)
     order = np.argsort(held_out.users)
@@ -70,7 +70,7 @@ def parse(train: BinaryIO, train_name: str, test: BinaryIO, test_name: str) -> I
 
 
 def _held_out(test: BinaryIO, name: str) -> EventChunk:
-    """Read the held-out events as one chunk; there are as many as users."""
+    """Read the held-out events, one of each user, as one chunk."""
     chunks = list(read_events(test, name, LAYOUT))
     users, items, ratings, timestamps = (np.concatenate(column) for column in list(zip(*chunks, strict=True))[:4])
     again = pd.Series(users).duplicated().to_numpy()

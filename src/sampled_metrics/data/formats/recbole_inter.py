@@ -1,7 +1,7 @@
-r"""RecBole's atomic file of interactions, `NAME.inter`: fields separated by tabs, under a header that types them.
+r"""The atomic interaction file of RecBole, `NAME.inter`: tab-separated fields with a typed header.
 
-The header is such as `user_id:token\titem_id:token\trating:float\ttimestamp:float`. Of its columns, user_id and item_id
-must be there, rating and timestamp may be, and others are ignored. Tokens may be any text; nothing is quoted.
+An example of a header is `user_id:token\titem_id:token\trating:float\ttimestamp:float`. The columns user_id and item_id
+are required, rating and timestamp are optional, and others are ignored. Tokens may be any text; nothing is quoted.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ OPTIONAL = ("rating", "timestamp")
 
 @register("recbole-inter", member="*.inter")
 def parse(stream: BinaryIO, name: str) -> Iterator[EventChunk]:
-    """Yield the events in file order; see `read_events`.
+    """Yield the events in the order of the file; see `read_events`.
 
     Raises:
         DataError: a column is missing, a line is malformed, or there is no event.

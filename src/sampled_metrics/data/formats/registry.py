@@ -1,4 +1,4 @@
-"""What a format is, and the table of formats by name."""
+"""Formats of event files, and the registry of formats by name."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,21 +8,21 @@ from sampled_metrics.data.events import EventChunk
 from sampled_metrics.errors import ConfigError
 
 Parser = Callable[..., Iterator[EventChunk]]
-"""Turns a stream of bytes into events: `parse(stream, name, **options)`, where name is what errors call the stream.
+"""Parser of a stream of bytes: `parse(stream, name, **options)`, where errors call the stream `name`.
 
-A format of two files has `parse(stream, name, other_stream, other_name, **options)`."""
+The parser of a format of two files is `parse(stream, name, other_stream, other_name, **options)`."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """How a dataset's events are written.
+    """Format of a dataset's events.
 
     Attributes:
         parse: the parser.
-        member: name of the file that holds the events inside the published archive, which may be a pattern such as
-            `*.inter`; None if the archive holds nothing else.
-        options: JSON schema of the options that the parser takes.
-        other_file: for a ready-made split, which comes as two files: from the name of the one to the name of the other.
+        member: name of the file of events inside the published archive, or a pattern such as `*.inter`; None if the
+            archive holds only that file.
+        options: JSON schema of the options of the parser.
+        other_file: for a ready-made split of two files, a function from the name of the first to that of the second.
     """
 
     parse: Parser
@@ -32,7 +32,7 @@ class Format:
 
     @property
     def is_ready_made_split(self) -> bool:
-        """Whether the files say themselves which events are held out."""
+        """Whether the files state which events are held out."""
         return self.other_file is not None
 
 
@@ -47,13 +47,13 @@ def register(
     required: Sequence[str] = (),
     other_file: Callable[[str], str] | None = None,
 ) -> Callable[[Parser], Parser]:
-    """Enter the decorated parser into `FORMATS`.
+    """Register the decorated parser in `FORMATS`.
 
     Args:
-        name: what `datasets.*.format` calls it.
+        name: name of the format in `datasets.*.format`.
         member: see `Format`.
-        options: JSON schema of each option by name; its `default` is what it is if config does not say.
-        required: the options without which config is refused.
+        options: JSON schema of each option by name; `default` is the value of an option that config leaves out.
+        required: the options that config must have.
         other_file: see `Format`.
     """
 
@@ -71,10 +71,10 @@ def register(
 
 
 def get(name: str) -> Format:
-    """Return the format that is registered under a name.
+    """Return the format of a name.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: no format has the name.
     """
     if name not in FORMATS:
         raise ConfigError(f"unknown format {name!r}; it may be {', '.join(sorted(FORMATS))}")

@@ -1,4 +1,4 @@
-"""Lines of separated fields, which all the text formats are: checked by a regular expression, read by pandas."""
+"""Lines of separated fields, common to all text formats: checked by a regular expression, parsed by pandas."""
 
 import csv
 import io
@@ -13,8 +13,8 @@ import pandas as pd
 from sampled_metrics.data.events import EventChunk
 from sampled_metrics.errors import ConfigError, DataError
 
-# Numbers of up to 18 digits fit int64, as do those of 19 that do not begin with 9 (times in nanoseconds), and exponents
-# of two digits float64, so what matches needs no further check. Possessive (++, *+, ?+) and atomic: linear in time.
+# A match needs no further check: int64 holds numbers of up to 18 digits, or of 19 if they do not begin with 9 (times
+# in nanoseconds); float64 holds exponents of two digits. Possessive quantifiers (++, *+, ?+) take linear time.
 _ID = rb"[0-9]{1,18}+"
 _DECIMAL = rb"-?[0-9]{1,18}+(?:\.[0-9]{1,18}+)?+"
 _DIGITS = rb"(?>[0-8][0-9]{18}|[0-9]{1,18}+)"
@@ -22,10 +22,10 @@ _WHOLE = rb"-?" + _DIGITS
 _NUMBER = rb"-?(?:%b(?:\.[0-9]{0,18}+)?+|\.[0-9]{1,18}+)(?:[eE][+-]?[0-9]{1,2}+)?+" % _DIGITS
 
 _EXACT = 2**53
-"""Whole numbers below this one are different numbers as float64, too."""
+"""float64 represents all smaller whole numbers exactly."""
 
 _BLOCK_BYTES = 16 * 2**20
-_LINE_BYTES = 2**20  # more than a well-formed line has; bounds what a file without line ends takes
+_LINE_BYTES = 2**20  # longer than any well-formed line; bounds the memory for a file without line ends
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _SHOWN_CHARACTERS = 80
 _SHOWN_COLUMNS = 20
@@ -33,16 +33,16 @@ _SHOWN_COLUMNS = 20
 
 @dataclass(frozen=True)
 class Layout:
-    """How an event is written.
+    """Layout of a line.
 
     Attributes:
-        separator: what stands between the fields of a line.
-        columns: what each field is, in order: "user", "item", "rating", "timestamp", or None for what is ignored.
-        expected: what messages say a line should be.
-        has_text_ids: False: ids are whole numbers from 0, ratings decimal numbers, each of at most 18 digits, and
-            timestamps whole numbers of 64 bits. True: ids are any text that is not empty, ratings and timestamps any
-            finite numbers.
-        has_quotes: whether a field may stand in double quotes, as in csv, where a quote is written twice.
+        separator: separator of the fields.
+        columns: role of each field, in order: "user", "item", "rating", "timestamp", or None for an ignored field.
+        expected: description of a well-formed line, for messages.
+        has_text_ids: if False, ids are whole numbers from 0 and ratings decimal numbers, each of at most 18 digits, and
+            timestamps are whole numbers of 64 bits. If True, ids are any text but the empty one, and ratings and
+            timestamps any finite numbers.
+        has_quotes: whether a field may be in double quotes, as in csv; a quote inside is doubled.
     """
 
     separator: str
@@ -53,15 +53,15 @@ class Layout:
 
 
 def read_events(stream: BinaryIO, name: str, layout: Layout, *, lines_before: int = 0) -> Iterator[EventChunk]:
-    r"""Yield the events in file order, in chunks of about 16 MiB of text.
+    r"""Yield the events in the order of the file, in chunks of about 16 MiB of text.
 
-    Tolerated are `\r\n` line ends, a UTF-8 byte order mark, a last line without its line end, and an empty last line.
+    The file may have `\r\n` line ends, a UTF-8 byte order mark, a last line without line end, and an empty last line.
 
     Args:
         stream: the file's bytes, from the first event on.
-        name: what errors call the file.
-        layout: how an event is written.
-        lines_before: the lines of the file that were read already.
+        name: name of the file in errors.
+        layout: layout of a line.
+        lines_before: lines of the file that are already read.
 
     Raises:
         DataError: a line is malformed, or there is no event.
@@ -86,7 +86,7 @@ def read_events(stream: BinaryIO, name: str, layout: Layout, *, lines_before: in
             precision.check(chunk, events, lines_before)
             yield chunk
             lines_before += events.count(b"\n")
-        # before the end, a line that seems malformed may only be cut: it is tried again with what follows
+        # before the end, an incomplete line is tried again with the next block
         is_malformed = rest not in (b"", b"\n", b"\r\n") if is_end else not events and len(rest) > _LINE_BYTES
         if is_malformed:
             line, _, _ = rest.partition(b"\n")
@@ -96,7 +96,7 @@ def read_events(stream: BinaryIO, name: str, layout: Layout, *, lines_before: in
 
 
 class _Precision:
-    """Refuses timestamps that would lose digits: large whole numbers, where others in the column have decimals."""
+    """A check that no timestamp loses digits, as large whole numbers do if others in the column have decimals."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -104,10 +104,10 @@ class _Precision:
         self._has_decimals = False
 
     def check(self, chunk: EventChunk, events: bytes, lines_before: int) -> None:
-        """Look at the next chunk, and the lines it is made of.
+        """Check the next chunk, and the lines of its events.
 
         Raises:
-            DataError: a timestamp would lose digits.
+            DataError: a timestamp loses digits.
         """
         if chunk.timestamps is None:
             return
@@ -143,30 +143,30 @@ def layout_by_names(
     """Return the layout, with text ids, of a file whose header names its columns.
 
     Args:
-        name: what errors call the file.
-        header: the names of all columns, in order.
-        columns: the name of the column that holds "user", "item", "rating", "timestamp".
-        separator: what stands between the fields of a line.
+        name: name of the file in errors.
+        header: names of all columns, in order.
+        columns: name of the column of each role: "user", "item", "rating", "timestamp".
+        separator: separator of the fields.
         has_quotes: see `Layout`.
 
     Raises:
-        ConfigError: a column would have to be two things.
-        DataError: a column is missing, or there twice.
+        ConfigError: two roles have the same column.
+        DataError: a column is missing or repeated.
     """
-    meaning = {column: role for role, column in columns.items()}
-    if len(meaning) < len(columns):
+    roles = {column: role for role, column in columns.items()}
+    if len(roles) < len(columns):
         raise ConfigError(f"columns: {' and '.join(columns)} must name different columns, not {list(columns.values())}")
-    for column in meaning:
+    for column in roles:
         if header.count(column) != 1:
             number = "no" if column not in header else "more than one"
-            there = ", ".join(shown(each.encode()) for each in header[:_SHOWN_COLUMNS])
+            names = ", ".join(shown(each.encode()) for each in header[:_SHOWN_COLUMNS])
             more = ", …" if len(header) > _SHOWN_COLUMNS else ""
-            raise DataError(f"{name}, line 1: there is {number} column {column!r}; the columns are {there}{more}")
+            raise DataError(f"{name}, line 1: there is {number} column {column!r}; the columns are {names}{more}")
     ids = f"{columns['user']!r} and {columns['item']!r} not empty"
     numbers = " and ".join(repr(columns[role]) for role in ("rating", "timestamp") if role in columns)
     return Layout(
         separator,
-        tuple(meaning.get(column) for column in header),
+        tuple(roles.get(column) for column in header),
         f"{len(header)} fields separated by {separator!r}, {ids}" + (f", {numbers} numbers" if numbers else ""),
         has_text_ids=True,
         has_quotes=has_quotes,
@@ -174,20 +174,20 @@ def layout_by_names(
 
 
 def shown(line: bytes) -> str:
-    """Quote a line so that it is short and harmless on a terminal."""
+    """Quote a line, shortened and safe for a terminal."""
     text = line.removesuffix(b"\r").decode("utf-8", "backslashreplace")
     return repr(text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…")
 
 
 def _events(layout: Layout) -> re.Pattern[bytes]:
-    """Return a pattern of as many well-formed lines as there are."""
+    """Return a pattern that matches all consecutive well-formed lines."""
     separator = re.escape(layout.separator.encode())
     fields = {"user": _ID, "item": _ID, "rating": _DECIMAL, "timestamp": _WHOLE, None: rb"[^%b\0\r\n]*+" % separator}
     if layout.has_text_ids:
         fields |= dict.fromkeys(("user", "item"), rb"[^%b\0\r\n]++" % separator)
         fields |= dict.fromkeys(("rating", "timestamp"), _NUMBER)
     if layout.has_quotes:
-        # a quote opens only at the beginning of a field; (?!"(?!")): what it encloses is not empty
+        # a quote opens only at the beginning of a field; (?!"(?!")): the quoted text is not empty
         bare = rb'(?!")[^%b\0\r\n]' % separator
         enclosed = rb'"[^"\0]*+(?:""[^"\0]*+)*+"'
         enclosed_id = rb'"(?!"(?!"))[^"\0\r\n]*+(?:""[^"\0\r\n]*+)*+"'
@@ -198,19 +198,19 @@ def _events(layout: Layout) -> re.Pattern[bytes]:
 
 
 def _convert(events: bytes, layout: Layout, name: str, lines_before: int) -> EventChunk:
-    """Turn lines that are known to be well-formed into arrays."""
+    """Convert well-formed lines to arrays."""
     if layout.has_text_ids:
         _require_utf8(events, name, lines_before)
     if len(layout.separator) > 1:
         events = events.replace(layout.separator.encode(), b"\t")  # one byte, for pandas' C engine
-    id_type = object if layout.has_text_ids else np.int64  # not category, which makes numbers of what looks like them
+    id_type = object if layout.has_text_ids else np.int64  # category would convert text like numbers
     types = {"user": id_type, "item": id_type, "rating": np.float64}
     table = pd.read_csv(
         io.BytesIO(events),
         sep="\t" if len(layout.separator) > 1 else layout.separator,
         names=[column or f"ignored {position}" for position, column in enumerate(layout.columns)],
         usecols=[column for column in layout.columns if column],
-        dtype={column: types[column] for column in layout.columns if column in types},  # timestamps: int64 if they can
+        dtype={column: types[column] for column in layout.columns if column in types},  # timestamps: int64 if possible
         engine="c",
         low_memory=False,
         na_filter=False,

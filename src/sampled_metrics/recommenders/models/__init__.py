@@ -12,7 +12,6 @@ from sampled_metrics.recommenders.models.model import Arrays, Model
 from sampled_metrics.recommenders.models.random import RandomModel
 from sampled_metrics.recommenders.models.similarity import SimilarityModel
 from sampled_metrics.recommenders.models.sparse_similarity import SparseSimilarityModel
-from sampled_metrics.workflow.stage_files import read_npz
 
 __all__ = [
     "KINDS",
@@ -40,7 +39,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     Raises:
         DataError: the file is not a model, or is damaged.
     """
-    arrays = read_npz(path, _MODEL)
+    arrays = _files.read_npz(path, _MODEL)
     kind = _kind(path, arrays)
     try:
         return kind.from_arrays(arrays)
@@ -61,9 +60,10 @@ def ranking_memory(path: str | os.PathLike[str], shape: Shape, threads: int) -> 
     Raises:
         DataError: the file is not a model, or is damaged.
     """
-    kind = _kind(path, read_npz(path, _MODEL, only=("kind",)))
-    arrays = [(shape, dtype) for shape, dtype in _files.npz_headers(path).values() if shape]
-    return kind.least_memory(sum(math.prod(shape) * dtype.itemsize for shape, dtype in arrays), shape, threads)
+    kind = _kind(path, _files.read_npz(path, _MODEL, only=("kind",)))
+    headers = _files.npz_headers(path, _MODEL).values()
+    size = sum(math.prod(dimensions) * dtype.itemsize for dimensions, dtype in headers if dimensions)
+    return kind.least_memory(size, shape, threads)
 
 
 def _kind(path: str | os.PathLike[str], arrays: Arrays) -> type[Model]:
