@@ -1,14 +1,22 @@
-"""Put the parts of a rank table together."""
+"""Join the parts of a rank table."""
+
+from typing import Any
 
 from sampled_metrics import _files
 from sampled_metrics.data.split import read_split
 from sampled_metrics.ranking.ranking import gather
 from sampled_metrics.workflow.jobs import job
 
+
+def main(snakemake: Any) -> None:
+    """Write the rank table."""
+    parts = []
+    for path in snakemake.input.parts:
+        arrays = _files.read_npz(path, "a part of a rank table", ("users", "above", "tied"))
+        parts.append((arrays["users"], arrays["above"], arrays["tied"]))
+    gather(read_split(snakemake.input.split), parts).write(snakemake.output.ranks)
+
+
 if __name__ == "__main__":
     with job(snakemake.log[0]):
-        parts = []
-        for path in snakemake.input.parts:
-            arrays = _files.read_npz(path, "a part of a rank table", ("users", "above", "tied"))
-            parts.append((arrays["users"], arrays["above"], arrays["tied"]))
-        gather(read_split(snakemake.input.split), parts).write(snakemake.output.ranks)
+        main(snakemake)

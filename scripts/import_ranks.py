@@ -1,8 +1,16 @@
-"""Check ranks that another tool made, and bring them into the form that later stages read."""
+"""Check the ranks that another tool computed, and write them in the form that later stages read."""
+
+from typing import Any
 
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.workflow.jobs import job
 
+
+def main(snakemake: Any) -> None:
+    """Write the rank table."""
+    read_ranks(snakemake.input.ranks, snakemake.params.candidates).write(snakemake.output.ranks)
+
+
 if __name__ == "__main__":
     with job(snakemake.log[0]):
-        read_ranks(snakemake.input.ranks, snakemake.params.candidates).write(snakemake.output.ranks)
+        main(snakemake)

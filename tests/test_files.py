@@ -156,7 +156,7 @@ class TestContent:
 
 def test_shapes_and_types_of_an_npz_are_known_without_reading_it(tmp_path):
     _files.write_npz(tmp_path / "a.npz", many=np.zeros((3, 4), np.float32), text=np.array("kind"), none=np.empty(0))
-    assert _files.npz_headers(tmp_path / "a.npz") == {
+    assert _files.npz_headers(tmp_path / "a.npz", "a test") == {
         "many": ((3, 4), np.dtype(np.float32)),
         "text": ((), np.dtype("<U4")),
         "none": ((0,), np.dtype(np.float64)),
@@ -185,7 +185,11 @@ class TestReadNpz:
         _files.write_npz(tmp_path / "a.npz", x=np.arange(3000))
         content = (tmp_path / "a.npz").read_bytes()
         (tmp_path / "a.npz").write_bytes(content[: int(at * len(content))])
-        for read in (lambda path: _files.read_npz(path, "a test"), _files.npz_headers, read_shape):
+        for read in (
+            lambda path: _files.read_npz(path, "a test"),
+            lambda path: _files.npz_headers(path, "a test"),
+            read_shape,
+        ):
             with pytest.raises(DataError, match=r"a\.npz: is not .*, or is damaged"):
                 read(tmp_path / "a.npz")
 

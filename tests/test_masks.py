@@ -10,7 +10,7 @@ from sampled_metrics.estimators import estimator
 from sampled_metrics.estimators.many_relevant import correct_many
 from sampled_metrics.metrics.graded import mean_over_users, ndcg, padded
 from sampled_metrics.metrics.held_out import metric
-from sampled_metrics.ranking.ranking import rank_table_from_scores
+from sampled_metrics.ranking.scores import rank_table_from_scores
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.sampled_ranks import SampledRanks
 from sampled_metrics.sampling.unequal import hansen_hurwitz_rank, thin

@@ -115,8 +115,12 @@ def read_npz(
     return arrays
 
 
-def npz_headers(path: str | os.PathLike[str]) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+def npz_headers(path: str | os.PathLike[str], content: str) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
     """Return shape and type of the arrays of an npz file without reading the arrays.
+
+    Args:
+        path: the file.
+        content: what the file should hold, for messages, such as "a split".
 
     Raises:
         DataError: the file is damaged or not npz.
@@ -130,7 +134,7 @@ def npz_headers(path: str | os.PathLike[str]) -> dict[str, tuple[tuple[int, ...]
                     shape, _, kind = np.lib.format.read_array_header_1_0(array)
                     headers[name.removesuffix(".npy")] = shape, kind
     except _NPZ_ERRORS as error:
-        raise _damaged_npz(path, "an npz file", error) from None
+        raise _damaged_npz(path, content, error) from None
     return headers
 
 

@@ -167,9 +167,9 @@ class TestCounts:
     @pytest.mark.parametrize(
         ("held_out", "says"),
         [
-            ([2], "there are 1 held-out items"),
-            ([2, 4], "user 10: held-out item 4, of 4 items from 0"),
-            ([2, -1], "user 10: held-out item -1"),
+            ([2], r"held_out has shape \(1,\)"),
+            ([2, 4], "user 10: held_out must be an index of the 4 items, 0 to 3, not 4"),
+            ([2, -1], "user 10: held_out must be .*, not -1"),
             ([1, 1], "user 0: the held-out item is one of the user's training items"),
         ],
     )

@@ -20,9 +20,9 @@ from sampled_metrics.ranks.table import RankTable, read_ranks
 from sampled_metrics.recommenders.models import (
     FactorModel,
     Model,
-    SimilarityModel,
+    SparseSimilarityModel,
+    ranking_memory,
     read_model,
-    read_stored,
 )
 from sampled_metrics.workflow.stage_files import read_table
 
@@ -75,7 +75,7 @@ SPLIT = Split(TRAINING, np.array([2, 0, 1]), np.array(["ada", "ben", "cleo"]), n
 RANKS = RankTable(np.array(["a", "b", "c"]), np.array([9, 8, 9]), np.array([0, 3, 5]), np.array([0, 1, 2]))
 MODELS: dict[str, Model] = {
     "factors": FactorModel(np.arange(6.0).reshape(3, 2), np.arange(8.0).reshape(4, 2)),
-    "similarities": SimilarityModel(csr_array(np.eye(4) / 3)),
+    "similarities": SparseSimilarityModel(csr_array(np.eye(4) / 3)),
 }
 GROUPS = ["reading", "metric", "estimator"]
 ESTIMATES = (b"reading,metric,estimator,repetition,estimate\n", b"r,auc,e,0,.5\n", b"r,auc,e,1,.5\n", b",", b"1,0.5\n")
@@ -104,7 +104,9 @@ DAMAGED = {
     "a table of expectations": Target(pieces(*EXPECTED), check_expected, [EXPECTED[0], b"".join(EXPECTED[:3])]),
     "a split, damaged": damaged("split.npz", SPLIT.write, read_split, read_shape),
     **{
-        f"a model of {name}, damaged": damaged("model.npz", model.write, read_model, read_stored)
+        f"a model of {name}, damaged": damaged(
+            "model.npz", model.write, read_model, lambda path: ranking_memory(path, SPLIT.shape, 1)
+        )
         for name, model in MODELS.items()
     },
     "ranks in gzip, damaged": damaged("ranks.csv.gz", RANKS.write, read_ranks),

@@ -105,11 +105,15 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
         arrays(held_out_in_training),
         r"split\.npz: .*user 1: the held-out item is one of the user's training items",
     ),
-    "a held-out item of the split is none": (SPLIT, put("held_out", 4, 90), r"split\.npz: .*user 5: held-out item 90"),
+    "a held-out item of the split is none": (
+        SPLIT,
+        put("held_out", 4, 90),
+        r"split\.npz: .*user 5: held_out must be an index of the 90 items, 0 to 89, not 90",
+    ),
     "a held-out item of the split is lost": (
         SPLIT,
         arrays(lambda held: held.update(held_out=held["held_out"][:-1])),
-        r"split\.npz: .*there are 59 held-out items",
+        r"split\.npz: .*held_out has shape \(59,\)",
     ),
     "a training item of the split is none": (SPLIT, put("indices", 3, 2000), r"split\.npz: is not a split, or is dama"),
     "a training item of the split is there twice": (

@@ -18,7 +18,8 @@ from sampled_metrics.data import formats
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.split import Split, leave_last_out
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.ranking import rank_held_out, rank_table_from_scores
+from sampled_metrics.ranking.ranking import rank_held_out
+from sampled_metrics.ranking.scores import rank_table_from_scores
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.recommenders.models import FactorModel
 

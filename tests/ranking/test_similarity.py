@@ -4,20 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
+from ranked_by_argsort import by_argsort, rows, split_of
 
-from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking import ranking, similarity
-from sampled_metrics.ranking.rank_memory import least_memory
 from sampled_metrics.ranking.similarity import SimilarityCounter
-from sampled_metrics.recommenders.cosine import Weighting
-from sampled_metrics.recommenders.models import CosineModel, SimilarityModel, stored
-
-
-def split_of(training, held_out):
-    users, items = training.shape
-    return Split(csr_array(training.astype(float)), np.array(held_out), 100 + np.arange(users), np.arange(items))
+from sampled_metrics.recommenders.cosine import ROW_BYTES, Weighting
+from sampled_metrics.recommenders.models import CosineModel, SimilarityModel
 
 
 def case(seed, users, items):
@@ -46,27 +39,13 @@ def plain_scores(training, weighting):
     return scores
 
 
-def by_argsort(scores, training, held_out):
-    """Above and tied from each user's candidates in sorted order."""
-    found = []
-    for user, held in enumerate(held_out):
-        order = np.sort(scores[user][~training[user]])[::-1]
-        above = int(np.flatnonzero(order == scores[user, held])[0])
-        found.append((above, int((order == scores[user, held]).sum()) - 1))
-    return found
-
-
-def rows(table):
-    return list(zip(table.above.tolist(), table.tied.tolist(), strict=True))
-
-
 weightings = st.sampled_from(
     [Weighting(q, own, norm, False) for q in (1, 3) for own in (0, 1) for norm in ("l2", "none")]
 )
 
 
 class TestCosines:
-    @settings(deadline=None, max_examples=80)
+    @settings(deadline=None, max_examples=50)
     @given(
         st.integers(0, 2**32 - 1),
         st.integers(1, 20),
@@ -77,14 +56,16 @@ class TestCosines:
         st.sampled_from([0, 500, 1e9]),
     )
     def test_counts_are_those_of_an_argsort_to_the_bit_of_the_scores(
-        self, seed, users, items, weighting, rows_made, width, room
+        self, seed, users, items, weighting, rows_made, width, kept_bytes
     ):
         training, held_out = case(seed, users, items)
         split = split_of(training, held_out)
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(similarity, "USERS", 7)
-            counter = ranking._similarity_counter(CosineModel(weighting), split, width, rows_made, room)
-            above, tied = counter.count_all(np.arange(users), 1, lambda blocks: blocks)
+            patched.setattr(similarity, "WIDTHS", (width,))
+            spare = kept_bytes + (rows_made - 1) * ROW_BYTES * items
+            counter = CosineModel(weighting).counter(split, precision="float64", threads=1, spare=spare)
+            above, tied = counter.count(counter.blocks, 1, lambda steps: steps)
         wanted = by_argsort(plain_scores(training, weighting), training, held_out)
         assert list(zip(above.tolist(), tied.tolist(), strict=True)) == wanted
 
@@ -94,7 +75,7 @@ class TestCosines:
         one = rows(ranking.rank_held_out(model, split))
         monkeypatch.setattr(similarity, "TOGETHER", 50)
         for threads in (1, 3):
-            least = -(-least_memory(stored(model), split.shape, threads) // 2**20)
+            least = -(-model.least_memory(0, split.shape, threads) // 2**20)
             for memory in (least, least + 1, 1000):
                 ranked = ranking.rank_held_out(model, split, threads=threads, memory=memory)
                 assert rows(ranked) == one
@@ -104,32 +85,20 @@ class TestCosines:
                 ]
                 assert rows(ranking.gather(split, parts)) == one
 
-    def test_without_room_nothing_is_kept_between_the_passes_and_with_room_nothing_is_made_twice(self):
+    def test_without_memory_nothing_is_kept_between_the_passes_and_with_enough_nothing_is_computed_twice(self):
         training, held_out = case(5, 60, 40)
         split = split_of(training, held_out)
         similar = np.random.default_rng(0).random((40, 40))
-        for room, made in ((0, 10), (8 * 40 * 8 * 2, 8), (np.inf, 5)):
+        for kept_bytes, made in ((0, 10), (8 * 40 * 8 * 2, 8), (np.inf, 5)):
             asked = []
 
             def columns(items, asked=asked):
                 asked.append(items)
                 return np.ascontiguousarray(similar[:, items])
 
-            counter = SimilarityCounter(columns, split.training, held_out, split.user_ids, width=8, room=room)
-            counter.count_all(np.arange(60), 1, lambda blocks: blocks)
+            counter = SimilarityCounter(columns, split, width=8, kept_bytes=kept_bytes)
+            counter.count(counter.blocks, 1, lambda steps: steps)
             assert len(asked) == made
-
-    def test_events_in_no_order_count_the_same(self):
-        training, held_out = case(6, 40, 30)
-        split = split_of(training, held_out)
-        model = CosineModel(Weighting(1, True, "l2", False))
-        one = rows(ranking.rank_held_out(model, split))
-        for start, end in zip(split.training.indptr[:-1], split.training.indptr[1:], strict=True):
-            split.training.indices[start:end] = split.training.indices[start:end][::-1].copy()
-        split.training.has_sorted_indices = False
-        found = rows(ranking.rank_held_out(model, split))
-        assert min(tied for _, tied in found) >= 0
-        assert found == one
 
     def test_too_little_memory_is_refused_with_what_would_do(self):
         training, held_out = case(7, 40, 30)
@@ -145,15 +114,15 @@ class TestCosines:
 
 
 class TestStored:
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=30)
     @given(st.integers(0, 2**32 - 1), st.integers(1, 20), st.integers(1, 30), st.sampled_from([1, 5, 64]))
     def test_counts_are_those_of_an_argsort(self, seed, users, items, width):
         training, held_out = case(seed, users, items)
-        similarity = np.random.default_rng(seed).integers(-2, 3, (items, items)).astype(float)
+        similar = np.random.default_rng(seed).integers(-2, 3, (items, items)).astype(float)
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("sampled_metrics.ranking.rank_memory.WIDTHS", (width,))
-            table = ranking.rank_held_out(SimilarityModel(similarity), split_of(training, held_out))
-        assert rows(table) == by_argsort(training @ similarity, training, held_out)
+            patched.setattr(similarity, "WIDTHS", (width,))
+            table = ranking.rank_held_out(SimilarityModel(similar), split_of(training, held_out))
+        assert rows(table) == by_argsort(training @ similar, training, held_out)
 
 
 class TestRefusals:

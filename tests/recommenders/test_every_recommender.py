@@ -15,7 +15,8 @@ from two_groups import SIZES, two_groups
 from sampled_metrics.data.split import Split
 from sampled_metrics.ranking.ranking import rank_held_out
 from sampled_metrics.ranks.table import RankTable
-from sampled_metrics.recommenders import RECOMMENDERS, Model, config_schema, read_model, recommender
+from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender
+from sampled_metrics.recommenders.models import Model, read_model
 from sampled_metrics.workflow.seeds import stream
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -66,9 +67,8 @@ def train(entry: dict[str, Any], split: Split) -> Model:
     return recommender(entry).fit(split.training, stream(1, "train"))
 
 
-@pytest.mark.parametrize("kind", RECOMMENDERS)
-def test_has_an_entry_here(kind: str) -> None:
-    assert kind in {entry["type"] for entry in ENTRIES.values()}, f"add an entry of type {kind} to ENTRIES"
+def test_every_type_that_can_be_trained_has_an_entry_here() -> None:
+    assert {entry["type"] for entry in ENTRIES.values()} == RECOMMENDERS.keys() - {"ranks"}, "add an entry to ENTRIES"
 
 
 @every_entry
@@ -171,7 +171,6 @@ def test_two_processes_give_the_same_bytes_whatever_their_threads(tmp_path) -> N
 
     one = hashes("1")
     assert len(set(one.splitlines())) == len(ENTRIES)
-    assert hashes("1") == one
     assert hashes("2") == one
 
 

@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.ranking.memory import MEGABYTE, Shape
-from sampled_metrics.recommenders import cosine, item_cf
+from sampled_metrics.ranking.memory import MEGABYTE
+from sampled_metrics.recommenders import cosine
 from sampled_metrics.recommenders.cosine import Interactions, Weighting
 from sampled_metrics.recommenders.item_cf import ItemCF
-from sampled_metrics.recommenders.models import CosineModel, SimilarityModel
+from sampled_metrics.recommenders.models import CosineModel, SparseSimilarityModel
 from sampled_metrics.recommenders.neighbours import near_items, nearest
 
 # 4 users. Item 0 has users 0-3, item 1 has 0, item 2 has 0 and 1, item 3 has nobody, item 4 has 3.
@@ -287,7 +288,12 @@ class TestMemory:
         ) as no:
             ItemCF(1, neighbours=3).fit(training, None, memory=10)
         enough = int(str(no.value).split()[3])
-        assert isinstance(ItemCF(1, neighbours=3).fit(training, None, memory=enough), SimilarityModel)
+        assert isinstance(ItemCF(1, neighbours=3).fit(training, None, memory=enough), SparseSimilarityModel)
         with pytest.raises(ConfigError):
             ItemCF(1, neighbours=3).fit(training, None, memory=enough - 1)
-        assert item_cf.ItemCF(1).least_memory(Shape(0, 0, 0)) >= 100 * MEGABYTE  # Python and its libraries
+        assert ItemCF(1).least_memory(Shape(0, 0, 0)) >= 100 * MEGABYTE  # Python and its libraries
+
+    def test_a_cluster_is_asked_for_no_more_than_the_budget(self):
+        shape = Shape(1000, 40_000, 10_000)
+        assert ItemCF(1, neighbours=10).training_memory(shape, 10**6) > 700 * MEGABYTE + 64 * 40_000 * 11
+        assert ItemCF(1, neighbours=10).training_memory(shape, 600) == 600 * MEGABYTE

@@ -1,69 +1,135 @@
-"""Trained recommenders are read back as they were written, and nothing else is read as one."""
+"""Trained recommenders are read back as they were written, and files and numbers that are none are refused."""
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, random_array
+from scipy.sparse import csr_array, eye_array, random_array
+from two_groups import two_groups
 
 from sampled_metrics import _files
+from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.memory import BASE, MEGABYTE
 from sampled_metrics.recommenders.cosine import Weighting
 from sampled_metrics.recommenders.models import (
+    KINDS,
     CosineModel,
     FactorModel,
+    RandomModel,
     SimilarityModel,
+    SparseSimilarityModel,
+    ranking_memory,
     read_model,
-    read_stored,
-    stored,
 )
 
 RNG = np.random.default_rng(3)
-TRAINING = csr_array((RNG.random((5, 7)) < 0.4).astype(float))
+SPLIT = two_groups()  # 14 users, 14 items
+ONES = np.ones((14, 2))
 MODELS = {
-    "factors": FactorModel(RNG.normal(size=(5, 2)), RNG.normal(size=(7, 2))),
-    "dense similarity": SimilarityModel(RNG.random((7, 7))),
-    "sparse similarity": SimilarityModel(csr_array(random_array((7, 7), density=0.2, rng=RNG))),
-    "sparse similarity without entries": SimilarityModel(csr_array((7, 7))),
+    "factors": FactorModel(RNG.normal(size=(14, 2)), RNG.normal(size=(14, 2))),
+    "dense similarity": SimilarityModel(RNG.random((14, 14))),
+    "sparse similarity": SparseSimilarityModel(csr_array(random_array((14, 14), density=0.2, rng=RNG))),
+    "sparse similarity without entries": SparseSimilarityModel(csr_array((14, 14))),
     "cosine": CosineModel(Weighting(3, False, "l1", True)),
+    "random": RandomModel(2**64 - 1),
 }
+SHAPE = Shape(1000, 500, 20_000)
 
 
-@pytest.mark.parametrize("name", MODELS)
-class TestRoundTrip:
-    def test_scores_the_same(self, tmp_path, name):
-        MODELS[name].write(tmp_path / "model.npz")
-        again = read_model(tmp_path / "model.npz")
-        assert type(again) is type(MODELS[name])
-        everything = TRAINING, slice(0, 5), slice(0, 7)
-        assert (again.scores(*everything) == MODELS[name].scores(*everything)).all()
-
-    def test_kind_and_size_are_known_before_it_is_read(self, tmp_path, name):
-        MODELS[name].write(tmp_path / "model.npz")
-        found = read_stored(tmp_path / "model.npz")
-        assert found == stored(MODELS[name])
-        assert found.kind == " ".join(name.removeprefix("dense ").split()[:2])
-
-    def test_is_the_same_bytes_twice(self, tmp_path, name):
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+class TestEvery:
+    def test_is_read_as_it_was_written_and_written_as_the_same_bytes_twice(self, tmp_path, model):
         for path in (tmp_path / "1.npz", tmp_path / "2.npz"):
-            MODELS[name].write(path)
+            model.write(path)
         assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
+        again = read_model(tmp_path / "1.npz")
+        assert type(again) is type(model)
+        everything = SPLIT.training, slice(0, 14), slice(0, 14)
+        assert (again.scores(*everything) == model.scores(*everything)).all()
 
-    def test_a_block_is_that_part_of_all_scores(self, tmp_path, name):
-        every = MODELS[name].scores(TRAINING, slice(0, 5), slice(0, 7))
-        assert every.shape == (5, 7)
-        np.testing.assert_allclose(MODELS[name].scores(TRAINING, slice(1, 3), slice(2, 6)), every[1:3, 2:6], atol=1e-15)
+    def test_memory_of_ranking_is_known_before_the_model_is_read(self, tmp_path, model):
+        model.write(tmp_path / "model.npz")
+        for threads in (1, 3):
+            assert ranking_memory(tmp_path / "model.npz", SHAPE, threads) == model.least_memory(
+                model.size, SHAPE, threads
+            )
+
+    def test_fits_its_split(self, model):
+        model.check(SPLIT, "X")
+
+    def test_a_block_is_that_part_of_all_scores(self, model):
+        every = model.scores(SPLIT.training, slice(0, 14), slice(0, 14))
+        assert every.shape == (14, 14)
+        block = model.scores(SPLIT.training, slice(1, 3), slice(2, 6))
+        np.testing.assert_allclose(block, every[1:3, 2:6], atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_memory_of_ranking_grows_with_model_events_and_threads(kind):
+    least = kind.least_memory(10**6, SHAPE, 1)
+    stores_arrays = kind not in (CosineModel, RandomModel)
+    assert least > BASE + 12 * SHAPE.events + 10**6 * stores_arrays
+    assert kind.least_memory(10**7, SHAPE, 1) >= least + 9 * 10**6 * stores_arrays
+    assert kind.least_memory(10**6, SHAPE._replace(events=10**6), 1) > least
+    assert kind.least_memory(10**6, SHAPE, 2) > least
+
+
+def test_memory_of_ranking_by_factors_by_hand():
+    model = FactorModel(np.zeros((1000, 4)), np.zeros((500, 4)))
+    assert model.size == 8 * 4 * 1500
+    least = model.least_memory(model.size, SHAPE, 1)
+    assert least == BASE + 12 * 20_000 + 64 * 1000 + 32 * 500 + 3 * 8 * 4 * 1500 + 16 * MEGABYTE
 
 
 class TestRefuses:
     @pytest.mark.parametrize("arrays", [{"x": np.arange(3)}, {"kind": np.array("tree")}], ids=["no kind", "other kind"])
-    def test_another_npz(self, tmp_path, arrays):
+    @pytest.mark.parametrize("read", [read_model, lambda path: ranking_memory(path, SHAPE, 1)], ids=["model", "memory"])
+    def test_another_npz(self, tmp_path, arrays, read):
         _files.write_npz(tmp_path / "other.npz", **arrays)
         with pytest.raises(DataError, match=r"other\.npz: is not a model of this project"):
-            read_model(tmp_path / "other.npz")
-        with pytest.raises(DataError, match=r"other\.npz: is not a model of this project"):
-            read_stored(tmp_path / "other.npz")
+            read(tmp_path / "other.npz")
 
     @pytest.mark.parametrize("content", [b"", b"user,above\n"], ids=["empty", "text"])
     def test_another_file(self, tmp_path, content):
         (tmp_path / "model.npz").write_bytes(content)
         with pytest.raises(DataError, match=r"model\.npz"):
             read_model(tmp_path / "model.npz")
+
+    @pytest.mark.parametrize(
+        ("arrays", "says"),
+        [
+            ({"kind": "factors", "user_factors": ONES}, "is not a model of this project: lacks item_factors"),
+            ({"kind": "random", "key": np.arange(2)}, "is not a model of this project, or is damaged"),
+            (
+                {"kind": "sparse similarity", "data": ONES[0], "indices": np.arange(2), "indptr": np.arange(5)},
+                "is not a model of this project, or is damaged",
+            ),
+        ],
+    )
+    def test_arrays_that_make_no_model(self, tmp_path, arrays, says):
+        _files.write_npz(tmp_path / "model.npz", **{name: np.asarray(array) for name, array in arrays.items()})
+        with pytest.raises(DataError, match=rf"model\.npz: {says}"):
+            read_model(tmp_path / "model.npz")
+
+
+def with_one(value):
+    factors = ONES.copy()
+    factors[4, 1] = value
+    return factors
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (FactorModel(with_one(np.nan), ONES), "X: the factors of user 5 of 14 are not finite numbers"),
+        (FactorModel(ONES, with_one(-np.inf)), "X: the factors of item 5 of 14 are not finite numbers"),
+        (FactorModel(ONES[1:], ONES), r"X: has factors of shape \(13, 2\) for 14 users"),
+        (FactorModel(ONES, ONES.ravel()), r"X: has factors of shape \(28,\) for 14 items"),
+        (FactorModel(ONES, ONES[:, :1]), "X: the factors of users and items differ in length, 2 and 1"),
+        (SimilarityModel(np.eye(13)), r"X: has similarities of shape \(13, 13\), not \(14, 14\)"),
+        (SimilarityModel(np.eye(14) * np.nan), "X: has similarities that are not finite numbers"),
+        (SparseSimilarityModel(csr_array(eye_array(14)) * np.inf), "X: has similarities that are not finite numbers"),
+    ],
+)
+def test_a_model_that_does_not_fit_its_split_is_refused(model, says):
+    with pytest.raises(DataError, match=says):
+        model.check(SPLIT, "X")

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
+from scipy.sparse import csr_array
 
+from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender
 from sampled_metrics.recommenders.cosine import ROW_NORMS
@@ -40,23 +42,36 @@ def test_an_error_names_the_type_and_the_parameter(entry, names):
 
 
 @pytest.mark.parametrize("kind", RECOMMENDERS)
-class TestSchema:
-    def test_is_a_schema(self, kind):
-        Draft202012Validator.check_schema(config_schema(RECOMMENDERS[kind]))
+def test_the_schema_describes_every_parameter_allows_its_default_and_refuses_others(kind):
+    schema = config_schema(RECOMMENDERS[kind])
+    Draft202012Validator.check_schema(schema)
+    assert schema["additionalProperties"] is False
+    for each in schema["properties"].values():
+        assert each["description"]
+        if "default" in each:
+            Draft202012Validator(each).validate(each["default"])
+    schema["properties"]["mine"] = {}  # the caller's own
+    assert "mine" not in config_schema(RECOMMENDERS[kind])["properties"]
 
-    def test_describes_every_parameter_and_refuses_others(self, kind):
-        schema = config_schema(RECOMMENDERS[kind])
-        assert schema["additionalProperties"] is False
-        assert all(each["description"] for each in schema["properties"].values())
 
-    def test_defaults_are_allowed_by_their_own_schema(self, kind):
-        for each in config_schema(RECOMMENDERS[kind])["properties"].values():
-            if "default" in each:
-                Draft202012Validator(each).validate(each["default"])
+def test_precomputed_ranks_cannot_be_trained():
+    with pytest.raises(ConfigError, match=r"^precomputed ranks \(type ranks\) cannot be trained$"):
+        recommender({"type": "ranks", "path": "ranks.csv"}).fit(csr_array((2, 2)), np.random.default_rng(0))
 
-    def test_is_the_callers_own(self, kind):
-        config_schema(RECOMMENDERS[kind])["properties"]["mine"] = {}
-        assert "mine" not in config_schema(RECOMMENDERS[kind])["properties"]
+
+@pytest.mark.parametrize(
+    ("entry", "numbers"),
+    [
+        ({"type": "ials", **FACTORS}, 16 * (10_000 + 5000)),
+        ({"type": "implicit", "model": "als", "options": {"factors": 200}}, 200 * (10_000 + 5000)),
+        ({"type": "implicit", "model": "cosine"}, 128 * (10_000 + 5000)),
+        ({"type": "ease", "regularization": 1}, 5000**2),
+        ({"type": "popularity"}, 128 * (10_000 + 5000)),
+    ],
+)
+def test_memory_to_reserve_is_that_of_the_events_and_four_times_the_model(entry, numbers):
+    reserved = recommender(entry).training_memory(Shape(10_000, 5000, 10**6), 1000)
+    assert reserved == 700 * 2**20 + 200 * 10**6 + 4 * 8 * numbers
 
 
 def test_what_has_no_default_is_required():

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sampled_metrics.recommenders import TYPES, config_schema
+from sampled_metrics.recommenders import RECOMMENDERS, config_schema
 from sampled_metrics.workflow.config import complete
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,9 +31,9 @@ def test_every_key_is_described(key: str) -> None:
     assert len(properties(SCHEMA)[key].get("description", "")) > 2
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", RECOMMENDERS)
 def test_every_parameter_of_a_recommender_is_described(kind: str) -> None:
-    for name, below in properties(config_schema(TYPES[kind])).items():
+    for name, below in properties(config_schema(RECOMMENDERS[kind])).items():
         assert len(below.get("description", "")) > 2, name
 
 

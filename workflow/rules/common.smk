@@ -39,6 +39,8 @@ from sampled_metrics.workflow.config import (
 )
 from sampled_metrics.workflow.config_files import read_config, require_modest
 from sampled_metrics.data import download, formats
+from sampled_metrics.data.split import Shape
+from sampled_metrics.recommenders import recommender
 from sampled_metrics.workflow.fingerprint import fingerprint
 from sampled_metrics.data.reading import files_beside
 from sampled_metrics.workflow.code_dependencies import library_files
@@ -123,77 +125,68 @@ def each_recommender(path):
     return expand(path, recommender=config["recommenders"], allow_missing=True)
 
 
-# What a job asks a cluster for: several times what results/benchmarks/ has shown, and more with each retry. Not a reason to
-# run anything again, and no limit to a run on one machine.
+# What a job asks a cluster for: several times what results/benchmarks/ shows, and more with each retry. A change of it runs
+# nothing again, and it does not limit a run on one machine.
 
 
 def data_mb(input):
-    """MB of a job's input but for code, once it is there; snakemake waits for what is not (input.size_mb warns of that)."""
+    """MB of a job's input without code. Snakemake waits for input that is not there yet (input.size_mb warns of it)."""
     data = set(input) - set(input.get("code", []))
     return sum(map(os.path.getsize, data)) / 2**20
 
 
 def memory(per_mb=0):
-    """MB of memory: what Python and its libraries take, and so many for each MB of data."""
+    """MB of memory: Python and its libraries, and per_mb for each MB of data."""
     return lambda wildcards, input, attempt: attempt * (
         1000 + math.ceil(per_mb * data_mb(input))
     )
 
 
 def minutes(per_mb=0):
-    """Minutes: the start of a job on a slow file system, and so many for each MB of data."""
+    """Minutes: the start of a job on a slow file system, and per_mb for each MB of data."""
     return lambda wildcards, input, attempt: attempt * (
         10 + math.ceil(per_mb * data_mb(input))
     )
 
 
-def size_of(split):
-    """Users, items and training events of a split; snakemake takes a split that is not there for one yet to be made."""
+def shape(split):
+    """The size of a split; of FileNotFoundError, snakemake concludes that the split is yet to be made."""
     try:
         facts = json.loads(
             Path(split).with_name("dataset.json").read_text(encoding="utf-8")
         )
     except FileNotFoundError as error:
         raise FileNotFoundError(error.errno, error.strerror, str(split)) from None
-    return facts["users"], facts["items"], facts["training_events"]
+    return Shape(facts["users"], facts["items"], facts["training_events"])
 
 
-def within_budget(megabytes):
-    """MB of a job that keeps the budget of config: no more than that, and what snakemake takes beside the script."""
-    return 300 + min(math.ceil(megabytes), config["ranking"]["memory"])
+SNAKEMAKE_MB = 300  # what snakemake takes beside the script
 
 
 def train_memory(wildcards, input, attempt):
-    """MB: four matrices of item by item, or of factors, and the events; item-cf keeps its budget."""
-    users, items, events = size_of(input.split)
-    entry = config["recommenders"][wildcards.recommender]
-    if entry["type"] == "item-cf":
-        near = max(entry["neighbours"] or 0, entry["neighbours_prime"] or 0)
-        kept = 64 * items * min(items, near + 1)
-        return attempt * within_budget(700 + (100 * events + kept) / 1e6)
-    factors = {**entry, **(entry.get("options") or {})}.get("factors", 128)
-    numbers = 4 * (items**2 if entry["type"] == "ease" else (users + items) * factors)
-    return attempt * (1000 + math.ceil((8 * numbers + 200 * events) / 1e6))
+    """MB that the recommender asks for."""
+    chosen = recommender(config["recommenders"][wildcards.recommender])
+    needed = chosen.training_memory(shape(input.split), config["ranking"]["memory"])
+    return attempt * (SNAKEMAKE_MB + math.ceil(needed / 1e6))
 
 
 def rank_memory(wildcards, input, attempt):
-    """MB: the model twice, the events, and the similarities of item-cf, but no more than the budget."""
-    _, items, events = size_of(input.split)
-    of_item_cf = config["recommenders"][wildcards.recommender]["type"] == "item-cf"
-    similarities = 8 * items**2 if of_item_cf else 0
-    held = 2 * data_mb(input) + (100 * events + similarities) / 1e6
-    return attempt * within_budget(700 + 150 * config["ranking"]["threads"] + held)
+    """MB: the model twice, the events, and similarities of all items to all, but no more than the budget."""
+    _, items, events = shape(input.split)
+    held = 2 * data_mb(input) + (100 * events + 8 * items**2) / 1e6
+    needed = math.ceil(700 + 150 * config["ranking"]["threads"] + held)
+    return attempt * (SNAKEMAKE_MB + min(needed, config["ranking"]["memory"]))
 
 
 def train_minutes(wildcards, input, attempt):
-    """Minutes: by events, as factors take, and by pairs of items, as similarities take."""
-    _, items, events = size_of(input.split)
+    """Minutes: by events, for factors, and by pairs of items, for similarities."""
+    _, items, events = shape(input.split)
     return attempt * (10 + math.ceil(events / 1e5 + items**2 / 1e7))
 
 
 def rank_minutes(wildcards, input, attempt):
     """Minutes: by pairs of a user and an item."""
-    users, items, _ = size_of(input.split)
+    users, items, _ = shape(input.split)
     return attempt * (10 + math.ceil(users * items / 1e8))
 
 

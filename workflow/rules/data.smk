@@ -1,4 +1,4 @@
-# Needs: a dataset's archive, from the network or the user's own copy. Makes: the split, and facts about the dataset.
+# Needs: a dataset's archive, from the network or a copy of the user's. Makes: the split, and facts about the dataset.
 
 
 localrules:
@@ -52,8 +52,8 @@ rule split:
             for key, value in config["datasets"][wildcards.dataset].items()
             if key != "ranks"
         },
-        # so that any other file in place of the user's own is noticed, an older one, too; snakemake takes what is a
-        # function of the input for no reason to run again
+        # notices any other file in place of the user's own, even an older one; snakemake would not run again for a
+        # function of the input
         fingerprints=lambda wildcards: fingerprints(
             config["datasets"][wildcards.dataset]["path"], *beside_archive(wildcards)
         ),

@@ -1,18 +1,37 @@
-# Needs: a dataset's split and a trained model, or ranks that another tool made. Makes: the rank table, all that later stages
-# need. On a cluster the users may be scattered over jobs; the table that is gathered is the same to the byte.
+# Needs: a dataset's split and a trained model, or ranks that another tool computed. Makes: the rank table, which is all that
+# later stages need. On a cluster the users may be scattered over jobs; the gathered table is the same to the byte.
 
 
 scattergather:
     users=config["ranking"]["scatter"],
 
 
+rule rank_part:
+    input:
+        split="results/{dataset}/split.npz",
+        model="results/{dataset}/models/{recommender}.npz",
+        code=code("rank.py"),
+    output:
+        part=temp("results/{dataset}/ranks/parts/{recommender}-{scatteritem}.npz"),
+    log:
+        "results/logs/{dataset}/rank-{recommender}-{scatteritem}.log",
+    benchmark:
+        "results/benchmarks/{dataset}/rank-{recommender}-{scatteritem}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: config["ranking"]["threads"]
+    resources:
+        mem_mb=rank_memory,
+        runtime=rank_minutes,
+    params:
+        precision=config["ranking"]["precision"],
+    script:
+        "../../scripts/rank.py"
+
+
 if config["ranking"]["scatter"] == 1:
 
-    rule rank:
-        input:
-            split="results/{dataset}/split.npz",
-            model="results/{dataset}/models/{recommender}.npz",
-            code=code("rank.py"),
+    use rule rank_part as rank with:
         output:
             ranks="results/{dataset}/ranks/{recommender}.csv.gz",
         log:
@@ -21,40 +40,8 @@ if config["ranking"]["scatter"] == 1:
             "results/benchmarks/{dataset}/rank-{recommender}.tsv"
         wildcard_constraints:
             dataset=datasets_where(made=False),
-        conda:
-            "../../envs/environment.yaml"
-        threads: config["ranking"]["threads"]
-        resources:
-            mem_mb=rank_memory,
-            runtime=rank_minutes,
-        params:
-            precision=config["ranking"]["precision"],
-        script:
-            "../../scripts/rank.py"
 
 else:
-
-    rule rank_part:
-        input:
-            split="results/{dataset}/split.npz",
-            model="results/{dataset}/models/{recommender}.npz",
-            code=code("rank_part.py"),
-        output:
-            part=temp("results/{dataset}/ranks/parts/{recommender}-{scatteritem}.npz"),
-        log:
-            "results/logs/{dataset}/rank-{recommender}-{scatteritem}.log",
-        benchmark:
-            "results/benchmarks/{dataset}/rank-{recommender}-{scatteritem}.tsv"
-        conda:
-            "../../envs/environment.yaml"
-        threads: config["ranking"]["threads"]
-        resources:
-            mem_mb=rank_memory,
-            runtime=rank_minutes,
-        params:
-            precision=config["ranking"]["precision"],
-        script:
-            "../../scripts/rank_part.py"
 
     rule rank:
         input:
@@ -102,7 +89,7 @@ rule import_ranks:
         mem_mb=memory(per_mb=200),
         runtime=minutes(per_mb=1),
     params:
-        # not a function of the input, which snakemake takes for no reason to run again
+        # not a function of the input, for which snakemake would not run again
         fingerprints=lambda wildcards: fingerprints(
             PRECOMPUTED[wildcards.dataset, wildcards.recommender].file(
                 wildcards.dataset

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +13,23 @@ from sampled_metrics import _files
 from sampled_metrics._arrays import Ints
 from sampled_metrics.data.events import Events, pair_numbers
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.memory import Shape
 
 TIE_ORDER: dict[str, Callable[[Ints, int, np.random.Generator], Ints]] = {
     "first": lambda positions, events, rng: -positions,
     "last": lambda positions, events, rng: positions,
     "random": lambda positions, events, rng: rng.permutation(events)[positions],
 }
-"""Among a user's events that share the latest time, which one is the last: a key, the greatest of which is held out.
+"""Which of a user's events at the latest time counts as the last: the one with the greatest key.
 
-The key is a function of where the events stand in the file, of how many the file has, and of a random stream."""
+The key is a function of the events' places in the file, of the number of events in the file, and of a random stream."""
+
+
+class Shape(NamedTuple):
+    """The size of a split: numbers of users, items and training events."""
+
+    users: int
+    items: int
+    events: int
 
 
 @dataclass(frozen=True)
@@ -44,15 +52,18 @@ class Split:
         users, items = self.training.shape
         if not (self.held_out.shape == (users,) == self.user_ids.shape and self.item_ids.shape == (items,)):
             raise DataError(
-                f"training has {users} users and {items} items, but there are {len(self.held_out)} held-out items, "
-                f"{len(self.user_ids)} ids of users and {len(self.item_ids)} of items"
+                f"training has {users} users and {items} items, but held_out has shape {self.held_out.shape}, "
+                f"user_ids {self.user_ids.shape} and item_ids {self.item_ids.shape}"
             )
         wrong = (self.held_out < 0) | (self.held_out >= items)
         if wrong.any():
             at = int(np.argmax(wrong))
-            raise DataError(f"user {self.user_ids[at]}: held-out item {self.held_out[at]}, of {items} items from 0")
+            raise DataError(
+                f"user {self.user_ids[at]}: held_out must be an index of the {items} items, 0 to {items - 1}, "
+                f"not {self.held_out[at]}"
+            )
         if not self.training.has_canonical_format:
-            raise DataError("a user's training items are not there once each, in ascending order")
+            raise DataError("a user's training items are repeated, or not in ascending order")
         row = np.repeat(np.arange(users), np.diff(self.training.indptr))
         both = row[self.training.indices == self.held_out[row]]
         if len(both):
@@ -60,12 +71,12 @@ class Split:
 
     @property
     def candidates(self) -> Ints:
-        """(users,) n_u: all items less the user's training items. The held-out item counts."""
+        """(users,) n_u: the number of items minus the user's training items. The held-out item counts."""
         return self.training.shape[1] - np.diff(self.training.indptr).astype(np.int64)
 
     @property
     def shape(self) -> Shape:
-        """How many users, items and training events there are."""
+        """Numbers of users, items and training events."""
         users, items = self.training.shape
         return Shape(users, items, self.training.nnz)
 
@@ -85,7 +96,7 @@ def read_split(path: str | os.PathLike[str]) -> Split:
     """Read what `Split.write` wrote.
 
     Raises:
-        DataError: the file is not that, or is damaged.
+        DataError: the file is not a split, or is damaged.
     """
     arrays = _files.read_npz(path, "a split", ("indptr", "indices", "held_out", "user_ids", "item_ids"))
     shape = (len(arrays["user_ids"]), len(arrays["item_ids"]))
@@ -99,8 +110,12 @@ def read_split(path: str | os.PathLike[str]) -> Split:
 
 
 def read_shape(path: str | os.PathLike[str]) -> Shape:
-    """Read the size of what `Split.write` wrote, and nothing else."""
-    headers = _files.npz_headers(path)
+    """Read the size of what `Split.write` wrote, without reading the arrays.
+
+    Raises:
+        DataError: the file is not a split, or is damaged.
+    """
+    headers = _files.npz_headers(path, "a split")
     try:
         (users,), (items,), (events,) = (headers[name][0] for name in ("user_ids", "item_ids", "indices"))
     except (KeyError, ValueError):
@@ -109,7 +124,7 @@ def read_shape(path: str | os.PathLike[str]) -> Shape:
 
 
 def leave_last_out(events: Events, ties: str, rng: np.random.Generator) -> Split:
-    """Hold the last event of every user out. Users with a single event are left out: nothing would train.
+    """Hold out the last event of every user. Users with a single event are left out: they have nothing to train on.
 
     Args:
         events: at most one event for a (user, item) pair.
@@ -117,7 +132,7 @@ def leave_last_out(events: Events, ties: str, rng: np.random.Generator) -> Split
         rng: the random stream, for random ties.
 
     Raises:
-        ConfigError: there is no such tie rule, or the events have no timestamps.
+        ConfigError: the tie rule is unknown, or the events have no timestamps.
         DataError: every user has a single event.
     """
     if ties not in TIE_ORDER:
@@ -131,21 +146,21 @@ def leave_last_out(events: Events, ties: str, rng: np.random.Generator) -> Split
 
 
 def leave_random_out(events: Events, rng: np.random.Generator) -> Split:
-    """Hold one event of every user out, each equally likely; arguments and errors as in `leave_last_out`."""
+    """Hold out one event of every user, each equally likely; arguments and errors as of `leave_last_out`."""
     latest = _latest(events, rng.permutation(len(events)))
     return _hold_out(events, latest, np.zeros(len(latest)))
 
 
 def _latest(events: Events, times: NDArray[np.generic]) -> Ints:
-    """Return which events are at the latest time of their user, ascending; several where they share it."""
+    """Return the indices, ascending, of all events at the latest time of their user."""
     latest = np.empty(len(events.user_ids), dtype=times.dtype)
-    latest[events.users] = times  # any one of the user's own, to begin with
+    latest[events.users] = times  # any one of the user's times, to begin with
     np.maximum.at(latest, events.users, times)
     return np.flatnonzero(times == latest[events.users])
 
 
 def _hold_out(events: Events, latest: Ints, tie: NDArray[np.generic]) -> Split:
-    """Hold out of each user, among the latest events, the one with the greatest tie key; both (latest,)."""
+    """Hold out, for each user, the one of the latest events with the greatest tie key; both (latest,)."""
     latest = latest[np.lexsort((tie, events.users[latest]))]
     users = events.users[latest]
     last = latest[np.append(users[1:] != users[:-1], True)]
@@ -158,14 +173,14 @@ def _hold_out(events: Events, latest: Ints, tie: NDArray[np.generic]) -> Split:
     last = last[kept[events.users[last]]]
     train = kept[events.users]
     train[last] = False
-    number = np.cumsum(kept, dtype=np.int32) - 1  # of a kept user among the kept ones
+    number = np.cumsum(kept, dtype=np.int32) - 1  # index of a kept user among the kept ones
     shape = (int(kept.sum()), len(events.item_ids))
     training = _training(number[events.users[train]], events.items[train], shape)
     return Split(training, events.items[last].astype(np.int64), events.user_ids[kept], events.item_ids)
 
 
 def _training(users: NDArray[np.integer], items: NDArray[np.integer], shape: tuple[int, int]) -> csr_array:
-    """Return distinct pairs as a sparse matrix, in order and with indices of 32 bits where these are enough."""
+    """Return distinct pairs as a sparse matrix, sorted, with indices of 32 bits where these are enough."""
     kind = np.int32 if max(*shape, len(users)) < 2**31 else np.int64
     indptr = np.concatenate(([0], np.cumsum(np.bincount(users, minlength=shape[0])))).astype(kind)
     numbers = pair_numbers(users, items, shape[1])
@@ -177,13 +192,13 @@ def _training(users: NDArray[np.integer], items: NDArray[np.integer], shape: tup
 
 
 def take_ready_made(events: Events) -> Split:
-    """Hold out the one event of each user that the file itself holds out.
+    """Hold out the one event of each user that the file holds out.
 
     Args:
-        events: at most one event for a (user, item) pair, and a held-out one of each user.
+        events: at most one event for a (user, item) pair, and one held-out event for each user.
 
     Raises:
-        ConfigError: the file does not say which events it holds out.
+        ConfigError: the file does not say which events are held out.
     """
     if events.held_out is None:
         raise ConfigError("a ready-made split needs a file that says which events are held out, as of format ncf")
@@ -199,11 +214,11 @@ STRATEGIES: dict[str, Callable[[Events, str, np.random.Generator], Split]] = {
     "last-event": leave_last_out,
     "random-event": lambda events, ties, rng: leave_random_out(events, rng),
 }
-"""Which event of a user is held out, by name: from the events, the tie rule and a random stream to the split."""
+"""Functions from events, tie rule and random stream to a split, by name."""
 
 
 def split_events(events: Events, strategy: str, ties: str, rng: np.random.Generator) -> Split:
-    """Hold one event of every user out; a file that has a split of its own is split as it says.
+    """Hold out one event of every user; a file with a split of its own keeps that split.
 
     Args:
         events: at most one event for a (user, item) pair.
@@ -217,7 +232,7 @@ def split_events(events: Events, strategy: str, ties: str, rng: np.random.Genera
 
 
 def _check_counts(events: Events, split: Split) -> None:
-    """Refuse a split that has lost an event or made one: train + held out + left out = events."""
+    """Refuse a split that lost or added an event: train + held out + left out = events."""
     train, held_out, left_out = split.training.nnz, len(split.held_out), len(events.user_ids) - len(split.held_out)
     if train + held_out + left_out != len(events):
         raise DataError(

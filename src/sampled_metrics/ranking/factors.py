@@ -1,10 +1,10 @@
-"""Ranking by factors: a float32 product tells what is clear, and what is too close to call is computed once more.
+"""Ranking by factors: a float32 product decides clear cases, and near ties are computed again.
 
-A matrix product is by far the fastest way to many scores, but it adds in an order of its own, which depends on the
-library, on its threads, and on where in the matrix an item stands: items of the same factors may differ in the last
-digit. So it is a sieve here. Blocks of scores are made, compared with the held-out item's score less and plus what
-rounding can do (near_ties.py), counted, and forgotten while in the cache. The few items in between, some in a hundred
-thousand, are compared by their scores proper. The counts are those of the scores, whatever made the product.
+A matrix product is by far the fastest way to compute many scores. But the order in which it adds depends on the
+library, on its threads, and on the place of an item in the matrix: items of the same factors may differ in the last
+digit. So the product is used as a sieve. A block of scores is computed, compared with the held-out item's score minus
+and plus the possible rounding error (near_ties.py), counted, and dropped while it is in the cache. The few items in
+between, some in a hundred thousand, are compared by their exact scores. So the counts do not depend on the product.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.counter import BlockCounter
 from sampled_metrics.ranking.near_ties import (
     Factors,
     error_bound,
@@ -25,55 +27,52 @@ from sampled_metrics.ranking.near_ties import (
 )
 
 PRECISIONS = {"float64": np.float64, "float32": np.float32}
-"""Numbers that scores can be computed in, by name."""
+"""Types that scores can be computed in, by name."""
 
 USERS = 1024
-"""Users that are prepared together, and counted by one thread."""
+"""Users of a block, which one thread counts."""
 
 SCORES, ITEMS = 2**20, 4096
-"""Scores of a block, four megabytes of them; and the most items of one."""
+"""Scores that are computed at a time, four megabytes of them, and the largest number of items among them."""
 
 WORDS = 255
-"""Words of eight bytes, each 0 or 1, that can be added before a byte runs over."""
+"""Words of eight bytes, each 0 or 1, that can be added before a byte overflows."""
 
 
-class FactorCounter:
-    """Counts for each user the items that score above the held-out item, and the others that score the same.
+class FactorCounter(BlockCounter):
+    """Counts by dot products of factors.
 
     Attributes:
         blocks: consecutive users by block.
     """
 
-    def __init__(
-        self, user_factors: Floats, item_factors: Floats, training: csr_array, held_out: Ints, precision: str
-    ) -> None:
+    def __init__(self, user_factors: Floats, item_factors: Floats, split: Split, precision: str) -> None:
         """Prepare the factors.
 
         Args:
             user_factors: (users, d).
             item_factors: (items, d).
-            training: (users, items) each stored pair is one that does not count, and stored once.
-            held_out: (users,) index of the held-out item, not one of the user's stored pairs.
+            split: training and held-out items.
             precision: float64 or float32, what scores are rounded to.
 
         Raises:
-            DataError: a score is not, or might not be, a finite number.
+            DataError: a score might not be a finite number.
         """
         self._precision = precision
         self._users = user_factors.astype(PRECISIONS[precision], copy=False)
         self._items = item_factors.astype(PRECISIONS[precision], copy=False)
-        _require_finite(self._users, self._items)
+        _require_finite_scores(self._users, self._items)
         self._same = first_of_the_same(self._items)
         sieve, self._exponent = scaled(self._items, each=False)
         self._longest = _lengths(sieve).max(initial=0.0)
         self._sieve = np.ascontiguousarray(sieve.T)
-        self._training, self._held_out = training, held_out
-        users, items = training.shape
+        self._training, self._held_out = split.training, split.held_out
+        users, items = split.training.shape
         self._width = items if items <= ITEMS else ITEMS // 2
         self._height = max(1, SCORES // self._width)
         self.blocks = [np.arange(first, min(first + USERS, users)) for first in range(0, users, USERS)]
 
-    def count(self, users: Ints) -> tuple[Ints, Ints]:
+    def count_block(self, users: Ints) -> tuple[Ints, Ints]:
         """Return above and tied, (users,) each, of the users of a block."""
         factors, held_out = self._users[users], self._held_out[users]
         target = scores_of_pairs(factors, self._items, np.arange(len(users)), held_out)
@@ -89,8 +88,8 @@ class FactorCounter:
         bits = np.zeros((self._height, -(-self._width // 8) * 8), dtype=np.bool_)
         for top, first, scores in self._blocks_of_scores(sieve, users):
             rows = slice(top, top + len(scores))
-            sure = count(scores, np.greater, high[rows], bits)
-            possible = count(scores, np.greater_equal, low[rows], bits)
+            sure = count_rows(scores, np.greater, high[rows], bits)
+            possible = count_rows(scores, np.greater_equal, low[rows], bits)
             above[rows] += sure
             unsettled = np.flatnonzero(possible != sure)
             if len(unsettled):
@@ -126,22 +125,25 @@ class FactorCounter:
                 yield top, first, scores
 
 
-def count(
+def count_rows(
     scores: NDArray[np.float32], compare: np.ufunc, threshold: NDArray[np.float32], bits: NDArray[np.bool_]
 ) -> Ints:
-    """Count in each row of (users, items) scores those that compare with the row's threshold, (users,).
+    """Count, in each row of scores, those for which the comparison with the row's threshold holds.
 
     Args:
         scores: (users, items).
-        compare: np.greater, for example.
+        compare: the comparison, such as np.greater.
         threshold: (users, 1).
-        bits: (users or more, items or more) memory to use; a multiple of 8 columns.
+        bits: (users or more, items or more) memory to use, with a multiple of 8 columns.
+
+    Returns:
+        (users,) counts.
     """
     wide = scores.shape[1]
     here = bits[: len(scores), : -(-wide // 8) * 8]
     here[:, wide:] = False
     compare(scores, threshold, out=here[:, :wide])
-    words = here.view(np.uint64)  # eight at a time: the bytes of a word are added by adding words
+    words = here.view(np.uint64)  # eight at a time: adding words adds their bytes
     total = np.zeros(len(scores), dtype=np.int64)
     for first in range(0, words.shape[1], WORDS):
         sums = words[:, first : first + WORDS].sum(axis=1, keepdims=True)
@@ -150,16 +152,16 @@ def count(
 
 
 def _training_by_block(training: csr_array, users: Ints, height: int, width: int) -> Iterator[Ints]:
-    """Yield where the training items of consecutive users are in each block, as places in the block's memory."""
+    """Yield, for each block, the places of the training items of consecutive users in the block's memory."""
     ends = training.indptr[users[0] : users[-1] + 2]
     item = training.indices[ends[0] : ends[-1]]
     counts, every = np.diff(ends), training.shape[1]
     if every <= width:
         for top in range(0, len(users), height):
-            of_rows = counts[top : top + height]
+            trained = counts[top : top + height]
             first = ends[top] - ends[0]
-            here = item[first : first + of_rows.sum()]
-            yield np.repeat(np.arange(len(of_rows)) * every, of_rows) + here
+            here = item[first : first + trained.sum()]
+            yield np.repeat(np.arange(len(trained)) * every, trained) + here
         return
     blocks, tops = -(-every // width), -(-len(users) // height)
     row = np.repeat(np.arange(len(users)), counts)
@@ -173,14 +175,12 @@ def _training_by_block(training: csr_array, users: Ints, height: int, width: int
         yield (row[here] - top) * min(width, every - first) + (item[here] - first)
 
 
-def _require_finite(users: Factors, items: Factors) -> None:
-    largest = float(users.shape[1])  # bounds the scores: d times the largest factors
-    for factors, whose in ((users, "user"), (items, "item")):
-        if not np.isfinite(factors).all():
-            raise DataError(f"the recommender has {whose} factors that are not finite numbers")
+def _require_finite_scores(users: Factors, items: Factors) -> None:
+    largest = float(users.shape[1])  # d times the largest factors bounds the scores
+    for factors in (users, items):
         largest *= float(np.abs(factors).max(initial=0.0))
-    if largest > float(np.finfo(users.dtype).max):
-        raise DataError(f"the recommender's factors are too large for scores in {users.dtype}")
+    if not largest <= float(np.finfo(users.dtype).max):  # False of NaN
+        raise DataError(f"the recommender's factors are not finite, or too large for scores in {users.dtype}")
 
 
 def _lengths(factors: NDArray[np.float32]) -> Floats:

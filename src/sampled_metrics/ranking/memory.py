@@ -1,51 +1,46 @@
-"""The memory budget of a job: what it may hold resident, and what the least is that would do.
+"""The memory budget of a job (`ranking.memory` of config): what a job needs at least, and what a budget leaves.
 
-What a job needs is worked out beforehand, from the size of the data, so that a budget that is too small is refused
-before anything is read, and the same on every machine.
+What a job needs follows from the size of its data. So a budget that is too small is refused before anything is read.
 """
 
 import math
-from typing import NamedTuple
 
+from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError
 
 MEGABYTE = 2**20
 
 BASE = 200 * MEGABYTE
-"""Python, its libraries, what snakemake puts before a script, and what an allocator keeps back."""
+"""Bytes of Python, its libraries, what snakemake puts before a script, and what an allocator keeps back."""
+
+BLOCK_BYTES = 16 * MEGABYTE
+"""Bytes of a block of scores of all items, and of a thread that ranks by factors."""
 
 
-class Shape(NamedTuple):
-    """The size of a split: how many users, items and training events it has."""
-
-    users: int
-    items: int
-    events: int
-
-    @property
-    def held(self) -> int:
-        """Bytes of a job that has read the split: events as a sparse matrix in double precision, and ids."""
-        return BASE + 12 * self.events + 64 * self.users + 32 * self.items
+def split_memory(shape: Shape) -> int:
+    """Return the bytes of a job that has read a split: events as a sparse matrix in double precision, and ids."""
+    return BASE + 12 * shape.events + 64 * shape.users + 32 * shape.items
 
 
-def require(least: int, memory: int | None, what: str) -> None:
-    """Refuse a budget that is too small.
+def spare_memory(least: int, memory: int | None, what: str) -> float:
+    """Return the bytes that a budget leaves beyond what is needed.
 
     Args:
         least: bytes that are needed.
-        memory: the budget in megabytes of 2²⁰ bytes; None for any amount.
-        what: what they are needed for.
+        memory: the budget in megabytes of 2²⁰ bytes; None for no limit.
+        what: what needs them, for the message.
+
+    Returns:
+        0 or more; infinity without a limit.
 
     Raises:
-        ConfigError: it does not suffice; the message says what would.
+        ConfigError: the budget is too small; the message states the smallest that is enough.
     """
-    if memory is not None and least > memory * MEGABYTE:
-        enough = math.ceil(least / MEGABYTE)
+    if memory is None:
+        return math.inf
+    enough = math.ceil(least / MEGABYTE)
+    if enough > memory:
         raise ConfigError(
             f"ranking.memory: {what} takes {enough} MB at least, and may take {memory}; give {enough} or more"
         )
-
-
-def left(least: int, memory: int | None) -> float:
-    """Return the bytes that a budget, in megabytes, leaves beyond the least; infinitely many without a budget."""
-    return math.inf if memory is None else memory * MEGABYTE - least
+    return memory * MEGABYTE - least

@@ -1,7 +1,7 @@
-"""Near ties: how far the score of a product may be off, and the scores of single pairs, which are never off.
+"""Near ties: the rounding error of the scores of a matrix product, and the scores of single pairs, which have none.
 
-The score of a user and an item is the dot product of their factors, its terms added one by one in the order of the
-factors, each step rounded. It depends on nothing else: not on a library, on threads, or on where in a matrix it stands.
+The score of a user and an item is the dot product of their factors. Its terms are added one by one in the order of the
+factors, and each step is rounded. So it does not depend on a library, on threads, or on its place in a matrix.
 """
 
 import numpy as np
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sampled_metrics._arrays import Ints
 
 FACTORS = 2**20
-"""Factors that are multiplied at a time where single pairs are scored."""
+"""Factors that are multiplied at a time when single pairs are scored."""
 
 SLACK = 1.0 + 2.0**-10
-"""What an error bound is widened by, for the rounding of the bound itself."""
+"""Factor that widens an error bound, for the rounding of the bound itself."""
 
 Factors = NDArray[np.float32] | NDArray[np.float64]
 
@@ -51,12 +51,12 @@ def scaled(factors: Factors, *, each: bool) -> tuple[NDArray[np.float32], Ints]:
 
 
 def error_bound(d: int, kind: str, exponents: Ints) -> NDArray[np.float64]:
-    """How far apart product and score may be, where user and item have scaled factors of length 1 at most.
+    """Bound the difference between product and score, for scaled factors of user and item of length 1 at most.
 
-    Both the float32 product, whatever its order, and the score differ from the exact dot product by at most γ ‖u‖ ‖v‖,
-    γ_n = n ε / (1 - n ε), with n = d, and 2 more where the factors were rounded to float32 first (Higham, Accuracy and
-    Stability of Numerical Algorithms, 2nd edition, eq. 3.5, and Cauchy-Schwarz; ε is the unit roundoff). What is lost
-    in terms too small for normal numbers comes on top; lengths are 1/2 or more, so that it may be given times four.
+    Both the float32 product, in any order, and the score differ from the exact dot product by at most γ ‖u‖ ‖v‖,
+    γ_n = n ε / (1 - n ε), with n = d, or n = d + 2 where the factors were rounded to float32 first (Higham, Accuracy
+    and Stability of Numerical Algorithms, 2nd edition, eq. 3.5, and Cauchy-Schwarz; ε is the unit roundoff). The loss
+    in terms too small for normal numbers is added. It is multiplied by four, as lengths are 1/2 or more.
 
     Args:
         d: number of factors.
@@ -77,11 +77,11 @@ def error_bound(d: int, kind: str, exponents: Ints) -> NDArray[np.float64]:
 def thresholds(
     target: NDArray[np.float64], doubt: NDArray[np.float64]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return low and high, (users, 1) each: a score is in doubt that is not below low, and not above high.
+    """Return low and high, (users, 1) each: scores from low to high are in doubt.
 
     Args:
         target: (users,) scaled scores of the held-out items.
-        doubt: (users,) how far a float32 score may be off; may be infinite.
+        doubt: (users,) largest error of a float32 score; may be infinite.
     """
     most = np.finfo(np.float32).max
     low = np.clip(target - doubt, -most, most).astype(np.float32)
@@ -90,9 +90,9 @@ def thresholds(
 
 
 def first_of_the_same(items: Factors) -> Ints:
-    """Return for each of (items, d) factors the first item that has the same, (items,); some may be missed.
+    """Return, for each item, the first item with the same (items, d) factors, as (items,); some may be missed.
 
-    Items of the same factors tie, so that their scores need no comparing.
+    Items of the same factors tie, so their scores need not be compared.
     """
     numbers = np.random.default_rng(0).integers(1, 2**62, items.shape[1], dtype=np.uint64)
     bits = np.ascontiguousarray(items, dtype=np.float64).view(np.uint64)

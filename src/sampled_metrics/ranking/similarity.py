@@ -1,21 +1,21 @@
-"""Ranking by similarities of all items to all, a block of items at a time, whether they are stored or made for it.
+"""Ranking by similarities of all items to all, stored or computed, a block of items at a time.
 
-A score is a sum over the user's training items, in their order, whatever the blocks: the counts are the same for every
-width, budget, number of threads and division of the users. A first pass over the items finds what the held-out items
-score, a second one counts. Blocks of similarities that fit into memory are kept from the one to the other, the others
-are made twice. A block is as wide, and scored for as many users at a time, as stays in the cache.
+A score is a sum over the user's training items, in their order. So the counts do not depend on the width of a block,
+the memory, the number of threads, or the division of the users. A first pass over the items scores the held-out items,
+a second one counts. Blocks of similarities that fit into memory are kept between the passes, the others are computed
+twice. Width and number of users are such that a block stays in the cache.
 """
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics.ranking.candidates import require_finite
+from sampled_metrics.data.split import Shape, Split
+from sampled_metrics.ranking.counter import Progress, require_finite
 
 WIDTHS = (64, 32, 16, 8)
 """Items of a block: the widest for which there is memory."""
@@ -27,11 +27,29 @@ TOGETHER = 256
 """Users that are not divided over parts."""
 
 SCORING_BYTES = 8 * 2**20
-"""Bytes that a block of scores takes in each thread while it is counted, all copies together."""
+"""Bytes of a block of scores in each thread while it is counted, all copies together."""
+
+
+def least_memory(shape: Shape, threads: int) -> int:
+    """Return the bytes of counting by the narrowest blocks, besides split and similarity."""
+    by_item = 12 * shape.events + 4 * shape.items * -(-shape.users // USERS)  # events of each 1024 users by item
+    return by_item + threads * (8 * shape.items * WIDTHS[-1] + SCORING_BYTES)
+
+
+def widest_blocks(items: int, threads: int, spare: float) -> tuple[int, float]:
+    """Return the widest blocks for which there is memory, and the bytes that they leave.
+
+    Args:
+        items: number of items.
+        threads: how many blocks are worked on at a time.
+        spare: bytes beyond `least_memory`.
+    """
+    left = {width: spare - threads * 8 * items * (width - WIDTHS[-1]) for width in WIDTHS}
+    return next((width, rest) for width, rest in left.items() if rest >= 0)
 
 
 class SimilarityCounter:
-    """Counts for each user the candidates that score above the held-out item, and the others that score the same.
+    """Counts by sums of similarities.
 
     Attributes:
         blocks: consecutive users by block.
@@ -40,62 +58,42 @@ class SimilarityCounter:
     def __init__(
         self,
         columns: Callable[[slice], Floats],
-        training: csr_array,
-        held_out: Ints,
-        user_ids: NDArray[np.generic],
+        split: Split,
         *,
         width: int = WIDTHS[0],
-        room: float = 0,
+        kept_bytes: float = 0,
     ) -> None:
         """Divide the users into blocks.
 
         Args:
-            columns: gives the similarities of a block of items, (items of the user, items of the block).
-            training: (users, items) 1.0 where the user has the item.
-            held_out: (users,) index of the held-out item.
-            user_ids: (users,) for messages.
+            columns: returns the similarities of a block of items, (items of the user, items of the block).
+            split: training and held-out items.
             width: items of a block.
-            room: bytes of similarities to keep between the passes.
+            kept_bytes: bytes of similarities to keep between the passes.
         """
-        users, self._items = training.shape
-        if not training.has_sorted_indices:  # both passes have to add up in one order
-            training = training.sorted_indices()
-        self._columns, self._training, self._held_out, self._user_ids = columns, training, held_out, user_ids
-        self._width = width
-        every = range(0, self._items, width)
-        self._blocks_of_items = [slice(first, min(first + width, self._items)) for first in every]
-        self._keep = int(min(room / (8 * self._items * width), len(every)))
+        users, items = split.training.shape
+        self._columns, self._split = columns, split
+        self._items = [slice(first, min(first + width, items)) for first in range(0, items, width)]
+        self._keep = int(min(kept_bytes / (8 * items * width), len(self._items)))
         self.blocks = [np.arange(first, min(first + TOGETHER, users)) for first in range(0, users, TOGETHER)]
 
-    def count_all(
-        self, users: Ints, threads: int, progress: Callable[[Iterable[int]], Iterable[int]]
-    ) -> tuple[Ints, Ints]:
-        """Return above and tied, (users,) each.
+    def count(self, blocks: list[Ints], threads: int, progress: Progress) -> tuple[Ints, Ints]:
+        """Return above and tied, (users,) each; arguments as of `Counter.count`, but threads work on blocks of items.
 
-        Args:
-            users: consecutive indices.
-            threads: how many blocks of items are worked on at a time.
-            progress: wraps the range of blocks of items, of both passes, for a progress bar.
+        The range that progress wraps is of the blocks of items, of both passes.
         """
-        if not len(users):
+        if not blocks:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        count = _Count(
-            self._columns,
-            self._blocks_of_items,
-            self._keep,
-            self._training,
-            self._held_out,
-            self._user_ids,
-            slice(int(users[0]), int(users[-1]) + 1),
-        )
-        passes, blocks = (count.find_targets, count.count), len(self._blocks_of_items)
+        users = slice(int(blocks[0][0]), int(blocks[-1][-1]) + 1)
+        count = _Count(self._columns, self._items, self._keep, self._split, users)
+        passes, each_pass = (count.find_targets, count.count), len(self._items)
         waiting: list[Future[None]] = []
         with ThreadPoolExecutor(threads) as pool:
             try:
-                for step in progress(range(2 * blocks)):
-                    which, block = divmod(step, blocks)
+                for step in progress(range(2 * each_pass)):
+                    which, block = divmod(step, each_pass)
                     if block == 0:
-                        waiting = [pool.submit(passes[which], each) for each in range(blocks)]
+                        waiting = [pool.submit(passes[which], each) for each in range(each_pass)]
                     waiting[block].result()
             except BaseException:
                 pool.shutdown(cancel_futures=True)
@@ -104,36 +102,30 @@ class SimilarityCounter:
 
 
 class _Count:
-    """The two passes, and what they find out about some consecutive users."""
+    """The two passes over the items, and the counts of some consecutive users."""
 
     def __init__(
-        self,
-        columns: Callable[[slice], Floats],
-        blocks: list[slice],
-        keep: int,
-        training: csr_array,
-        held_out: Ints,
-        user_ids: NDArray[np.generic],
-        users: slice,
+        self, columns: Callable[[slice], Floats], items: list[slice], keep: int, split: Split, users: slice
     ) -> None:
-        self._columns, self._items, self._keep = columns, blocks, keep
-        self._training, self._users = training, users
-        self._held_out, self._user_ids = held_out[users], user_ids[users]
+        self._columns, self._items, self._keep = columns, items, keep
+        self._training, self._users = split.training, users
+        self._held_out, self._user_ids = split.held_out[users], split.user_ids[users]
         self._parts = [slice(at, min(at + USERS, users.stop)) for at in range(users.start, users.stop, USERS)]
         # by item, so that a row of similarities is used for all users who have the item while it is in the cache
-        self._by_item = [csc_array(training[part]) for part in self._parts]
-        self._largest_sum = float(np.finfo(np.float64).max) / max(1, int(np.diff(training.indptr).max(initial=0)))
-        width = blocks[0].stop
+        self._by_item = [csc_array(self._training[part]) for part in self._parts]
+        most = int(np.diff(self._training.indptr).max(initial=0))  # training items of a user
+        self._largest = float(np.finfo(np.float64).max) / max(1, most)
+        width = items[0].stop
         self._by_held_out = np.argsort(self._held_out // width, kind="stable")
         in_block = self._held_out[self._by_held_out] // width
-        self._ends = np.searchsorted(in_block, np.arange(len(blocks) + 1))
+        self._ends = np.searchsorted(in_block, np.arange(len(items) + 1))
         self._kept: dict[int, Floats] = {}
         self._lock = threading.Lock()
         self._target = np.zeros(len(self._held_out))
         self.above, self.tied = np.zeros((2, len(self._held_out)), dtype=np.int64)
 
     def find_targets(self, block: int) -> None:
-        """Score the held-out items that are in a block, each for its user."""
+        """Score the held-out items of a block, each for its user."""
         mine = self._by_held_out[self._ends[block] : self._ends[block + 1]]
         if block >= self._keep and not len(mine):
             return
@@ -148,8 +140,8 @@ class _Count:
     def count(self, block: int) -> None:
         """Count the items of a block for all users."""
         similar = self._kept.pop(block) if block in self._kept else self._columns(self._items[block])
-        # not so where one is NaN; elsewhere no sum can become infinite
-        finite = max(float(similar.max()), -float(similar.min())) <= self._largest_sum
+        # False where one is NaN; where True, no sum can become infinite
+        finite = max(float(similar.max()), -float(similar.min())) <= self._largest
         for part, by_item in zip(self._parts, self._by_item, strict=True):
             self._count_part(part, by_item, similar, self._items[block], finite)
 

@@ -1,7 +1,7 @@
-"""Ranking by a sparse similarity: only scores that are stored are looked at, and no row of scores is made dense.
+"""Ranking by a sparse similarity: only the stored scores are compared, and no row of scores is made dense.
 
-The scores of a block of users are a sparse product. An item without an entry there scores 0. A training item's score is
-made NaN, by a diagonal of NaN in the similarity: so it has an entry, and is neither above nor tied with anything.
+The scores of a block of users are a sparse product. An item without an entry scores 0. A diagonal of NaN in the
+similarity makes the scores of training items NaN: so they have an entry, and are neither above nor tied.
 """
 
 import numpy as np
@@ -9,55 +9,67 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from sampled_metrics._arrays import Ints
-from sampled_metrics.ranking.candidates import require_finite
+from sampled_metrics.data.split import Shape, Split
+from sampled_metrics.ranking.counter import BlockCounter, require_finite
 
 ENTRIES = 2**19
-"""Scores of a block of users, at most: a few dozen megabytes with all that is made of them."""
+"""Largest number of scores of a block of users: a few dozen megabytes with all copies."""
 
 ENTRY_BYTES = 64
-"""Bytes that a score takes while it is counted, all copies together."""
+"""Bytes of a score while it is counted, all copies together."""
+
+THREAD_BYTES = 8 * 2**20
+"""Bytes of a thread besides the scores of its block."""
 
 
-class SparseCounter:
-    """Counts for each user the candidates that score above the held-out item, and the others that score the same.
+def least_memory(size: int, shape: Shape, threads: int) -> int:
+    """Return the bytes of counting by blocks of one user, besides split and similarity.
+
+    Args:
+        size: bytes of the similarity.
+        shape: size of the split.
+        threads: how many blocks are counted at a time.
+    """
+    marked = 2 * size + 64 * shape.items  # the similarity with its diagonal, and while the diagonal is added
+    return marked + 8 * shape.users + threads * (ENTRY_BYTES * shape.items + THREAD_BYTES)
+
+
+def block_entries(items: int, threads: int, spare: float) -> int:
+    """Return the scores of a block for which there is memory: spare bytes beyond `least_memory`."""
+    return int(min(ENTRIES, items + spare / (threads * ENTRY_BYTES)))
+
+
+class SparseCounter(BlockCounter):
+    """Counts by sums of sparse similarities.
 
     Attributes:
         blocks: consecutive users by block.
     """
 
-    def __init__(
-        self,
-        similarity: csr_array,
-        training: csr_array,
-        held_out: Ints,
-        user_ids: NDArray[np.generic],
-        entries: int = ENTRIES,
-    ) -> None:
+    def __init__(self, similarity: csr_array, split: Split, entries: int = ENTRIES) -> None:
         """Divide the users into blocks.
 
         Args:
             similarity: (items of the user, items scored).
-            training: (users, items) 1.0 where the user has the item.
-            held_out: (users,) index of the held-out item.
-            user_ids: (users,) for messages.
-            entries: scores of a block, at most, but for a single user with more.
+            split: training and held-out items.
+            entries: largest number of scores of a block; a single user may have more.
         """
-        self._training, self._held_out, self._user_ids = training, held_out, user_ids
+        self._split, training = split, split.training
         self._similarity = csr_array(similarity + diags_array(np.full(similarity.shape[0], np.nan)))
         stored = np.diff(self._similarity.indptr).astype(np.float64)
         most = np.minimum(training @ stored, training.shape[1])  # scores that a user can have
         self.blocks = _blocks(most.astype(np.int64), entries)
 
-    def count(self, users: Ints) -> tuple[Ints, Ints]:
+    def count_block(self, users: Ints) -> tuple[Ints, Ints]:
         """Return above and tied, (users,) each, of the users of a block."""
         block = slice(int(users[0]), int(users[-1]) + 1)
-        training, held_out, ids = self._training[block], self._held_out[block], self._user_ids[block]
+        training = self._split.training[block]
         scores = csr_array(training @ self._similarity)
-        return _count_block(scores, np.diff(training.indptr), held_out, ids)
+        return _count(scores, np.diff(training.indptr), self._split.held_out[block], self._split.user_ids[block])
 
 
 def _blocks(most: Ints, entries: int) -> list[Ints]:
-    """Take users together as long as their scores are not too many."""
+    """Divide users, by the most scores of each, into blocks of at most so many scores."""
     ends = np.append(0, np.cumsum(most))
     found, first = [], 0
     while first < len(most):
@@ -67,21 +79,28 @@ def _blocks(most: Ints, entries: int) -> list[Ints]:
     return found
 
 
-def _count_block(scores: csr_array, trained: Ints, held_out: Ints, user_ids: NDArray[np.generic]) -> tuple[Ints, Ints]:
-    """Count entries other than 0, and then see to the rest, which score 0; training items, so many, are NaN."""
+def _count(scores: csr_array, trained: Ints, held_out: Ints, user_ids: NDArray[np.generic]) -> tuple[Ints, Ints]:
+    """Return above and tied of a block: entries other than 0 are counted, then all others, which score 0.
+
+    Args:
+        scores: (users, items), NaN for training items.
+        trained: (users,) number of training items.
+        held_out: (users,) index of the held-out item.
+        user_ids: (users,) for messages.
+    """
     entries = np.diff(scores.indptr)
-    require_finite(_of_rows(~np.isfinite(scores.data), scores) != trained, user_ids)
-    of_held_out = np.flatnonzero(scores.indices == np.repeat(held_out.astype(scores.indices.dtype), entries))
+    require_finite(_row_counts(~np.isfinite(scores.data), scores) != trained, user_ids)
+    held_out_entries = np.flatnonzero(scores.indices == np.repeat(held_out.astype(scores.indices.dtype), entries))
     target = np.zeros(len(held_out))
-    target[np.searchsorted(scores.indptr, of_held_out, side="right") - 1] = scores.data[of_held_out]
+    target[np.searchsorted(scores.indptr, held_out_entries, side="right") - 1] = scores.data[held_out_entries]
     targets, other = np.repeat(target, entries), scores.data != 0
-    zeros = scores.shape[1] - _of_rows(other, scores)
-    above = _of_rows((scores.data > targets) & other, scores) + np.where(target < 0, zeros, 0)
-    tied = _of_rows((scores.data == targets) & other, scores) + np.where(target == 0, zeros, 0)
+    zeros = scores.shape[1] - _row_counts(other, scores)
+    above = _row_counts((scores.data > targets) & other, scores) + np.where(target < 0, zeros, 0)
+    tied = _row_counts((scores.data == targets) & other, scores) + np.where(target == 0, zeros, 0)
     return above, tied - 1
 
 
-def _of_rows(which: NDArray[np.bool_], scores: csr_array) -> Ints:
-    """Count entries by row."""
+def _row_counts(which: NDArray[np.bool_], scores: csr_array) -> Ints:
+    """Count the chosen entries of each row."""
     before = np.append(0, np.cumsum(which))
     return np.asarray(before[scores.indptr[1:]] - before[scores.indptr[:-1]])

@@ -1,7 +1,7 @@
 """Cosine similarities of items, weighted as in eqs 27-29 of the paper, for a block of items at a time.
 
-A block is a sparse product: the block's events, by item, times all events. Whatever the blocks, each number is the same
-to the bit: rows do not depend on each other.
+A block is a sparse product: the block's events, by item, times all events. Rows do not depend on each other, so each
+number is the same to the bit for all blocks.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,10 +19,10 @@ ROW_NORMS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 ROW_BYTES = 64
-"""Bytes that making a row of similarities takes for each of its entries, all copies together."""
+"""Bytes of an entry of a row of similarities while the row is computed, all copies together."""
 
 ROWS_AT_ONCE = 24 * 2**20
-"""Bytes of the rows that are made by one product; more would be no faster."""
+"""Bytes of the rows that one product computes; more would be no faster."""
 
 
 class Interactions:
@@ -31,7 +31,7 @@ class Interactions:
     Attributes:
         training: (users, items) sparse, 1.0 where the user has the item.
         by_item: (items, users) the same by item.
-        users: (items,) float, how many users have the item.
+        users: (items,) float, number of users who have the item.
     """
 
     def __init__(self, training: csr_array) -> None:
@@ -41,21 +41,21 @@ class Interactions:
         self.users: Floats = np.diff(self.by_item.indptr).astype(np.float64)
 
     def cosines(self, items: slice) -> csr_array:
-        """Cosines of a block of items to all, eq. 27 with q = 1, as sparse (block, items); none is 0."""
+        """Return the cosines of a block of items to all, eq. 27 with q = 1, as sparse (block, items); none is 0."""
         together = csr_array(self.by_item[items] @ self.training)
-        # the square root of t² / (n_i n_j), both of which are exact, makes equal cosines equal numbers
+        # as the square root of t² / (n_i n_j), both exact, equal cosines are equal numbers
         cosines = together.data
         np.square(cosines, out=cosines)
-        of_both = self.users[together.indices]
-        of_both *= np.repeat(self.users[items], np.diff(together.indptr))
-        cosines /= of_both
+        product = self.users[together.indices]
+        product *= np.repeat(self.users[items], np.diff(together.indptr))
+        cosines /= product
         np.sqrt(cosines, out=cosines)
         return together
 
 
-def rows_at_once(items: int, room: float = ROWS_AT_ONCE) -> int:
-    """Return how many rows of similarities to make by one product, at least one, in so many bytes."""
-    return max(1, int(min(room, ROWS_AT_ONCE) // (ROW_BYTES * max(1, items))))
+def rows_at_once(items: int, memory: float = ROWS_AT_ONCE) -> int:
+    """Return how many rows of similarities one product computes, at least one, in so many bytes of memory."""
+    return max(1, int(min(memory, ROWS_AT_ONCE) // (ROW_BYTES * max(1, items))))
 
 
 def blocks(items: slice, rows: int) -> Iterator[slice]:
@@ -66,7 +66,7 @@ def blocks(items: slice, rows: int) -> Iterator[slice]:
 
 @dataclass(frozen=True)
 class Weighting:
-    """What is made of cosines: exponent, norm and denominator; parameters as of `ItemCF`."""
+    """The weighting of cosines by exponent, norm and denominator; parameters as of `ItemCF`."""
 
     exponent: float
     keep_self: bool
@@ -88,7 +88,7 @@ class Weighting:
     def apply(self, kept: csr_array, rows: int) -> None:
         """Weight cosines, sparse (items, items), in place and so many rows at a time.
 
-        Rows are made dense for that: where a sum begins decides its last digit, and with that ties.
+        Rows are made dense, as the order of a sum decides its last digit, and so ties.
         """
         self.sharpen(kept)
         for block in blocks(slice(0, kept.shape[0]), rows):
@@ -97,12 +97,12 @@ class Weighting:
             kept.data[stored] = self.normalized(kept[block].toarray())[owners, kept.indices[stored]]
 
     def columns(self, interactions: Interactions, items: slice, rows: int) -> Floats:
-        """Similarities of some items to all, as (items, some items): what an event with a row's item adds to scores.
+        """Return the similarities of some items to all, (items, some items): what a row's item adds to their scores.
 
         Args:
             interactions: the events.
             items: which items, the columns.
-            rows: how many to make at a time.
+            rows: how many to compute at a time.
         """
         similar = np.empty((len(interactions.users), items.stop - items.start))
         for block in blocks(items, rows):

@@ -10,28 +10,30 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sampled_metrics._arrays import Floats
+from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders.models import SimilarityModel
 from sampled_metrics.recommenders.parameters import parameter
+from sampled_metrics.recommenders.recommender import Recommender, reserved_memory
 
 
 @dataclass(frozen=True)
-class EASE:
+class EASE(Recommender):
     """Scores are XB: a user's row of X times the weights between items."""
 
-    regularization: float = parameter("λ, the price of ‖B‖²", type="number", exclusiveMinimum=0)
+    regularization: float = parameter("λ, the weight of ‖B‖²", type="number", exclusiveMinimum=0)
 
-    def fit(self, training: csr_array, rng: np.random.Generator) -> SimilarityModel:
+    def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> SimilarityModel:
         """Solve for B, (items, items), in double precision. Nothing is random.
 
         Raises:
-            ConfigError: λ is so small that no digit of B is sure.
+            ConfigError: λ is so small that no digit of B is certain.
         """
-        from threadpoolctl import threadpool_limits  # wanted for training alone
+        from threadpoolctl import threadpool_limits  # needed for training only
 
         gram = (training.T @ training).toarray()
         np.fill_diagonal(gram, gram.diagonal() + self.regularization)
-        with threadpool_limits(1, "blas"):  # sums have one order
+        with threadpool_limits(1, "blas"):  # one order of every sum
             try:
                 weights = np.linalg.inv(gram)
             except np.linalg.LinAlgError:
@@ -41,11 +43,15 @@ class EASE:
         np.fill_diagonal(weights, 0.0)
         return SimilarityModel(weights)
 
+    def training_memory(self, shape: Shape, memory: int) -> int:
+        """Return the bytes to reserve for training: all items by all items."""
+        return reserved_memory(shape, shape.items**2)
+
     def _require_digits(self, gram: Floats, inverse: Floats) -> None:
         """Refuse an inverse whose error may be as large as itself.
 
-        The error of P, relative to it, is n ε times the condition number of XᵀX + λI, scaled to a diagonal of ones:
-        how many events an item has costs no digits.
+        The relative error of P is n ε times the condition number of XᵀX + λI, scaled to a diagonal of ones: the number
+        of an item's events costs no digits.
         """
         scale = np.sqrt(gram.diagonal())
         with np.errstate(all="ignore"):

@@ -14,18 +14,20 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
+from sampled_metrics.data.split import Shape
 from sampled_metrics.recommenders.models import FactorModel
 from sampled_metrics.recommenders.parameters import parameter
+from sampled_metrics.recommenders.recommender import Recommender, reserved_memory
 
 
 @dataclass(frozen=True)
-class IALS:
+class IALS(Recommender):
     """Implicit alternating least squares, with exact solves in double precision."""
 
     factors: int = parameter("d, the length of a factor", type="integer", minimum=1)
-    regularization: float = parameter("λ, the price of ‖V‖²", type="number", minimum=0)
+    regularization: float = parameter("λ, the weight of ‖V‖²", type="number", minimum=0)
     unobserved_weight: float = parameter("α, the weight of ŷ² over all pairs", type="number", exclusiveMinimum=0)
-    iterations: int = parameter("how often users and items are solved for in turn", type="integer", minimum=1)
+    iterations: int = parameter("number of passes over users and items", type="integer", minimum=1)
     initial_deviation: float = parameter(
         "standard deviation of the normal random start of each factor's elements",
         default=0.1,
@@ -33,14 +35,14 @@ class IALS:
         exclusiveMinimum=0,
     )
 
-    def fit(self, training: csr_array, rng: np.random.Generator) -> FactorModel:
+    def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> FactorModel:
         """Train on (users, items) events, from a random start drawn from rng."""
-        from implicit.als import AlternatingLeastSquares  # slow to import, and wanted for training alone
+        from implicit.als import AlternatingLeastSquares  # slow to import, and needed for training only
         from threadpoolctl import threadpool_limits
 
         ratio = (1 + self.unobserved_weight) / self.unobserved_weight
         users, items = training.shape
-        with threadpool_limits(1, "blas"):  # sums have one order
+        with threadpool_limits(1, "blas"):  # one order of every sum
             solver = AlternatingLeastSquares(
                 factors=self.factors,
                 regularization=self.regularization * ratio,
@@ -54,3 +56,7 @@ class IALS:
             solver.fit(csr_matrix(training * ratio), show_progress=False)
         scale = np.sqrt(1 + self.unobserved_weight)
         return FactorModel(solver.user_factors / scale, solver.item_factors / scale)
+
+    def training_memory(self, shape: Shape, memory: int) -> int:
+        """Return the bytes to reserve for training: the factors."""
+        return reserved_memory(shape, self.factors * (shape.users + shape.items))

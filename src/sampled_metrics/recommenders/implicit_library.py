@@ -7,9 +7,9 @@
 | lmf | logistic matrix factorization (Johnson, NIPS workshop 2014) |
 | cosine, tfidf, bm25 | the K items most similar by cosine, by cosine of TF-IDF weights, by BM25 weights |
 
-Options are those of implicit's constructors, with its defaults. Training takes one thread and its seed from the study's
-stream, in implicit's single precision, so that the same entry gives the same bytes. The factors of bpr and lmf have the
-biases among their columns, so a dot product is the whole score there too.
+Options are those of implicit's constructors, with its defaults. Training uses one thread, a seed from the study's
+stream, and implicit's single precision, so that the same entry gives the same bytes. The biases of bpr and lmf are
+columns of their factors, so a dot product is the whole score there too.
 """
 
 import inspect
@@ -23,9 +23,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
+from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.recommenders.models import FactorModel, Model, SimilarityModel
+from sampled_metrics.recommenders.models import FactorModel, Model, SparseSimilarityModel
 from sampled_metrics.recommenders.parameters import parameter
+from sampled_metrics.recommenders.recommender import Recommender, reserved_memory
 
 CONSTRUCTORS = {
     "als": ("implicit.als", "AlternatingLeastSquares"),
@@ -35,14 +37,14 @@ CONSTRUCTORS = {
     "tfidf": ("implicit.nearest_neighbours", "TFIDFRecommender"),
     "bm25": ("implicit.nearest_neighbours", "BM25Recommender"),
 }
-"""Module and name of each model's constructor; implicit is slow to import, and wanted for these models alone."""
+"""Module and name of each model's constructor; implicit is slow to import, and needed for these models only."""
 
 FIXED = ("num_threads", "random_state", "use_gpu", "dtype")
-"""Options that are not free, because other values give other bytes from run to run or machine to machine."""
+"""Options that are fixed, as other values give other bytes from run to run, or machine to machine."""
 
 
 class Kind(NamedTuple):
-    """What values an option may have."""
+    """The values that an option may have."""
 
     description: str
     allows: Callable[[Any], bool]
@@ -52,24 +54,24 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-KINDS_OF_VALUES = {
+_KINDS = {
     bool: Kind("true or false", lambda value: isinstance(value, bool)),
-    # of counts such as factors and K: implicit ends in a segmentation fault with K = 0
+    # counts such as factors and K: K = 0 makes implicit end in a segmentation fault
     int: Kind("a whole number, 1 or more", lambda value: _is_number(value) and isinstance(value, int) and value >= 1),
     float: Kind("a finite number, 0 or more", lambda value: _is_number(value) and value >= 0),
 }
-"""What an option may be, by the type of implicit's default."""
+"""The values of an option, by the type of implicit's default."""
 
 
 def constructor(model: str) -> Callable[..., Any]:
-    """Return implicit's constructor of a model."""
+    """Import implicit's constructor of a model."""
     module, name = CONSTRUCTORS[model]
     found: Callable[..., Any] = getattr(import_module(module), name)
     return found
 
 
 def check_options(model: str, options: Mapping[str, Any]) -> None:
-    """Refuse what implicit's constructor does not take, and what would not give the same bytes again.
+    """Refuse options that implicit's constructor does not take, or that would not give the same bytes again.
 
     Raises:
         ConfigError: an option is fixed, unknown, or of the wrong kind.
@@ -81,18 +83,18 @@ def check_options(model: str, options: Mapping[str, Any]) -> None:
             raise ConfigError(f"options: {name} is fixed, so that a study gives the same bytes wherever it runs")
         if name not in allowed:
             raise ConfigError(f"options: unknown option {name!r} of implicit's {model}; it may be {', '.join(allowed)}")
-        kind = KINDS_OF_VALUES.get(type(defaults[name]))
+        kind = _KINDS.get(type(defaults[name]))
         if kind is not None and not kind.allows(value):
             raise ConfigError(f"options.{name}: must be {kind.description}, not {value!r}")
 
 
 @dataclass(frozen=True)
-class ImplicitLibrary:
+class ImplicitLibrary(Recommender):
     """A model of the library `implicit`."""
 
     model: str = parameter("which of implicit's models", enum=list(CONSTRUCTORS))
     options: Mapping[str, Any] = parameter(
-        "arguments of implicit's constructor of that model, such as factors or K; its own defaults for the others",
+        "arguments of implicit's constructor of that model, such as factors or K; implicit's defaults for the others",
         default={},
         type="object",
     )
@@ -102,19 +104,23 @@ class ImplicitLibrary:
             raise ConfigError(f"model: must be one of {', '.join(CONSTRUCTORS)}, not {self.model!r}")
         check_options(self.model, self.options)
 
-    def fit(self, training: csr_array, rng: np.random.Generator) -> Model:
+    def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> Model:
         """Train on (users, items) events, with a seed drawn from rng.
 
         Raises:
-            DataError: implicit fails, or what it gives is not made of finite numbers.
+            DataError: implicit fails, or its similarities are not finite numbers.
         """
         trained = self._trained(training, int(rng.integers(2**31)))
         if not hasattr(trained, "similarity"):
             return FactorModel(trained.user_factors.astype(np.float64), trained.item_factors.astype(np.float64))
-        similarity = csr_array(trained.similarity)  # row i: what an event with item i adds to the scores of the others
+        similarity = csr_array(trained.similarity)  # row i: what an event with item i adds to scores
         if not np.isfinite(similarity.data).all():
             raise DataError(f"implicit's {self.model} gives similarities that are not finite numbers for these events")
-        return SimilarityModel(similarity)
+        return SparseSimilarityModel(similarity)
+
+    def training_memory(self, shape: Shape, memory: int) -> int:
+        """Return the bytes to reserve for training: the factors, or as much for similarities."""
+        return reserved_memory(shape, self.options.get("factors", 128) * (shape.users + shape.items))
 
     def _trained(self, training: csr_array, seed: int) -> Any:
         """Return implicit's own trained model."""
@@ -127,7 +133,7 @@ class ImplicitLibrary:
         takes = inspect.signature(make).parameters
         events = csr_matrix(training, dtype=np.float32, copy=True)  # implicit may sort it in place
         with threadpool_limits(1, "blas"), np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore", ParameterWarning)  # about formats that implicit converts within itself
+            warnings.simplefilter("ignore", ParameterWarning)  # about formats that implicit converts itself
             try:
                 trained = make(**self.options, **{name: value for name, value in fixed.items() if name in takes})
                 trained.fit(events, show_progress=False)

@@ -1,4 +1,4 @@
-"""The items nearest to each item (N_k of eq. 28), found a block of items at a time; only what is near is kept."""
+"""The items nearest to each item (N_k of eq. 28), found a block of items at a time; only the neighbours are kept."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,16 +8,16 @@ from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.recommenders.cosine import Interactions, blocks
 
 KEPT_BYTES = 64
-"""Bytes that a kept neighbour takes, all copies together."""
+"""Bytes of a kept neighbour, all copies together."""
 
 
 def nearest(similar: Floats, items: Ints, k: int) -> Ints:
-    """Return the places of the k most similar items, most similar first; equal ones in the order of their indices.
+    """Return the places of the k most similar items, most similar first and equal ones by their indices.
 
     Args:
         similar: (n,) similarities, above 0.
-        items: (n,) whose they are.
-        k: how many; fewer where there are not so many.
+        items: (n,) indices of the items.
+        k: how many; fewer where n is less.
     """
     near = np.arange(len(similar))
     if len(similar) > k:
@@ -28,15 +28,15 @@ def nearest(similar: Floats, items: Ints, k: int) -> Ints:
 
 
 def near_items(interactions: Interactions, k: int | None, k_prime: int | None, rows: int) -> csr_array:
-    """Return the cosines that eq. 28 keeps, as sparse (items, items); an item is no neighbour of its own.
+    """Return the cosines that eq. 28 keeps, as sparse (items, items); an item is not its own neighbour.
 
     s_ij, in row i, is kept if i is among the k items nearest to j, and j among the k' nearest to i.
 
     Args:
         interactions: the events.
         k: size of the first neighbourhood; None for all.
-        k_prime: size of the second; None for all. One of them is a number.
-        rows: for how many items to compute all cosines at a time.
+        k_prime: size of the second; None for all. At least one of them is a number.
+        rows: number of items whose cosines are computed at a time.
     """
     items = len(interactions.users)
     most = min(max(k or 0, k_prime or 0), items)
@@ -60,7 +60,7 @@ def near_items(interactions: Interactions, k: int | None, k_prime: int | None, r
 
 
 def _within(near: NDArray[np.int32], cosines: Floats, counts: Ints, most: int) -> csr_array:
-    """Return the first so many of each item's neighbours, in the item's row."""
+    """Return the first neighbours of each item, `counts` of them, in the item's row."""
     taken = np.arange(most) < counts[:, np.newaxis]
     rows = csr_array((cosines[taken], near[taken], np.append(0, np.cumsum(counts))), shape=(len(near), len(near)))
     rows.sort_indices()

@@ -1,4 +1,4 @@
-"""Parameters of recommenders: each says what it is and what it may be, once, where it is defined."""
+"""Parameters of recommenders: description and allowed values stand where a parameter is defined."""
 
 from copy import deepcopy
 from dataclasses import MISSING, field, fields
@@ -10,9 +10,9 @@ def parameter(description: str, *, default: Any = MISSING, **schema: Any) -> Any
     """Define a field of a recommender's dataclass.
 
     Args:
-        description: what it is, for the documentation of the config.
-        default: what it is if config does not say; without one, config must.
-        **schema: JSON schema keywords that say what it may be, such as ``type="integer", minimum=1``.
+        description: what the parameter is, for the documentation of the config.
+        default: its default; a parameter without one is required.
+        **schema: JSON schema keywords for the allowed values, such as ``type="integer", minimum=1``.
     """
     keywords = {"description": description, **schema}
     if default is MISSING:
@@ -24,7 +24,7 @@ def parameter(description: str, *, default: Any = MISSING, **schema: Any) -> Any
 
 
 def config_schema(recommender: type) -> dict[str, Any]:
-    """Return the JSON schema of a recommender's config entry, its type left aside."""
+    """Return the JSON schema of a recommender's config entry, without its type."""
     properties = {each.name: dict(each.metadata["schema"]) for each in fields(recommender)}
     return {
         "type": "object",

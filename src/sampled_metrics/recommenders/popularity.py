@@ -1,4 +1,4 @@
-"""Popularity: every user is shown the items in the order of their number of training events."""
+"""Popularity: all users get the items in the order of their number of training events."""
 
 from dataclasses import dataclass
 
@@ -6,14 +6,15 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sampled_metrics.recommenders.models import FactorModel
+from sampled_metrics.recommenders.recommender import Recommender
 
 
 @dataclass(frozen=True)
-class Popularity:
+class Popularity(Recommender):
     """An item's score is the number of its training events; equally popular items tie."""
 
-    def fit(self, training: csr_array, rng: np.random.Generator) -> FactorModel:
+    def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> FactorModel:
         """Count the events of each item. Nothing is random."""
         users, items = training.shape
         events = np.bincount(training.indices, minlength=items).astype(np.float64)
-        return FactorModel(np.ones((users, 1)), events[:, np.newaxis])  # of one factor, so that products are exact
+        return FactorModel(np.ones((users, 1)), events[:, np.newaxis])  # one factor, so products are exact

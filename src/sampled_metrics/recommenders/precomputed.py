@@ -1,13 +1,19 @@
-"""A recommender that lives elsewhere: nothing is trained, its ranks are read from a file."""
+"""Precomputed ranks: another tool has trained and ranked, and its ranks are read from a file."""
 
 from dataclasses import dataclass
 
+import numpy as np
+from scipy.sparse import csr_array
+
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.recommenders.models import Model
 from sampled_metrics.recommenders.parameters import parameter
+from sampled_metrics.recommenders.recommender import Recommender
 
 
 @dataclass(frozen=True)
-class PrecomputedRanks:
-    """Ranks of the held-out items, as another tool computed them (`sampled_metrics.ranks.table.read_ranks`)."""
+class PrecomputedRanks(Recommender):
+    """Ranks of the held-out items that another tool computed (`sampled_metrics.ranks.table.read_ranks`)."""
 
     path: str = parameter(
         "a csv file, or .csv.gz, with the columns candidates, above and tied, or candidates and rank, and optionally "
@@ -25,3 +31,11 @@ class PrecomputedRanks:
     def file(self, dataset: str) -> str:
         """Return the file that holds the ranks on a dataset."""
         return self.path.replace("{dataset}", dataset)
+
+    def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> Model:
+        """Refuse to train: there is nothing to train.
+
+        Raises:
+            ConfigError: always.
+        """
+        raise ConfigError("precomputed ranks (type ranks) cannot be trained")

@@ -6,12 +6,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sampled_metrics.recommenders.models import RandomModel
+from sampled_metrics.recommenders.recommender import Recommender
 
 
 @dataclass(frozen=True)
-class RandomScores:
+class RandomScores(Recommender):
     """Scores are independent and uniform on [0, 1)."""
 
-    def fit(self, training: csr_array, rng: np.random.Generator) -> RandomModel:
+    def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> RandomModel:
         """Draw the key of the scores from rng; the events do not matter."""
         return RandomModel(int(rng.integers(2**64, dtype=np.uint64)))

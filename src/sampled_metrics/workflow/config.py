@@ -19,8 +19,7 @@ from sampled_metrics.data.reading import files_beside
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator, estimator_labels, linear_estimator
 from sampled_metrics.metrics.held_out import metric
-from sampled_metrics.recommenders import TYPES, build, config_schema, precomputed
-from sampled_metrics.recommenders.precomputed import PrecomputedRanks
+from sampled_metrics.recommenders import RECOMMENDERS, PrecomputedRanks, config_schema, recommender
 
 RESERVED = ("toy", "logs", "benchmarks", "report.html", "README.md")
 """Names under results/ that no dataset may have."""
@@ -155,13 +154,13 @@ def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
 def check_recommender(entry: dict[str, Any], where: str) -> None:
     """Check a recommender's config entry by the parameters of its type, and fill in their defaults."""
     kind = entry["type"]
-    if kind not in TYPES:
-        raise ConfigError(f"{where}.type: unknown recommender type {kind!r}; it may be {', '.join(TYPES)}")
-    schema = config_schema(TYPES[kind])
+    if kind not in RECOMMENDERS:
+        raise ConfigError(f"{where}.type: unknown recommender type {kind!r}; it may be {', '.join(RECOMMENDERS)}")
+    schema = config_schema(RECOMMENDERS[kind])
     schema["properties"]["type"] = {"const": kind}
     check(entry, schema, where)
     try:
-        build(entry)
+        recommender(entry)
     except ConfigError as error:  # from a check of the type itself, beyond its schema
         raise ConfigError(f"{where}.{error}") from None
 
@@ -175,8 +174,8 @@ def precomputed_ranks(config: Mapping[str, Any]) -> dict[tuple[str, str], Precom
     for dataset in config["study"]:
         for name, entry in config["recommenders"].items():
             file = config["datasets"][dataset]["ranks"].get(name)
-            ranks = PrecomputedRanks(file) if file else precomputed(entry)
-            if ranks is not None:
+            ranks = PrecomputedRanks(file) if file else recommender(entry)
+            if isinstance(ranks, PrecomputedRanks):
                 found[dataset, name] = ranks
     return found
 

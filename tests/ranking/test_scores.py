@@ -8,15 +8,16 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking import ranking
-from sampled_metrics.ranking.ranking import rank_table_from_scores
+from sampled_metrics.ranking import scores as ranking_scores
+from sampled_metrics.ranking.scores import rank_table_from_scores
+from sampled_metrics.ranks.table import RankTable
 
 SCORES = np.array([[0.9, 0.5, 0.5, 0.1, 0.5], [0.1, 0.2, 0.3, 0.4, 0.5]])
 TRAINING = np.array([[1, 0, 0, 0, 0], [0, 0, 0, 1, 1]])
 HELD_OUT = np.array([2, 0])
 
 
-def columns(table: ranking.RankTable) -> list[list[int]]:
+def columns(table: RankTable) -> list[list[int]]:
     return [table.candidates.tolist(), table.above.tolist(), table.tied.tolist()]
 
 
@@ -27,11 +28,8 @@ def test_by_hand() -> None:
     assert columns(table) == [[4, 3], [0, 2], [2, 0]]
 
 
-def test_users_are_numbered_without_ids() -> None:
-    table = rank_table_from_scores(SCORES, TRAINING, HELD_OUT)
-    assert table.user.tolist() == [0, 1]
-    assert table.named_users is None
-    assert rank_table_from_scores(SCORES, TRAINING, HELD_OUT, user_ids=[4, 3]).named_users.tolist() == [4, 3]
+def test_users_are_not_known_without_ids() -> None:
+    assert rank_table_from_scores(SCORES, TRAINING, HELD_OUT).user is None
 
 
 @st.composite
@@ -63,7 +61,7 @@ def test_form_and_blocks_do_not_matter(case, form: str, rows: int) -> None:
     expected = columns(rank_table_from_scores(scores, training, held_out))
     untouched = scores.copy()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranking, "BLOCK_BYTES", 8 * scores.shape[1] * rows)
+        patch.setattr(ranking_scores, "BLOCK_BYTES", 8 * scores.shape[1] * rows)
         given_scores = {
             "callable": lambda users: scores[users],
             "float32": scores.astype(np.float32),  # eighths are exact in single precision
@@ -117,8 +115,20 @@ def test_truth_values_and_columns_of_different_kinds_are_scores() -> None:
     ],
 )
 def test_refuses_numbers_that_only_float64_would_hold_together_and_not_all_of_them(scores) -> None:
-    with pytest.raises(DataError, match="1152921504606846977 is none that float64 holds without rounding it"):
+    with pytest.raises(DataError, match="float64 cannot hold 1152921504606846977 without rounding it"):
         rank_table_from_scores(scores, np.zeros((1, 3)), [1])
+
+
+def test_a_user_with_all_other_items_in_training_has_one_candidate() -> None:
+    assert columns(rank_table_from_scores([[5, 1, 3]], [[1, 0, 1]], [1])) == [[1], [0], [0]]
+
+
+def test_a_refused_score_in_a_later_block_names_its_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking_scores, "BLOCK_BYTES", 1)
+    scores = np.ones((4, 3))
+    scores[2, 1] = np.nan
+    with pytest.raises(DataError, match="gives user 102 a score that is not a finite number"):
+        rank_table_from_scores(scores, np.zeros((4, 3)), [0] * 4, user_ids=[100, 101, 102, 103])
 
 
 @pytest.mark.parametrize("score", [np.nan, np.inf, -np.inf])
@@ -133,10 +143,12 @@ def test_refuses_a_candidate_without_a_finite_score(score: float) -> None:
     ("changes", "says"),
     [
         ({"held_out": [2, 4]}, "user 1: the held-out item is one of the user's training items"),
-        ({"held_out": [2, 5]}, "held_out must hold indices of the 5 items, 0 to 4"),
-        ({"held_out": [-1, 0]}, "held_out must hold indices of the 5 items, 0 to 4"),
-        ({"held_out": [2]}, r"training has 2 users, held_out has shape \(1,\)"),
-        ({"user_ids": [1, 2, 3]}, r"and user_ids \(3,\); they need one entry per user"),
+        ({"held_out": [2, 5]}, "user 1: held_out must be an index of the 5 items, 0 to 4, not 5"),
+        ({"held_out": [-1, 0]}, "user 0: held_out must be an index of the 5 items, 0 to 4, not -1"),
+        ({"held_out": [2]}, r"training has 2 users and 5 items, but held_out has shape \(1,\)"),
+        ({"held_out": 2}, r"held_out has shape \(\)"),
+        ({"held_out": [2.0, 0.0]}, "held_out must hold indices of the 5 items, whole numbers, not float64"),
+        ({"user_ids": [1, 2, 3]}, r"user_ids \(3,\) and item_ids \(5,\)"),
         ({"user_ids": ["a", "a"]}, "user_ids: a is there twice; each row needs an id of its own"),
         ({"user_ids": [1, np.nan]}, "user_ids: entry 2 is missing"),
         ({"training": np.where(TRAINING, np.nan, 0)}, "training must be numbers.*; some are not finite"),

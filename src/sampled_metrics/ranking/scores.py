@@ -1,0 +1,176 @@
+"""Ranking by scores of any origin: arrays, or functions that return the scores of a block of users."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import refuse_masked
+from sampled_metrics.data.split import Split
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.counter import BlockCounter, Progress, require_finite
+from sampled_metrics.ranking.memory import BLOCK_BYTES
+from sampled_metrics.ranks.table import RankTable
+
+_SCORES = "scores must be numbers, a row of them for each user and an entry for each item"
+_TRAINING = "training must be numbers, a row of them for each user and an entry for each item"
+
+_WHOLE = 2.0**53
+"""Below it float64 holds every whole number."""
+
+COPIES = 5
+"""Arrays of the size of a block of scores while the block is counted."""
+
+
+def rank_table_from_scores(
+    scores: ArrayLike | Callable[[slice], ArrayLike],
+    training: ArrayLike | csr_array,
+    held_out: ArrayLike,
+    *,
+    user_ids: ArrayLike | None = None,
+    progress: Progress = lambda blocks: blocks,
+) -> RankTable:
+    """Count, for each user, the candidates that score above the held-out item, and those that tie with it.
+
+    A user's candidates are all items except the user's training items. The scores of training items are ignored. One
+    item is held out per row: a user with several held-out items takes several rows, each with an id of its own. Scores
+    are compared in the type that they are given in, without rounding.
+
+    Args:
+        scores: (users, items) array, or a function that takes a slice of the rows and returns them. Higher is better,
+            equal is a tie.
+        training: (users, items) sparse or dense, nonzero where the user has the item in training.
+        held_out: (users,) int, index of the held-out item.
+        user_ids: (users,) distinct ids, the user column of the table, which has none by default.
+        progress: wraps the range of blocks, for a progress bar.
+
+    Returns:
+        The exact ranks, with a row for each user.
+
+    Raises:
+        DataError: shapes do not fit, a candidate's score is not a finite number or would have to be rounded, an entry
+            is masked, training is not numeric, a held-out item is out of range or one of its user's training items, or
+            an id is missing or repeated.
+
+    Examples:
+        The first user has item 0 in training, and item 1 ties with the held-out item 2.
+
+        >>> from sampled_metrics.ranking.scores import rank_table_from_scores
+        >>> scores = [[0.9, 0.5, 0.5, 0.1], [0.1, 0.2, 0.3, 0.4]]
+        >>> training = [[1, 0, 0, 0], [0, 0, 0, 1]]
+        >>> table = rank_table_from_scores(scores, training, held_out=[2, 0], user_ids=["ada", "ben"])
+        >>> print(table.candidates, table.above, table.tied)
+        [3 3] [0 2] [1 0]
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3: the rank of the
+        relevant item among all candidates.
+    """
+    refuse_masked(training, "training")
+    refuse_masked(held_out, "held_out")
+    refuse_masked(user_ids, "user_ids")
+    pairs, relevant = _pairs(training), np.asarray(held_out)
+    users, items = pairs.shape
+    ids = np.arange(users) if user_ids is None else np.asarray(user_ids)
+    if users and relevant.dtype.kind not in "iu":
+        raise DataError(f"held_out must hold indices of the {items} items, whole numbers, not {relevant.dtype}")
+    split = Split(pairs, relevant.astype(np.int64), ids, np.arange(items))
+    _require_ids(ids)
+    counter = ScoreCounter(scores if callable(scores) else _array(scores).__getitem__, split)
+    above, tied = counter.count(counter.blocks, 1, progress)
+    return RankTable(None if user_ids is None else ids, split.candidates, above, tied)
+
+
+class ScoreCounter(BlockCounter):
+    """Counts by scores of consecutive users and all items.
+
+    Attributes:
+        blocks: consecutive users by block.
+    """
+
+    def __init__(self, scores: Callable[[slice], ArrayLike], split: Split) -> None:
+        """Divide the users into blocks of at most BLOCK_BYTES of scores.
+
+        Args:
+            scores: takes a slice of the users and returns (users, items) scores.
+            split: training and held-out items.
+        """
+        self._scores, self._split = scores, split
+        users, items = split.training.shape
+        rows = max(1, BLOCK_BYTES // (8 * items))
+        self.blocks = [np.arange(first, min(first + rows, users)) for first in range(0, users, rows)]
+
+    def count_block(self, users: Ints) -> tuple[Ints, Ints]:
+        """Return above and tied, (users,) each, of the users of a block."""
+        block = slice(int(users[0]), int(users[-1]) + 1)
+        scores, training = _array(self._scores(block)), self._split.training[block]
+        if scores.shape != training.shape:
+            shapes = f"{scores.shape}, not {training.shape}"
+            raise DataError(f"scores of a block of users have shape {shapes} (users, items)")
+        rows = np.arange(len(scores))
+        candidate = np.ones(scores.shape, dtype=bool)
+        candidate[np.repeat(rows, np.diff(training.indptr)), training.indices] = False
+        require_finite((candidate & ~np.isfinite(scores)).any(axis=1), self._split.user_ids[block])
+        target = scores[rows, self._split.held_out[block]][:, np.newaxis]
+        return (candidate & (scores > target)).sum(axis=1), (candidate & (scores == target)).sum(axis=1) - 1
+
+
+def _array(scores: Any) -> NDArray[Any]:
+    """Return scores as an array of numbers of their own type, without a copy of one; Python's as float64 or integers.
+
+    Raises:
+        DataError: they are not numbers, or would be rounded.
+    """
+    refuse_masked(scores, "scores")
+    try:
+        found = np.asarray(scores)
+        if found.dtype == object:
+            found, scores = found.astype(np.float64), found
+            _require_exact(found, scores)
+        elif not hasattr(scores, "dtype") and found.dtype == np.float64 and (np.abs(found) >= _WHOLE).any():
+            table = isinstance(scores, pd.DataFrame)  # of integers and floats together, like a list of both
+            _require_exact(found, scores.to_numpy(object) if table else np.asarray(scores, dtype=object))
+    except DataError:
+        raise
+    except (TypeError, ValueError, OverflowError):  # ValueError: rows differ in length
+        raise DataError(_SCORES) from None
+    if found.ndim == 0 or found.dtype.kind not in "biuf":
+        raise DataError(_SCORES)
+    return found
+
+
+def _require_exact(rounded: Floats, scores: NDArray[np.object_]) -> None:
+    wrong = (rounded != scores) & ~np.isnan(rounded)
+    if wrong.any():
+        raise DataError(f"{_SCORES}; float64 cannot hold {scores[wrong][0]!r:.80} without rounding it")
+
+
+def _pairs(training: ArrayLike | csr_array) -> csr_array:
+    """Return training with each of its pairs stored once; the caller's array is not changed."""
+    try:
+        pairs = csr_array(training)
+    except (TypeError, ValueError):
+        raise DataError(_TRAINING) from None
+    if pairs.ndim != 2 or pairs.dtype.kind not in "biuf":
+        raise DataError(_TRAINING)
+    if not np.isfinite(pairs.data).all():
+        raise DataError(f"{_TRAINING}; some are not finite")
+    if not pairs.has_canonical_format or not pairs.data.all():
+        pairs = pairs.copy()
+        pairs.sum_duplicates()
+        pairs.eliminate_zeros()
+    return pairs
+
+
+def _require_ids(user_ids: NDArray[np.generic]) -> None:
+    """Refuse ids of which one is missing or repeated."""
+    ids = pd.Series(user_ids)
+    missing, repeated = ids.isna(), ids.duplicated()
+    if missing.any():
+        raise DataError(f"user_ids: entry {int(np.argmax(missing)) + 1} is missing")
+    if repeated.any():
+        raise DataError(f"user_ids: {ids[repeated].iloc[0]} is there twice; each row needs an id of its own")

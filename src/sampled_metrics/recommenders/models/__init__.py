@@ -1,0 +1,73 @@
+"""Trained recommenders, one class for each kind. A new kind is a file of this package and an entry of `KINDS`."""
+
+import math
+import os
+
+from sampled_metrics import _files
+from sampled_metrics.data.split import Shape
+from sampled_metrics.errors import DataError
+from sampled_metrics.recommenders.models.cosine import CosineModel
+from sampled_metrics.recommenders.models.factors import FactorModel
+from sampled_metrics.recommenders.models.model import Arrays, Model
+from sampled_metrics.recommenders.models.random import RandomModel
+from sampled_metrics.recommenders.models.similarity import SimilarityModel
+from sampled_metrics.recommenders.models.sparse_similarity import SparseSimilarityModel
+
+__all__ = [
+    "KINDS",
+    "CosineModel",
+    "FactorModel",
+    "Model",
+    "RandomModel",
+    "SimilarityModel",
+    "SparseSimilarityModel",
+    "ranking_memory",
+    "read_model",
+]
+
+KINDS: dict[str, type[Model]] = {
+    each.kind: each for each in (FactorModel, SimilarityModel, SparseSimilarityModel, CosineModel, RandomModel)
+}
+"""The kinds of models, by the name in their files."""
+
+_MODEL = "a model of this project"
+
+
+def read_model(path: str | os.PathLike[str]) -> Model:
+    """Read what `Model.write` wrote.
+
+    Raises:
+        DataError: the file is not a model, or is damaged.
+    """
+    arrays = _files.read_npz(path, _MODEL)
+    kind = _kind(path, arrays)
+    try:
+        return kind.from_arrays(arrays)
+    except KeyError as error:
+        raise DataError(f"{path}: is not {_MODEL}: lacks {error.args[0]}") from None
+    except (TypeError, ValueError) as error:  # a sparse matrix of arrays that do not fit together, or not one number
+        raise DataError(f"{path}: is not {_MODEL}, or is damaged: {error}") from None
+
+
+def ranking_memory(path: str | os.PathLike[str], shape: Shape, threads: int) -> int:
+    """Return the bytes that ranking by a stored model takes at least, without reading the model.
+
+    Args:
+        path: a file that `Model.write` wrote.
+        shape: size of the split.
+        threads: how many blocks are worked on at a time.
+
+    Raises:
+        DataError: the file is not a model, or is damaged.
+    """
+    kind = _kind(path, _files.read_npz(path, _MODEL, only=("kind",)))
+    headers = _files.npz_headers(path, _MODEL).values()
+    size = sum(math.prod(dimensions) * dtype.itemsize for dimensions, dtype in headers if dimensions)
+    return kind.least_memory(size, shape, threads)
+
+
+def _kind(path: str | os.PathLike[str], arrays: Arrays) -> type[Model]:
+    name = str(arrays.get("kind"))
+    if name not in KINDS:
+        raise DataError(f"{path}: is not {_MODEL}")
+    return KINDS[name]

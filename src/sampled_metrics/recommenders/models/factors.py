@@ -1,0 +1,65 @@
+"""Models whose scores are dot products of factors."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sampled_metrics._arrays import Floats
+from sampled_metrics.data.split import Shape, Split
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.counter import Counter
+from sampled_metrics.ranking.factors import FactorCounter
+from sampled_metrics.ranking.memory import BLOCK_BYTES, split_memory
+from sampled_metrics.recommenders.models.model import Arrays, Model
+
+
+@dataclass(frozen=True)
+class FactorModel(Model):
+    """Scores are dot products of factors.
+
+    Attributes:
+        user_factors: (users, d).
+        item_factors: (items, d).
+    """
+
+    kind: ClassVar[str] = "factors"
+    user_factors: Floats
+    item_factors: Floats
+
+    def scores(self, training: csr_array, users: slice, items: slice) -> Floats:
+        """Return the scores of a block, (users, items)."""
+        return np.asarray(self.user_factors[users] @ self.item_factors[items].T)
+
+    def arrays(self) -> Arrays:
+        """Return the factors."""
+        return {"user_factors": self.user_factors, "item_factors": self.item_factors}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Make a model of its factors."""
+        return cls(arrays["user_factors"], arrays["item_factors"])
+
+    def check(self, split: Split, name: str) -> None:
+        """Refuse factors that are not finite, or not one row for each user and item of the split."""
+        users, items = split.training.shape
+        for factors, of, count in ((self.user_factors, "user", users), (self.item_factors, "item", items)):
+            if factors.ndim != 2 or len(factors) != count:
+                raise DataError(f"{name}: has factors of shape {factors.shape} for {count} {of}s")
+            wrong = ~np.isfinite(factors).all(axis=1)
+            if wrong.any():
+                which = f"{of} {int(np.argmax(wrong)) + 1} of {count}"
+                raise DataError(f"{name}: the factors of {which} are not finite numbers")
+        if self.user_factors.shape[1] != self.item_factors.shape[1]:
+            lengths = f"{self.user_factors.shape[1]} and {self.item_factors.shape[1]}"
+            raise DataError(f"{name}: the factors of users and items differ in length, {lengths}")
+
+    @classmethod
+    def least_memory(cls, size: int, shape: Shape, threads: int) -> int:
+        """Return the bytes of split, factors and two copies of them (rounded and transposed), and blocks of scores."""
+        return split_memory(shape) + 3 * size + threads * BLOCK_BYTES
+
+    def counter(self, split: Split, *, precision: str, threads: int, spare: float) -> Counter:
+        """Count by a float32 product, and by the exact scores of near ties."""
+        return FactorCounter(self.user_factors, self.item_factors, split, precision)

@@ -1,0 +1,42 @@
+"""Models of random scores, none of which is stored."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sampled_metrics._arrays import Floats
+from sampled_metrics.recommenders.models.model import Arrays, Model
+
+
+@dataclass(frozen=True)
+class RandomModel(Model):
+    """Scores are independent and uniform on [0, 1), a function of key, user and item alone.
+
+    Attributes:
+        key: 0 … 2⁶⁴ - 1. Key and user select a stream of the counter-based generator Philox (Salmon et al., Parallel
+            Random Numbers: As Easy as 1, 2, 3, SC 2011); an item's score is its number in that stream.
+    """
+
+    kind: ClassVar[str] = "random"
+    key: int
+
+    def scores(self, training: csr_array, users: slice, items: slice) -> Floats:
+        """Return the scores of a block, (users, items); a score does not depend on the block."""
+        every_user, every_item = training.shape
+        block = range(every_user)[users]
+        scores = np.empty((len(block), every_item))
+        for row, user in zip(scores, block, strict=True):
+            key = np.array([self.key, user], dtype=np.uint64)
+            np.random.Generator(np.random.Philox(key=key)).random(out=row)
+        return scores[:, items]
+
+    def arrays(self) -> Arrays:
+        """Return the key."""
+        return {"key": np.array(self.key, dtype=np.uint64)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Make a model of its key."""
+        return cls(int(arrays["key"]))

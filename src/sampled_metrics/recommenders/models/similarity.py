@@ -1,0 +1,67 @@
+"""Models whose scores are sums of stored similarities, dense."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sampled_metrics._arrays import Floats
+from sampled_metrics.data.split import Shape, Split
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranking import similarity
+from sampled_metrics.ranking.counter import Counter
+from sampled_metrics.ranking.memory import split_memory
+from sampled_metrics.recommenders.models.model import Arrays, Model
+
+
+@dataclass(frozen=True)
+class SimilarityModel(Model):
+    """An item's score is the sum of its similarities to the user's training items.
+
+    Attributes:
+        similarity: (items of the user, items scored).
+    """
+
+    kind: ClassVar[str] = "similarity"
+    similarity: Floats
+
+    def scores(self, training: csr_array, users: slice, items: slice) -> Floats:
+        """Return the scores of a block, (users, items)."""
+        return np.asarray(training[users] @ self.similarity[:, items])
+
+    def arrays(self) -> Arrays:
+        """Return the similarity."""
+        return {"similarity": self.similarity}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Make a model of its similarity."""
+        return cls(arrays["similarity"])
+
+    def check(self, split: Split, name: str) -> None:
+        """Refuse similarities that are not finite, or not of all items of the split to all."""
+        check_similarity(self.similarity, self.similarity, split, name)
+
+    @classmethod
+    def least_memory(cls, size: int, shape: Shape, threads: int) -> int:
+        """Return the bytes of split, similarity and the narrowest blocks."""
+        return split_memory(shape) + size + similarity.least_memory(shape, threads)
+
+    def counter(self, split: Split, *, precision: str, threads: int, spare: float) -> Counter:
+        """Count by blocks of items. No block is kept, as copying one takes no longer than keeping it."""
+
+        def columns(items: slice) -> Floats:
+            return np.ascontiguousarray(self.similarity[:, items], dtype=np.float64)
+
+        width, _ = similarity.widest_blocks(split.shape.items, threads, spare)
+        return similarity.SimilarityCounter(columns, split, width=width)
+
+
+def check_similarity(matrix: Floats | csr_array, stored: Floats, split: Split, name: str) -> None:
+    """Refuse a matrix that is not of all items to all, or of which a stored number is not finite."""
+    items = split.shape.items
+    if matrix.shape != (items, items):
+        raise DataError(f"{name}: has similarities of shape {matrix.shape}, not {(items, items)} (items)")
+    if not np.isfinite(stored).all():
+        raise DataError(f"{name}: has similarities that are not finite numbers")

@@ -1,0 +1,42 @@
+"""What every recommender has: training, and the memory that it takes."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sampled_metrics.data.split import Shape
+from sampled_metrics.ranking.memory import MEGABYTE
+from sampled_metrics.recommenders.models import Model
+
+
+class Recommender(ABC):
+    """An algorithm with its parameters. A subclass is a dataclass whose fields are defined by `parameter`."""
+
+    @abstractmethod
+    def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> Model:
+        """Train on events.
+
+        Args:
+            training: (users, items) 1.0 where there is an event.
+            rng: the source of everything random.
+            memory: megabytes that may be resident, for a recommender that can do with less; None for no limit.
+        """
+
+    def least_memory(self, shape: Shape) -> int:
+        """Return the bytes without which training is refused; 0 for a recommender that does not look at `memory`."""
+        return 0
+
+    def training_memory(self, shape: Shape, memory: int) -> int:
+        """Return the bytes to reserve for training on a cluster, by default those of 128 factors for user and item.
+
+        Args:
+            shape: size of the split.
+            memory: the budget in megabytes.
+        """
+        return reserved_memory(shape, 128 * (shape.users + shape.items))
+
+
+def reserved_memory(shape: Shape, numbers: int) -> int:
+    """Return the bytes to reserve for Python, the events, and a model of so many numbers, four times each."""
+    return 700 * MEGABYTE + 200 * shape.events + 4 * 8 * numbers
