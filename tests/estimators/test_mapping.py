@@ -5,7 +5,7 @@ from math import gamma
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.errors import ConfigError, DataError
@@ -39,7 +39,6 @@ class TestFunctions:
         wanted = [1 + 100 * (gamma(k + 0.5) * gamma(11) / gamma(k) / gamma(11.5)) ** 2 for k in range(1, 12)]
         np.testing.assert_allclose(beta(0.5)(self.K, 101, 10), wanted, rtol=1e-12)
 
-    @settings(deadline=None)  # a busy machine is no failure
     @given(st.integers(2, 10**6), st.integers(1, 2000), st.floats(0.05, 20))
     def test_rise_to_the_last_rank(self, n, m, a):
         k = np.arange(1.0, m + 2)

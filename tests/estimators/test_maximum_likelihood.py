@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from exact_probabilities import chances, exact
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.errors import ConfigError
@@ -63,7 +63,6 @@ samples = st.integers(2, 25).flatmap(
 
 
 class TestLikelihood:
-    @settings(deadline=None)  # a busy machine is no failure
     @given(samples, st.booleans())
     def test_never_falls(self, sample, replacement):
         n, m, counts = sample
@@ -85,7 +84,6 @@ class TestLikelihood:
         assert slope.max() <= 1 + 1e-3
         np.testing.assert_allclose(slope[pi > 0.01], 1, atol=1e-3)
 
-    @settings(deadline=None)  # a busy machine is no failure
     @given(samples, st.lists(st.floats(1e-3, 1e3), min_size=25, max_size=25))
     def test_a_factor_of_a_column_changes_nothing(self, sample, factors):
         n, m, counts = sample

@@ -205,7 +205,7 @@ def on_adaptive_samples(recommender):
     """EM on adaptive samples of the published ranks: (samples, metrics) estimates, and the mean size of a sample."""
     table, rng = read_ranks(PUBLISHED / f"{recommender}.csv.gz"), np.random.default_rng(3)
     estimates, sizes = [], []
-    for _ in range(5):
+    for _ in range(3):
         x, m = draw_adaptive(table, AdaptiveDesign(), rng)
         outcomes, which = Outcomes.observed(x, m, table.mean_candidates, adaptive=True)
         counts = np.bincount(which, minlength=len(outcomes))

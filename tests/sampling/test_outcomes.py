@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from exact_probabilities import chances, exact
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.errors import DataError
@@ -36,7 +36,6 @@ class TestObserved:
         assert outcomes.relevant[which].tolist() == [2, 3, 2]
         assert outcomes.position == 2
 
-    @settings(deadline=None)  # a busy machine is no failure
     @given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 4), st.integers(0, 9)), min_size=1, max_size=30))
     def test_every_event_has_its_own(self, events):
         m, x, extra = np.array(events).T
