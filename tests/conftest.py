@@ -1,6 +1,10 @@
 """Settings of all tests, and copies of the project: one in which nothing has run, and one in which the study has."""
 
+import os
 from pathlib import Path
+
+# before numpy is imported: as many processes run as there are cores
+os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 import pytest
 from hypothesis import HealthCheck, settings

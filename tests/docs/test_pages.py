@@ -97,7 +97,16 @@ def test_a_config_is_complete_and_allowed(start: str, tmp_path: Path, monkeypatc
     complete_config(given)
 
 
-@pytest.mark.parametrize("page", [page for page in pages() if page != "README.md"])
+@pytest.mark.parametrize(
+    ("page", "blocks"), [("README.md", 5), ("docs/reproduction.md", 4), ("docs/which-estimator.md", 1)]
+)
+def test_the_tables_are_those_of_the_reproduction(page: str, blocks: int) -> None:
+    text = text_of(page)
+    assert text.count("<!-- begin ") == blocks
+    assert runpy.run_path(str(DOCS / "publish.py"))["with_blocks"](text) == text
+
+
+@pytest.mark.parametrize("page", pages())
 def test_links_lead_to_files_that_are_there(page: str) -> None:
     links = re.findall(r"\]\(([^)#]+)\)", text_of(page))
     assert [link for link in links if "://" not in link and not (ROOT / page).parent.joinpath(link).exists()] == []

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from workflow.conftest import ROOT
+from made_up_project import ROOT
 
 from faults.fuzz_damage import DAMAGED
 from faults.fuzzing import Target, pieces

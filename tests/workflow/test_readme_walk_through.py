@@ -4,9 +4,11 @@ import re
 from pathlib import Path
 
 import pandas as pd
-from conftest import ROOT, Project
+import pytest
+from made_up_project import ROOT, Project
 
 
+@pytest.mark.slow
 def test_films(project: Project) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     [films] = re.findall(r"```csv\n(.*?)```", text, re.DOTALL)
