@@ -15,9 +15,9 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-faults fuzz test-report test-wheel test-slurm lint audit format docs docs-outputs seed-spread publish bench bench-scale lock clean
+.PHONY: help demo reproduce test test-all test-faults fuzz test-report test-wheel test-slurm lint audit format docs docs-outputs seed-spread publish bench bench-scale lock clean
 
-help:  ## say what there is
+help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 $(READY): envs/requirements.lock
@@ -28,24 +28,32 @@ $(READY): envs/requirements.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.lock
 	@touch $@
 
-demo: $(READY)  ## the running example, the paper from its published ranks, and MovieLens 100K: no download site needed
+demo: $(READY)  ## run the study on published ranks and MovieLens 100K; needs no download site
 	$(BIN)/snakemake --cores $(CORES) --configfile examples/demo.yaml
 	@echo "the report is results/report.html"
 
-reproduce: $(READY)  ## the whole study, from the archive to results/report.html
+reproduce: $(READY)  ## run the whole study, from the archive to results/report.html
 	$(SNAKEMAKE)
 	@echo "the report is results/report.html"
 
-test: $(READY)  ## all tests
-	$(BIN)/pytest
+# each process takes whole files of tests, see tests/conftest.py
+PYTEST = $(BIN)/pytest -n $(CORES) --dist loadgroup --no-loadscope-reorder
+SLOW = -m 'slow or not slow' --hypothesis-profile thorough
 
-test-faults: $(READY)  ## every fault, the slow ones too, and docs/reliability.md from what came of them
-	$(BIN)/pytest tests/faults -m 'slow or not slow' --reliability docs/reliability
+test: $(READY)  ## the tests: three minutes on two cores
+	$(PYTEST)
 
-fuzz: $(READY)  ## any input to every parser, for so long, and docs/reliability.md from what came of it: MINUTES=60
+test-all: $(READY)  ## all tests, the slow ones too, before a release: an hour or more
+	$(PYTEST) $(SLOW) --ignore tests/faults
+	@$(MAKE) --no-print-directory test-faults
+
+test-faults: $(READY)  ## the tests of faults, the slow ones too; writes docs/reliability.md
+	$(BIN)/pytest tests/faults $(SLOW) --reliability docs/reliability
+
+fuzz: $(READY)  ## feed random input to every parser for MINUTES=60; writes docs/reliability.md
 	$(BIN)/pytest tests/faults/test_fuzz.py --minutes $(MINUTES) --reliability docs/reliability
 
-test-report: $(READY)  ## the report, and the docs if they are built, in headless Chromium (Debian: apt-get install chromium)
+test-report: $(READY)  ## test the report, and the docs if they are built, in headless Chromium
 ifeq ($(CHROMIUM),)
 	@echo "make test-report: skipped, there is no chromium here (Debian: apt-get install chromium)"
 else
@@ -58,7 +66,7 @@ $(BROWSER): $(READY) envs/browser.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r envs/browser.lock
 	@touch $@
 
-test-wheel: $(READY)  ## build the wheel, and use it in an empty environment of every Python that is here
+test-wheel: $(READY)  ## build the wheel and try it in a new environment of every installed Python
 	$(BIN)/python tests/packaging/wheel.py
 
 # the plugin beside what .venv has, in the same versions of all that both need
@@ -66,10 +74,10 @@ $(VENV)/slurm: envs/slurm.lock $(READY)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r envs/slurm.lock
 	@touch $@
 
-test-slurm: $(VENV)/slurm  ## the study on a real Slurm of one node on this machine (skipped where there can be none)
+test-slurm: $(VENV)/slurm  ## run the study on a Slurm cluster of one node on this machine
 	SLURM_TEST=1 $(BIN)/pytest tests/slurm -vv -s -rs
 
-lint: $(READY)  ## ruff, mypy, snakefmt, snakemake --lint, and an audit of the dependencies where there is a network
+lint: $(READY)  ## run ruff, mypy, snakefmt and snakemake --lint, and audit the dependencies if online
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -84,26 +92,26 @@ $(AUDIT): $(READY) envs/audit.lock
 	@$(dir $@)bin/pip install --quiet --disable-pip-version-check --require-hashes -r envs/audit.lock
 	@touch $@
 
-audit: $(AUDIT)  ## known vulnerabilities of what the lock files name; fails where nobody can be asked
+audit: $(AUDIT)  ## look up known vulnerabilities of the locked dependencies; fails offline
 	$(BIN)/python .ci/audit.py
 
-format: $(READY)  ## bring the code into its format
+format: $(READY)  ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow
 
-docs: $(READY)  ## the documentation, docs/_build/html/index.html; a warning is an error
+docs: $(READY)  ## build the documentation, docs/_build/html/index.html; a warning is an error
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
 	@echo "the documentation is docs/_build/html/index.html"
 
-docs-outputs: $(READY)  ## what the code blocks of the documentation print, into its pages
+docs-outputs: $(READY)  ## run the code blocks of the documentation and write their output into its pages
 	PYTHONPATH=src $(BIN)/python tests/docs_blocks.py
 
-seed-spread: $(READY)  ## docs/seed-spread.csv: recommender X from many random starts (two minutes)
+seed-spread: $(READY)  ## train recommender X from many random starts; writes docs/seed-spread.csv
 	$(BIN)/snakemake results/ml-1m/seed-spread.csv --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 	cp results/ml-1m/seed-spread.csv docs/seed-spread.csv
 
-publish: reproduce  ## docs/reproduction/ and the tables in README.md, from the results
+publish: reproduce  ## copy the results to docs/reproduction/ and to the tables in README.md
 	$(BIN)/python docs/publish.py
 
 # other tools, in an environment of their own: RecBole needs numpy < 2 (several GB, for its torch)
@@ -113,16 +121,16 @@ $(PEERS)/ready: envs/peers.lock
 	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r envs/peers.lock
 	@touch $@
 
-bench: reproduce $(PEERS)/ready  ## ranking beside other tools and the limit, as it grows, and the study by rule: docs/reproduction/
+bench: reproduce $(PEERS)/ready  ## measure ranking, its growth and the study; writes docs/reproduction/
 	$(BIN)/python benchmarks/ranking.py --peers $(PEERS)/bin/python --output docs/reproduction/ranking.md
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/growth.py --output docs/reproduction/growth
 	$(BIN)/python benchmarks/study.py --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) --output docs/reproduction/time.md
 
-bench-scale: $(READY)  ## the study at the shape of MovieLens 32M, on synthetic events (a quarter of an hour or more): docs/reproduction/scale.md
+bench-scale: $(READY)  ## run the study on synthetic events as many as MovieLens 32M has (15 minutes or more)
 	$(BIN)/python benchmarks/scale.py --cores $(CORES) --output docs/reproduction/scale.md
 
 COMPILE = uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
-lock:  ## envs/*.lock anew, from pyproject.toml and envs/*.in (needs uv)
+lock:  ## renew envs/*.lock from pyproject.toml and envs/*.in (needs uv)
 	$(COMPILE) --fork-strategy fewest --all-extras pyproject.toml -o envs/requirements.lock
 	$(COMPILE) envs/browser.in -o envs/browser.lock
 	$(COMPILE) --constraint envs/requirements.lock envs/slurm.in -o envs/slurm.lock

@@ -7,7 +7,7 @@ import contextlib
 import io
 import os
 import re
-import subprocess
+import shlex
 import sys
 import tempfile
 import textwrap
@@ -16,6 +16,9 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+from sampled_metrics.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -74,21 +77,23 @@ def _as_shown(printed: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-def _run_shell(commands: str) -> str:
-    command = f'sampled-metrics() {{ "{sys.executable}" -m sampled_metrics "$@"; }}\n'
-    places = {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": str(COLUMNS), "NO_COLOR": "1"}
-    ran = subprocess.run(
-        ["bash", "-euc", command + commands],
-        env={**os.environ, **places},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    if ran.returncode not in (0, 2):  # 2: an error that the page may show
-        raise RuntimeError(f"{commands} ended with {ran.returncode}: {ran.stdout}")
-    return ran.stdout
+def _run_commands(commands: str) -> str:
+    """Run uses of the command in this process, as each would take a second to start in its own."""
+    printed = io.StringIO()
+    shown = mock.patch.dict(os.environ, {"COLUMNS": str(COLUMNS), "NO_COLOR": "1"})
+    for line in commands.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        if not words:
+            continue
+        if set("|&;<>$") & set("".join(words)):
+            raise RuntimeError(f"a page may show the command alone, not other words of a shell: {line}")
+        with shown, contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            try:
+                main(words[1:])
+            except SystemExit as ended:  # 2: an error that the page may show
+                if ended.code not in (0, 2):
+                    raise RuntimeError(f"{line} ended with {ended.code}: {printed.getvalue()}") from None
+    return printed.getvalue()
 
 
 def _run_python(code: str, namespace: dict[str, Any]) -> str:
@@ -109,7 +114,7 @@ def with_outputs(text: str) -> str:
             if not block.is_run:
                 continue
             shell = block.language == "sh"
-            printed = _run_shell(block.content) if shell else _run_python(block.content, namespace)
+            printed = _run_commands(block.content) if shell else _run_python(block.content, namespace)
             if block.output:
                 parts += [text[end : block.output[0]], _as_shown(printed)]
                 end = block.output[1]

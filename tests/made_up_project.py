@@ -1,20 +1,47 @@
-"""A copy of the project to run, and a made-up dataset of 60 users and 90 items, small enough to run in seconds."""
+"""A copy of the project to run, and a made-up dataset of 60 users and 90 items, small enough to run in seconds.
 
+Scripts and configs of the workflow also run here in the process of the tests, as Snakemake takes seconds to start.
+"""
+
+import contextlib
+import copy
 import hashlib
+import io
+import logging
 import random
+import runpy
 import shutil
 import subprocess
 import sys
 import zipfile
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import yaml
 
+from sampled_metrics.workflow.config import complete, merge_recommenders
+from sampled_metrics.workflow.config_files import read_config, require_modest
+
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("Snakefile", "config.yaml", "datasets.yaml")
 FOLDERS = ("workflow", "scripts", "src", "profiles", "envs", "docs", "published")
+
+STUDY = {
+    "study": ["made-up"],
+    "datasets": {"made-up": {"path": "made-up.zip", "format": "movielens-dat"}},
+    "recommenders": {"X": {"factors": 4, "iterations": 3}},
+    "sampling": {"negatives": 20, "repetitions": 10},
+    "figures": {"figure-6": {"negatives": [5, 10, 20, 40, 80]}},
+    "toy": {"repetitions": 20},
+}
+DEFAULTS = [read_config(ROOT / name) for name in ("datasets.yaml", "config.yaml")]
+SCHEMA = read_config(ROOT / "workflow/schemas/config.schema.yaml")
+RANKS = "ranks.csv"
+MORE = STUDY["recommenders"] | {"elsewhere": {"type": "ranks", "path": RANKS}}
+"""The recommenders of the study, and ready-made ranks of another one."""
 
 
 def ratings(users: int = 60, items: int = 90, seed: int = 1) -> str:
@@ -38,6 +65,91 @@ def archive(path: Path, text: str) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def write_ranks(path: Path) -> None:
+    """Write ranks of every user of the made-up dataset: above and tied are small numbers that differ."""
+    events = {tuple(line.split("::")[:2]) for line in ratings().splitlines()}
+    items, count = len({item for _, item in events}), Counter(user for user, _ in events)
+    lines = [f"{user},{items - had + 1},{int(user) % 5},{int(user) % 3}\n" for user, had in count.items() if had > 1]
+    path.write_text("user,candidates,above,tied\n" + "".join(lines), encoding="utf-8")
+
+
+def merged(before: dict, by: dict) -> dict:
+    """Lay one config over another, as Snakemake does."""
+    both = copy.deepcopy(before)
+    for key, value in by.items():
+        both[key] = (
+            merged(both[key], value)
+            if isinstance(value, dict) and isinstance(both.get(key), dict)
+            else copy.deepcopy(value)
+        )
+    return both
+
+
+def complete_config(*given: dict | Path) -> dict:
+    """Return the config that workflow/rules/common.smk makes of such files over config.yaml, in the current folder."""
+    configs = [*DEFAULTS, *(each if isinstance(each, dict) else read_config(each) for each in given)]
+    config: dict = {}
+    for each in configs:
+        config = merged(config, each)
+    require_modest(config, "all together")
+    merge_recommenders(config, configs)
+    complete(config, SCHEMA)
+    return config
+
+
+def run_script(name: str, **given: Any) -> list[str]:
+    """Run a script of the workflow in this process and in the current folder.
+
+    Args:
+        name: of the script, without .py.
+        given: what Snakemake would give it: input, output, params and wildcards as mappings, config, and threads.
+
+    Returns:
+        The lines by which it refuses, none if it completes. Nothing else may end it.
+    """
+    named = {key: SimpleNamespace(**given.get(key, {})) for key in ("input", "output", "params", "wildcards")}
+    snakemake = SimpleNamespace(config=given.get("config"), threads=given.get("threads", 1), log=["job.log"], **named)
+    for path in vars(snakemake.output).values():
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    said, root = io.StringIO(), logging.getLogger()
+    handlers, root.handlers = root.handlers, []  # the script replaces them
+    with contextlib.redirect_stderr(said):
+        try:
+            runpy.run_path(str(ROOT / f"scripts/{name}.py"), {"snakemake": snakemake}, "__main__")
+        except SystemExit:
+            assert not [path for path in vars(snakemake.output).values() if Path(path).exists()]
+            lines = said.getvalue().splitlines()
+            assert Path("job.log").read_text(encoding="utf-8").splitlines() == lines
+            assert all(line.startswith("error: ") for line in lines)
+            return lines
+        finally:
+            for handler in root.handlers:
+                handler.close()
+            root.handlers = handlers
+    return []
+
+
+def split(config: dict, dataset: str) -> list[str]:
+    """Split a dataset of a complete config by the script, to split.npz; return the lines by which it refuses."""
+    return run_script(
+        "split",
+        input={"archive": config["datasets"][dataset]["path"]},
+        output={"split": "split.npz", "facts": "dataset.json"},
+        params={"dataset": config["datasets"][dataset], "split": config["split"], "seed": config["seed"]},
+        wildcards={"dataset": dataset},
+    )
+
+
+def ranked(config: dict, dataset: str, name: str) -> None:
+    """Train a recommender of a complete config on split.npz, and rank with it, to NAME.npz and NAME.csv.gz."""
+    asked = {"wildcards": {"dataset": dataset, "recommender": name}, "config": config}
+    entry = {"entry": config["recommenders"][name], "seed": config["seed"]}
+    files = {"split": "split.npz", "model": f"{name}.npz"}
+    assert run_script("train", input=files, output={"model": f"{name}.npz"}, params=entry, **asked) == []
+    precision = {"precision": config["ranking"]["precision"]}
+    assert run_script("rank", input=files, output={"ranks": f"{name}.csv.gz"}, params=precision, **asked) == []
+
+
 @dataclass(frozen=True)
 class Project:
     """A copy of the project in a folder of its own."""
@@ -46,15 +158,7 @@ class Project:
 
     def configure(self, **changes: Any) -> None:
         """Write study.yaml: the made-up dataset, sampling to match, and changes by top-level key."""
-        config = {
-            "study": ["made-up"],
-            "datasets": {"made-up": {"path": "made-up.zip", "format": "movielens-dat"}},
-            "recommenders": {"X": {"factors": 4, "iterations": 3}},
-            "sampling": {"negatives": 20, "repetitions": 10},
-            "figures": {"figure-6": {"negatives": [5, 10, 20, 40, 80]}},
-            "toy": {"repetitions": 20},
-        }
-        (self.folder / "study.yaml").write_text(yaml.safe_dump(config | changes), encoding="utf-8")
+        (self.folder / "study.yaml").write_text(yaml.safe_dump(STUDY | changes), encoding="utf-8")
 
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run snakemake as a user would; arguments come first, so that targets may be among them."""

@@ -98,14 +98,12 @@ def test_another_process_writes_the_same_bytes_and_another_seed_does_not(catalog
         (3, 1, 3),
     ],
 )
-def test_a_shape_that_cannot_be_is_refused_in_a_line_and_nothing_is_written(shape, tmp_path):
-    path = tmp_path / "events.zip"
+def test_a_shape_that_cannot_be_is_refused_in_a_line_and_nothing_is_written(catalogue, shape, tmp_path, monkeypatch):
     users, items, events = map(str, shape)
-    command = [sys.executable, str(SCRIPT), "--users", users, "--items", items, "--events", events]
-    ran = subprocess.run([*command, "--output", str(path)], check=False, capture_output=True, text=True)
-    assert ran.returncode == 1
-    assert ran.stderr.startswith("error: ")
-    assert ran.stderr.count("\n") == 1
+    words = ["--users", users, "--items", items, "--events", events, "--output", str(tmp_path / "events.zip")]
+    monkeypatch.setattr("sys.argv", ["catalogue.py", *words])
+    with pytest.raises(SystemExit, match=r"^error: .+$"):
+        catalogue.main()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -34,6 +34,7 @@ def covered(benchmark_module, study):
     return benchmark_module.coverage(study, simulated, own)
 
 
+@pytest.mark.slow
 def test_the_means_are_covered_95_times_in_a_hundred(covered):
     """Each share has a standard error of 1.8 %; that of all together is smaller."""
     assert len(covered) == 3 * 4 * 2
@@ -41,11 +42,13 @@ def test_the_means_are_covered_95_times_in_a_hundred(covered):
     assert covered["own"].mean() == pytest.approx(0.95, abs=0.02)
 
 
+@pytest.mark.slow
 def test_standard_errors_are_the_deviations_of_the_estimates(covered):
     """A standard deviation of 150 numbers is within 6 % of what it estimates."""
     assert (covered["standard_error"] / covered["deviation"]).between(0.8, 1.25).all()
 
 
+@pytest.mark.slow
 def test_the_truth_is_covered_less_often_where_there_is_bias(covered):
     shares = covered.set_index(["estimator", "metric", "interval"])
     for how in ("delta", "bootstrap"):

@@ -3,7 +3,6 @@
 `python tests/docs_blocks.py` writes what they print into the pages.
 """
 
-import copy
 import re
 import runpy
 from pathlib import Path
@@ -11,8 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from docs_blocks import DOCS, ROOT, blocks_of, pages, with_outputs
-
-from sampled_metrics.workflow.config import complete, merge_recommenders
+from made_up_project import complete_config
 
 ADAPTERS = "needs other libraries; tests/docs/test_adapters.py runs it where they are installed"
 ADDING = "tests/docs/test_add_a_recommender.py does what it says, in a copy of the library"
@@ -95,20 +93,19 @@ def test_a_config_is_complete_and_allowed(start: str, tmp_path: Path, monkeypatc
     for name in ("ml-1m.zip", "old.csv", "new.csv"):
         Path(name).touch()
     given = yaml.safe_load(block.content.replace("/where/it/is", str(tmp_path)))
-    default = yaml.safe_load(text_of("config.yaml"))
-    config = merged(default, given)
-    merge_recommenders(config, [default, given])
-    complete(config, yaml.safe_load(text_of("workflow/schemas/config.schema.yaml")))
+    complete_config(given)
 
 
-def merged(before: dict, by: dict) -> dict:
-    both = copy.deepcopy(before)
-    for key, value in by.items():
-        both[key] = merged(both[key], value) if isinstance(value, dict) and isinstance(both.get(key), dict) else value
-    return both
+@pytest.mark.parametrize(
+    ("page", "blocks"), [("README.md", 1), ("docs/reproduction.md", 8), ("docs/which-estimator.md", 1)]
+)
+def test_the_tables_are_those_of_the_reproduction(page: str, blocks: int) -> None:
+    text = text_of(page)
+    assert text.count("<!-- begin ") == blocks
+    assert runpy.run_path(str(DOCS / "publish.py"))["with_blocks"](text) == text
 
 
-@pytest.mark.parametrize("page", [page for page in pages() if page != "README.md"])
+@pytest.mark.parametrize("page", pages())
 def test_links_lead_to_files_that_are_there(page: str) -> None:
     links = re.findall(r"\]\(([^)#]+)\)", text_of(page))
     assert [link for link in links if "://" not in link and not (ROOT / page).parent.joinpath(link).exists()] == []

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from exact_probabilities import chances
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.estimators.banded import NEGLIGIBLE, Banded
@@ -43,7 +43,6 @@ def test_of_rank_distributions(n, m, replacement):
     check(chances(n, m, replacement), 1e-13)
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(
     st.integers(1, 400),
     st.integers(1, 6),

@@ -16,6 +16,7 @@ from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 LABELS = ["ap", "recall@3", "auc", "ndcg@5"]
 METRICS = [metric(label) for label in LABELS]
@@ -210,7 +211,7 @@ class TestSamples:
         x, m, n = [0, 0, 2, 1, 3, 0, 2], [4, 4, 4, 2, 3, 4, 3], [9, 12, 9, 9, 12, 9, 12]
         prior = some_prior(12)
         tradeoff = BiasVarianceTradeoff(0.05) if "gamma" in price else Multinomial()
-        outcomes, which = Outcomes.observed(x, m, n)
+        outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
         ours = EstimatedPriorCorrection(tradeoff, Given((tuple(prior),))).fit(outcomes, METRICS)
         wanted = []
         for label in LABELS:
@@ -239,8 +240,8 @@ class TestSamples:
 class TestRefusals:
     @pytest.mark.parametrize("label", ["bv-0.01-mle", "mn-mes", "mn-mle-pooled-prior"])
     def test_adaptive_samples_and_events_without_negatives(self, label):
-        adaptive, _ = Outcomes.observed([0, 1], [4, 2], 9, adaptive=True)
-        empty, _ = Outcomes.observed([0, 1], [0, 2], 9)
+        adaptive, _ = Outcomes.observed(SampledRanks([0, 1], [4, 2], 9, adaptive=True))
+        empty, _ = Outcomes.observed(SampledRanks([0, 1], [0, 2], 9))
         for outcomes, why in (
             (adaptive, "is not valid on an adaptive sample; mle is valid"),
             (empty, "has no weights for an event without sampled negatives; mle is valid"),

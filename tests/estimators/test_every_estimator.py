@@ -8,6 +8,7 @@ from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 LINEAR = ["uncorrected", "rank-estimate", "rank-estimate-as-printed", "cls", "bv-0", "bv-0.01", "bv-1"]
 LINEAR += ["mapping-linear", "mapping-bound", "mapping-beta-1"]
@@ -45,7 +46,7 @@ class TestEveryNegativeWithoutReplacement:
     def test_also_of_users_with_different_numbers_of_candidates(self):
         n = np.array([3, 5, 5, 9, 9, 9, 12])
         rank = np.array([1, 5, 2, 4, 9, 1, 7])
-        outcomes, which = Outcomes.observed(rank - 1, n - 1, n)
+        outcomes, which = Outcomes.observed(SampledRanks(rank - 1, n - 1, n))
         wanted = [(1 / rank).mean(), (rank <= 4).mean(), ((n - rank) / (n - 1)).mean()]
         for label in ("uncorrected", "rank-estimate", "cls", "bv-0", "bv-0.5", "bv-1", "mapping-linear"):
             ours = estimates(label, outcomes, np.bincount(which), ["ap", "recall@4", "auc"])
@@ -90,7 +91,7 @@ class TestSeveralMetrics:
     @pytest.mark.parametrize("label", ALL)
     def test_the_same_sample_from_events_is_the_same(self, label):
         x = np.repeat(np.arange(7), [9, 4, 3, 0, 1, 2, 1])
-        outcomes, which = Outcomes.observed(np.random.default_rng(1).permutation(x), 6, 100)
+        outcomes, which = Outcomes.observed(SampledRanks(np.random.default_rng(1).permutation(x), 6, 100))
         ours = estimates(label, outcomes, np.bincount(which))
         wanted = estimates(label, Outcomes.of(SamplingDesign(6), 100), np.bincount(x))
         np.testing.assert_allclose(ours, wanted, rtol=1e-9)
@@ -102,7 +103,7 @@ class TestMixedEvents:
         rng = np.random.default_rng(2)
         m, n = np.array([[5, 100], [5, 150], [9, 100], [30, 31]])[rng.integers(0, 4, size=60)].T
         x = rng.integers(0, m + 1)
-        outcomes, which = Outcomes.observed(x, m, n)
+        outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
         metrics = ["ap", "auc", "recall@31"]
         ours = estimates(label, outcomes, np.bincount(which), metrics)
         total = np.zeros(3)
@@ -116,7 +117,7 @@ class TestMixedEvents:
 class TestRefusals:
     @pytest.mark.parametrize("label", [*LINEAR, "mes", *UNDER_A_PRIOR])
     def test_adaptive_samples(self, label):
-        outcomes, _ = Outcomes.observed([0, 1], [4, 2], 9, adaptive=True)
+        outcomes, _ = Outcomes.observed(SampledRanks([0, 1], [4, 2], 9, adaptive=True))
         with pytest.raises(DataError) as caught:
             estimator(label).fit(outcomes, [metric("ap")])
         message = str(caught.value)
@@ -126,7 +127,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("label", [*LINEAR, *UNDER_A_PRIOR])
     def test_events_without_negatives(self, label):
-        outcomes, _ = Outcomes.observed([0, 1], [0, 2], 9)
+        outcomes, _ = Outcomes.observed(SampledRanks([0, 1], [0, 2], 9))
         with pytest.raises(DataError) as caught:
             estimator(label).fit(outcomes, [metric("ap")])
         message = str(caught.value)
@@ -135,5 +136,5 @@ class TestRefusals:
 
     @pytest.mark.parametrize("label", ["mle", "mes"])
     def test_a_distribution_of_ranks_needs_no_negatives(self, label):
-        outcomes, which = Outcomes.observed([0, 0], [0, 0], 9)
+        outcomes, which = Outcomes.observed(SampledRanks([0, 0], [0, 0], 9))
         assert estimates(label, outcomes, np.bincount(which), ["recall@3"]).tolist() == pytest.approx([1 / 3])

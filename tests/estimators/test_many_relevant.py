@@ -237,7 +237,7 @@ class TestPartOfThem:
             penalty = np.diag(chances.sum(axis=0) / (pool + 1))
             return np.linalg.solve((1 - gamma) * gram + gamma * penalty, chances.T @ f / (pool + 1))[x]
 
-        some = slice(0, 24)
+        some = slice(0, 12)
         found = correct_many(
             estimator(f"bv-{gamma}"), METRICS, above_of(lists[some]), sizes[some], pools[some], replacement=replacement
         )
@@ -280,7 +280,7 @@ class TestTruth:
 
 class TestExpectation:
     def test_of_linear_estimates_is_what_each_position_expects(self):
-        # mean over 400 repetitions, against Σ_b P(x | b) w_x with the true b of every relevant item
+        # mean over 100 repetitions, against Σ_b P(x | b) w_x with the true b of every relevant item
         users = Users(30, 50, seed=8)
         m, pool = 8, 50
         weights = {
@@ -298,7 +298,7 @@ class TestExpectation:
         runs = np.array(
             [
                 correct_many(estimator("rank-estimate"), METRICS, above_of(users.sampled_lists(m, rng)), m, pool)
-                for _ in range(400)
+                for _ in range(100)
             ]
         )
         error = runs.std(axis=0, ddof=1) / np.sqrt(len(runs))

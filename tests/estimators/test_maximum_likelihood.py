@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from exact_probabilities import chances, exact
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.errors import ConfigError
@@ -14,6 +14,7 @@ from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood, exp
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 METRICS = [metric(label) for label in ("ap", "ndcg@3", "recall@2", "auc")]
 
@@ -63,7 +64,6 @@ samples = st.integers(2, 25).flatmap(
 
 
 class TestLikelihood:
-    @settings(deadline=None)  # a busy machine is no failure
     @given(samples, st.booleans())
     def test_never_falls(self, sample, replacement):
         n, m, counts = sample
@@ -85,7 +85,6 @@ class TestLikelihood:
         assert slope.max() <= 1 + 1e-3
         np.testing.assert_allclose(slope[pi > 0.01], 1, atol=1e-3)
 
-    @settings(deadline=None)  # a busy machine is no failure
     @given(samples, st.lists(st.floats(1e-3, 1e3), min_size=25, max_size=25))
     def test_a_factor_of_a_column_changes_nothing(self, sample, factors):
         n, m, counts = sample
@@ -122,14 +121,14 @@ class TestMixedEvents:
 
     @pytest.mark.parametrize("replacement", [True, False])
     def test_have_the_likelihood_of_their_own_n_and_m(self, replacement):
-        outcomes, which = Outcomes.observed(self.X, self.M, self.N, replacement=replacement)
+        outcomes, which = Outcomes.observed(SampledRanks(self.X, self.M, self.N, replacement=replacement))
         counts = np.bincount(which, minlength=len(outcomes))
         wanted = em_by_loops(self.X, self.M, self.N, replacement, 25)
         ours = MaximumLikelihood(25).solve(outcomes, counts[np.newaxis])[0]
         np.testing.assert_allclose(ours, wanted, rtol=1e-9, atol=1e-14)
 
     def test_metrics_of_the_rank_are_means_under_the_distribution(self):
-        outcomes, which = Outcomes.observed(self.X, self.M, self.N)
+        outcomes, which = Outcomes.observed(SampledRanks(self.X, self.M, self.N))
         pi = em_by_loops(self.X, self.M, self.N, False, 25)
         ours = MaximumLikelihood(25).fit(outcomes, METRICS[:3]).estimate(np.bincount(which))
         f = [lambda r: 1 / r, lambda r: (r <= 3) / np.log2(r + 1), lambda r: r <= 2]
@@ -137,7 +136,7 @@ class TestMixedEvents:
         np.testing.assert_allclose(ours, wanted, rtol=1e-9)
 
     def test_auc_is_the_mean_of_each_events_own_given_its_outcome(self):
-        outcomes, which = Outcomes.observed(self.X, self.M, self.N)
+        outcomes, which = Outcomes.observed(SampledRanks(self.X, self.M, self.N))
         pi = em_by_loops(self.X, self.M, self.N, False, 25)
         total = 0.0
         for x, m, n in zip(self.X, self.M, self.N, strict=True):
@@ -148,7 +147,7 @@ class TestMixedEvents:
         np.testing.assert_allclose(ours, [total / len(self.X)], rtol=1e-9)
 
     def test_events_without_negatives_leave_the_distribution_as_it_is(self):
-        outcomes, which = Outcomes.observed([0, 0], [0, 0], [4, 4])
+        outcomes, which = Outcomes.observed(SampledRanks([0, 0], [0, 0], [4, 4]))
         ours = MaximumLikelihood().fit(outcomes, [metric("recall@1")]).estimate(np.bincount(which))
         assert ours.tolist() == pytest.approx([1 / 4])
 
@@ -158,7 +157,7 @@ class TestAdaptive:
         x, m = [0, 1, 0, 2, 1], [8, 2, 8, 2, 4]
         estimates = []
         for adaptive in (True, False):
-            outcomes, which = Outcomes.observed(x, m, 20, adaptive=adaptive)
+            outcomes, which = Outcomes.observed(SampledRanks(x, m, 20, adaptive=adaptive))
             estimates.append(MaximumLikelihood().fit(outcomes, METRICS).estimate(np.bincount(which)))
         assert estimates[0].tolist() == estimates[1].tolist()
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from exact_probabilities import chances
 from scipy import stats
+from scipy.special import binom
 
 from sampled_metrics.estimators.reduction import reduced
 from sampled_metrics.metrics.held_out import metric
@@ -18,7 +19,10 @@ def whole(n, m, replacement):
         A = chances(n, m, replacement)
     else:
         better, x = np.arange(n)[:, np.newaxis], np.arange(m + 1)
-        A = stats.binom.pmf(x, m, better / (n - 1)) if replacement else stats.hypergeom.pmf(x, n - 1, better, m)
+        if replacement:
+            A = stats.binom.pmf(x, m, better / (n - 1))
+        else:
+            A = binom(better, x) * binom(n - 1 - better, m - x) / binom(n - 1, m)
     r = np.arange(1, n + 1)
     return A, np.column_stack((1 / r, (r <= 3) / np.log2(r + 1), (n - r) / (n - 1)))
 

@@ -27,6 +27,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--reliability") and config.getoption("--fault-seed") is not None:
         raise pytest.UsageError("--fault-seed repeats one try; the table of --reliability is of all")
+    if config.getoption("--reliability") and config.getoption("numprocesses", None):
+        raise pytest.UsageError("--reliability counts the tries of one process; leave -n away")
     config.stash[LEDGER] = Ledger()
     config.addinivalue_line("markers", "seeds(numbers, fast=None): run with each seed, as slow but for so many")
 
@@ -58,11 +60,11 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> "Undisturbed":
 
 
 @pytest.fixture
-def fresh(undisturbed: "Undisturbed", tmp_path: Path) -> Path:
+def fresh(tmp_path: Path) -> Path:
     """The folder of the small study before anything has run."""
-    from faults.whole_run import copy
+    from faults.whole_run import small_study
 
-    return copy(undisturbed.pristine, tmp_path / "project").folder
+    return small_study(tmp_path / "project").folder
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,7 +1,6 @@
 """Configs that are wrong or mean harm: refused in one line; no shell runs, nothing is written."""
 
 import ast
-import copy
 import subprocess
 import sys
 from pathlib import Path
@@ -9,12 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
-from workflow.conftest import ROOT, Project, copy_of_project
+from made_up_project import ROOT, Project, complete_config, copy_of_project
 
 from faults.ledger import Ledger
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.workflow.config import complete, merge_recommenders
-from sampled_metrics.workflow.config_files import read_config, require_modest
 
 GROUP = "config"
 DATASET = {"path": "made-up.zip", "format": "movielens-dat"}
@@ -113,6 +110,8 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a list for a mapping": ("sampling: [1]\n", "sampling: must be of type object"),
     "nothing for a mapping": ("sampling:\n", "sampling: must be of type object"),
     "NaN": ("recommenders: {X: {regularization: .nan}}\n", "regularization: must be of type number"),
+    "NaN for a recommender of a type": (recommender("W", type="ease", regularization=float("nan")), "of type number"),
+    "a type in a list": (recommender("W", type=["ease"]), "recommenders.W.type: must be of type string"),
     "infinity": ("recommenders: {X: {regularization: .inf}}\n", "regularization: must be of type number"),
     "a number that overflows": ("recommenders: {X: {regularization: 1.0e+999}}\n", "regularization: must be of type"),
     "a negative number": ("sampling: {negatives: -5}\n", "must be 1 or more"),
@@ -151,23 +150,9 @@ REFUSED: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-def merged(before: dict, by: dict) -> dict:
-    """As snakemake lays one config over another."""
-    both = copy.deepcopy(before)
-    for key, value in by.items():
-        both[key] = merged(both[key], value) if isinstance(value, dict) and isinstance(both.get(key), dict) else value
-    return both
-
-
 def settled(study: Path) -> dict:
-    """The config of config.yaml, a study of the made-up dataset, and a file over both, as workflow/rules/common.smk."""
-    base = {"study": ["made-up"], "datasets": {"made-up": DATASET}}
-    given = [read_config(ROOT / "config.yaml"), base, read_config(study)]
-    config = merged(merged(given[0], given[1]), given[2])
-    require_modest(config, "all together")
-    merge_recommenders(config, given)
-    complete(config, read_config(ROOT / "workflow/schemas/config.schema.yaml"))
-    return config
+    """The config of a study of the made-up dataset and of a file over it."""
+    return complete_config({"study": ["made-up"], "datasets": {"made-up": DATASET}}, study)
 
 
 @pytest.fixture

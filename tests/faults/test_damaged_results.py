@@ -2,15 +2,15 @@
 
 import gzip
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from made_up_project import Project, complete_config, run_script
 
 from faults.ledger import Ledger
-from faults.whole_run import Undisturbed, command, contents, copy, run
+from faults.whole_run import command, copy, run
 
 GROUP = "damaged-results"
 
@@ -180,50 +180,98 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
     ),
 }
 
-NEXT = {
-    SPLIT: ["results/made-up/models/X.npz"],
-    MODEL: ["results/made-up/ranks/X.csv.gz"],
-    RANKS: ["results/made-up/estimates/X.csv.gz"],
-    ESTIMATES: ["results/made-up/table-3.csv"],
-    EXPECTED: ["results/made-up/table-3.csv"],
-}
-"""What is made of each file."""
+STAGES = {SPLIT: "train", MODEL: "rank", RANKS: "sample", ESTIMATES: "table_3", EXPECTED: "table_3"}
+"""What reads each file."""
 
-FAST = (
-    "a bit of the split is flipped",
-    "a factor is NaN",
-    "above and tied together are all candidates",
-    "an estimate is lost",
-)
+MADE = {"train": MODEL, "rank": RANKS, "sample": ESTIMATES, "table_3": RESULTS / "table-3.csv"}
+
+
+def run_stage(folder: Path, stage: str) -> list[str]:
+    """Run a script on the results of a study, and return the lines by which it refuses."""
+    config = complete_config(folder / "study.yaml")
+    names = list(config["recommenders"])
+    each = {
+        "ranks": [RESULTS / f"ranks/{name}.csv.gz" for name in names],
+        "estimates": [RESULTS / f"estimates/{name}.csv.gz" for name in names],
+        "expected": [RESULTS / f"expected/{name}.csv" for name in names],
+    }
+    alone = {"split": SPLIT, "model": MODEL, "ranks": RANKS}
+    made = {"train": "model", "rank": "ranks", "sample": "estimates", "table_3": "csv"}[stage]
+    return run_script(
+        stage,
+        input=each if stage == "table_3" else alone,
+        output={made: f"made/{MADE[stage].name}"} | {kind: f"made/table-3.{kind}" for kind in ("md", "tex", "html")},
+        params={
+            **{key: config[key] for key in ("seed", "sampling", "estimators", "metrics")},
+            "entry": config["recommenders"]["X"],
+            "precision": config["ranking"]["precision"],
+            "assume_replacement": True,
+            "recommenders": names,
+            "repetitions": config["sampling"]["repetitions"],
+        },
+        wildcards={"dataset": "made-up", "recommender": "X"},
+        config=config,
+    )
 
 
 @pytest.fixture(scope="session")
-def damaged(undisturbed: Undisturbed, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a finished study, in which one file after the other is damaged and restored."""
-    return copy(undisturbed.finished, tmp_path_factory.mktemp("damaged") / "project").folder
+def whole(finished: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A finished study, in which one file after the other is damaged and restored."""
+    return copy(finished, tmp_path_factory.mktemp("damaged") / "project")
+
+
+@pytest.fixture
+def folder(whole: Project, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(whole.folder)
+    return whole.folder
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_next_stage_refuses_it_and_names_it(folder: Path, fault: str, ledger: Ledger) -> None:
+    path, damage, says = FAULTS[fault]
+    before = path.read_bytes()
+    try:
+        damage(path)
+        wrong = path.read_bytes()
+        assert wrong != before
+        [line] = run_stage(folder, STAGES[path])
+        assert re.search(says, line), line
+        assert path.read_bytes() == wrong
+    finally:
+        path.write_bytes(before)
+    ledger.record(GROUP, fault, outcome="refused")
+
+
+@pytest.mark.parametrize("stage", MADE)
+def test_what_is_damaged_here_is_good(folder: Path, stage: str) -> None:
+    """Or the tests above might fail for another reason than theirs; and a stage repeats its result to the byte."""
+    assert run_stage(folder, stage) == []
+    assert (folder / "made" / MADE[stage].name).read_bytes() == (folder / MADE[stage]).read_bytes()
+
+
+BY_SNAKEMAKE = [
+    "an estimate is lost",
+    "a bit of the split is flipped",
+    "a factor is NaN",
+    "above and tied together are all candidates",
+    "an expectation is lost",
+]
 
 
 @pytest.mark.parametrize(
-    "fault", [pytest.param(each, marks=[] if each in FAST else pytest.mark.slow) for each in FAULTS]
+    "fault", [pytest.param(fault, marks=[pytest.mark.slow] if at else []) for at, fault in enumerate(BY_SNAKEMAKE)]
 )
-def test_the_next_stage_refuses_it_and_names_it(
-    undisturbed: Undisturbed, damaged: Path, fault: str, ledger: Ledger
-) -> None:
+def test_refused_by_the_workflow(finished: Project, tmp_path: Path, fault: str, ledger: Ledger) -> None:
     path, damage, says = FAULTS[fault]
-    before = contents(damaged)
-    try:
-        damage(damaged / path)
-        wrong = (damaged / path).read_bytes()
-        ended = run(damaged, command("--nolock", targets=NEXT[path]))
-        assert ended.returncode != 0
-        assert len(ended.errors) == 1, ended.output
-        assert re.search(says, ended.errors[0]), ended.errors[0]
-        assert "Traceback" not in ended.output
-        assert (damaged / path).read_bytes() == wrong
-        made = set(NEXT[path])
-        assert not any((damaged / each).exists() for each in made)  # a result of an earlier run is not left beside it
-    finally:
-        shutil.rmtree(damaged)
-        copy(undisturbed.finished, damaged)
-    assert contents(damaged) == before
-    ledger.record(GROUP, fault, outcome="refused")
+    folder = copy(finished, tmp_path / "project").folder
+    damage(folder / path)
+    wrong = (folder / path).read_bytes()
+    target = MADE[STAGES[path]]
+    ended = run(folder, command(targets=[str(target)]))
+    assert ended.returncode != 0
+    assert len(ended.errors) == 1, ended.output
+    assert re.search(says, ended.errors[0]), ended.errors[0]
+    assert "Traceback" not in ended.output
+    assert (folder / path).read_bytes() == wrong
+    assert not (folder / target).exists()  # a result of an earlier run is not left beside it
+    ledger.record(GROUP, f"the workflow, run where {fault}", outcome="refused")

@@ -17,6 +17,7 @@ from faults.ledger import Ledger
 from faults.whole_run import Undisturbed, command, contents, copy, run
 
 GROUP = "determinism"
+pytestmark = pytest.mark.slow
 
 TABLES = ("csv", "csv.gz")
 
@@ -63,7 +64,6 @@ def hashes(seed: int) -> dict[str, str]:
 ONE_CORE = ("--cores", "1")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "arguments", "ranking", "env"),
     [
@@ -81,7 +81,6 @@ def test_the_same_bytes_in_every_table(
     ledger.record(GROUP, what)
 
 
-@pytest.mark.slow
 def test_the_same_bytes_from_another_working_directory(
     tables: dict[str, bytes], folder: Path, tmp_path_factory: pytest.TempPathFactory, ledger: Ledger
 ) -> None:
@@ -114,7 +113,6 @@ def has_kernels() -> bool:
     return any(each["internal_api"] == "openblas" for each in libraries) and " avx2 " in flags
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not has_kernels(), reason="needs an x86 with AVX2, and numpy with OpenBLAS")
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_another_kernel_of_openblas_changes_factors_in_their_last_digits_and_no_rank(

@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from sampled_metrics.ranks.sampled_csv import sampled_ranks_of
-from workflow.conftest import ROOT
+from made_up_project import ROOT
 
 from faults.fuzz_damage import DAMAGED
 from faults.fuzzing import Target, pieces
@@ -28,8 +27,9 @@ from sampled_metrics.data.split import leave_last_out, take_ready_made
 from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.estimators import estimator, estimator_name, linear_estimator
 from sampled_metrics.metrics.held_out import metric, metric_name
-from sampled_metrics.ranks.csv import parse_table
-from sampled_metrics.ranks.table import ranks_of
+from sampled_metrics.ranks.csv import parse_columns
+from sampled_metrics.ranks.table import rank_table
+from sampled_metrics.sampling.sampled_ranks import sampled_ranks
 from sampled_metrics.workflow.config import complete, merge_recommenders
 from sampled_metrics.workflow.config_files import read_config, require_modest
 
@@ -96,12 +96,12 @@ def naive(content: bytes, separator: str) -> list[tuple]:
 
 
 def check_ranks(content: bytes) -> None:
-    table = ranks_of(parse_table(content, "file", "ranks"))
+    table = rank_table(parse_columns(content, "file"))
     assert ((table.above >= 0) & (table.tied >= 0) & (table.above + table.tied < table.candidates)).all()
 
 
 def check_sampled(content: bytes) -> None:
-    sampled_ranks_of(parse_table(content, "file", "ranks", single="rank"), 100, 10)
+    sampled_ranks(parse_columns(content, "file"), 100, 10)
 
 
 def check_address(text: str) -> None:

@@ -47,7 +47,8 @@ def unlock(folder: Path) -> None:
         assert run(folder, command("--unlock", targets=())).returncode == 0
 
 
-@pytest.mark.seeds(range(20), fast=1)
+@pytest.mark.slow
+@pytest.mark.seeds(range(20))
 def test_a_run_that_is_killed_completes_when_it_is_started_again(
     undisturbed: Undisturbed, tmp_path: Path, seed: int, ledger: Ledger
 ) -> None:

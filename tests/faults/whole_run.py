@@ -187,13 +187,18 @@ class Undisturbed:
                 assert path.read_bytes() == self.expected[name], name
 
 
+def small_study(folder: Path) -> Project:
+    """Return a project with the small study, in which nothing has run."""
+    folder.mkdir()
+    project = copy_of_project(folder)
+    project.configure(**STUDY)
+    return project
+
+
 def undisturbed_run(folder: Path) -> Undisturbed:
     """Run the small study in a folder."""
-    pristine = folder / "nothing has run"
-    pristine.mkdir()
-    project = copy_of_project(pristine)
-    project.configure(**STUDY)
-    ended = run(pristine, command("--dry-run"))  # compiles what it imports
+    project = small_study(folder / "nothing has run")
+    ended = run(project.folder, command("--dry-run"))  # compiles what it imports
     assert ended.returncode == 0, ended.output
     finished = copy(project, folder / "undisturbed")
     before = os.times()

@@ -8,7 +8,7 @@ from typing import ClassVar
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.errors import ConfigError
@@ -191,7 +191,6 @@ class TestSharesOfSeveralRelevantItems:
     def test_every_metric_of_the_registry_is_looked_at(self):
         assert {label.partition("@")[0] for label in self.ALL} == set(held_out.FAMILIES)
 
-    @settings(deadline=None)  # a busy machine is no failure
     @given(rank_sets, st.sampled_from(ALL))
     def test_sum_up_to_the_metric_of_the_set(self, ranks_and_n, label):
         relevant, n = ranks_and_n
@@ -204,7 +203,6 @@ class TestSharesOfSeveralRelevantItems:
             assert share.values(n - size + 1)[among - 1] == share.of_rank(among, n - size + 1)
         assert total == pytest.approx(metric(label).of_sets([list(relevant)], n)[0], rel=1e-12, abs=1e-15)
 
-    @settings(deadline=None)  # a busy machine is no failure
     @given(rank_sets, st.integers(1, 30))
     def test_sum_up_to_the_papers_sums(self, ranks_and_n, k):
         relevant, n = ranks_and_n

@@ -18,6 +18,7 @@ from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.ranks.table import RankTable, read_ranks
 from sampled_metrics.sampling.adaptive import AdaptiveDesign, draw_adaptive
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "published/ml-1m"
 SOURCE = (99, 100, 200, 400, 800, 1600)
@@ -186,13 +187,13 @@ class TestRefusals:
         ],
     )
     def test_estimators_that_are_not_valid_on_such_a_sample(self, name):
-        outcomes, _ = Outcomes.observed([0, 1, 2], [9, 4, 4], 30, adaptive=True)
+        outcomes, _ = Outcomes.observed(SampledRanks([0, 1, 2], [9, 4, 4], 30, adaptive=True))
         with pytest.raises(DataError, match=r"not valid on an adaptive sample.*mle is valid") as refused:
             estimator(name).fit(outcomes, [metric("ap")])
         assert "\n" not in str(refused.value)
 
     def test_mle_is_valid(self):
-        outcomes, which = Outcomes.observed([0, 1, 2], [9, 4, 4], 30, adaptive=True)
+        outcomes, which = Outcomes.observed(SampledRanks([0, 1, 2], [9, 4, 4], 30, adaptive=True))
         assert estimator("mle").fit(outcomes, [metric("ap")]).estimate(np.bincount(which)).shape == (1,)
 
 
@@ -205,9 +206,9 @@ def on_adaptive_samples(recommender):
     """EM on adaptive samples of the published ranks: (samples, metrics) estimates, and the mean size of a sample."""
     table, rng = read_ranks(PUBLISHED / f"{recommender}.csv.gz"), np.random.default_rng(3)
     estimates, sizes = [], []
-    for _ in range(5):
+    for _ in range(3):
         x, m = draw_adaptive(table, AdaptiveDesign(), rng)
-        outcomes, which = Outcomes.observed(x, m, table.mean_candidates, adaptive=True)
+        outcomes, which = Outcomes.observed(SampledRanks(x, m, table.mean_candidates, adaptive=True))
         counts = np.bincount(which, minlength=len(outcomes))
         estimates.append(MaximumLikelihood(50).fit(outcomes, METRICS).estimate(counts))
         sizes.append(m.mean())

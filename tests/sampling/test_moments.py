@@ -149,7 +149,7 @@ class TestProbabilityOfOrder:
 
 # --- repeated sampling of MovieLens 1M --------------------------------------------------------------------------------
 
-REPETITIONS = 10_000
+REPETITIONS = [400, pytest.param(10_000, marks=pytest.mark.slow)]
 M = 100
 ESTIMATORS = [
     *("uncorrected", "rank-estimate", "rank-estimate-as-printed", "cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001"),
@@ -172,11 +172,11 @@ def published(recommender):
 
 
 @cache
-def histograms(recommender):
-    """Counts of x = 0 … 100 in 10 000 repetitions, under both tie rules, of the same draws."""
+def histograms(recommender, number):
+    """Counts of x = 0 … 100 in so many repetitions, under both tie rules, of the same draws."""
     table, rng = published(recommender), np.random.default_rng(["X", "Y", "Z"].index(recommender))
-    counts = {rule: np.zeros((REPETITIONS, M + 1)) for rule in RULE.values()}
-    for repetition in range(REPETITIONS):
+    counts = {rule: np.zeros((number, M + 1)) for rule in RULE.values()}
+    for repetition in range(number):
         draws = draw(table.above, table.tied, table.candidates, SamplingDesign(M), rng)
         for rule, of_rule in counts.items():
             of_rule[repetition] = np.bincount(draws.ranked_above(rule), minlength=M + 1)
@@ -189,10 +189,10 @@ def weights(name, label):
     return estimator(name, assume_replacement=True).fit(outcomes, [metric(label)]).weights[0]
 
 
-def estimates(recommender, reading):
+def estimates(recommender, reading, number):
     """(cells, repetitions) by applying the weights to every repetition."""
     stacked = np.stack([weights(*cell) for cell in CELLS])
-    return stacked @ histograms(recommender)[RULE[reading]].T / 6040
+    return stacked @ histograms(recommender, number)[RULE[reading]].T / 6040
 
 
 @cache
@@ -201,27 +201,31 @@ def exact_moments(recommender, reading):
     return linear_moments(published(recommender), SamplingDesign(M), stacked, RULE[reading])
 
 
+@pytest.mark.parametrize("number", REPETITIONS)
 @pytest.mark.parametrize("reading", ["default", "as-printed"])
 @pytest.mark.parametrize("recommender", ["X", "Y", "Z"])
 class TestRepetitions:
-    def test_mean_is_within_four_standard_errors(self, recommender, reading):
-        observed = estimates(recommender, reading)
+    def test_mean_is_within_four_standard_errors(self, recommender, reading, number):
+        observed = estimates(recommender, reading, number)
         means, _ = exact_moments(recommender, reading)
-        error = observed.std(axis=1, ddof=1) / sqrt(REPETITIONS)
+        error = observed.std(axis=1, ddof=1) / sqrt(number)
         off = (observed.mean(axis=1) - means) / error
         assert {cell: z for cell, z in zip(CELLS, off, strict=True) if abs(z) > 4} == {}
 
-    def test_deviation_is_within_four_standard_errors(self, recommender, reading):
-        observed = estimates(recommender, reading)
+    def test_deviation_is_within_four_standard_errors(self, recommender, reading, number):
+        observed = estimates(recommender, reading, number)
         _, deviations = exact_moments(recommender, reading)
         centred = observed - observed.mean(axis=1, keepdims=True)
         variance, fourth = (centred**2).mean(axis=1), (centred**4).mean(axis=1)
-        error = np.sqrt((fourth / variance**2 - 1) / (4 * REPETITIONS))  # of a deviation, relative to it
+        error = np.sqrt((fourth / variance**2 - 1) / (4 * number))  # of a deviation, relative to it
         off = (np.sqrt(variance) / deviations - 1) / error
-        assert error.max() < 0.01
+        assert error.max() < 1 / sqrt(number)
         assert {cell: z for cell, z in zip(CELLS, off, strict=True) if abs(z) > 4} == {}
 
-    def test_the_study_gives_the_same_moments(self, recommender, reading):
+
+@pytest.mark.parametrize("recommender", ["X", "Y", "Z"])
+def test_the_study_gives_the_same_moments(recommender):
+    for reading in ("default", "as-printed"):
         names = [name for name in ESTIMATORS if is_valid(name, "recall@10") and name != "rank-estimate-as-printed"]
         evaluation = repetitions.Evaluation(SamplingDesign(M), 1, [reading], names, METRICS, True)
         expected = repetitions.exact_moments(published(recommender), evaluation).set_index(["estimator", "metric"])
@@ -237,11 +241,12 @@ class TestRepetitions:
             assert found == pytest.approx([means[at], deviations[at]], rel=1e-9, abs=1e-6 if loose else 0)
 
 
+@pytest.mark.parametrize("number", REPETITIONS)
 @pytest.mark.parametrize("reading", ["default", "as-printed"])
 @pytest.mark.parametrize("pair", ["XY", "XZ", "YZ"])
-def test_the_normal_approximation_is_the_fraction_of_repetitions_in_the_right_order(pair, reading):
+def test_the_normal_approximation_is_the_fraction_of_repetitions_in_the_right_order(pair, reading, number):
     one, other = pair
-    first, second = estimates(one, reading), estimates(other, reading)
+    first, second = estimates(one, reading, number), estimates(other, reading, number)
     moments = exact_moments(one, reading), exact_moments(other, reading)
     off = {}
     for at, (name, label) in enumerate(CELLS):
@@ -251,7 +256,7 @@ def test_the_normal_approximation_is_the_fraction_of_repetitions_in_the_right_or
         gap = sign * (moments[1][0][at] - moments[0][0][at])
         chance = probability_of_order(gap, np.hypot(moments[0][1][at], moments[1][1][at]))
         # 0.01: an estimate is a fraction of 6040 users, so that two may be equal, which is not the right order
-        if abs(fraction - chance) > 4 * sqrt(chance * (1 - chance) / REPETITIONS) + 0.01:
+        if abs(fraction - chance) > 4 * sqrt(chance * (1 - chance) / number) + 0.01:
             off[name, label] = (fraction, chance)
     assert off == {}
 

@@ -5,19 +5,20 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from exact_probabilities import chances, exact
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 
 class TestObserved:
     def test_by_hand(self):
         # (n, m, x) = (9, 4, 2) twice, (9, 4, 0), (9, 3, 2), (8, 4, 2)
-        outcomes, which = Outcomes.observed([2, 0, 2, 2, 2], [4, 4, 3, 4, 4], [9, 9, 9, 9, 8])
+        outcomes, which = Outcomes.observed(SampledRanks([2, 0, 2, 2, 2], [4, 4, 3, 4, 4], [9, 9, 9, 9, 8]))
         found = list(zip(outcomes.candidates.tolist(), outcomes.negatives.tolist(), outcomes.x.tolist(), strict=True))
         assert len(outcomes) == 4
         assert sorted(found) == sorted({(9, 4, 2), (9, 4, 0), (9, 3, 2), (8, 4, 2)})
@@ -25,23 +26,22 @@ class TestObserved:
         assert outcomes.most_candidates == 9
 
     def test_one_number_holds_for_all_events(self):
-        outcomes, which = Outcomes.observed([1, 0, 1], 4, 9)
+        outcomes, which = Outcomes.observed(SampledRanks([1, 0, 1], 4, 9))
         assert outcomes.x[which].tolist() == [1, 0, 1]
         assert set(outcomes.negatives.tolist()) == {4}
         assert set(outcomes.candidates.tolist()) == {9}
 
     def test_the_number_of_relevant_items_tells_outcomes_apart(self):
-        outcomes, which = Outcomes.observed([1, 1, 1], 4, 9, position=2, relevant=[2, 3, 2])
+        outcomes, which = Outcomes.observed(SampledRanks([1, 1, 1], 4, 9), position=2, relevant=[2, 3, 2])
         assert len(outcomes) == 2
         assert outcomes.relevant[which].tolist() == [2, 3, 2]
         assert outcomes.position == 2
 
-    @settings(deadline=None)  # a busy machine is no failure
     @given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 4), st.integers(0, 9)), min_size=1, max_size=30))
     def test_every_event_has_its_own(self, events):
         m, x, extra = np.array(events).T
         x, n = np.minimum(x, m), m + 1 + extra
-        outcomes, which = Outcomes.observed(x, m, n)
+        outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
         for column, wanted in ((outcomes.x, x), (outcomes.negatives, m), (outcomes.candidates, n)):
             assert column[which].tolist() == wanted.tolist()
         assert np.bincount(which, minlength=len(outcomes)).min() >= 1
@@ -79,31 +79,31 @@ class TestObserved:
     )
     def test_refuses_what_cannot_be_in_one_line(self, x, m, n, replacement, message):
         with pytest.raises(DataError) as caught:
-            Outcomes.observed(x, m, n, replacement=replacement)
+            Outcomes.observed(SampledRanks(x, m, n, replacement=replacement))
         assert str(caught.value) == message
 
     def test_refuses_a_position_beyond_the_relevant_items(self):
         with pytest.raises(DataError) as caught:
-            Outcomes.observed([1, 1], 4, 9, position=2, relevant=[2, 1])
+            Outcomes.observed(SampledRanks([1, 1], 4, 9), position=2, relevant=[2, 1])
         assert str(caught.value) == "event 2: has 1 relevant items, but one in position 2"
 
     def test_accepts_the_extremes(self):
-        Outcomes.observed([0, 8], 8, 9)  # all negatives
-        Outcomes.observed([20], 20, 2, replacement=True)  # more than there are
-        Outcomes.observed([0], 0, 1)  # none to draw, and none drawn
+        Outcomes.observed(SampledRanks([0, 8], 8, 9))  # all negatives
+        Outcomes.observed(SampledRanks([20], 20, 2, replacement=True))  # more than there are
+        Outcomes.observed(SampledRanks([0], 0, 1))  # none to draw, and none drawn
 
 
 class TestGroups:
     def test_share_n_m_and_relevant_items(self):
         x, m, n = [2, 0, 2, 1, 2, 0], [4, 4, 3, 4, 4, 3], [9, 9, 9, 9, 8, 9]
-        outcomes, _ = Outcomes.observed(x, m, n)
+        outcomes, _ = Outcomes.observed(SampledRanks(x, m, n))
         found = {(g.candidates, g.negatives): (outcomes.x[g.outcomes].tolist(), g.x.tolist()) for g in outcomes.groups}
         assert {key: sorted(both[0]) for key, both in found.items()} == {(9, 4): [0, 1, 2], (9, 3): [0, 2], (8, 4): [2]}
         assert all(one == other for one, other in found.values())
         assert sorted(np.concatenate([g.outcomes for g in outcomes.groups]).tolist()) == list(range(len(outcomes)))
 
     def test_target_is_the_share_of_the_position(self):
-        outcomes, _ = Outcomes.observed([1], 4, 9, position=2, relevant=3)
+        outcomes, _ = Outcomes.observed(SampledRanks([1], 4, 9), position=2, relevant=3)
         # the second of 3 relevant items, with b = 0 … 8 irrelevant ones above: precision 2/(b + 2) of three
         wanted = [2 / (b + 2) / 3 for b in range(9)]
         np.testing.assert_allclose(outcomes.groups[0].target(metric("ap")).values(9), wanted, rtol=1e-14)
@@ -120,7 +120,7 @@ class TestLikelihood:
     @pytest.mark.parametrize("replacement", [True, False])
     def test_of_mixed_events_is_each_ones_own(self, replacement):
         outcomes, _ = Outcomes.observed(
-            [2, 0, 2, 2, 0, 0], [4, 4, 3, 4, 0, 2], [9, 9, 9, 8, 5, 3], replacement=replacement
+            SampledRanks([2, 0, 2, 2, 0, 0], [4, 4, 3, 4, 0, 2], [9, 9, 9, 8, 5, 3], replacement=replacement)
         )
         ours = outcomes.likelihood()
         assert ours.shape == (9, 6)
@@ -138,6 +138,6 @@ class TestLikelihood:
             assert (ours[nn:, column] == 0).all()
 
     def test_of_events_that_all_had_no_negatives(self):
-        outcomes, which = Outcomes.observed([0, 0], 0, 3)
+        outcomes, which = Outcomes.observed(SampledRanks([0, 0], 0, 3))
         assert which.tolist() == [0, 0]
         assert outcomes.likelihood().tolist() == [[1], [1], [1]]

@@ -15,6 +15,7 @@ from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
 from sampled_metrics.sampling.unequal import hansen_hurwitz_rank, thin
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "published/ml-1m"
@@ -130,7 +131,7 @@ class TestThin:
     def test_may_keep_nothing_and_mle_takes_that(self):
         x, m = thin([[True, False]] * 4, [[0.9, 0.09]] * 4, 1e-9, np.random.default_rng(1))
         assert m.tolist() == [0] * 4
-        outcomes, which = Outcomes.observed(x, m, 10, replacement=True)
+        outcomes, which = Outcomes.observed(SampledRanks(x, m, 10, replacement=True))
         [estimate] = estimator("mle").fit(outcomes, [metric("auc")]).estimate(np.bincount(which))
         assert estimate == pytest.approx(0.5)  # nothing was seen: every rank is as likely
 
@@ -208,7 +209,7 @@ class TestTruth:
             "unthinned": (above.sum(axis=1), np.full(USERS, M), "mle"),
             "uncorrected": (above.sum(axis=1), np.full(USERS, M), "uncorrected"),
         }.items():
-            outcomes, which = Outcomes.observed(of_what, size, n, replacement=True)
+            outcomes, which = Outcomes.observed(SampledRanks(of_what, size, n, replacement=True))
             fitted = estimator(name).fit(outcomes, metrics)
             on[what] = fitted.estimate(np.bincount(which, minlength=len(outcomes)))
         return truth, on

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from workflow.conftest import Project, copy_of_project
+from made_up_project import Project, copy_of_project
 
 pytestmark = pytest.mark.skipif("SLURM_TEST" not in os.environ, reason="make test-slurm runs this")
 

@@ -1,16 +1,17 @@
-"""Bad ranks, and bad data of one's own, end a run with one line that says what, where and what is allowed.
+"""Bad ranks, and bad data of one's own, end a job with one line that says what, where and what is allowed.
 
-To save time, many bad files are datasets of one study here, run with --keep-going: each must fail, with a line of its
-own.
+Snakemake runs one of them; the scripts and the configs of the others run in the process of the tests.
 """
 
 import gzip
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import yaml
-from conftest import Project, copy_of_project
+from made_up_project import Project, complete_config, run_script, split
+
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.workflow.config import precomputed_ranks
 
 SHOP = "reader,book,stars,when\n" + "".join(
     f"reader {reader},book {(3 * reader + at) % 9},{1 + at},{10 * reader + at}\n"
@@ -20,62 +21,34 @@ SHOP = "reader,book,stars,when\n" + "".join(
 COLUMNS = {"user": "reader", "item": "book", "rating": "stars", "timestamp": "when"}
 BOOKS = {"path": "books.csv", "format": "delimited", "options": {"columns": COLUMNS}}
 MINE = {"X": None, "Y": None, "Z": None, "mine": {"type": "ranks", "path": "mine.csv"}}
+POPULAR_RANKS = "user,candidates,rank\n" + "".join(f"reader {reader},5,1\n" for reader in range(6))
 POPULAR = {"X": None, "Y": None, "Z": None, "popular": {"type": "popularity"}}
 
 
-def refused(project: Project, config: dict, target: str) -> str:
-    """Run until a file of the dataset's, which must fail and leave nothing, and return the one line that says why."""
-    study = {"study": ["own"], "sampling": {"negatives": 2, "repetitions": 2}} | config
-    (project.folder / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False), encoding="utf-8")
-    ran = project.snakemake(f"results/own/{target}", "--cores", "1")
-    output = ran.stdout + ran.stderr
-    assert ran.returncode != 0, output
-    assert "Traceback" not in output
-    lines = [line for line in output.splitlines() if line.startswith("error: ")]
-    assert len(lines) == 1, output
-    left = [path for path in project.folder.glob("results/own/**/*") if path.is_file()]
-    assert left == []
-    return lines[0]
+SAMPLING = {"negatives": 2, "repetitions": 2}
 
 
-@dataclass(frozen=True)
-class Refusals:
-    """What a run of many datasets, each of them bad, said and left."""
-
-    project: Project
-    output: str
-
-    def line(self, dataset: str) -> str:
-        """Return the one line that says why a dataset failed, which is in its log and in the output, once."""
-        logs = sorted((self.project.folder / f"results/logs/{dataset}").glob("*.log"))
-        said = [line for log in logs for line in log.read_text(encoding="utf-8").splitlines()]
-        lines = [line for line in said if line.startswith("error: ")]
-        assert len(lines) == 1, f"{dataset} was not refused: {said}"
-        assert self.output.splitlines().count(lines[0]) == 1
-        left = [path for path in self.project.folder.glob(f"results/{dataset}/**/*") if path.is_file()]
-        assert left == []
-        return lines[0]
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("books.csv").write_text(SHOP, encoding="utf-8")
 
 
-def refusals(folder: Path, datasets: dict[str, dict], recommenders: dict, files: dict[str, str]) -> Refusals:
-    """Run Table 3 of all datasets, which must fail."""
-    project = copy_of_project(folder)
-    for name, text in files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    sampling = {"negatives": 2, "repetitions": 2}
-    config = {"study": list(datasets), "datasets": datasets, "recommenders": recommenders, "sampling": sampling}
-    (folder / "study.yaml").write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
-    ran = project.snakemake(*[f"results/{name}/table-3.csv" for name in datasets], "--cores", "2", "--keep-going")
-    output = ran.stdout + ran.stderr
-    assert ran.returncode != 0, output
-    assert "Traceback" not in output
-    return Refusals(project, output)
+def study(own: dict, recommenders: dict) -> dict:
+    """The complete config of a study of one dataset."""
+    given = {"study": ["own"], "datasets": {"own": own}, "recommenders": recommenders, "sampling": SAMPLING}
+    return complete_config(given)
 
 
-def named(what: str) -> str:
-    """The dataset of a case."""
-    return what.replace(" ", "-")
+def imported(config: dict, name: str) -> list[str]:
+    """Import ranks as the workflow does, and return the lines by which they are refused."""
+    ranks = precomputed_ranks(config)["own", name]
+    return run_script(
+        "import_ranks",
+        input={"ranks": ranks.file("own")},
+        output={"ranks": f"ranks/{name}.csv.gz"},
+        params={"candidates": ranks.candidates},
+    )
 
 
 GOOD = "1,100,4,0\n2,100,99,0\n"
@@ -139,44 +112,46 @@ RANKS = {
 }
 
 
-@pytest.fixture(scope="session")
-def refused_ranks(tmp_path_factory: pytest.TempPathFactory) -> Refusals:
-    files = {f"ranks/{named(what)}.csv": text for what, (text, _) in RANKS.items()}
-    recommenders = MINE | {"mine": {"type": "ranks", "path": "ranks/{dataset}.csv"}}
-    return refusals(tmp_path_factory.mktemp("ranks"), {named(what): {} for what in RANKS}, recommenders, files)
-
-
 @pytest.mark.parametrize("what", list(RANKS))
-def test_file_of_ranks(refused_ranks: Refusals, what: str) -> None:
-    line = refused_ranks.line(named(what))
-    assert line.startswith(f"error: ranks/{named(what)}.csv")
+def test_file_of_ranks(what: str) -> None:
+    Path("mine.csv").write_text(RANKS[what][0], encoding="utf-8")
+    [line] = imported(study({}, MINE), "mine")
+    assert line.startswith("error: mine.csv")
     for part in RANKS[what][1]:
         assert part in line
 
 
-def test_rank_above_the_candidates_that_config_states(project: Project) -> None:
-    (project.folder / "mine.csv").write_text("rank\n4\n51\n", encoding="utf-8")
-    recommenders = MINE | {"mine": {"type": "ranks", "path": "mine.csv", "candidates": 50}}
-    line = refused(project, {"datasets": {"own": {}}, "recommenders": recommenders}, "table-3.csv")
+def test_by_snakemake(project: Project) -> None:
+    (project.folder / "mine.csv").write_text(f"user,candidates,above,tied\n{GOOD}3,100,90,10\n", encoding="utf-8")
+    config = {"study": ["own"], "datasets": {"own": {}}, "recommenders": MINE, "sampling": SAMPLING}
+    (project.folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    ran = project.snakemake("results/own/table-3.csv", "--cores", "1")
+    output = ran.stdout + ran.stderr
+    assert ran.returncode != 0, output
+    assert "Traceback" not in output
+    [line] = [line for line in output.splitlines() if line.startswith("error: ")]
+    assert "mine.csv, line 4: rank 101 (ties included) is above the number of candidates, 100" in line
+    assert [path for path in project.folder.glob("results/own/**/*") if path.is_file()] == []
+
+
+def test_rank_above_the_candidates_that_config_states() -> None:
+    Path("mine.csv").write_text("rank\n4\n51\n", encoding="utf-8")
+    [line] = imported(study({}, MINE | {"mine": {"type": "ranks", "path": "mine.csv", "candidates": 50}}), "mine")
     assert "mine.csv, line 3: rank 51 (ties included) is above the number of candidates, 50" in line
 
 
-def test_damaged_gzip(project: Project) -> None:
+def test_damaged_gzip() -> None:
     whole = gzip.compress(b"candidates,rank\n" + b"".join(b"1000,%d\n" % rank for rank in range(1, 999)))
-    (project.folder / "mine.csv.gz").write_bytes(whole[:-40])
-    recommenders = MINE | {"mine": {"type": "ranks", "path": "mine.csv.gz"}}
-    line = refused(project, {"datasets": {"own": {}}, "recommenders": recommenders}, "table-3.csv")
+    Path("mine.csv.gz").write_bytes(whole[:-40])
+    [line] = imported(study({}, MINE | {"mine": {"type": "ranks", "path": "mine.csv.gz"}}), "mine")
     assert "mine.csv.gz: cannot be read" in line
 
 
-def test_bad_ranks_of_a_dataset_of_its_own_events(project: Project) -> None:
+def test_bad_ranks_of_a_dataset_of_its_own_events() -> None:
     """The key `ranks` of a dataset takes the same way as a recommender of type ranks."""
-    (project.folder / "books.csv").write_text(SHOP, encoding="utf-8")
-    (project.folder / "mine.csv").write_text("candidates,rank\n9,10\n", encoding="utf-8")
-    config = {"datasets": {"own": BOOKS | {"ranks": {"popular": "mine.csv"}}}, "recommenders": POPULAR}
-    assert "mine.csv, line 2: rank 10 (ties included) is above the number of candidates, 9" in refused(
-        project, config, "ranks/popular.csv.gz"
-    )
+    Path("mine.csv").write_text("candidates,rank\n9,10\n", encoding="utf-8")
+    [line] = imported(study(BOOKS | {"ranks": {"popular": "mine.csv"}}, POPULAR), "popular")
+    assert "mine.csv, line 2: rank 10 (ties included) is above the number of candidates, 9" in line
 
 
 @pytest.mark.parametrize(
@@ -197,26 +172,18 @@ def test_bad_ranks_of_a_dataset_of_its_own_events(project: Project) -> None:
     ],
     ids=["of fewer users", "of other users", "among other candidates"],
 )
-def test_ranks_of_others_than_the_rest(project: Project, ranks: str, says: str) -> None:
+@pytest.mark.parametrize("script", ["table_3", "table_4", "figure_5", "figure_6", "estimator_study"])
+def test_ranks_of_others_than_the_rest(script: str, ranks: str, says: str) -> None:
     """Nothing is put beside what it cannot be compared with."""
-    (project.folder / "books.csv").write_text(SHOP, encoding="utf-8")
-    (project.folder / "mine.csv").write_text(ranks, encoding="utf-8")
-    study = {
-        "study": ["own"],
-        "sampling": {"negatives": 2, "repetitions": 2},
-        "datasets": {"own": BOOKS | {"ranks": {"mine": "mine.csv"}}},
-        "recommenders": POPULAR | {"mine": {"type": "random"}},
-        "estimator_study": {"negatives": [2], "repetitions": 2},
-        "figures": {"figure-6": {"negatives": [2]}},
-    }
-    (project.folder / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False), encoding="utf-8")
-    made = ["table-3.csv", "table-4.csv", "figure-5.csv", "figure-6.csv", "estimator-study.csv"]
-    ran = project.snakemake(*(f"results/own/{name}" for name in made), "--cores", "1", "--keep-going")
-    lines = [line for line in (ran.stdout + ran.stderr).splitlines() if line.startswith("error: ")]
-    assert ran.returncode != 0
-    assert len(lines) == len(made), ran.stdout + ran.stderr
-    assert all(line.startswith(f"error: {says}") for line in lines), lines
-    assert not any((project.folder / "results/own" / name).exists() for name in made)
+    Path("popular.csv").write_text(POPULAR_RANKS, encoding="utf-8")
+    Path("mine.csv").write_text(ranks, encoding="utf-8")
+    [line] = run_script(
+        script,
+        input={"ranks": ["popular.csv", "mine.csv"], "estimates": [], "expected": [], "studies": []},
+        output=dict.fromkeys(("csv", "md", "tex", "html", "svg", "png", "order"), "made"),
+        params={"recommenders": ["popular", "mine"]},
+    )
+    assert line.startswith(f"error: {says}")
 
 
 def remove(config: dict, *keys: str) -> dict:
@@ -224,44 +191,44 @@ def remove(config: dict, *keys: str) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("datasets", "recommenders", "says"),
+    ("own", "recommenders", "says"),
     [
-        ({"own": {}}, MINE, ["recommenders.mine.path: there is no file 'mine.csv'"]),
+        ({}, MINE, ["recommenders.mine.path: there is no file 'mine.csv'"]),
         (
-            {"own": BOOKS | {"ranks": {"popular": "gone/{dataset}.csv"}}},
+            BOOKS | {"ranks": {"popular": "gone/{dataset}.csv"}},
             POPULAR,
             ["datasets.own.ranks.popular: there is no file 'gone/own.csv'"],
         ),
         (
-            {"own": BOOKS | {"ranks": {"popula": "books.csv"}}},
+            BOOKS | {"ranks": {"popula": "books.csv"}},
             POPULAR | {"mine": {"type": "random"}},
             ["datasets.own.ranks: unknown recommender 'popula'; it may be popular, mine"],
         ),
-        ({"own": BOOKS | {"ranks": {"popular": 3}}}, POPULAR, ["datasets.own.ranks.popular: must be of type string"]),
+        (BOOKS | {"ranks": {"popular": 3}}, POPULAR, ["datasets.own.ranks.popular: must be of type string"]),
         (
-            {"own": remove(BOOKS, "format", "options")},
+            remove(BOOKS, "format", "options"),
             POPULAR,
             ["datasets.own: lacks the key 'format'", "popular"],
         ),
-        ({"own": {"format": "movielens-dat"}}, POPULAR, ["datasets.own: give either urls or a path"]),
+        ({"format": "movielens-dat"}, POPULAR, ["datasets.own: give either urls or a path"]),
         (
-            {"own": BOOKS | {"options": {"columns": COLUMNS, "seperator": ";"}}},
+            BOOKS | {"options": {"columns": COLUMNS, "seperator": ";"}},
             POPULAR,
             ["datasets.own.options: unknown key 'seperator' (did you mean separator?); it may be separator, columns"],
         ),
         (
-            {"own": {"path": "books.csv", "format": "movielens-dat", "options": {"separator": ";"}}},
+            {"path": "books.csv", "format": "movielens-dat", "options": {"separator": ";"}},
             POPULAR,
             ["datasets.own.options: unknown key 'separator'"],
         ),
-        ({"own": remove(BOOKS, "options")}, POPULAR, ["datasets.own.options: lacks the key 'columns'"]),
+        (remove(BOOKS, "options"), POPULAR, ["datasets.own.options: lacks the key 'columns'"]),
         (
-            {"own": BOOKS | {"options": {"columns": {"user": "reader"}}}},
+            BOOKS | {"options": {"columns": {"user": "reader"}}},
             POPULAR,
             ["datasets.own.options.columns: lacks the key 'item'"],
         ),
         (
-            {"own": BOOKS | {"format": "delimitted"}},
+            BOOKS | {"format": "delimitted"},
             POPULAR,
             ["datasets.own.format: unknown format 'delimitted'; it may be delimited, movielens-100k"],
         ),
@@ -280,13 +247,11 @@ def remove(config: dict, *keys: str) -> dict:
         "unknown format",
     ],
 )
-def test_config(project: Project, datasets: dict, recommenders: dict, says: list[str]) -> None:
-    (project.folder / "books.csv").write_text(SHOP, encoding="utf-8")
-    line = refused(project, {"datasets": datasets, "recommenders": recommenders}, "table-3.csv")
-    assert line.startswith("error: config: ")
+def test_config(own: dict, recommenders: dict, says: list[str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        study(own, recommenders)
     for part in says:
-        assert part in line
-    assert not Path(project.folder, "results/logs/own").exists()  # nothing ran
+        assert part in str(caught.value)
 
 
 DATASETS = {
@@ -315,39 +280,32 @@ DATASETS = {
 }
 
 
-@pytest.fixture(scope="session")
-def refused_datasets(tmp_path_factory: pytest.TempPathFactory) -> Refusals:
-    datasets = {named(what): BOOKS | entry for what, (entry, _) in DATASETS.items()}
-    return refusals(tmp_path_factory.mktemp("datasets"), datasets, POPULAR, {"books.csv": SHOP})
-
-
 @pytest.mark.parametrize("what", list(DATASETS))
-def test_dataset(refused_datasets: Refusals, what: str) -> None:
-    line = refused_datasets.line(named(what))
-    for part in DATASETS[what][1]:
+def test_dataset(what: str) -> None:
+    entry, says = DATASETS[what]
+    [line] = split(study(BOOKS | entry, POPULAR), "own")
+    assert line.startswith("error: dataset own: ")
+    for part in says:
         assert part in line
 
 
-def test_malformed_line_of_a_csv(project: Project) -> None:
+def test_malformed_line_of_a_csv() -> None:
     lines = SHOP.splitlines(keepends=True)
     lines[7] = "reader 1,book 1,five,12\n"
-    (project.folder / "books.csv").write_text("".join(lines), encoding="utf-8")
-    line = refused(project, {"datasets": {"own": BOOKS}, "recommenders": POPULAR}, "split.npz")
+    Path("books.csv").write_text("".join(lines), encoding="utf-8")
+    [line] = split(study(BOOKS, POPULAR), "own")
     assert "books.csv, line 8: expected 4 fields separated by ','" in line
     assert "'stars' and 'when' numbers" in line
 
 
-def test_the_data_that_is_spoilt_here_is_good(project: Project) -> None:
+def test_the_data_that_is_spoilt_here_is_good() -> None:
     """Or the tests above might fail for another reason than theirs."""
-    (project.folder / "books.csv").write_text(SHOP, encoding="utf-8")
-    (project.folder / "mine.csv").write_text(f"user,candidates,above,tied\n{GOOD}", encoding="utf-8")
-    config = {
-        "study": ["own"],
-        "datasets": {"own": BOOKS | {"min_rating": 1, "core": 2}},
-        "recommenders": POPULAR | MINE,
-        "sampling": {"negatives": 2, "repetitions": 2},
-    }
-    (project.folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    made = [f"results/own/estimates/{name}.csv.gz" for name in ("mine", "popular")]
-    ran = project.snakemake(*made, "--cores", "2")  # no table, as the two are of different users
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    Path("mine.csv").write_text(f"user,candidates,above,tied\n{GOOD}", encoding="utf-8")
+    config = study(BOOKS | {"min_rating": 1, "core": 2}, POPULAR | MINE)
+    assert split(config, "own") == []
+    assert imported(config, "mine") == []
+    Path("popular.csv").write_text(POPULAR_RANKS, encoding="utf-8")
+    for name in ("popular.csv", "ranks/mine.csv.gz"):
+        asked = {"params": {"figure": {"edges": [1, 10]}, "recommenders": ["any"]}, "input": {"ranks": [name]}}
+        made = {kind: f"figure-5.{kind}" for kind in ("csv", "svg", "png")}
+        assert run_script("figure_5", output=made, **asked) == []

@@ -4,12 +4,26 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from conftest import ROOT, Project
+from made_up_project import ROOT, Project, complete_config
+
+NAMES = ["demo", "films", "large", "own-ranks", "paper-from-ranks"]
 
 
-@pytest.mark.parametrize("name", ["demo", "films", "large", "own-ranks", "paper-from-ranks"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_config_is_complete_and_allowed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("examples", "published"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    (tmp_path / "large.zip").touch()
+    complete_config(ROOT / f"examples/{name}.yaml")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if at else []) for at, name in enumerate(NAMES)]
+)
 def test_a_dry_run_plans_the_study(project: Project, name: str) -> None:
     shutil.copytree(ROOT / "examples", project.folder / "examples")
     (project.folder / "large.zip").touch()  # benchmarks/catalogue.py writes it; a dry run only sees that it is there

@@ -28,8 +28,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from conftest import Project, copy_of_project
+from made_up_project import Project, copy_of_project
 
+pytestmark = pytest.mark.slow
 WHEEL, VERSION = "recbole", "1.2.1"
 MEMBER = "recbole/dataset_example/ml-100k/ml-100k.inter"
 FITTED = {"neighbours_prime": None, "row_norm": "l2", "denominator": False}

@@ -1,8 +1,10 @@
-"""Data of one's own: a csv file with text ids, ready-made ranks, several datasets in a study, many recommenders."""
+"""Data of one's own: a csv file with text ids, ready-made ranks, several datasets in a study, many recommenders.
+
+Each fixture is a whole run of the workflow, so most tests here are slow; tests/workflow/test_run.py looks at one run.
+"""
 
 import itertools
 import math
-import os
 import re
 import shutil
 from pathlib import Path
@@ -10,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from conftest import Project, copy_of_project
+from made_up_project import Project, complete_config, copy_of_project, ranked, split
 
 READINGS = ["default", "as-printed"]
 METRICS = ["recall@10", "ndcg@10", "ap", "auc"]
@@ -121,6 +123,17 @@ def books(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
+def test_a_csv_keeps_its_text_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_shop(tmp_path)
+    config = complete_config({"study": ["books"], "datasets": {"books": SHOP}})
+    assert split(config, "books") == []
+    ranked(config, "books", "Y")
+    ranks = pd.read_csv("Y.csv.gz", dtype={"user": str}, keep_default_na=False)
+    assert {row.user: row.candidates for row in ranks.itertuples()} == shop_candidates()
+
+
+@pytest.mark.slow
 def test_a_csv_gives_every_table_and_figure(books: Project) -> None:
     assert_there(books, "books", EVERYTHING)
     report = (books.folder / "results/report.html").read_text(encoding="utf-8")
@@ -131,17 +144,6 @@ def test_a_csv_gives_every_table_and_figure(books: Project) -> None:
     assert set(table(books, "books", "figure-6.csv")["negatives"]) == allowed != set()
     log = (books.folder / "results/logs/books/figure-6.log").read_text(encoding="utf-8")
     assert "left out, as a user has fewer other candidates" in log
-
-
-def test_a_csv_keeps_its_text_ids(books: Project) -> None:
-    ranks = pd.read_csv(books.folder / "results/books/ranks/Y.csv.gz", dtype={"user": str}, keep_default_na=False)
-    assert {row.user: row.candidates for row in ranks.itertuples()} == shop_candidates()
-
-
-def test_a_second_run_of_a_csv_has_nothing_to_do(books: Project) -> None:
-    ran = books.snakemake("--cores", "2", "-n")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "Nothing to be done" in ran.stdout + ran.stderr
 
 
 # --- (b) ready-made ranks alone ---------------------------------------------------------------------------------------
@@ -165,22 +167,37 @@ RANKS_ALONE = {
 }
 
 
-@pytest.fixture(scope="session")
-def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A finished study of ready-made ranks, of a dataset that has no events; tests only look at it."""
+def study_elsewhere(folder: Path) -> Project:
+    """A study of ready-made ranks, of a dataset that has no events."""
     config = {
         "study": ["elsewhere"],
         "datasets": {"elsewhere": {}},
         "recommenders": {"X": None, "Y": None, "Z": None, **RANKS_ALONE},
         "sampling": {"repetitions": 5},
     }
-    project = copy_of_project(tmp_path_factory.mktemp("elsewhere"))
+    project = copy_of_project(folder)
     write_config(project, config)
     write_ranks(project.folder)
+    return project
+
+
+@pytest.fixture(scope="session")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """It has run; tests only look at it."""
+    project = study_elsewhere(tmp_path_factory.mktemp("elsewhere"))
     run(project, *of("elsewhere", EVERYTHING))
     return project
 
 
+def test_ranks_alone_are_planned_without_events(tmp_path: Path) -> None:
+    said = run(study_elsewhere(tmp_path), *of("elsewhere", EVERYTHING), "-n")
+    jobs = dict(re.findall(r"^(\w+) +(\d+)$", said.partition("Job stats:")[2], re.MULTILINE))
+    assert jobs.pop("total") == "10"
+    each = dict.fromkeys(("import_ranks", "sample", "exact_moments"), "2")
+    assert jobs == each | dict.fromkeys(("table_3", "table_4", "figure_5", "figure_6"), "1")
+
+
+@pytest.mark.slow
 def test_ranks_alone_give_every_table_and_figure(elsewhere: Project) -> None:
     assert_there(elsewhere, "elsewhere", EVERYTHING)
     found = exact(elsewhere, "elsewhere")
@@ -190,18 +207,13 @@ def test_ranks_alone_give_every_table_and_figure(elsewhere: Project) -> None:
         assert found["theirs", metric] == pytest.approx(expected(metric, THEIRS), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_ranks_alone_need_no_events(elsewhere: Project) -> None:
     assert not (elsewhere.folder / "data").exists()
     assert not list((elsewhere.folder / "results/elsewhere").glob("split.npz"))
     assert not (elsewhere.folder / "results/elsewhere/models").exists()
     users = table(elsewhere, "elsewhere", "ranks/mine.csv.gz")["user"]
     assert users.tolist() == [f"u{at}" for at in range(len(MINE))]
-
-
-def test_ranks_alone_have_nothing_to_do_twice(elsewhere: Project) -> None:
-    ran = elsewhere.snakemake(*of("elsewhere", EVERYTHING), "--cores", "2", "-n")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "Nothing to be done" in ran.stdout + ran.stderr
 
 
 # --- (c) a dataset's own ranks, and (d) two datasets in one study -----------------------------------------------------
@@ -231,6 +243,7 @@ def two_datasets(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_two_datasets_have_results_each(two_datasets: Project) -> None:
     for name in ("books", "made-up"):
         assert_there(two_datasets, name, EVERYTHING)
@@ -239,6 +252,7 @@ def test_two_datasets_have_results_each(two_datasets: Project) -> None:
     assert users == {"books": 10, "made-up": 60}
 
 
+@pytest.mark.slow
 def test_ready_made_ranks_of_one_dataset_are_not_those_of_another(two_datasets: Project) -> None:
     models = {name: sorted((two_datasets.folder / f"results/{name}/models").iterdir()) for name in ("books", "made-up")}
     assert [path.stem for path in models["books"]] == ["X", "Z"]
@@ -250,33 +264,11 @@ def test_ready_made_ranks_of_one_dataset_are_not_those_of_another(two_datasets: 
     assert len(table(two_datasets, "made-up", "ranks/Y.csv.gz")) == 60
 
 
+@pytest.mark.slow
 def test_a_dataset_beside_another_has_the_numbers_that_it_has_alone(two_datasets: Project, books: Project) -> None:
     of_z = {project: [line for line in lines(project, "books") if b",Z," in line] for project in (two_datasets, books)}
     assert len(of_z[books]) == 2 * 4 * 8
     assert of_z[two_datasets] == of_z[books]
-
-
-@pytest.mark.parametrize("of_the_same_time", [False, True])
-def test_replacing_a_file_of_ranks_runs_what_depends_on_it(
-    two_datasets: Project, tmp_path: Path, of_the_same_time: bool
-) -> None:
-    """By what it holds, if size and time are the same, as after `cp -p` or rsync."""
-    folder = tmp_path / "copy"
-    shutil.copytree(two_datasets.folder, folder, copy_function=shutil.copy2)
-    file = folder / "theirs.csv"
-    before = file.stat()
-    text = file.read_text(encoding="utf-8")
-    file.write_text(text.replace(",0,0,ada", ",1,0,ada"), encoding="utf-8")
-    assert file.stat().st_size == before.st_size
-    assert file.read_text(encoding="utf-8") != text
-    if of_the_same_time:
-        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-    project = Project(folder)
-    ran = project.snakemake(*of("books", EVERYTHING), *of("made-up", EVERYTHING), "--cores", "2", "-n")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    jobs = dict(re.findall(r"^(\w+) +(\d+)$", ran.stdout.partition("Job stats:")[2], re.MULTILINE))
-    once = dict.fromkeys(("import_ranks", "sample", "expect", "table_3", "table_4", "figure_5", "figure_6"), "1")
-    assert jobs == once | {"total": "7"}
 
 
 # --- (e) many recommenders --------------------------------------------------------------------------------------------
@@ -312,6 +304,7 @@ def eight(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_every_pair_of_eight_is_in_table_4(eight: Project) -> None:
     found = exact(eight, "made-up")
     assert list(dict.fromkeys(name for name, _ in found)) == list(EIGHT)
@@ -331,6 +324,7 @@ def test_every_pair_of_eight_is_in_table_4(eight: Project) -> None:
     }
 
 
+@pytest.mark.slow
 def test_every_pair_of_eight_is_in_the_readable_table_4(eight: Project) -> None:
     """One row of a pair and metric, whichever of the two is better on it."""
     text = (eight.folder / "results/made-up/table-4.md").read_text(encoding="utf-8")
@@ -341,6 +335,7 @@ def test_every_pair_of_eight_is_in_the_readable_table_4(eight: Project) -> None:
     assert {(frozenset(pair), metric.lower()) for *pair, metric in pairs} == cells
 
 
+@pytest.mark.slow
 def test_eight_recommenders_are_drawn(eight: Project) -> None:
     assert_there(eight, "made-up", EVERYTHING)
     for name in ("figure-5", "figure-6"):
@@ -368,6 +363,7 @@ def two_recommenders(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_one_more_recommender_leaves_the_other_lines(two_recommenders: Project, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(two_recommenders.folder, folder, copy_function=shutil.copy2)
@@ -380,6 +376,7 @@ def test_one_more_recommender_leaves_the_other_lines(two_recommenders: Project, 
     assert [line for line in after if b",cf-2," not in line] == before
 
 
+@pytest.mark.slow
 def test_a_study_of_more_recommenders_has_the_same_lines(two_recommenders: Project, eight: Project) -> None:
     before, after = lines(two_recommenders, "made-up"), lines(eight, "made-up")
     assert len(after) == 1 + 2 * 8 * 4 * 8

@@ -5,9 +5,11 @@ import shutil
 from pathlib import Path
 
 import pandas as pd
-from conftest import ROOT, Project
+import pytest
+from made_up_project import ROOT, Project
 
 
+@pytest.mark.slow
 def test_films(project: Project) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     [config] = re.findall(r"```yaml\n(study: \[films\].*?)```", text, re.DOTALL)

@@ -35,6 +35,7 @@ def test_before_there_is_a_split_a_plan_can_be_made(project) -> None:
     jobs = planned(ran.stdout + ran.stderr)
     assert all("mem_mb=<TBD>" in asked for asked in jobs["train"] + jobs["rank"])
     assert all(re.search(r"mem_mb=\d", asked) for asked in jobs["split"])
+    assert not (project.folder / "results").exists()  # a dry run writes nothing
 
 
 def test_asking_for_something_else_runs_nothing_again(finished) -> None:

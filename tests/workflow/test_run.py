@@ -1,11 +1,14 @@
 """The whole study of a made-up dataset: what is there at the end, and what runs again."""
 
+import os
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
-from conftest import Project, copy_of_project
+import pytest
+from made_up_project import MORE, RANKS, Project, copy_of_project
 
 
 def planned(ran) -> set[str]:
@@ -14,12 +17,21 @@ def planned(ran) -> set[str]:
     return set(re.findall(r"^(\w+) +\d+$", table, re.MULTILINE)) - {"all"}
 
 
-def dry_run(finished: Project, tmp_path: Path, change) -> set[str]:
+OF_RANKS = {"import_ranks", "sample", "exact_moments", "study_estimators"}
+OF_ALL = {"table_3", "table_4", "figure_5", "figure_6", "estimator_study"}
+
+
+def copied(finished: Project, tmp_path: Path) -> Project:
+    """A copy of a finished study."""
+    shutil.copytree(finished.folder, tmp_path / "copy", copy_function=shutil.copy2)
+    return Project(tmp_path / "copy")
+
+
+def dry_run(finished: Project, tmp_path: Path, change: Callable[[Project], object]) -> set[str]:
     """Rules that run again after a change to a copy of a finished study."""
-    folder = tmp_path / "copy"
-    shutil.copytree(finished.folder, folder, copy_function=shutil.copy2)
-    change(folder)
-    ran = Project(folder).snakemake("--cores", "2", "-n")
+    project = copied(finished, tmp_path)
+    change(project)
+    ran = project.snakemake("--cores", "2", "-n")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return planned(ran)
 
@@ -70,13 +82,11 @@ def test_no_temporary_file_is_left(finished: Project) -> None:
     assert [path for path in (finished.folder / "results").rglob(".*") if path.is_file()] == []
 
 
-def test_a_second_run_has_nothing_to_do(finished: Project) -> None:
-    ran = finished.snakemake("--cores", "2", "-n")
-    assert "Nothing to be done" in ran.stdout + ran.stderr
-
-
+@pytest.mark.slow
 def test_one_core_and_two_give_the_same_bytes(finished: Project, tmp_path: Path) -> None:
     other = copy_of_project(tmp_path)
+    shutil.copy(finished.folder / RANKS, other.folder)
+    other.configure(recommenders=MORE)
     ran = other.snakemake("--cores", "1")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     for pattern in ("*/*.csv", "*/*/*.csv.gz", "*/*.svg", "*/*.md"):
@@ -87,82 +97,75 @@ def test_one_core_and_two_give_the_same_bytes(finished: Project, tmp_path: Path)
 
 
 def test_editing_an_estimator_runs_what_depends_on_it(finished: Project, tmp_path: Path) -> None:
-    def edit(folder: Path) -> None:
-        path = folder / "src/sampled_metrics/estimators/bias_variance.py"
+    def edit(project: Project) -> None:
+        path = project.folder / "src/sampled_metrics/estimators/bias_variance.py"
         path.write_text(path.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
 
     assert dry_run(finished, tmp_path, edit) == {
-        *(
-            "sample",
-            "expect",
-            "table_3",
-            "table_4",
-            "figure_5",
-            "figure_6",
-        ),  # import study.py, which imports estimators
-        *("study_estimators", "estimator_study"),
-        *("table_1", "table_2", "figure_1", "figure_2", "figure_3", "figure_4", "toy_fidelity"),  # and toy.py too
+        *(OF_RANKS - {"import_ranks"}),
+        *OF_ALL,
+        *("table_1", "table_2", "figure_1", "figure_2", "figure_3", "figure_4", "toy_fidelity"),
     }
 
 
 def test_changing_gamma_trains_nothing(finished: Project, tmp_path: Path) -> None:
-    def change(folder: Path) -> None:
-        Project(folder).configure(estimators=["uncorrected", "bv-0.5"])
+    def change(project: Project) -> None:
+        project.configure(recommenders=MORE, estimators=["uncorrected", "bv-0.5"])
 
-    assert dry_run(finished, tmp_path, change) == {"sample", "expect", "table_3", "table_4"}
+    assert dry_run(finished, tmp_path, change) == {"sample", "exact_moments", "table_3", "table_4"}
+
+
+@pytest.mark.parametrize("same_time", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_replacing_a_file_of_ranks_runs_what_depends_on_it(finished: Project, tmp_path: Path, same_time: bool) -> None:
+    """By what it holds, if size and time are the same, as after `cp -p` or rsync."""
+
+    def replace(project: Project) -> None:
+        file = project.folder / RANKS
+        before, text = file.stat(), file.read_text(encoding="utf-8")
+        file.write_text(re.sub(r"(?m)^1,(\d+),1,", r"1,\1,2,", text), encoding="utf-8")
+        assert file.stat().st_size == before.st_size
+        assert file.read_text(encoding="utf-8") != text
+        if same_time:
+            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert dry_run(finished, tmp_path, replace) == OF_RANKS | OF_ALL
 
 
 def test_adding_a_recommender_trains_it_alone(finished: Project, tmp_path: Path) -> None:
-    def change(folder: Path) -> None:
-        added = {"X": {"factors": 4, "iterations": 3}, "sharp": {"type": "item-cf", "exponent": 5}}
-        Project(folder).configure(recommenders=added)
-
-    folder = tmp_path / "copy"
-    shutil.copytree(finished.folder, folder, copy_function=shutil.copy2)
-    change(folder)
-    ran = Project(folder).snakemake("results/made-up/table-3.csv", "--cores", "2")
+    project = copied(finished, tmp_path)
+    project.configure(recommenders=MORE | {"sharp": {"type": "item-cf", "exponent": 5}})
+    ran = project.snakemake("results/made-up/table-3.csv", "--cores", "2")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert len(re.findall(r"Finished jobid: \d+ \(Rule: train\)", ran.stdout + ran.stderr)) == 1
-    before, after = (pd.read_csv(each / "results/made-up/table-3.csv") for each in (finished.folder, folder))
+    ran_rules = re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", ran.stdout + ran.stderr)
+    assert sorted(ran_rules) == ["exact_moments", "rank", "sample", "table_3", "train"]
+    before, after = (pd.read_csv(each.folder / "results/made-up/table-3.csv") for each in (finished, project))
     kept = after[after["recommender"] != "sharp"].reset_index(drop=True)
     pd.testing.assert_frame_equal(kept, before, check_exact=True)
 
 
-def test_a_dry_run_writes_nothing(project: Project) -> None:
-    ran = project.snakemake("--cores", "2", "-n")
+def test_comparisons_do_not_outlive_their_study_or_wish(finished: Project, tmp_path: Path) -> None:
+    """Those with the paper, and that of estimators: gone with the start of a run that is not about them."""
+    project = copied(finished, tmp_path)
+    (project.folder / "results/made-up/fidelity.csv").write_text("of an earlier study\n")
+    assert (project.folder / "results/toy/fidelity.csv").exists()
+    assert (project.folder / "results/made-up/estimator-study.csv").exists()
+    toy = {"repetitions": 20, "negatives": 50}
+    project.configure(recommenders=MORE, toy=toy, estimator_study={"estimators": []})
+    ran = project.snakemake("results/toy/table-2.csv", "--cores", "2")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert not (project.folder / "results").exists()
-
-
-def test_a_comparison_with_the_paper_does_not_outlive_its_study(finished: Project, tmp_path: Path) -> None:
-    folder = tmp_path / "copy"
-    shutil.copytree(finished.folder, folder, copy_function=shutil.copy2)
-    (folder / "results/made-up/fidelity.csv").write_text("of an earlier study\n")
-    assert (folder / "results/toy/fidelity.csv").exists()
-    Project(folder).configure(toy={"repetitions": 20, "negatives": 50})
-    ran = Project(folder).snakemake("--cores", "2")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    left = [path.name for path in (folder / "results").glob("*/*") if path.stem in ("fidelity", "claims")]
+    left = [path.name for path in (project.folder / "results").glob("*/*") if path.stem in ("fidelity", "claims")]
     assert left == []
+    assert list((project.folder / "results/made-up").glob("estimator-study*.*")) == []
 
 
 def test_ranks_that_were_scattered_over_jobs_are_the_same_bytes(finished: Project, tmp_path: Path) -> None:
-    other = copy_of_project(tmp_path)
-    other.configure(ranking={"scatter": 3, "threads": 2})
-    ran = other.snakemake(*(f"results/made-up/ranks/{name}.csv.gz" for name in "XYZ"), "--cores", "2")
+    project = copied(finished, tmp_path)
+    path = project.folder / "results/made-up/ranks/X.csv.gz"
+    before = path.read_bytes()
+    path.unlink()
+    project.configure(recommenders=MORE, ranking={"scatter": 3, "threads": 2})
+    ran = project.snakemake("results/made-up/ranks/X.csv.gz", "--cores", "2")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert len(re.findall(r"Finished jobid: \d+ \(Rule: rank_part\)", ran.stdout + ran.stderr)) == 3 * 3
-    mine, theirs = other.results("made-up/ranks/*.csv.gz"), finished.results("made-up/ranks/*.csv.gz")
-    assert mine == theirs
-    assert len(mine) == 3
-    assert list((other.folder / "results/made-up/ranks").glob("parts/*.npz")) == []
-
-
-def test_a_comparison_of_estimators_does_not_outlive_its_wish(finished: Project, tmp_path: Path) -> None:
-    folder = tmp_path / "copy"
-    shutil.copytree(finished.folder, folder, copy_function=shutil.copy2)
-    assert (folder / "results/made-up/estimator-study.csv").exists()
-    Project(folder).configure(estimator_study={"estimators": []}, toy={"repetitions": 21})
-    ran = Project(folder).snakemake("--cores", "2")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert list((folder / "results/made-up").glob("estimator-study*.*")) == []
+    assert len(re.findall(r"Finished jobid: \d+ \(Rule: rank_part\)", ran.stdout + ran.stderr)) == 3
+    assert path.read_bytes() == before
+    assert list(path.parent.glob("parts/*.npz")) == []
