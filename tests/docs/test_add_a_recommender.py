@@ -20,13 +20,19 @@ MODULE = Path("sampled_metrics/recommenders/jaccard.py")
 
 TRAIN_AND_RANK = """
 import json, sys
+from sampled_metrics.errors import ConfigError
 from sampled_metrics.workflow.config import check_recommender
 from sampled_metrics.data.split import read_split
 from sampled_metrics.ranking.ranking import rank_held_out
-from sampled_metrics.recommenders import read_model, recommender
+from sampled_metrics.recommenders import recommender
+from sampled_metrics.recommenders.models import read_model
 from sampled_metrics.workflow.seeds import stream
 entry = json.loads(sys.argv[1])
 check_recommender(entry, "recommenders.W")
+try:
+    check_recommender({"type": "jaccard", "shrinkage": -1}, "recommenders.W")
+except ConfigError as error:
+    print(error)
 split = read_split("split.npz")
 recommender(entry).fit(split.training, stream(1, "train")).write("model.npz")
 rank_held_out(read_model("model.npz"), split).write("ranks.csv")
@@ -56,31 +62,23 @@ def library(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, entry: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-c", TRAIN_AND_RANK, entry],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(folder / "src")},
+def test_the_example_checks_its_parameter_trains_and_ranks_the_held_out_items_first(library: Path) -> None:
+    (config,) = blocks(PAGE, "yaml")
+    entry = yaml.safe_load(config)["recommenders"]["W"]
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", TRAIN_AND_RANK, json.dumps(entry)],
+        cwd=library,
+        env=os.environ | {"PYTHONPATH": str(library / "src")},
         capture_output=True,
         text=True,
         check=False,
         timeout=120,
     )
-
-
-def test_the_example_trains_and_ranks_the_held_out_items_first(library: Path) -> None:
-    (config,) = blocks(PAGE, "yaml")
-    entry = yaml.safe_load(config)["recommenders"]["W"]
-    ran = run(library, json.dumps(entry))
     assert ran.returncode == 0, ran.stderr
+    assert "recommenders.W.shrinkage: must be 0 or more, not -1" in ran.stdout
     table = read_ranks(library / "ranks.csv")
     assert table.above.tolist() == [0] * 14
     assert table.tied.tolist() == [0] * 14
-
-
-def test_a_parameter_of_the_example_is_checked(library: Path) -> None:
-    ran = run(library, '{"type": "jaccard", "shrinkage": -1}')
-    assert "recommenders.W.shrinkage: must be 0 or more, not -1" in ran.stderr
 
 
 def test_the_page_fits_on_a_screen() -> None:
