@@ -64,7 +64,8 @@ def check_memory_limit(shape: tuple[int, ...], what: str, instead: str) -> None:
     needed = 8 * math.prod(map(int, shape))
     if needed > MEMORY_LIMIT:
         raise DataError(
-            f"{what} would take {needed / 2**30:.3g} GiB, and no array may take more than {MEMORY_LIMIT / 2**30:g}; {instead}"
+            f"{what} would take {needed / 2**30:.3g} GiB, and no array may take more than {MEMORY_LIMIT / 2**30:g}; "
+            f"{instead}"
         )
 
 

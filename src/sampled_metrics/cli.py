@@ -130,7 +130,7 @@ def _read(path: str) -> Columns:
 
 
 def _names(paths: tuple[str, ...]) -> list[str]:
-    """Return the names of recommenders: the names of their files without folder and endings, or paths if these repeat."""
+    """Name recommenders by their files, without folders and endings, or by their paths if these names repeat."""
     names = ["stdin" if path == "-" else Path(path).name.split(".")[0] or path for path in paths]
     if len(set(names)) < len(names):
         names = list(paths)

@@ -181,7 +181,7 @@ class TestConclusions:
         assert len(compare(A, B, candidates=50).remarks) == 5
         sampled = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5)
         assert len(sampled.remarks) == 6
-        assert sampled.remarks[-2].startswith("The comparison is between the means of BV 0.1. If the bias")
+        assert sampled.remarks[-2].startswith("The comparison is between the means of BV 0.1. If its bias")
         uncorrected = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="uncorrected")
         assert "may be the worse by the true metric" in uncorrected.remarks[-2]
 

@@ -1,7 +1,7 @@
 """What an estimator is: fitted before a sample is seen, it then says what the true metrics are (section 5).
 
-A sample is a count of outcomes (`sampled_metrics.sampling.outcomes`): how many events had x of m negatives above their held-out
-item. Everything that an estimator needs beside it, n and m included, is in the outcomes.
+A sample is a count of outcomes (`sampled_metrics.sampling.outcomes`): how many events had x of m negatives above their
+held-out item. The outcomes hold all else that an estimator needs, n and m included.
 """
 
 from collections.abc import Sequence

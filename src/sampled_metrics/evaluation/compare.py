@@ -207,8 +207,8 @@ def _sentences(table: Result, names: tuple[str, str], confidence_level: float, l
         if row["conclusion"] == "undecided":
             sentences.append(
                 f"{what}: undecided. The difference ({names[1]} - {names[0]}) is {row['difference']:+.4f}, with a "
-                f"{100 * confidence_level:g} % interval of {ends} that includes 0; the chance that {names[1]} is better "
-                f"is {row['probability']:.2f}."
+                f"{100 * confidence_level:g} % interval of {ends} that includes 0; the chance that {names[1]} is "
+                f"better is {row['probability']:.2f}."
             )
         else:
             worse = names[0] if row["conclusion"] == names[1] else names[1]
@@ -218,12 +218,12 @@ def _sentences(table: Result, names: tuple[str, str], confidence_level: float, l
             )
     if label == "uncorrected":
         sentences.append(
-            "These are uncorrected sampled metrics: except for AUC, the better recommender by them may be the worse by the "
-            "true metric."
+            "These are uncorrected sampled metrics: except for AUC, the better recommender by them may be the worse by "
+            "the true metric."
         )
     elif label is not None:
         sentences.append(
-            f"The comparison is between the means of {estimator_name(label)}. If the bias of the estimator differs between "
-            "the two, so does the true difference. Compare by a second estimator to see whether that matters."
+            f"The comparison is between the means of {estimator_name(label)}. If its bias differs between the two, so does "
+            "the true difference. Compare by a second estimator to see whether that matters."
         )
     return sentences

@@ -116,7 +116,7 @@ class RankTable:
         return float(np.sqrt(variance[self.tied > 0].sum()) / len(self))
 
     def expected_between(self, first: Ints | int, last: Ints | int) -> float:
-        """Return the expected number of events whose rank, ties broken at random, lies in first ... last (inclusive)."""
+        """Return the expected number of events whose rank, ties broken at random, is in first ... last (inclusive)."""
         lowest, highest = self.above + 1, self.above + self.tied + 1
         inside = np.minimum(highest, last) - np.maximum(lowest, first) + 1
         return float((np.clip(inside, 0, None) / (self.tied + 1)).sum())
