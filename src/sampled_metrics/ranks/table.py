@@ -163,7 +163,7 @@ def rank_table(data: Any, candidates: ArrayLike | None = None, name: str = "rank
 
 
 def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> RankTable:
-    """Read the exact ranks of held-out items from a csv file, one event per line.
+    r"""Read the exact ranks of held-out items from a csv file, one event per line.
 
     The csv file (gzip where the name ends in .gz) has a header and the columns candidates, above and tied, or rank
     (from 1, best first, without ties) in place of the last two. A column user is optional. A column negatives is
@@ -181,7 +181,7 @@ def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> R
         >>> import pathlib, tempfile
         >>> import sampled_metrics as sm
         >>> path = pathlib.Path(tempfile.mkdtemp(), "ranks.csv")
-        >>> _ = path.write_text("user,candidates,rank\\nann,100,1\\nbob,100,12\\n")
+        >>> _ = path.write_text("user,candidates,rank\nann,100,1\nbob,100,12\n")
         >>> sm.read_ranks(path).above
         array([ 0, 11])
 
