@@ -223,7 +223,7 @@ def _sentences(table: Result, names: tuple[str, str], confidence_level: float, l
         )
     elif label is not None:
         sentences.append(
-            f"The comparison is between the means of {estimator_name(label)}. If its bias differs between them, so does "
-            "the true difference. Compare by a second estimator to see whether that matters."
+            f"The comparison is between the means of {estimator_name(label)}. If its bias differs between them, so "
+            "does the true difference. Compare by a second estimator to see whether that matters."
         )
     return sentences
