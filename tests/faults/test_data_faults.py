@@ -352,7 +352,7 @@ class TestScores:
         for value, whose in itertools.product((math.nan, math.inf, -math.inf), (0, 1)):
             factors = [np.ones((2, 2)), np.ones((4, 2))]
             factors[whose][1, 1] = value
-            with pytest.raises(DataError, match="factors that are not finite"):
+            with pytest.raises(DataError, match="factors are not finite"):
                 rank_held_out(FactorModel(*factors), Split(*as_split()), precision=precision)
             ledger.record(GROUP, "a factor that is NaN or infinite", outcome="refused")
 

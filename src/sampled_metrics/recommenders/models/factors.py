@@ -1,7 +1,7 @@
 """Models whose scores are dot products of factors."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -12,7 +12,7 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.counter import Counter
 from sampled_metrics.ranking.factors import FactorCounter
 from sampled_metrics.ranking.memory import BLOCK_BYTES, split_memory
-from sampled_metrics.recommenders.models.model import Arrays, Model
+from sampled_metrics.recommenders.models.model import Model
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,6 @@ class FactorModel(Model):
     def scores(self, training: csr_array, users: slice, items: slice) -> Floats:
         """Return the scores of a block, (users, items)."""
         return np.asarray(self.user_factors[users] @ self.item_factors[items].T)
-
-    def arrays(self) -> Arrays:
-        """Return the factors."""
-        return {"user_factors": self.user_factors, "item_factors": self.item_factors}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self:
-        """Make a model of its factors."""
-        return cls(arrays["user_factors"], arrays["item_factors"])
 
     def check(self, split: Split, name: str) -> None:
         """Refuse factors that are not finite, or not one row for each user and item of the split."""

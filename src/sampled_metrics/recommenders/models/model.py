@@ -3,6 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from sampled_metrics.ranking.scores import COPIES, ScoreCounter
 Arrays = Mapping[str, NDArray[Any]]
 
 
+@dataclass(frozen=True)
 class Model(ABC):
     """A trained recommender. A kind of model that says no more is counted by its scores.
 
@@ -38,14 +40,14 @@ class Model(ABC):
             items: which items.
         """
 
-    @abstractmethod
     def arrays(self) -> Arrays:
-        """Return all that is stored of the model, by name."""
+        """Return all that is stored of the model, by name: its fields, unless a kind says otherwise."""
+        return dict(vars(self))
 
     @classmethod
-    @abstractmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
         """Make a model from what `arrays` returned."""
+        return cls(**{field.name: arrays[field.name] for field in fields(cls)})
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the model as npz."""

@@ -1,7 +1,7 @@
 """Models whose scores are sums of stored similarities, dense."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -12,7 +12,7 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.ranking import similarity
 from sampled_metrics.ranking.counter import Counter
 from sampled_metrics.ranking.memory import split_memory
-from sampled_metrics.recommenders.models.model import Arrays, Model
+from sampled_metrics.recommenders.models.model import Model
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,6 @@ class SimilarityModel(Model):
     def scores(self, training: csr_array, users: slice, items: slice) -> Floats:
         """Return the scores of a block, (users, items)."""
         return np.asarray(training[users] @ self.similarity[:, items])
-
-    def arrays(self) -> Arrays:
-        """Return the similarity."""
-        return {"similarity": self.similarity}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self:
-        """Make a model of its similarity."""
-        return cls(arrays["similarity"])
 
     def check(self, split: Split, name: str) -> None:
         """Refuse similarities that are not finite, or not of all items of the split to all."""
