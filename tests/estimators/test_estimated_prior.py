@@ -161,40 +161,6 @@ def test_under_the_uniform_prior_bv_is_bv(gamma, replacement):
     np.testing.assert_allclose(ours, wanted, rtol=1e-8, atol=1e-9 * np.abs(wanted).max())
 
 
-class TestPooled:
-    def test_prior_is_the_mean_over_repetitions(self):
-        n, m = 20, 5
-        outcomes, counts = (
-            Outcomes.of(SamplingDesign(m), n),
-            np.random.default_rng(1).multinomial(40, [1 / 6] * 6, size=4),
-        )
-        priors = MaximumLikelihood(100).solve(outcomes, counts)
-        for tradeoff, price in ((BiasVarianceTradeoff(0.01), {"gamma": 0.01}), (Multinomial(), {"events": 40})):
-            ours = EstimatedPriorCorrection(tradeoff, MaximumLikelihood(100), True).fit(outcomes, METRICS)
-            weights = [weights_by_formula(n, m, False, priors.mean(axis=0), each, **price) for each in LABELS]
-            np.testing.assert_allclose(ours.estimate(counts), counts @ np.transpose(weights) / 40, rtol=1e-7, atol=1e-9)
-
-    def test_mn_takes_each_repetitions_own_number_of_events(self):
-        n, m = 20, 5
-        outcomes = Outcomes.of(SamplingDesign(m), n)
-        counts = np.array([[3, 1, 2, 0, 1, 0], [300, 100, 50, 60, 20, 10]])
-        priors = MaximumLikelihood(100).solve(outcomes, counts)
-        ours = EstimatedPriorCorrection(Multinomial(), MaximumLikelihood(100), True).fit(outcomes, METRICS)
-        for of_one, estimates in zip(counts, ours.estimate(counts), strict=True):
-            events = of_one.sum()
-            prior = priors.mean(axis=0)
-            wanted = [of_one @ weights_by_formula(n, m, False, prior, each, events=events) / events for each in LABELS]
-            np.testing.assert_allclose(estimates, wanted, rtol=1e-7, atol=1e-9)
-
-    def test_of_one_repetition_is_its_own(self):
-        outcomes, counts = Outcomes.of(SamplingDesign(5), 20), np.array([[30, 11, 0, 4, 2, 3]])
-        for label in ("bv-0.01-mle", "mn-mes"):
-            one, other = (
-                estimator(name).fit(outcomes, METRICS).estimate(counts) for name in (label, f"{label}-pooled-prior")
-            )
-            np.testing.assert_allclose(one, other, rtol=1e-12)
-
-
 class TestSamples:
     @pytest.mark.parametrize("label", ["bv-0.01-mle", "mn-mle", "bv-0.1-mes", "mn-mes"])
     def test_of_a_batch_equal_one_by_one(self, label):
@@ -238,7 +204,7 @@ class TestSamples:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("label", ["bv-0.01-mle", "mn-mes", "mn-mle-pooled-prior"])
+    @pytest.mark.parametrize("label", ["bv-0.01-mle", "mn-mes"])
     def test_adaptive_samples_and_events_without_negatives(self, label):
         adaptive, _ = Outcomes.observed(SampledRanks([0, 1], [4, 2], 9, adaptive=True))
         empty, _ = Outcomes.observed(SampledRanks([0, 1], [0, 2], 9))

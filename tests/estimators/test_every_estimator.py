@@ -12,7 +12,7 @@ from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 LINEAR = ["uncorrected", "rank-estimate", "rank-estimate-as-printed", "cls", "bv-0", "bv-0.01", "bv-1"]
 LINEAR += ["mapping-linear", "mapping-bound", "mapping-beta-1"]
-UNDER_A_PRIOR = ["bv-0.01-mle", "bv-0.01-mes", "mn-mle", "mn-mes", "bv-0.1-mle-pooled-prior", "mn-mes-pooled-prior"]
+UNDER_A_PRIOR = ["bv-0.01-mle", "bv-0.01-mes", "mn-mle", "mn-mes"]
 BV = ["bv-0", "bv-1e-8", "bv-0.01", "bv-0.5", "bv-1"]
 ALL = [*LINEAR, "mle", "mes", *UNDER_A_PRIOR]
 LABELS = ["ap", "ndcg@30", "recall@20", "auc", "precision@25"]

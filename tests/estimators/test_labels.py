@@ -31,7 +31,6 @@ from sampled_metrics.paper import reference
         ("mes-0.5", MaximumEntropy(0.5, True)),
         ("bv-0.01-mes", EstimatedPriorCorrection(BiasVarianceTradeoff(0.01), MaximumEntropy(0.01, True))),
         ("mn-mle", EstimatedPriorCorrection(Multinomial(), MaximumLikelihood(100, True))),
-        ("mn-mle-pooled-prior", EstimatedPriorCorrection(Multinomial(), MaximumLikelihood(100, True), True)),
     ],
 )
 def test_is_found_by_its_label(label, wanted):
@@ -59,7 +58,7 @@ def test_refuses_an_unknown_one(label):
     assert str(caught.value) == (
         f"unknown estimator {label!r}; it may be uncorrected, rank-estimate, rank-estimate-as-printed, cls, "
         "bv-γ with γ from 0 to 1, such as bv-0.1, mle or mle-I with I iterations of EM, mes or mes-η, bv-γ-mle, "
-        "bv-γ-mes, mn-mle, mn-mes (these four also with -pooled-prior), mapping-linear, mapping-bound, mapping-beta-a"
+        "bv-γ-mes, mn-mle, mn-mes, mapping-linear, mapping-bound, mapping-beta-a"
     )
 
 

@@ -237,7 +237,6 @@ OF_LABELS = st.sampled_from(
         "mn",
         "mapping",
         "beta",
-        "pooled-prior",
         "0.1",
         "1e5",
         "nan",

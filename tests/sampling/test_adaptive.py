@@ -183,7 +183,7 @@ class TestRefusals:
         "name",
         [
             *("uncorrected", "rank-estimate", "cls", "bv-0.1", "bv-0", "bv-1", "mapping-linear", "mapping-beta-1"),
-            *("mes", "bv-0.01-mle", "bv-0.01-mes", "mn-mle", "mn-mes", "mn-mle-pooled-prior"),
+            *("mes", "bv-0.01-mle", "bv-0.01-mes", "mn-mle", "mn-mes"),
         ],
     )
     def test_estimators_that_are_not_valid_on_such_a_sample(self, name):

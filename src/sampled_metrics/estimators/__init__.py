@@ -11,7 +11,6 @@ from sampled_metrics.estimators.estimated_prior import (
     BiasVarianceTradeoff,
     EstimatedPriorCorrection,
     Multinomial,
-    Tradeoff,
 )
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.estimators.linear import LinearEstimate, LinearEstimator
@@ -35,11 +34,6 @@ __all__ = [
 ]
 
 _NUMBER = r"([0-9.]+(?:e-?[0-9]+)?)"
-
-_PRIORS: dict[str, Callable[[bool | None], RankPrior]] = {
-    "mle": lambda replacement: MaximumLikelihood(replacement=replacement),
-    "mes": lambda replacement: MaximumEntropy(replacement=replacement),
-}
 
 
 class _Entry(NamedTuple):
@@ -83,17 +77,17 @@ _REGISTRY: dict[str, _Entry] = {
         lambda label: f"MES {label[1] or ''}".rstrip(),
         lambda label, replacement: MaximumEntropy(_number("η", label[1] or "0.01"), replacement),
     ),
-    rf"bv-{_NUMBER}-(mle|mes)(-pooled-prior)?": _Entry(
+    rf"bv-{_NUMBER}-(mle|mes)": _Entry(
         "bv-γ-mle, bv-γ-mes",
-        lambda label: f"BV {label[1]}, {_prior_name(label[2], label[3])}",
-        lambda label, replacement: _under_prior(
-            BiasVarianceTradeoff(_number("γ", label[1])), label[2], label[3], replacement
+        lambda label: f"BV {label[1]}, {label[2].upper()} prior",
+        lambda label, replacement: EstimatedPriorCorrection(
+            BiasVarianceTradeoff(_number("γ", label[1])), _prior(label[2], replacement)
         ),
     ),
-    r"mn-(mle|mes)(-pooled-prior)?": _Entry(
-        "mn-mle, mn-mes (these four also with -pooled-prior)",
-        lambda label: f"MN, {_prior_name(label[1], label[2])}",
-        lambda label, replacement: _under_prior(Multinomial(), label[1], label[2], replacement),
+    r"mn-(mle|mes)": _Entry(
+        "mn-mle, mn-mes",
+        lambda label: f"MN, {label[1].upper()} prior",
+        lambda label, replacement: EstimatedPriorCorrection(Multinomial(), _prior(label[1], replacement)),
     ),
     r"mapping-(linear|bound)": _Entry(
         "mapping-linear, mapping-bound",
@@ -111,10 +105,6 @@ _ROWS = {"exact": "Exact", "adaptive": "Adaptive (EM)"}
 """Rows of tables that stand beside those of estimators."""
 
 
-def _prior_name(prior: str, pooled: str | None) -> str:
-    return f"{'pooled ' if pooled else ''}{prior.upper()} prior"
-
-
 def _number(what: str, text: str) -> float:
     try:
         return float(text)
@@ -122,10 +112,8 @@ def _number(what: str, text: str) -> float:
         raise ConfigError(f"{what} must be a number, not {text!r}") from None
 
 
-def _under_prior(
-    tradeoff: Tradeoff, prior: str, pooled: str | None, replacement: bool | None
-) -> EstimatedPriorCorrection:
-    return EstimatedPriorCorrection(tradeoff, _PRIORS[prior](replacement), pooled is not None)
+def _prior(kind: str, replacement: bool | None) -> RankPrior:
+    return MaximumLikelihood(replacement=replacement) if kind == "mle" else MaximumEntropy(replacement=replacement)
 
 
 def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimator:

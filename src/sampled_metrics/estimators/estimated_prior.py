@@ -81,16 +81,13 @@ class EstimatedPriorCorrection:
     Attributes:
         tradeoff: BV γ or MN.
         prior: how the distribution of true ranks is estimated.
-        pooled: whether the prior is the mean over all repetitions, as in the released code of the source. One
-            evaluation has no repetitions, so this flatters what one can do with it.
     """
 
     tradeoff: Tradeoff
     prior: RankPrior
-    pooled: bool = False
 
     def __str__(self) -> str:
-        return f"{self.tradeoff}-{self.prior}{'-pooled-prior' if self.pooled else ''}"
+        return f"{self.tradeoff}-{self.prior}"
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "EstimatedPriorEstimate":
         """Keep the outcomes; prior and weights need the sample.
@@ -117,8 +114,6 @@ class EstimatedPriorEstimate:
         """Return (…, metrics) estimates from (…, outcomes) counts."""
         samples = counts.reshape(-1, counts.shape[-1])
         priors = distribution_of_ranks(self.correction.prior, self.outcomes, samples)
-        if self.correction.pooled:
-            priors = np.broadcast_to(priors.mean(axis=0), priors.shape)
         totals = np.zeros((len(samples), len(self.metrics)))
         for group in self.outcomes.groups:
             totals += self._of_group(group, priors[:, : group.candidates], samples)
@@ -131,18 +126,13 @@ class EstimatedPriorEstimate:
         values = np.stack([group.target(metric).values(group.candidates) for metric in self.metrics], axis=1)
         matrix = self.correction.tradeoff.matrix(distribution)
         sums = np.zeros((len(samples), len(self.metrics)))
-        pooled: dict[int, Floats] = {}  # weights by number of events, which repetitions may have in common
         for sample, prior in enumerate(priors):
             counts, events = samples[sample, group.outcomes], int(samples[sample].sum())
             if not counts.any():
                 continue
-            weights = pooled.get(events)
-            if weights is None:
-                prior = prior / prior.sum()
-                joint = distribution.of_outcomes(prior * values.T).T
-                weights = _solve(matrix(prior, events), joint, self.correction)
-                if self.correction.pooled:
-                    pooled[events] = weights
+            prior = prior / prior.sum()
+            joint = distribution.of_outcomes(prior * values.T).T
+            weights = _solve(matrix(prior, events), joint, self.correction)
             sums[sample] = counts @ weights[group.x]
         return sums
 

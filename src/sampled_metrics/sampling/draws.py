@@ -38,37 +38,10 @@ def thinned(distribution: ArrayLike, negatives: int) -> Floats:
     return distribution
 
 
-# --- expected metrics -------------------------------------------------------------------------------------------------
-
-
-def expected_auc(rank: ArrayLike, candidates: ArrayLike) -> Floats:
-    """E[AUC] of the sampled rank, with or without replacement and for any m: the exact AUC (section 4.4.1)."""
-    rank, n = np.asarray(rank, dtype=np.float64), np.asarray(candidates, dtype=np.float64)
-    return (n - rank) / (n - 1)
-
-
-def expected_recall(rank: ArrayLike, candidates: ArrayLike, design: SamplingDesign, k: int) -> Floats:
-    """E[Recall@k] of the sampled rank, eq. 18: the chance that fewer than k of the drawn negatives are better."""
-    better = np.atleast_1d(np.asarray(rank, dtype=np.int64)) - 1
-    return np.asarray(pmf(better, np.asarray(candidates) - 1, design)[:, :k].sum(axis=1))
-
-
-def expected_average_precision(rank: ArrayLike, candidates: ArrayLike, negatives: int) -> Floats:
-    """E[AP] of the sampled rank with replacement, eq. 19: (1 - (1-θ)^(m+1)) / ((m+1) θ), and 1 at rank 1."""
-    theta = (np.atleast_1d(np.asarray(rank, dtype=np.float64)) - 1) / (np.asarray(candidates, dtype=np.float64) - 1)
-    safe = np.where(theta > 0, theta, 1.0)
-    with np.errstate(divide="ignore"):  # log1p(-1) at the last rank: nothing is below
-        missed = -np.expm1((negatives + 1) * np.log1p(-safe))
-    return np.where(theta > 0, missed / ((negatives + 1) * safe), 1.0)
-
-
 def expected_metric(rank: ArrayLike, candidates: ArrayLike, design: SamplingDesign, metric: Metric) -> Floats:
     """E[metric of the sampled rank], eq. 16, summed over x; (events,) values for (events,) true ranks."""
     better = np.atleast_1d(np.asarray(rank, dtype=np.int64)) - 1
     return pmf(better, np.asarray(candidates) - 1, design) @ metric.values(design.negatives + 1)
-
-
-# --- drawing ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
