@@ -78,6 +78,13 @@ class _Formatted(click.Command):
             formatter.write(f"\nExample:\n{self.epilog}\n")
 
 
+def _labels(name: str, default: tuple[str, ...]) -> Callable[..., Any]:
+    """Return an option that takes labels with commas between them."""
+    return click.option(
+        name, type=_Labels(), default=",".join(default), show_default=True, help="With commas between them."
+    )
+
+
 def _options(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
@@ -89,9 +96,7 @@ def _options(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Cal
 
 FILE = click.Path(path_type=str, allow_dash=True)
 WHOLE = click.IntRange(1, 10**18 - 1)  # as many digits as a csv may have
-METRIC_LIST = click.option(
-    "--metrics", type=_Labels(), default=",".join(METRICS), show_default=True, help="Metrics, with commas between them."
-)
+METRIC_LIST = _labels("--metrics", METRICS)
 CANDIDATES = click.option(
     "--candidates", type=WHOLE, help="n: how many items an exact evaluation ranks, unless a column says it."
 )
@@ -100,7 +105,7 @@ REPLACEMENT = click.option("--replacement", is_flag=True, help="A negative could
 
 
 def _intervals(default: str | None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Options of the intervals, of the method that is the verb's own unless stated."""
+    """Return the options of the intervals, with the default method of the command."""
     return _options(
         click.option("--confidence-level", type=float, default=0.95, show_default=True, help="Of the intervals."),
         click.option(
@@ -206,9 +211,9 @@ def cli(context: click.Context) -> None:
 @CANDIDATES
 @_intervals("bootstrap")
 @OUTPUT
-def _evaluate(ranks: str, metrics: tuple[str, ...], candidates: int | None, form: str | None, **options: Any) -> None:
+def _evaluate(ranks: str, form: str | None, **options: Any) -> None:
     """Exact metrics of ranks among all candidates, with intervals."""
-    _show(evaluate(_read(ranks), metrics=metrics, candidates=candidates, progress=_progress, **options), form)
+    _show(evaluate(_read(ranks), progress=_progress, **options), form)
 
 
 @cli.command(
@@ -221,38 +226,15 @@ def _evaluate(ranks: str, metrics: tuple[str, ...], candidates: int | None, form
 @click.argument("ranks", type=FILE)
 @CANDIDATES
 @NEGATIVES
-@click.option(
-    "--estimators", type=_Labels(), default=",".join(ESTIMATORS), show_default=True, help="With commas between them."
-)
+@_labels("--estimators", ESTIMATORS)
 @METRIC_LIST
 @REPLACEMENT
 @click.option("--adaptive", is_flag=True, help="More negatives were sampled where none was above the item; mle only.")
 @_intervals("bootstrap")
 @OUTPUT
-def _correct(
-    ranks: str,
-    candidates: int | None,
-    negatives: int | None,
-    estimators: tuple[str, ...],
-    metrics: tuple[str, ...],
-    replacement: bool,
-    adaptive: bool,
-    form: str | None,
-    **options: Any,
-) -> None:
+def _correct(ranks: str, form: str | None, **options: Any) -> None:
     """The true metrics behind ranks among sampled negatives, with intervals."""
-    corrected = correct(
-        _read(ranks),
-        candidates=candidates,
-        negatives=negatives,
-        replacement=replacement,
-        estimators=estimators,
-        metrics=metrics,
-        adaptive=adaptive,
-        progress=_progress,
-        **options,
-    )
-    _show(corrected, form)
+    _show(correct(_read(ranks), progress=_progress, **options), form)
 
 
 @cli.command(
@@ -271,35 +253,13 @@ def _correct(
 @REPLACEMENT
 @_intervals(None)
 @OUTPUT
-def _compare(
-    one: str,
-    other: str,
-    metrics: tuple[str, ...],
-    candidates: int | None,
-    negatives: int | None,
-    estimator: str | None,
-    replacement: bool,
-    form: str | None,
-    **options: Any,
-) -> None:
+def _compare(one: str, other: str, form: str | None, **options: Any) -> None:
     """Whether one recommender is better than another one, paired by user.
 
     Ranks are sampled if --negatives is given or there is a column negatives, and exact if not.
     """
     first, second = _names((one, other))
-    compared = compare(
-        _read(one),
-        _read(other),
-        metrics=metrics,
-        candidates=candidates,
-        negatives=negatives,
-        replacement=replacement,
-        estimator=estimator,
-        names=(first, second),
-        progress=_progress,
-        **options,
-    )
-    _show(compared, form)
+    _show(compare(_read(one), _read(other), names=(first, second), progress=_progress, **options), form)
 
 
 @cli.command(
@@ -311,32 +271,14 @@ def _compare(
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
 @click.option("--negatives", type=WHOLE, required=True, help="m: how many would be sampled.")
 @METRIC_LIST
-@click.option(
-    "--estimators", type=_Labels(), default="uncorrected", show_default=True, help="With commas between them."
-)
+@_labels("--estimators", ("uncorrected",))
 @CANDIDATES
 @REPLACEMENT
 @OUTPUT
-def _expect(
-    ranks: tuple[str, ...],
-    negatives: int,
-    metrics: tuple[str, ...],
-    estimators: tuple[str, ...],
-    candidates: int | None,
-    replacement: bool,
-    form: str | None,
-) -> None:
+def _expect(ranks: tuple[str, ...], form: str | None, **options: Any) -> None:
     """What sampled metrics would show of exact ranks, and whether they would order recommenders wrongly."""
     tables = {name: _read(path) for name, path in zip(_names(ranks), ranks, strict=True)}
-    expected = expect(
-        tables,
-        negatives=negatives,
-        metrics=metrics,
-        replacement=replacement,
-        estimators=estimators,
-        candidates=candidates,
-    )
-    _show(expected, form)
+    _show(expect(tables, **options), form)
 
 
 @cli.command(
@@ -351,36 +293,14 @@ def _expect(
 @click.option(
     "--probability", type=float, default=0.95, show_default=True, help="Wanted probability of the right order."
 )
-@click.option(
-    "--estimators", type=_Labels(), default=",".join(PLANNED), show_default=True, help="With commas between them."
-)
+@_labels("--estimators", PLANNED)
 @CANDIDATES
 @REPLACEMENT
 @OUTPUT
-def _plan(
-    one: str,
-    other: str,
-    metric: str,
-    probability: float,
-    estimators: tuple[str, ...],
-    candidates: int | None,
-    replacement: bool,
-    form: str | None,
-) -> None:
+def _plan(one: str, other: str, form: str | None, **options: Any) -> None:
     """How many negatives, and users, it takes to order two recommenders rightly; from exact ranks."""
     first, second = _names((one, other))
-    planned = plan(
-        _read(one),
-        _read(other),
-        metric=metric,
-        probability=probability,
-        estimators=estimators,
-        replacement=replacement,
-        candidates=candidates,
-        names=(first, second),
-        progress=_progress,
-    )
-    _show(planned, form)
+    _show(plan(_read(one), _read(other), names=(first, second), progress=_progress, **options), form)
 
 
 @cli.command(
