@@ -1,6 +1,8 @@
 """Settings of all tests, and copies of the project: one in which nothing has run, and one in which the study has."""
 
+import fcntl
 import os
+import shutil
 from pathlib import Path
 
 # before numpy is imported: as many processes run as there are cores
@@ -16,18 +18,19 @@ settings.register_profile("thorough", max_examples=300, **BUSY)  # --hypothesis-
 settings.load_profile("brief")
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give each process whole files, and one of them all tests of a fixture that runs the workflow.
+    """Begin with what takes longest, and look at the finished study once it is there, so that no process waits."""
 
-    These come first: they take longest. This is what `--dist loadgroup` goes by.
-    """
-    shared = ("finished", "undisturbed")
-    groups = {item: next((name for name in shared if name in item.fixturenames), item.path.name) for item in items}
-    for item, group in groups.items():
-        item.add_marker(pytest.mark.xdist_group(group))
-    folders = ("workflow", "faults", "docs")
-    items.sort(key=lambda item: (groups[item] not in shared, item.path.parent.name not in folders))
+    lookers = {item.path for item in items if "finished" in item.fixturenames}
+
+    def place(item: pytest.Item) -> int:
+        if item.path.name == "test_run.py":  # makes the finished study
+            return 0
+        if item.path in lookers:
+            return 2
+        return 1 if item.path.parent.name in ("workflow", "faults", "docs") else 3
+
+    items.sort(key=place)
 
 
 @pytest.fixture
@@ -37,11 +40,23 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A copy in which the whole study has run, with ready-made ranks beside; tests only look at it, or dry-run."""
-    project = copy_of_project(tmp_path_factory.mktemp("a folder with spaces"))
-    write_ranks(project.folder / RANKS)
-    project.configure(recommenders=MORE)
-    ran = project.snakemake("--cores", "2")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    return project
+def finished(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Project:
+    """A copy in which the whole study has run, with ready-made ranks beside; tests only look at it, or dry-run.
+
+    The processes of pytest-xdist share it.
+    """
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "a folder with spaces"
+    done = folder.with_suffix(".done")
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            project = copy_of_project(folder)
+            write_ranks(folder / RANKS)
+            project.configure(recommenders=MORE)
+            ran = project.snakemake("--cores", "2")
+            assert ran.returncode == 0, ran.stdout + ran.stderr
+            done.touch()
+    return Project(folder)
