@@ -275,7 +275,7 @@ def test_replacing_a_file_of_ranks_runs_what_depends_on_it(
     ran = project.snakemake(*of("books", EVERYTHING), *of("made-up", EVERYTHING), "--cores", "2", "-n")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     jobs = dict(re.findall(r"^(\w+) +(\d+)$", ran.stdout.partition("Job stats:")[2], re.MULTILINE))
-    once = dict.fromkeys(("import_ranks", "sample", "expect", "table_3", "table_4", "figure_5", "figure_6"), "1")
+    once = dict.fromkeys(("import_ranks", "sample", "exact_moments", "table_3", "table_4", "figure_5", "figure_6"), "1")
     assert jobs == once | {"total": "7"}
 
 
