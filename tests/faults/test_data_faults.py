@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_up_project import archive, copy_of_project, ratings
 from scipy.sparse import csr_array
-from workflow.conftest import archive, copy_of_project, ratings
 
 from faults.ledger import Ledger
 from sampled_metrics.data import formats

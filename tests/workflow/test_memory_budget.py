@@ -1,6 +1,6 @@
 """The memory budget of config, from end to end: too little is refused in one line, and a change runs nothing again."""
 
-from conftest import Project
+from made_up_project import Project
 
 MODEL = "results/made-up/models/near.npz"
 NEAR = {"near": {"type": "item-cf", "exponent": 1, "neighbours_prime": 10}}
