@@ -86,10 +86,13 @@ def read_table(path: str | os.PathLike[str], kind: str) -> pd.DataFrame:
             _refuse(table[name].isna().to_numpy(), path, f"{name} is empty")
             continue
         column = table[name] if table[name].dtype.kind in "iuf" else table[name].astype(str)  # True is no number
-        wrong = ~np.isfinite(pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64))
+        values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
+        wrong = ~np.isfinite(values)
         if may_lack and name in numbers:
             wrong &= table[name].notna().to_numpy()
         _refuse(wrong, path, f"{name} is not a finite number")
+        if name in ("repetition", "rank"):
+            _refuse((values < 0) | (values % 1 != 0), path, f"{name} is not a whole number from 0")
     _refuse(table.duplicated(list(key)).to_numpy(), path, f"repeats the {', '.join(key)} of an earlier line")
     for _, rows in table.groupby(list(within)) if within else [((), table)]:
         wanted = math.prod(rows[name].nunique() for name in key)
