@@ -119,7 +119,7 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
     "a training item of the split is there twice": (
         SPLIT,
         arrays(lambda held: held["indices"].__setitem__(1, held["indices"][0])),
-        r"split\.npz: .*training items are not there once each",
+        r"split\.npz: .*training items are repeated",
     ),
     "the rows of the split run backwards": (SPLIT, put("indptr", 2, 0), r"split\.npz: is not a split, or is damaged"),
     "the split lacks an array": (SPLIT, arrays(lambda held: held.pop("indptr")), r"split\.npz: .*lacks indptr"),

@@ -23,15 +23,12 @@ def split_memory(shape: Shape) -> int:
 
 
 def spare_memory(least: int, memory: int | None, what: str) -> float:
-    """Return the bytes that a budget leaves beyond what is needed.
+    """Return the bytes that a budget leaves beyond what is needed; infinity without a limit.
 
     Args:
         least: bytes that are needed.
         memory: the budget in megabytes of 2²⁰ bytes; None for no limit.
         what: what needs them, for the message.
-
-    Returns:
-        0 or more; infinity without a limit.
 
     Raises:
         ConfigError: the budget is too small; the message states the smallest that is enough.
