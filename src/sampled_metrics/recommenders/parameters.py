@@ -17,10 +17,8 @@ def parameter(description: str, *, default: Any = MISSING, **schema: Any) -> Any
     keywords = {"description": description, **schema}
     if default is MISSING:
         return field(metadata={"schema": keywords})
-    keywords["default"] = default
-    if isinstance(default, dict | list):  # each recommender gets its own
-        return field(default_factory=partial(deepcopy, default), metadata={"schema": keywords})
-    return field(default=default, metadata={"schema": keywords})
+    # each recommender gets its own dict or list
+    return field(default_factory=partial(deepcopy, default), metadata={"schema": keywords | {"default": default}})
 
 
 def config_schema(recommender: type) -> dict[str, Any]:

@@ -33,9 +33,5 @@ class PrecomputedRanks(Recommender):
         return self.path.replace("{dataset}", dataset)
 
     def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> Model:
-        """Refuse to train: there is nothing to train.
-
-        Raises:
-            ConfigError: always.
-        """
+        """Raise ConfigError: there is nothing to train."""
         raise ConfigError("precomputed ranks (type ranks) cannot be trained")
