@@ -157,7 +157,7 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
     "a user is ranked twice": (
         RANKS,
         lines(lambda held: held.append(held[-1])),
-        r"X\.csv\.gz, line 62: user '60' is on an earlier line",
+        r"X\.csv\.gz, line 62: user 60 has an earlier row too",
     ),
     "a line of the ranks is cut off": (RANKS, replaced(61, ",[0-9]+$", ""), r"X\.csv\.gz, line 61: tied must be"),
     "a bit of the estimates is flipped": (ESTIMATES, flip, r"estimates/X\.csv\.gz: is damaged"),
@@ -180,10 +180,10 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
     ),
 }
 
-STAGES = {SPLIT: "train", MODEL: "rank", RANKS: "sample", ESTIMATES: "table_3", EXPECTED: "table_3"}
+STAGES = {SPLIT: "train", MODEL: "rank", RANKS: "sample", ESTIMATES: "study_table", EXPECTED: "study_table"}
 """What reads each file."""
 
-MADE = {"train": MODEL, "rank": RANKS, "sample": ESTIMATES, "table_3": RESULTS / "table-3.csv"}
+MADE = {"train": MODEL, "rank": RANKS, "sample": ESTIMATES, "study_table": RESULTS / "table-3.csv"}
 
 
 def run_stage(folder: Path, stage: str) -> list[str]:
@@ -196,10 +196,10 @@ def run_stage(folder: Path, stage: str) -> list[str]:
         "expected": [RESULTS / f"expected/{name}.csv" for name in names],
     }
     alone = {"split": SPLIT, "model": MODEL, "ranks": RANKS}
-    made = {"train": "model", "rank": "ranks", "sample": "estimates", "table_3": "csv"}[stage]
+    made = {"train": "model", "rank": "ranks", "sample": "estimates", "study_table": "csv"}[stage]
     return run_script(
         stage,
-        input=each if stage == "table_3" else alone,
+        input=each if stage == "study_table" else alone,
         output={made: f"made/{MADE[stage].name}"} | {kind: f"made/table-3.{kind}" for kind in ("md", "tex", "html")},
         params={
             **{key: config[key] for key in ("seed", "sampling", "estimators", "metrics")},
@@ -207,7 +207,8 @@ def run_stage(folder: Path, stage: str) -> list[str]:
             "precision": config["ranking"]["precision"],
             "assume_replacement": True,
             "recommenders": names,
-            "repetitions": config["sampling"]["repetitions"],
+            "table": 3,
+            "layout": {"repetitions": config["sampling"]["repetitions"]},
         },
         wildcards={"dataset": "made-up", "recommender": "X"},
         config=config,

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import refuse_masked
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
@@ -111,27 +111,22 @@ class ScoreCounter(Counter):
 def _array(scores: Any) -> NDArray[Any]:
     """Return scores as an array of their own type, without a copy of one; numbers of Python as float64 or integers."""
     refuse_masked(scores, "scores")
+    given = None  # the numbers as Python holds them, where float64 might round them
     try:
         found = np.asarray(scores)
         if found.dtype == object:
-            found, scores = found.astype(np.float64), found
-            _require_exact(found, scores)
+            found, given = found.astype(np.float64), found
         elif not hasattr(scores, "dtype") and found.dtype == np.float64 and (np.abs(found) >= _WHOLE).any():
             table = isinstance(scores, pd.DataFrame)  # of integers and floats together, like a list of both
-            _require_exact(found, scores.to_numpy(object) if table else np.asarray(scores, dtype=object))
-    except DataError:
-        raise
+            given = scores.to_numpy(object) if table else np.asarray(scores, dtype=object)
+        wrong = np.False_ if given is None else (found != given) & ~np.isnan(found)
     except (TypeError, ValueError, OverflowError):  # ValueError: rows differ in length
         raise DataError(f"scores {_MATRIX}") from None
+    if given is not None and wrong.any():
+        raise DataError(f"scores {_MATRIX}; float64 cannot hold {given[wrong][0]!r:.80} without rounding it")
     if found.ndim == 0 or found.dtype.kind not in "biuf":
         raise DataError(f"scores {_MATRIX}")
     return found
-
-
-def _require_exact(rounded: Floats, scores: NDArray[np.object_]) -> None:
-    wrong = (rounded != scores) & ~np.isnan(rounded)
-    if wrong.any():
-        raise DataError(f"scores {_MATRIX}; float64 cannot hold {scores[wrong][0]!r:.80} without rounding it")
 
 
 def _pairs(training: ArrayLike | csr_array) -> csr_array:
