@@ -18,7 +18,7 @@ from sampled_metrics.ranking.memory import MEGABYTE, spare_memory, split_memory
 from sampled_metrics.recommenders.cosine import ROW_BYTES, ROW_NORMS, Interactions, rows_at_once
 from sampled_metrics.recommenders.models import CosineModel, Model, SparseSimilarityModel
 from sampled_metrics.recommenders.neighbours import KEPT_BYTES, near_items
-from sampled_metrics.recommenders.parameters import parameter
+from sampled_metrics.recommenders.parameters import COUNT, parameter
 from sampled_metrics.recommenders.recommender import Recommender, reserved_memory
 
 
@@ -28,16 +28,10 @@ class ItemCF(Recommender):
 
     exponent: float = parameter("q of eq. 27: sharpens the similarity", type="number", exclusiveMinimum=0)
     neighbours: int | None = parameter(
-        "k of eq. 28: s_ij is kept if i is among the k items nearest to j; null for all",
-        default=None,
-        type=["integer", "null"],
-        minimum=1,
+        "k of eq. 28: s_ij is kept if i is among the k items nearest to j; null for all", **COUNT
     )
     neighbours_prime: int | None = parameter(
-        "k' of eq. 28: s_ij is kept if j is among the k' items nearest to i; null for all",
-        default=None,
-        type=["integer", "null"],
-        minimum=1,
+        "k' of eq. 28: s_ij is kept if j is among the k' items nearest to i; null for all", **COUNT
     )
     keep_self: bool = parameter(
         "whether an item's similarity to itself stays in its row, and so in the norm, whatever the filter",

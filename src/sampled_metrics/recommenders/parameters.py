@@ -5,6 +5,9 @@ from dataclasses import MISSING, field, fields
 from functools import partial
 from typing import Any
 
+COUNT: dict[str, Any] = {"default": None, "type": ["integer", "null"], "minimum": 1}
+"""A whole number that may be left out."""
+
 
 def parameter(description: str, *, default: Any = MISSING, **schema: Any) -> Any:
     """Define a field of a recommender's dataclass.

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders.models import Model
-from sampled_metrics.recommenders.parameters import parameter
+from sampled_metrics.recommenders.parameters import COUNT, parameter
 from sampled_metrics.recommenders.recommender import Recommender
 
 
@@ -21,12 +21,7 @@ class PrecomputedRanks(Recommender):
         type="string",
         minLength=1,
     )
-    candidates: int | None = parameter(
-        "n, the candidates of every event, for a file without that column",
-        default=None,
-        type=["integer", "null"],
-        minimum=1,
-    )
+    candidates: int | None = parameter("n, the candidates of every event, for a file without that column", **COUNT)
 
     def file(self, dataset: str) -> str:
         """Return the file that holds the ranks on a dataset."""

@@ -19,6 +19,8 @@ from sampled_metrics.ranking.scores import COPIES, ScoreCounter
 
 Arrays = Mapping[str, NDArray[Any]]
 
+_SINGLE = (bool, int, float, str)
+
 
 @dataclass(frozen=True)
 class Model(ABC):
@@ -43,9 +45,9 @@ class Model(ABC):
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
-        """Make a model from what `arrays` returned; a field that is not of type Floats is a single value."""
-        stored = {field.name: (arrays[field.name], field.type == Floats) for field in fields(cls)}
-        return cls(**{name: array if is_array else array.item() for name, (array, is_array) in stored.items()})
+        """Make a model from what `arrays` returned: arrays, and where a field is of such a type, single values."""
+        stored = ((field, arrays[field.name]) for field in fields(cls))
+        return cls(**{each.name: array.item() if each.type in _SINGLE else array for each, array in stored})
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the model as npz."""
