@@ -172,7 +172,7 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
     "an estimator is lost": (
         ESTIMATES,
         lines(lambda held: held.__setitem__(slice(None), [line for line in held if ",bv-0.001," not in line])),
-        r"X\.csv\.gz: lacks as-printed auc bv-0\.001, which another",
+        r"X\.csv\.gz: lacks as-printed ap bv-0\.001, which another",
     ),
     "the expectations are cut off": (EXPECTED, cut, r"expected/X\.csv(, line [0-9]+)?: "),
     "the expectations are empty": (EXPECTED, empty, r"expected/X\.csv: is damaged"),
