@@ -12,7 +12,7 @@ from sampled_metrics.workflow.jobs import job, progress_bar
 
 def main(snakemake: Any) -> None:
     """Write the rank table or, where the users are divided (wildcard scatteritem), the counts of one part."""
-    path, wildcards = snakemake.input.model, snakemake.wildcards
+    path, wildcards, precision = snakemake.input.model, snakemake.wildcards, snakemake.params.precision
     memory, threads = snakemake.config["ranking"]["memory"], snakemake.threads  # change no number
     least = ranking_memory(path, read_shape(snakemake.input.split), threads)
     spare_memory(least, memory, "ranking")  # refuses too little before the model is read
@@ -20,15 +20,9 @@ def main(snakemake: Any) -> None:
     model.check(split, path)
     item = getattr(wildcards, "scatteritem", None)
     part, parts = map(int, (item or "1-of-1").split("-of-"))
+    progress = progress_bar(f"rank {wildcards.dataset} {wildcards.recommender} {item or ''}")
     counts = rank_part(
-        model,
-        split,
-        progress_bar(f"rank {wildcards.dataset} {wildcards.recommender} {item or ''}"),
-        part=part,
-        parts=parts,
-        precision=snakemake.params.precision,
-        threads=threads,
-        memory=memory,
+        model, split, progress, part=part, parts=parts, precision=precision, threads=threads, memory=memory
     )
     if item is None:
         gather(split, [counts]).write(snakemake.output.ranks)

@@ -9,7 +9,7 @@ from ranked_by_argsort import by_argsort, rows, split_of
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking import ranking, similarity
 from sampled_metrics.ranking.similarity import SimilarityCounter
-from sampled_metrics.recommenders.cosine import ROW_BYTES, Weighting
+from sampled_metrics.recommenders.cosine import ROW_BYTES
 from sampled_metrics.recommenders.models import CosineModel, SimilarityModel
 
 
@@ -40,7 +40,7 @@ def plain_scores(training, weighting):
 
 
 weightings = st.sampled_from(
-    [Weighting(q, own, norm, False) for q in (1, 3) for own in (0, 1) for norm in ("l2", "none")]
+    [CosineModel(q, own, norm, False) for q in (1, 3) for own in (0, 1) for norm in ("l2", "none")]
 )
 
 
@@ -64,14 +64,14 @@ class TestCosines:
             patched.setattr(similarity, "USERS", 7)
             patched.setattr(similarity, "WIDTHS", (width,))
             spare = kept_bytes + (rows_made - 1) * ROW_BYTES * items
-            counter = CosineModel(weighting).counter(split, precision="float64", threads=1, spare=spare)
+            counter = weighting.counter(split, precision="float64", threads=1, spare=spare)
             above, tied = counter.count(counter.blocks, 1, lambda steps: steps)
         wanted = by_argsort(plain_scores(training, weighting), training, held_out)
         assert list(zip(above.tolist(), tied.tolist(), strict=True)) == wanted
 
     def test_do_not_depend_on_memory_threads_or_parts(self, monkeypatch):
         training, held_out = case(4, 900, 150)
-        model, split = CosineModel(Weighting(3, True, "l2", False)), split_of(training, held_out)
+        model, split = CosineModel(3, True, "l2", False), split_of(training, held_out)
         one = rows(ranking.rank_held_out(model, split))
         monkeypatch.setattr(similarity, "TOGETHER", 50)
         for threads in (1, 3):
@@ -102,7 +102,7 @@ class TestCosines:
 
     def test_too_little_memory_is_refused_with_what_would_do(self):
         training, held_out = case(7, 40, 30)
-        model, split = CosineModel(Weighting(1, True, "l2", False)), split_of(training, held_out)
+        model, split = CosineModel(1, True, "l2", False), split_of(training, held_out)
         with pytest.raises(ConfigError, match=r"^ranking\.memory: ranking takes (\d+) MB at least") as no:
             ranking.rank_held_out(model, split, memory=5)
         enough = int(str(no.value).split()[3])

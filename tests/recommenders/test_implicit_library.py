@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix
 
+from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.recommenders import recommender
 from sampled_metrics.recommenders.implicit_library import CONSTRUCTORS, ImplicitLibrary, constructor
@@ -131,5 +132,7 @@ def test_recommenders_do_not_share_their_default_options() -> None:
 
 def test_weights_that_are_not_numbers_are_refused_in_one_line() -> None:
     """Users who have all items but one have a TF-IDF weight of 0 in implicit, and 0 / 0 is their similarity."""
-    with pytest.raises(DataError, match="implicit's tfidf"):
-        ImplicitLibrary("tfidf").fit(csr_array(1.0 - np.eye(5)), np.random.default_rng(0))
+    split = Split(csr_array(1.0 - np.eye(5)), np.arange(5), np.arange(5), np.arange(5))
+    model = ImplicitLibrary("tfidf").fit(split.training, np.random.default_rng(0))
+    with pytest.raises(DataError, match=r"^recommender V: has similarities that are not finite numbers$"):
+        model.check(split, "recommender V")

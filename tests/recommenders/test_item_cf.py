@@ -12,7 +12,7 @@ from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.ranking.memory import MEGABYTE
 from sampled_metrics.recommenders import cosine
-from sampled_metrics.recommenders.cosine import Interactions, Weighting
+from sampled_metrics.recommenders.cosine import Interactions
 from sampled_metrics.recommenders.item_cf import ItemCF
 from sampled_metrics.recommenders.models import CosineModel, SparseSimilarityModel
 from sampled_metrics.recommenders.neighbours import near_items, nearest
@@ -33,7 +33,7 @@ def similarity(training=TRAINING, **parameters):
     model = ItemCF(**({"exponent": 1} | parameters)).fit(training, np.random.default_rng(0))
     items = training.shape[1]
     if isinstance(model, CosineModel):  # stored is how to make them
-        return model.weighting.columns(Interactions(training), slice(0, items), rows=2).T
+        return model.columns(Interactions(training), slice(0, items), rows=2).T
     return model.similarity.toarray().T
 
 
@@ -257,7 +257,7 @@ class TestByBlocks:
             monkeypatch.setattr(cosine, "ROWS_AT_ONCE", rows * cosine.ROW_BYTES * items)
             model = ItemCF(q, k, k_prime, keep_self, row_norm, denominator).fit(csr_array(training), None)
             if isinstance(model, CosineModel):
-                similar = model.weighting.columns(Interactions(csr_array(training)), slice(0, items), rows)
+                similar = model.columns(Interactions(csr_array(training)), slice(0, items), rows)
             else:
                 similar = model.similarity.toarray()
                 assert model.similarity.nnz == np.count_nonzero(similar) == np.count_nonzero(wanted)  # and no zeros
@@ -268,7 +268,7 @@ class TestByBlocks:
 
 
 def test_columns_are_those_of_the_whole():
-    weighting, interactions = Weighting(3, True, "l2", False), Interactions(csr_array(catalogue()))
+    weighting, interactions = CosineModel(3, True, "l2", False), Interactions(csr_array(catalogue()))
     whole = weighting.columns(interactions, slice(0, 60), rows=60)
     for items in (slice(0, 1), slice(10, 33), slice(59, 60)):
         np.testing.assert_array_equal(weighting.columns(interactions, items, rows=4), whole[:, items])

@@ -9,7 +9,6 @@ from sampled_metrics import _files
 from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.memory import BASE, MEGABYTE
-from sampled_metrics.recommenders.cosine import Weighting
 from sampled_metrics.recommenders.models import (
     KINDS,
     CosineModel,
@@ -29,7 +28,7 @@ MODELS = {
     "dense similarity": SimilarityModel(RNG.random((14, 14))),
     "sparse similarity": SparseSimilarityModel(csr_array(random_array((14, 14), density=0.2, rng=RNG))),
     "sparse similarity without entries": SparseSimilarityModel(csr_array((14, 14))),
-    "cosine": CosineModel(Weighting(3, False, "l1", True)),
+    "cosine": CosineModel(3, False, "l1", True),
     "random": RandomModel(2**64 - 1),
 }
 SHAPE = Shape(1000, 500, 20_000)

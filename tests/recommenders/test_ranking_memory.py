@@ -12,7 +12,6 @@ from scipy.sparse import csr_array
 from sampled_metrics.data.split import Shape, Split, read_shape
 from sampled_metrics.ranking.memory import MEGABYTE
 from sampled_metrics.ranking.similarity import WIDTHS
-from sampled_metrics.recommenders.cosine import Weighting
 from sampled_metrics.recommenders.models import CosineModel, FactorModel, SimilarityModel, ranking_memory
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -116,7 +115,7 @@ def test_a_damaged_model_is_not_read_for_its_memory(tmp_path):
 def test_more_makes_blocks_wider_until_they_are_as_fast_as_can_be_and_then_keeps():
     items = 20_000
     split = Split(csr_array((10, items)), np.zeros(10, np.int64), np.arange(10), np.arange(items))
-    model = CosineModel(Weighting(1, True, "l2", False))
+    model = CosineModel(1, True, "l2", False)
 
     def plan(spare):
         counter = model.counter(split, precision="float64", threads=2, spare=spare)

@@ -1,9 +1,8 @@
 """Counters: how many of a user's candidates score above the held-out item, and how many others tie with it."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +13,10 @@ from sampled_metrics.errors import DataError
 Progress = Callable[[Iterable[int]], Iterable[int]]
 """Wraps the range of steps of a loop, for a progress bar."""
 
+_Result = TypeVar("_Result")
 
-class Counter(Protocol):
+
+class Counter:
     """Counts, for each user, the candidates that score above the held-out item, and the others that score the same.
 
     Attributes:
@@ -25,6 +26,10 @@ class Counter(Protocol):
 
     blocks: list[Ints]
 
+    def count_block(self, users: Ints) -> tuple[Ints, Ints]:
+        """Return above and tied, (users,) each, of the users of a block."""
+        raise NotImplementedError
+
     def count(self, blocks: list[Ints], threads: int, progress: Progress) -> tuple[Ints, Ints]:
         """Return above and tied, (users,) each, of the users of consecutive blocks.
 
@@ -33,38 +38,29 @@ class Counter(Protocol):
             threads: how many blocks are counted at a time.
             progress: wraps the range of steps, for a progress bar.
         """
-        ...
-
-
-class BlockCounter(ABC):
-    """A counter that counts each block of users by itself."""
-
-    blocks: list[Ints]
-
-    @abstractmethod
-    def count_block(self, users: Ints) -> tuple[Ints, Ints]:
-        """Return above and tied, (users,) each, of the users of a block."""
-
-    def count(self, blocks: list[Ints], threads: int, progress: Progress) -> tuple[Ints, Ints]:
-        """Return above and tied, (users,) each; arguments as of `Counter.count`."""
-        counted: list[tuple[Ints, Ints]] = []
-        if threads == 1:
-            counted = [self.count_block(blocks[number]) for number in progress(range(len(blocks)))]
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                waiting = [pool.submit(self.count_block, block) for block in blocks]
-                counted = [waiting[number].result() for number in progress(range(len(blocks)))]
+        counts = in_threads(lambda number: self.count_block(blocks[number]), len(blocks), threads)
+        counted = [each for _, each in zip(progress(range(len(blocks))), counts, strict=True)]
         nothing = np.empty(0, dtype=np.int64)
         above, tied = zip((nothing, nothing), *counted, strict=True)
         return np.concatenate(above), np.concatenate(tied)
 
 
-def require_finite(wrong: NDArray[np.bool_], user_ids: NDArray[np.generic]) -> None:
-    """Refuse candidates whose score is not a finite number.
+def in_threads(work: Callable[[int], _Result], steps: int, threads: int) -> Iterator[_Result]:
+    """Yield the results of numbered steps in their order. One thread is the caller's own."""
+    if threads == 1:
+        yield from map(work, range(steps))
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting = [pool.submit(work, step) for step in range(steps)]
+        try:
+            for each in waiting:
+                yield each.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
-    Args:
-        wrong: (users,) whether a candidate of the user has such a score.
-        user_ids: (users,) ids for the message.
+
+def require_finite(wrong: NDArray[np.bool_], user_ids: NDArray[np.generic]) -> None:
+    """Refuse candidates whose score is not a finite number: (users,) whether one is wrong, and the users' ids.
 
     Raises:
         DataError: the message names the first such user.

@@ -16,15 +16,8 @@ from scipy.sparse import csr_array
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.counter import BlockCounter
-from sampled_metrics.ranking.near_ties import (
-    Factors,
-    error_bound,
-    first_of_the_same,
-    scaled,
-    scores_of_pairs,
-    thresholds,
-)
+from sampled_metrics.ranking.counter import Counter
+from sampled_metrics.ranking.near_ties import Factors, Floats32, error_bound, first_same, pair_scores, scale, thresholds
 
 PRECISIONS = {"float64": np.float64, "float32": np.float32}
 """Types that scores can be computed in, by name."""
@@ -39,31 +32,20 @@ WORDS = 255
 """Words of eight bytes, each 0 or 1, that can be added before a byte overflows."""
 
 
-class FactorCounter(BlockCounter):
-    """Counts by dot products of factors.
+class FactorCounter(Counter):
+    """Counts by dot products of factors, (users, d) and (items, d), rounded to a precision, float64 or float32.
 
-    Attributes:
-        blocks: consecutive users by block.
+    Raises:
+        DataError: a score might not be a finite number.
     """
 
     def __init__(self, user_factors: Floats, item_factors: Floats, split: Split, precision: str) -> None:
-        """Prepare the factors.
-
-        Args:
-            user_factors: (users, d).
-            item_factors: (items, d).
-            split: training and held-out items.
-            precision: float64 or float32, what scores are rounded to.
-
-        Raises:
-            DataError: a score might not be a finite number.
-        """
         self._precision = precision
         self._users = user_factors.astype(PRECISIONS[precision], copy=False)
         self._items = item_factors.astype(PRECISIONS[precision], copy=False)
         _require_finite_scores(self._users, self._items)
-        self._same = first_of_the_same(self._items)
-        sieve, self._exponent = scaled(self._items, each=False)
+        self._same = first_same(self._items)
+        sieve, self._exponent = scale(self._items, each=False)
         self._longest = _lengths(sieve).max(initial=0.0)
         self._sieve = np.ascontiguousarray(sieve.T)
         self._training, self._held_out = split.training, split.held_out
@@ -75,8 +57,8 @@ class FactorCounter(BlockCounter):
     def count_block(self, users: Ints) -> tuple[Ints, Ints]:
         """Return above and tied, (users,) each, of the users of a block."""
         factors, held_out = self._users[users], self._held_out[users]
-        target = scores_of_pairs(factors, self._items, np.arange(len(users)), held_out)
-        sieve, exponents = scaled(factors, each=True)
+        target = pair_scores(factors, self._items, np.arange(len(users)), held_out)
+        sieve, exponents = scale(factors, each=True)
         exponents = exponents + self._exponent
         doubt = error_bound(sieve.shape[1], self._precision, exponents) * _lengths(sieve) * self._longest
         low, high = thresholds(np.ldexp(target.astype(np.float64), -exponents), doubt)
@@ -88,8 +70,8 @@ class FactorCounter(BlockCounter):
         bits = np.zeros((self._height, -(-self._width // 8) * 8), dtype=np.bool_)
         for top, first, scores in self._blocks_of_scores(sieve, users):
             rows = slice(top, top + len(scores))
-            sure = count_rows(scores, np.greater, high[rows], bits)
-            possible = count_rows(scores, np.greater_equal, low[rows], bits)
+            sure = _count_rows(scores, np.greater, high[rows], bits)
+            possible = _count_rows(scores, np.greater_equal, low[rows], bits)
             above[rows] += sure
             unsettled = np.flatnonzero(possible != sure)
             if len(unsettled):
@@ -100,15 +82,13 @@ class FactorCounter(BlockCounter):
         same = self._same[item] == self._same[held_out[row]]
         tied = np.bincount(row[same], minlength=len(users))
         row, item = row[~same], item[~same]
-        score = scores_of_pairs(factors, self._items, row, item)
+        score = pair_scores(factors, self._items, row, item)
         above += np.bincount(row[score > target[row]], minlength=len(users))
         tied += np.bincount(row[score == target[row]], minlength=len(users))
         counts = np.diff(self._training.indptr[users[0] : users[-1] + 2])
         return above, np.where(flat, len(self._items) - counts - 1, tied)
 
-    def _blocks_of_scores(
-        self, sieve: NDArray[np.float32], users: Ints
-    ) -> Iterator[tuple[int, int, NDArray[np.float32]]]:
+    def _blocks_of_scores(self, sieve: Floats32, users: Ints) -> Iterator[tuple[int, int, Floats32]]:
         """Yield first row, first item and scores of blocks, -∞ for training and held-out items."""
         height, width, held_out = self._height, self._width, self._held_out[users]
         places = _training_by_block(self._training, users, height, width)
@@ -125,20 +105,8 @@ class FactorCounter(BlockCounter):
                 yield top, first, scores
 
 
-def count_rows(
-    scores: NDArray[np.float32], compare: np.ufunc, threshold: NDArray[np.float32], bits: NDArray[np.bool_]
-) -> Ints:
-    """Count, in each row of scores, those for which the comparison with the row's threshold holds.
-
-    Args:
-        scores: (users, items).
-        compare: the comparison, such as np.greater.
-        threshold: (users, 1).
-        bits: (users or more, items or more) memory to use, with a multiple of 8 columns.
-
-    Returns:
-        (users,) counts.
-    """
+def _count_rows(scores: Floats32, compare: np.ufunc, threshold: Floats32, bits: NDArray[np.bool_]) -> Ints:
+    """Count the scores of each row that compare so with its threshold, (rows, 1); bits is memory to use."""
     wide = scores.shape[1]
     here = bits[: len(scores), : -(-wide // 8) * 8]
     here[:, wide:] = False
@@ -183,5 +151,5 @@ def _require_finite_scores(users: Factors, items: Factors) -> None:
         raise DataError(f"the recommender's factors are not finite, or too large for scores in {users.dtype}")
 
 
-def _lengths(factors: NDArray[np.float32]) -> Floats:
+def _lengths(factors: Floats32) -> Floats:
     return np.sqrt(np.einsum("ij,ij->i", factors, factors, dtype=np.float64))

@@ -23,18 +23,10 @@ def split_memory(shape: Shape) -> int:
 
 
 def spare_memory(least: int, memory: int | None, what: str) -> float:
-    """Return the bytes that a budget leaves beyond what is needed.
-
-    Args:
-        least: bytes that are needed.
-        memory: the budget in megabytes of 2²⁰ bytes; None for no limit.
-        what: what needs them, for the message.
-
-    Returns:
-        0 or more; infinity without a limit.
+    """Return the bytes that a budget, in megabytes of 2²⁰ bytes, leaves beyond the least; None is no limit.
 
     Raises:
-        ConfigError: the budget is too small; the message states the smallest that is enough.
+        ConfigError: the budget is too small; the message states what needs more, and the smallest that is enough.
     """
     if memory is None:
         return math.inf

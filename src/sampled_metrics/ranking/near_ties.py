@@ -7,7 +7,7 @@ factors, and each step is rounded. So it does not depend on a library, on thread
 import numpy as np
 from numpy.typing import NDArray
 
-from sampled_metrics._arrays import Ints
+from sampled_metrics._arrays import Floats, Ints
 
 FACTORS = 2**20
 """Factors that are multiplied at a time when single pairs are scored."""
@@ -15,18 +15,12 @@ FACTORS = 2**20
 SLACK = 1.0 + 2.0**-10
 """Factor that widens an error bound, for the rounding of the bound itself."""
 
-Factors = NDArray[np.float32] | NDArray[np.float64]
+Floats32 = NDArray[np.float32]
+Factors = Floats32 | Floats
 
 
-def scores_of_pairs(users: Factors, items: Factors, user: Ints, item: Ints) -> Factors:
-    """Return the scores of pairs, (pairs,).
-
-    Args:
-        users: (users, d) factors.
-        items: (items, d) factors.
-        user: (pairs,) indices of users.
-        item: (pairs,) indices of items.
-    """
+def pair_scores(users: Factors, items: Factors, user: Ints, item: Ints) -> Factors:
+    """Return the scores, (pairs,), by factors, (users, d) and (items, d), of pairs of indices, (pairs,) each."""
     scores = np.empty(len(user), dtype=users.dtype)
     step = max(1, FACTORS // users.shape[1])
     for first in range(0, len(user), step):
@@ -35,22 +29,17 @@ def scores_of_pairs(users: Factors, items: Factors, user: Ints, item: Ints) -> F
     return scores
 
 
-def scaled(factors: Factors, *, each: bool) -> tuple[NDArray[np.float32], Ints]:
-    """Return factors in float32, scaled by powers of two so that the largest is in [1/2, 1), and the exponents.
+def scale(factors: Factors, *, each: bool) -> tuple[Floats32, Ints]:
+    """Return factors, (rows, d), in float32, scaled by powers of two so that the largest is in [1/2, 1).
 
-    Args:
-        factors: (rows, d), finite.
-        each: whether each row has a scale of its own.
-
-    Returns:
-        (rows, d) such that factors are these times two to the exponents, (rows,) or (), but for their rounding.
+    The exponents of the scales are returned too: (rows,) if each row has a scale of its own, else ().
     """
     largest = np.abs(factors).max(axis=1 if each else None, initial=0.0)
     exponents = np.asarray(np.frexp(largest)[1])
     return np.ldexp(factors, -exponents[..., np.newaxis]).astype(np.float32), exponents
 
 
-def error_bound(d: int, kind: str, exponents: Ints) -> NDArray[np.float64]:
+def error_bound(d: int, kind: str, exponents: Ints) -> Floats:
     """Bound the difference between product and score, for scaled factors of user and item of length 1 at most.
 
     Both the float32 product, in any order, and the score differ from the exact dot product by at most γ ‖u‖ ‖v‖,
@@ -61,27 +50,20 @@ def error_bound(d: int, kind: str, exponents: Ints) -> NDArray[np.float64]:
     Args:
         d: number of factors.
         kind: what scores are rounded to, float64 or float32.
-        exponents: of the scales of user and item together.
-
-    Returns:
-        The bound, of the shape of exponents; infinite where nothing is known.
+        exponents: of the scales of user and item together. The bound has their shape; it may be infinite.
     """
     roundings = (((d + 2), np.finfo(np.float32)), (d, np.finfo(kind)))
     gamma = sum(n * float(each.eps) / 2 / (1 - n * float(each.eps) / 2) for n, each in roundings)
     with np.errstate(over="ignore"):
         lost = np.ldexp(float(np.finfo(kind).smallest_subnormal), -exponents)
-    bound: NDArray[np.float64] = SLACK * (gamma + 4 * d * (lost + float(np.finfo(np.float32).smallest_normal)))
+    bound: Floats = SLACK * (gamma + 4 * d * (lost + float(np.finfo(np.float32).smallest_normal)))
     return bound
 
 
-def thresholds(
-    target: NDArray[np.float64], doubt: NDArray[np.float64]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def thresholds(target: Floats, doubt: Floats) -> tuple[Floats32, Floats32]:
     """Return low and high, (users, 1) each: scores from low to high are in doubt.
 
-    Args:
-        target: (users,) scaled scores of the held-out items.
-        doubt: (users,) largest error of a float32 score; may be infinite.
+    The scaled scores of the held-out items, (users,), differ from a float32 score by the doubt, (users,), at most.
     """
     most = np.finfo(np.float32).max
     low = np.clip(target - doubt, -most, most).astype(np.float32)
@@ -89,7 +71,7 @@ def thresholds(
     return np.nextafter(low, -most)[:, np.newaxis], np.nextafter(high, most)[:, np.newaxis]
 
 
-def first_of_the_same(items: Factors) -> Ints:
+def first_same(items: Factors) -> Ints:
     """Return, for each item, the first item with the same (items, d) factors, as (items,); some may be missed.
 
     Items of the same factors tie, so their scores need not be compared.

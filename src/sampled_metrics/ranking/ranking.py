@@ -19,15 +19,12 @@ class Model(Protocol):
     @property
     def size(self) -> int:
         """Bytes of the model's arrays."""
-        ...
 
     def least_memory(self, size: int, shape: Shape, threads: int) -> int:
         """Return the bytes that ranking by a model of some size takes at least, all threads together."""
-        ...
 
     def counter(self, split: Split, *, precision: str, threads: int, spare: float) -> Counter:
         """Return what counts the candidates of a split's users; spare is the memory beyond the least, in bytes."""
-        ...
 
 
 def rank_held_out(
@@ -70,17 +67,7 @@ def rank_part(
     threads: int = 1,
     memory: int | None = None,
 ) -> tuple[Ints, Ints, Ints]:
-    """Count for one of several parts of the users; other arguments and errors as of `rank_held_out`.
-
-    Args:
-        model: the trained recommender.
-        split: what it was trained on, and what was held out.
-        progress: wraps the range of blocks, for a progress bar.
-        part: which part, from 1.
-        parts: number of parts.
-        precision: float64 or float32, what the scores of factor models are rounded to.
-        threads: how many blocks are counted at a time.
-        memory: megabytes that may be resident.
+    """Count for one of several parts of the users, from 1; other arguments and errors as of `rank_held_out`.
 
     Returns:
         Indices, above and tied, (users of the part,) each.

@@ -8,16 +8,15 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import refuse_masked
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.counter import BlockCounter, Progress, require_finite
+from sampled_metrics.ranking.counter import Counter, Progress, require_finite
 from sampled_metrics.ranking.memory import BLOCK_BYTES
 from sampled_metrics.ranks.table import RankTable
 
-_SCORES = "scores must be numbers, a row of them for each user and an entry for each item"
-_TRAINING = "training must be numbers, a row of them for each user and an entry for each item"
+_MATRIX = "must be numbers, a row of them for each user and an entry for each item"
 
 _WHOLE = 2.0**53
 """Below it float64 holds every whole number."""
@@ -85,20 +84,10 @@ def rank_table_from_scores(
     return RankTable(None if user_ids is None else ids, split.candidates, above, tied)
 
 
-class ScoreCounter(BlockCounter):
-    """Counts by scores of consecutive users and all items.
-
-    Attributes:
-        blocks: consecutive users by block.
-    """
+class ScoreCounter(Counter):
+    """Counts by a function that takes a slice of the users and returns (users, items) scores."""
 
     def __init__(self, scores: Callable[[slice], ArrayLike], split: Split) -> None:
-        """Divide the users into blocks of at most BLOCK_BYTES of scores.
-
-        Args:
-            scores: takes a slice of the users and returns (users, items) scores.
-            split: training and held-out items.
-        """
         self._scores, self._split = scores, split
         users, items = split.training.shape
         rows = max(1, BLOCK_BYTES // (8 * items))
@@ -120,33 +109,24 @@ class ScoreCounter(BlockCounter):
 
 
 def _array(scores: Any) -> NDArray[Any]:
-    """Return scores as an array of numbers of their own type, without a copy of one; Python's as float64 or integers.
-
-    Raises:
-        DataError: they are not numbers, or would be rounded.
-    """
+    """Return scores as an array of their own type, without a copy of one; numbers of Python as float64 or integers."""
     refuse_masked(scores, "scores")
+    given = None  # the numbers as Python holds them, where float64 might round them
     try:
         found = np.asarray(scores)
         if found.dtype == object:
-            found, scores = found.astype(np.float64), found
-            _require_exact(found, scores)
+            found, given = found.astype(np.float64), found
         elif not hasattr(scores, "dtype") and found.dtype == np.float64 and (np.abs(found) >= _WHOLE).any():
             table = isinstance(scores, pd.DataFrame)  # of integers and floats together, like a list of both
-            _require_exact(found, scores.to_numpy(object) if table else np.asarray(scores, dtype=object))
-    except DataError:
-        raise
+            given = scores.to_numpy(object) if table else np.asarray(scores, dtype=object)
+        wrong = np.False_ if given is None else (found != given) & ~np.isnan(found)
     except (TypeError, ValueError, OverflowError):  # ValueError: rows differ in length
-        raise DataError(_SCORES) from None
+        raise DataError(f"scores {_MATRIX}") from None
+    if given is not None and wrong.any():
+        raise DataError(f"scores {_MATRIX}; float64 cannot hold {given[wrong][0]!r:.80} without rounding it")
     if found.ndim == 0 or found.dtype.kind not in "biuf":
-        raise DataError(_SCORES)
+        raise DataError(f"scores {_MATRIX}")
     return found
-
-
-def _require_exact(rounded: Floats, scores: NDArray[np.object_]) -> None:
-    wrong = (rounded != scores) & ~np.isnan(rounded)
-    if wrong.any():
-        raise DataError(f"{_SCORES}; float64 cannot hold {scores[wrong][0]!r:.80} without rounding it")
 
 
 def _pairs(training: ArrayLike | csr_array) -> csr_array:
@@ -154,11 +134,11 @@ def _pairs(training: ArrayLike | csr_array) -> csr_array:
     try:
         pairs = csr_array(training)
     except (TypeError, ValueError):
-        raise DataError(_TRAINING) from None
+        raise DataError(f"training {_MATRIX}") from None
     if pairs.ndim != 2 or pairs.dtype.kind not in "biuf":
-        raise DataError(_TRAINING)
+        raise DataError(f"training {_MATRIX}")
     if not np.isfinite(pairs.data).all():
-        raise DataError(f"{_TRAINING}; some are not finite")
+        raise DataError(f"training {_MATRIX}; some are not finite")
     if not pairs.has_canonical_format or not pairs.data.all():
         pairs = pairs.copy()
         pairs.sum_duplicates()

@@ -8,14 +8,14 @@ twice. Width and number of users are such that a block stays in the cache.
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
 
 import numpy as np
 from scipy.sparse import csc_array
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.data.split import Shape, Split
-from sampled_metrics.ranking.counter import Progress, require_finite
+from sampled_metrics.ranking.counter import Counter, Progress, in_threads, require_finite
 
 WIDTHS = (64, 32, 16, 8)
 """Items of a block: the widest for which there is memory."""
@@ -37,40 +37,22 @@ def least_memory(shape: Shape, threads: int) -> int:
 
 
 def widest_blocks(items: int, threads: int, spare: float) -> tuple[int, float]:
-    """Return the widest blocks for which there is memory, and the bytes that they leave.
-
-    Args:
-        items: number of items.
-        threads: how many blocks are worked on at a time.
-        spare: bytes beyond `least_memory`.
-    """
+    """Return the widest blocks for which there is memory, spare bytes beyond the least, and the bytes they leave."""
     left = {width: spare - threads * 8 * items * (width - WIDTHS[-1]) for width in WIDTHS}
     return next((width, rest) for width, rest in left.items() if rest >= 0)
 
 
-class SimilarityCounter:
-    """Counts by sums of similarities.
+class SimilarityCounter(Counter):
+    """Counts by sums of similarities. Threads work on blocks of items.
 
-    Attributes:
-        blocks: consecutive users by block.
+    Args:
+        columns: returns the similarities of a block of items, (items of the user, items of the block).
+        split: training and held-out items.
+        width: items of a block.
+        kept_bytes: bytes of similarities to keep between the passes.
     """
 
-    def __init__(
-        self,
-        columns: Callable[[slice], Floats],
-        split: Split,
-        *,
-        width: int = WIDTHS[0],
-        kept_bytes: float = 0,
-    ) -> None:
-        """Divide the users into blocks.
-
-        Args:
-            columns: returns the similarities of a block of items, (items of the user, items of the block).
-            split: training and held-out items.
-            width: items of a block.
-            kept_bytes: bytes of similarities to keep between the passes.
-        """
+    def __init__(self, columns: Callable[[slice], Floats], split: Split, *, width: int, kept_bytes: float = 0) -> None:
         users, items = split.training.shape
         self._columns, self._split = columns, split
         self._items = [slice(first, min(first + width, items)) for first in range(0, items, width)]
@@ -78,26 +60,15 @@ class SimilarityCounter:
         self.blocks = [np.arange(first, min(first + TOGETHER, users)) for first in range(0, users, TOGETHER)]
 
     def count(self, blocks: list[Ints], threads: int, progress: Progress) -> tuple[Ints, Ints]:
-        """Return above and tied, (users,) each; arguments as of `Counter.count`, but threads work on blocks of items.
-
-        The range that progress wraps is of the blocks of items, of both passes.
-        """
+        """Return above and tied, (users,) each. The range that progress wraps is of the blocks of both passes."""
         if not blocks:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         users = slice(int(blocks[0][0]), int(blocks[-1][-1]) + 1)
         count = _Count(self._columns, self._items, self._keep, self._split, users)
-        passes, each_pass = (count.find_targets, count.count), len(self._items)
-        waiting: list[Future[None]] = []
-        with ThreadPoolExecutor(threads) as pool:
-            try:
-                for step in progress(range(2 * each_pass)):
-                    which, block = divmod(step, each_pass)
-                    if block == 0:
-                        waiting = [pool.submit(passes[which], each) for each in range(each_pass)]
-                    waiting[block].result()
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+        steps = len(self._items)
+        passes = chain.from_iterable(in_threads(each, steps, threads) for each in (count.find_targets, count.count))
+        for _ in zip(progress(range(2 * steps)), passes, strict=True):
+            pass
         return count.above, count.tied - 1
 
 

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, diags_array
 
 from sampled_metrics._arrays import Ints
 from sampled_metrics.data.split import Shape, Split
-from sampled_metrics.ranking.counter import BlockCounter, require_finite
+from sampled_metrics.ranking.counter import Counter, require_finite
 
 ENTRIES = 2**19
 """Largest number of scores of a block of users: a few dozen megabytes with all copies."""
@@ -23,13 +23,7 @@ THREAD_BYTES = 8 * 2**20
 
 
 def least_memory(size: int, shape: Shape, threads: int) -> int:
-    """Return the bytes of counting by blocks of one user, besides split and similarity.
-
-    Args:
-        size: bytes of the similarity.
-        shape: size of the split.
-        threads: how many blocks are counted at a time.
-    """
+    """Return the bytes of counting by blocks of one user, besides split and similarity, which has so many bytes."""
     marked = 2 * size + 64 * shape.items  # the similarity with its diagonal, and while the diagonal is added
     return marked + 8 * shape.users + threads * (ENTRY_BYTES * shape.items + THREAD_BYTES)
 
@@ -39,21 +33,16 @@ def block_entries(items: int, threads: int, spare: float) -> int:
     return int(min(ENTRIES, items + spare / (threads * ENTRY_BYTES)))
 
 
-class SparseCounter(BlockCounter):
+class SparseCounter(Counter):
     """Counts by sums of sparse similarities.
 
-    Attributes:
-        blocks: consecutive users by block.
+    Args:
+        similarity: (items of the user, items scored).
+        split: training and held-out items.
+        entries: largest number of scores of a block; a single user may have more.
     """
 
-    def __init__(self, similarity: csr_array, split: Split, entries: int = ENTRIES) -> None:
-        """Divide the users into blocks.
-
-        Args:
-            similarity: (items of the user, items scored).
-            split: training and held-out items.
-            entries: largest number of scores of a block; a single user may have more.
-        """
+    def __init__(self, similarity: csr_array, split: Split, entries: int) -> None:
         self._split, training = split, split.training
         self._similarity = csr_array(similarity + diags_array(np.full(similarity.shape[0], np.nan)))
         stored = np.diff(self._similarity.indptr).astype(np.float64)
@@ -80,14 +69,7 @@ def _blocks(most: Ints, entries: int) -> list[Ints]:
 
 
 def _count(scores: csr_array, trained: Ints, held_out: Ints, user_ids: NDArray[np.generic]) -> tuple[Ints, Ints]:
-    """Return above and tied of a block: entries other than 0 are counted, then all others, which score 0.
-
-    Args:
-        scores: (users, items), NaN for training items.
-        trained: (users,) number of training items.
-        held_out: (users,) index of the held-out item.
-        user_ids: (users,) for messages.
-    """
+    """Count the entries other than 0, then all others, which score 0. The training items score NaN."""
     entries = np.diff(scores.indptr)
     require_finite(_row_counts(~np.isfinite(scores.data), scores) != trained, user_ids)
     held_out_entries = np.flatnonzero(scores.indices == np.repeat(held_out.astype(scores.indices.dtype), entries))

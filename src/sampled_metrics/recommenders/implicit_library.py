@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
@@ -42,23 +42,11 @@ CONSTRUCTORS = {
 FIXED = ("num_threads", "random_state", "use_gpu", "dtype")
 """Options that are fixed, as other values give other bytes from run to run, or machine to machine."""
 
-
-class Kind(NamedTuple):
-    """The values that an option may have."""
-
-    description: str
-    allows: Callable[[Any], bool]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-_KINDS = {
-    bool: Kind("true or false", lambda value: isinstance(value, bool)),
+_VALUES: dict[type, tuple[str, Callable[[Any], bool]]] = {
+    bool: ("true or false", lambda value: isinstance(value, bool)),
     # counts such as factors and K: K = 0 makes implicit end in a segmentation fault
-    int: Kind("a whole number, 1 or more", lambda value: _is_number(value) and isinstance(value, int) and value >= 1),
-    float: Kind("a finite number, 0 or more", lambda value: _is_number(value) and value >= 0),
+    int: ("a whole number, 1 or more", lambda value: type(value) is int and value >= 1),
+    float: ("a finite number, 0 or more", lambda value: type(value) in (int, float) and 0 <= value < math.inf),
 }
 """The values of an option, by the type of implicit's default."""
 
@@ -66,26 +54,7 @@ _KINDS = {
 def constructor(model: str) -> Callable[..., Any]:
     """Import implicit's constructor of a model."""
     module, name = CONSTRUCTORS[model]
-    found: Callable[..., Any] = getattr(import_module(module), name)
-    return found
-
-
-def check_options(model: str, options: Mapping[str, Any]) -> None:
-    """Refuse options that implicit's constructor does not take, or that would not give the same bytes again.
-
-    Raises:
-        ConfigError: an option is fixed, unknown, or of the wrong kind.
-    """
-    defaults = {name: each.default for name, each in inspect.signature(constructor(model)).parameters.items()}
-    allowed = [name for name in defaults if name not in FIXED]
-    for name, value in options.items():
-        if name in FIXED:
-            raise ConfigError(f"options: {name} is fixed, so that a study gives the same bytes wherever it runs")
-        if name not in allowed:
-            raise ConfigError(f"options: unknown option {name!r} of implicit's {model}; it may be {', '.join(allowed)}")
-        kind = _KINDS.get(type(defaults[name]))
-        if kind is not None and not kind.allows(value):
-            raise ConfigError(f"options.{name}: must be {kind.description}, not {value!r}")
+    return cast(Callable[..., Any], getattr(import_module(module), name))
 
 
 @dataclass(frozen=True)
@@ -100,23 +69,29 @@ class ImplicitLibrary(Recommender):
     )
 
     def __post_init__(self) -> None:
-        if self.model not in CONSTRUCTORS:
-            raise ConfigError(f"model: must be one of {', '.join(CONSTRUCTORS)}, not {self.model!r}")
-        check_options(self.model, self.options)
+        """Refuse options that implicit's constructor does not take, or that would not give the same bytes again."""
+        parameters = inspect.signature(constructor(self.model)).parameters
+        allowed = [name for name in parameters if name not in FIXED]
+        for name, value in self.options.items():
+            if name in FIXED:
+                raise ConfigError(f"options: {name} is fixed, so that a study gives the same bytes wherever it runs")
+            if name not in allowed:
+                may_be = f"it may be {', '.join(allowed)}"
+                raise ConfigError(f"options: unknown option {name!r} of implicit's {self.model}; {may_be}")
+            values, allows = _VALUES.get(type(parameters[name].default), ("", lambda _: True))
+            if not allows(value):
+                raise ConfigError(f"options.{name}: must be {values}, not {value!r}")
 
     def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> Model:
         """Train on (users, items) events, with a seed drawn from rng.
 
         Raises:
-            DataError: implicit fails, or its similarities are not finite numbers.
+            DataError: implicit fails.
         """
         trained = self._trained(training, int(rng.integers(2**31)))
         if not hasattr(trained, "similarity"):
             return FactorModel(trained.user_factors.astype(np.float64), trained.item_factors.astype(np.float64))
-        similarity = csr_array(trained.similarity)  # row i: what an event with item i adds to scores
-        if not np.isfinite(similarity.data).all():
-            raise DataError(f"implicit's {self.model} gives similarities that are not finite numbers for these events")
-        return SparseSimilarityModel(similarity)
+        return SparseSimilarityModel(csr_array(trained.similarity))  # row i: what an event with item i adds to scores
 
     def training_memory(self, shape: Shape, memory: int) -> int:
         """Return the bytes to reserve for training: the factors, or as much for similarities."""

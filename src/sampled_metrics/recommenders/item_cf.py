@@ -15,10 +15,10 @@ from scipy.sparse import csr_array, diags_array
 
 from sampled_metrics.data.split import Shape
 from sampled_metrics.ranking.memory import MEGABYTE, spare_memory, split_memory
-from sampled_metrics.recommenders.cosine import ROW_BYTES, ROW_NORMS, Interactions, Weighting, rows_at_once
+from sampled_metrics.recommenders.cosine import ROW_BYTES, ROW_NORMS, Interactions, rows_at_once
 from sampled_metrics.recommenders.models import CosineModel, Model, SparseSimilarityModel
 from sampled_metrics.recommenders.neighbours import KEPT_BYTES, near_items
-from sampled_metrics.recommenders.parameters import parameter
+from sampled_metrics.recommenders.parameters import COUNT, parameter
 from sampled_metrics.recommenders.recommender import Recommender, reserved_memory
 
 
@@ -28,16 +28,10 @@ class ItemCF(Recommender):
 
     exponent: float = parameter("q of eq. 27: sharpens the similarity", type="number", exclusiveMinimum=0)
     neighbours: int | None = parameter(
-        "k of eq. 28: s_ij is kept if i is among the k items nearest to j; null for all",
-        default=None,
-        type=["integer", "null"],
-        minimum=1,
+        "k of eq. 28: s_ij is kept if i is among the k items nearest to j; null for all", **COUNT
     )
     neighbours_prime: int | None = parameter(
-        "k' of eq. 28: s_ij is kept if j is among the k' items nearest to i; null for all",
-        default=None,
-        type=["integer", "null"],
-        minimum=1,
+        "k' of eq. 28: s_ij is kept if j is among the k' items nearest to i; null for all", **COUNT
     )
     keep_self: bool = parameter(
         "whether an item's similarity to itself stays in its row, and so in the norm, whatever the filter",
@@ -52,28 +46,23 @@ class ItemCF(Recommender):
     )
 
     def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> Model:
-        """Find the neighbours among (users, items) events; without k and k' there is nothing to do. Nothing is random.
-
-        Args:
-            training: (users, items) events.
-            rng: not used.
-            memory: megabytes that may be resident, including what is held already; None for no limit.
+        """Find the neighbours of items; without k and k' there is nothing to do. Nothing is random.
 
         Raises:
             ConfigError: the memory is too small.
         """
         users, items = training.shape
         spare = spare_memory(self.least_memory(Shape(users, items, training.nnz)), memory, "item-cf")
-        weighting = Weighting(self.exponent, self.keep_self, self.row_norm, self.denominator)
-        if self.neighbours is None and self.neighbours_prime is None:
-            return CosineModel(weighting)
+        model = CosineModel(float(self.exponent), self.keep_self, self.row_norm, self.denominator)
+        if self._most_neighbours == 0:
+            return model
         interactions = Interactions(training)
         rows = rows_at_once(items, spare + ROW_BYTES * items)
         kept = near_items(interactions, self.neighbours, self.neighbours_prime, rows)
         if self.keep_self:
             kept = csr_array(kept + diags_array((interactions.users > 0).astype(np.float64)))
             kept.eliminate_zeros()  # items without users
-        weighting.apply(kept, rows)
+        model.weight(kept, rows)
         return SparseSimilarityModel(csr_array(kept.T))
 
     def least_memory(self, shape: Shape) -> int:

@@ -5,6 +5,9 @@ from dataclasses import MISSING, field, fields
 from functools import partial
 from typing import Any
 
+COUNT: dict[str, Any] = {"default": None, "type": ["integer", "null"], "minimum": 1}
+"""A whole number that may be left out."""
+
 
 def parameter(description: str, *, default: Any = MISSING, **schema: Any) -> Any:
     """Define a field of a recommender's dataclass.
@@ -17,10 +20,8 @@ def parameter(description: str, *, default: Any = MISSING, **schema: Any) -> Any
     keywords = {"description": description, **schema}
     if default is MISSING:
         return field(metadata={"schema": keywords})
-    keywords["default"] = default
-    if isinstance(default, dict | list):  # each recommender gets its own
-        return field(default_factory=partial(deepcopy, default), metadata={"schema": keywords})
-    return field(default=default, metadata={"schema": keywords})
+    # each recommender gets its own dict or list
+    return field(default_factory=partial(deepcopy, default), metadata={"schema": keywords | {"default": default}})
 
 
 def config_schema(recommender: type) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders.models import Model
-from sampled_metrics.recommenders.parameters import parameter
+from sampled_metrics.recommenders.parameters import COUNT, parameter
 from sampled_metrics.recommenders.recommender import Recommender
 
 
@@ -21,21 +21,12 @@ class PrecomputedRanks(Recommender):
         type="string",
         minLength=1,
     )
-    candidates: int | None = parameter(
-        "n, the candidates of every event, for a file without that column",
-        default=None,
-        type=["integer", "null"],
-        minimum=1,
-    )
+    candidates: int | None = parameter("n, the candidates of every event, for a file without that column", **COUNT)
 
     def file(self, dataset: str) -> str:
         """Return the file that holds the ranks on a dataset."""
         return self.path.replace("{dataset}", dataset)
 
     def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> Model:
-        """Refuse to train: there is nothing to train.
-
-        Raises:
-            ConfigError: always.
-        """
+        """Raise ConfigError: there is nothing to train."""
         raise ConfigError("precomputed ranks (type ranks) cannot be trained")

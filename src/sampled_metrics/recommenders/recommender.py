@@ -28,11 +28,9 @@ class Recommender(ABC):
         return 0
 
     def training_memory(self, shape: Shape, memory: int) -> int:
-        """Return the bytes to reserve for training on a cluster, by default those of 128 factors for user and item.
+        """Return the bytes to reserve for training on a cluster, where the budget is so many megabytes.
 
-        Args:
-            shape: size of the split.
-            memory: the budget in megabytes.
+        By default these are the bytes for 128 factors of each user and item.
         """
         return reserved_memory(shape, 128 * (shape.users + shape.items))
 

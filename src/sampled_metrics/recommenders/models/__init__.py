@@ -10,8 +10,7 @@ from sampled_metrics.recommenders.models.cosine import CosineModel
 from sampled_metrics.recommenders.models.factors import FactorModel
 from sampled_metrics.recommenders.models.model import Arrays, Model
 from sampled_metrics.recommenders.models.random import RandomModel
-from sampled_metrics.recommenders.models.similarity import SimilarityModel
-from sampled_metrics.recommenders.models.sparse_similarity import SparseSimilarityModel
+from sampled_metrics.recommenders.models.similarity import SimilarityModel, SparseSimilarityModel
 
 __all__ = [
     "KINDS",
@@ -50,12 +49,7 @@ def read_model(path: str | os.PathLike[str]) -> Model:
 
 
 def ranking_memory(path: str | os.PathLike[str], shape: Shape, threads: int) -> int:
-    """Return the bytes that ranking by a stored model takes at least, without reading the model.
-
-    Args:
-        path: a file that `Model.write` wrote.
-        shape: size of the split.
-        threads: how many blocks are worked on at a time.
+    """Return the bytes that ranking by a stored model takes at least, `Model.least_memory`, without reading the model.
 
     Raises:
         DataError: the file is not a model, or is damaged.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -12,49 +12,33 @@ from sampled_metrics.data.split import Shape, Split
 from sampled_metrics.ranking import similarity
 from sampled_metrics.ranking.counter import Counter
 from sampled_metrics.ranking.memory import split_memory
-from sampled_metrics.recommenders.cosine import ROW_BYTES, Interactions, Weighting, rows_at_once
-from sampled_metrics.recommenders.models.model import Arrays, Model
+from sampled_metrics.recommenders.cosine import ROW_BYTES, ROW_NORMS, Interactions, blocks, rows_at_once
+from sampled_metrics.recommenders.models.model import Model
 
 
 @dataclass(frozen=True)
 class CosineModel(Model):
-    """An item's score is the sum of its weighted cosines to the user's training items.
-
-    Attributes:
-        weighting: how cosines are weighted.
-    """
+    """An item's score is the sum of its weighted cosines to the user's training items; parameters as of `ItemCF`."""
 
     kind: ClassVar[str] = "cosine"
-    weighting: Weighting
+    exponent: float
+    keep_self: bool
+    row_norm: str
+    denominator: bool
 
     def scores(self, training: csr_array, users: slice, items: slice) -> Floats:
         """Return the scores of a block, (users, items)."""
         every = training.shape[1]
         chosen = slice(*items.indices(every)[:2])
-        similar = self.weighting.columns(Interactions(training), chosen, rows_at_once(every))
+        similar = self.columns(Interactions(training), chosen, rows_at_once(every))
         return np.asarray(training[users] @ similar)
-
-    def arrays(self) -> Arrays:
-        """Return the parameters of the weighting."""
-        return {
-            "exponent": np.array(float(self.weighting.exponent)),
-            "keep_self": np.array(self.weighting.keep_self),
-            "row_norm": np.array(self.weighting.row_norm),
-            "denominator": np.array(self.weighting.denominator),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self:
-        """Make a model of the parameters of the weighting."""
-        exponent, keep_self = float(arrays["exponent"]), bool(arrays["keep_self"])
-        return cls(Weighting(exponent, keep_self, str(arrays["row_norm"]), bool(arrays["denominator"])))
 
     @classmethod
     def least_memory(cls, size: int, shape: Shape, threads: int) -> int:
         """Return the bytes of split, events by item, and the narrowest blocks, made a row at a time."""
         by_item = 12 * shape.events + 24 * shape.items
-        blocks = similarity.least_memory(shape, threads) + threads * ROW_BYTES * shape.items
-        return split_memory(shape) + by_item + blocks
+        narrowest = similarity.least_memory(shape, threads) + threads * ROW_BYTES * shape.items
+        return split_memory(shape) + by_item + narrowest
 
     def counter(self, split: Split, *, precision: str, threads: int, spare: float) -> Counter:
         """Count by blocks of items. Spare memory widens blocks, then makes more rows at a time, then keeps blocks."""
@@ -62,5 +46,47 @@ class CosineModel(Model):
         width, rest = similarity.widest_blocks(items, threads, spare)
         rows = min(width, rows_at_once(items, rest / threads + ROW_BYTES * items))
         kept_bytes = max(0.0, rest - threads * ROW_BYTES * items * (rows - 1))
-        columns = partial(self.weighting.columns, Interactions(split.training), rows=rows)
+        columns = partial(self.columns, Interactions(split.training), rows=rows)
         return similarity.SimilarityCounter(columns, split, width=width, kept_bytes=kept_bytes)
+
+    def normalize(self, rows: Floats) -> Floats:
+        """Divide complete rows of similarities, (some items, items), in place by norm and denominator."""
+        _divide(rows, ROW_NORMS[self.row_norm](rows))
+        if self.denominator:
+            _divide(rows, rows.sum(axis=1))
+        return rows
+
+    def sharpen(self, rows: csr_array) -> None:
+        """Raise cosines to the exponent, in place."""
+        if self.exponent != 1:
+            rows.data **= float(self.exponent)
+
+    def weight(self, kept: csr_array, rows: int) -> None:
+        """Weight cosines, sparse (items, items), in place and so many rows at a time.
+
+        Rows are made dense, as the order of a sum decides its last digit, and so ties.
+        """
+        self.sharpen(kept)
+        for block in blocks(slice(0, kept.shape[0]), rows):
+            stored = slice(kept.indptr[block.start], kept.indptr[block.stop])
+            owners = np.repeat(np.arange(block.stop - block.start), np.diff(kept.indptr[block.start : block.stop + 1]))
+            kept.data[stored] = self.normalize(kept[block].toarray())[owners, kept.indices[stored]]
+
+    def columns(self, interactions: Interactions, items: slice, rows: int) -> Floats:
+        """Return the similarities of some items to all, (items, some items), of which so many are computed at a time.
+
+        A row holds what an event with its item adds to the scores.
+        """
+        similar = np.empty((len(interactions.users), items.stop - items.start))
+        for block in blocks(items, rows):
+            cosines = interactions.cosines(block)
+            self.sharpen(cosines)
+            dense = cosines.toarray()
+            if not self.keep_self:
+                dense[np.arange(len(dense)), np.arange(block.start, block.stop)] = 0.0
+            similar[:, block.start - items.start : block.stop - items.start] = self.normalize(dense).T
+        return similar
+
+
+def _divide(rows: Floats, by: Floats) -> None:
+    rows /= np.where(by > 0, by, 1.0)[:, np.newaxis]

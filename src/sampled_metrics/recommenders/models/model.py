@@ -19,6 +19,8 @@ from sampled_metrics.ranking.scores import COPIES, ScoreCounter
 
 Arrays = Mapping[str, NDArray[Any]]
 
+_SINGLE = (bool, int, float, str)
+
 
 @dataclass(frozen=True)
 class Model(ABC):
@@ -32,22 +34,20 @@ class Model(ABC):
 
     @abstractmethod
     def scores(self, training: csr_array, users: slice, items: slice) -> Floats:
-        """Return the scores of a block, (users, items): higher is better, equal is a tie.
+        """Return the scores of a block of users and items, (users, items): higher is better, equal is a tie.
 
-        Args:
-            training: (users, items) the events that the model was trained on.
-            users: which users.
-            items: which items.
+        The model was trained on the events, (users, items).
         """
 
     def arrays(self) -> Arrays:
         """Return all that is stored of the model, by name: its fields, unless a kind says otherwise."""
-        return dict(vars(self))
+        return {name: np.asarray(value) for name, value in vars(self).items()}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
-        """Make a model from what `arrays` returned."""
-        return cls(**{field.name: arrays[field.name] for field in fields(cls)})
+        """Make a model from what `arrays` returned: arrays, and where a field is of such a type, single values."""
+        stored = ((field, arrays[field.name]) for field in fields(cls))
+        return cls(**{each.name: array.item() if each.type in _SINGLE else array for each, array in stored})
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the model as npz."""
@@ -59,25 +59,15 @@ class Model(ABC):
         return sum(array.nbytes for array in self.arrays().values() if array.ndim)
 
     def check(self, split: Split, name: str) -> None:  # noqa: B027 - not abstract: some kinds have nothing to check
-        """Refuse a model that does not fit a split, or has numbers that are not finite.
-
-        Args:
-            split: what the model was trained on.
-            name: what to call the model in messages: a recommender, or the file that it was read from.
+        """Refuse a model that does not fit the split that it was trained on, or has numbers that are not finite.
 
         Raises:
-            DataError: the message says what is wrong.
+            DataError: the message begins with the name, of the recommender or of the model's file.
         """
 
     @classmethod
     def least_memory(cls, size: int, shape: Shape, threads: int) -> int:
-        """Return the bytes that ranking takes at least, all threads together.
-
-        Args:
-            size: bytes of the model's arrays.
-            shape: size of the split.
-            threads: how many blocks are worked on at a time.
-        """
+        """Return the bytes that ranking by a model, whose arrays have `size` bytes, takes at least in all threads."""
         return split_memory(shape) + size + threads * COPIES * max(BLOCK_BYTES, 8 * shape.items)
 
     def counter(self, split: Split, *, precision: str, threads: int, spare: float) -> Counter:

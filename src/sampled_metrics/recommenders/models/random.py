@@ -1,13 +1,13 @@
 """Models of random scores, none of which is stored."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from sampled_metrics._arrays import Floats
-from sampled_metrics.recommenders.models.model import Arrays, Model
+from sampled_metrics.recommenders.models.model import Model
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,3 @@ class RandomModel(Model):
             key = np.array([self.key, user], dtype=np.uint64)
             np.random.Generator(np.random.Philox(key=key)).random(out=row)
         return scores[:, items]
-
-    def arrays(self) -> Arrays:
-        """Return the key."""
-        return {"key": np.array(self.key, dtype=np.uint64)}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays) -> Self:
-        """Make a model of its key."""
-        return cls(int(arrays["key"]))
