@@ -453,18 +453,19 @@ class TestAgainstThePaper:
     @given(st.lists(st.sampled_from([0, 1]), min_size=2, max_size=20).filter(any), st.integers(1, 25))
     def test_sets_of_ranks(self, listed, k):
         ranks = [[rank for rank, grade in enumerate(listed, start=1) if grade]]
-        for ours, of_sets in (
-            (graded.average_precision, held_out.average_precision_of_sets),
-            (graded.ndcg, held_out.ndcg_of_sets),
-            (graded.reciprocal_rank, held_out.reciprocal_rank_of_sets),
-            (graded.precision, held_out.precision_of_sets),
-            (graded.recall, held_out.recall_of_sets),
+        for ours, label in (
+            (graded.average_precision, "ap"),
+            (graded.ndcg, "ndcg"),
+            (graded.reciprocal_rank, "mrr"),
+            (graded.precision, "precision"),
+            (graded.recall, "recall"),
         ):
-            assert one(ours([listed], k)) == pytest.approx(one(of_sets(ranks, k)), **CLOSE)
-        if not all(listed):
-            assert one(graded.concordant_pairs([listed])) == pytest.approx(
-                one(held_out.auc_of_sets(ranks, len(listed))), **CLOSE
+            assert one(ours([listed], k)) == pytest.approx(
+                one(held_out.metric(f"{label}@{k}").of_sets(ranks, 20)), **CLOSE
             )
+        if not all(listed):
+            auc = one(held_out.metric("auc").of_sets(ranks, len(listed)))
+            assert one(graded.concordant_pairs([listed])) == pytest.approx(auc, **CLOSE)
 
 
 class TestProperties:
