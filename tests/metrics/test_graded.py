@@ -413,11 +413,7 @@ class TestAgainstLoops:
             untied = loop_concordant(listed, range(0, -len(listed), -1), tied)
             assert plain[row] == pytest.approx(untied, nan_ok=True, **CLOSE)
 
-    def test_more_users_than_are_counted_at_once_and_more_positions_than_a_byte_counts(self):
-        rng = np.random.default_rng(1)
-        many = rng.integers(0, 3, (5000, 3))
-        expected = [loop_concordant(listed, (3, 2, 1), 0.5) for listed in many]
-        assert graded.concordant_pairs(many).tolist() == pytest.approx(expected, nan_ok=True)
+    def test_more_positions_than_a_byte_counts(self):
         # 1 is right above 300 items, which are all wrong above 2, and so is 1
         assert graded.concordant_pairs([[1, *[0] * 300, 2]]).tolist() == [300 / 601]
 
@@ -457,18 +453,19 @@ class TestAgainstThePaper:
     @given(st.lists(st.sampled_from([0, 1]), min_size=2, max_size=20).filter(any), st.integers(1, 25))
     def test_sets_of_ranks(self, listed, k):
         ranks = [[rank for rank, grade in enumerate(listed, start=1) if grade]]
-        for ours, of_sets in (
-            (graded.average_precision, held_out.average_precision_of_sets),
-            (graded.ndcg, held_out.ndcg_of_sets),
-            (graded.reciprocal_rank, held_out.reciprocal_rank_of_sets),
-            (graded.precision, held_out.precision_of_sets),
-            (graded.recall, held_out.recall_of_sets),
+        for ours, label in (
+            (graded.average_precision, "ap"),
+            (graded.ndcg, "ndcg"),
+            (graded.reciprocal_rank, "mrr"),
+            (graded.precision, "precision"),
+            (graded.recall, "recall"),
         ):
-            assert one(ours([listed], k)) == pytest.approx(one(of_sets(ranks, k)), **CLOSE)
-        if not all(listed):
-            assert one(graded.concordant_pairs([listed])) == pytest.approx(
-                one(held_out.auc_of_sets(ranks, len(listed))), **CLOSE
+            assert one(ours([listed], k)) == pytest.approx(
+                one(held_out.metric(f"{label}@{k}").of_sets(ranks, 20)), **CLOSE
             )
+        if not all(listed):
+            auc = one(held_out.metric("auc").of_sets(ranks, len(listed)))
+            assert one(graded.concordant_pairs([listed])) == pytest.approx(auc, **CLOSE)
 
 
 class TestProperties:
@@ -631,14 +628,10 @@ class TestRefuses:
         assert refusal(DataError, metric, [[2, 1], [2, 1]], 1, judged=judged).startswith(message)
 
     def test_judged_says_what_is_missing(self):
-        message = refusal(DataError, graded.recall, [[0, 1], [2, 1]], 1, judged=[[1, 0], [2, 0]])
-        assert message == (
-            "judged of user row 1 has 1 relevant items, fewer than the 2 on the list; "
-            "it has to hold those of the list too"
-        )
+        expected = "judged of user row 1 lacks grades that are on the list; it has to hold those too"
+        assert refusal(DataError, graded.recall, [[0, 1], [2, 1]], 1, judged=[[1, 0], [2, 0]]) == expected
         for judged in ([[1, 0], [1, 1]], [[1], [2]], [[1, NAN], [NAN, NAN]]):
-            message = refusal(DataError, graded.ndcg, [[0, 1], [2, 1]], judged=judged)
-            assert message == "judged of user row 1 lacks grades that are on the list; it has to hold those too"
+            assert refusal(DataError, graded.ndcg, [[0, 1], [2, 1]], judged=judged) == expected
 
     @pytest.mark.parametrize("metric", [graded.spearman, graded.concordant_pairs])
     @pytest.mark.parametrize(
@@ -710,9 +703,10 @@ class TestRefuses:
 
     def test_gains_that_are_not_finite(self):
         message = refusal(DataError, graded.dcg, [[1, 0], [1, 2000]], gain=graded.exponential_gain)
-        assert message == "the gain of grade 2000 of user row 1 is inf; a gain has to be a finite number from 0"
+        expected = "the gain of user row {} is {} in column {} (from 0); a gain has to be a finite number from 0"
+        assert message == expected.format(1, "inf", 1)
         message = refusal(DataError, graded.ndcg, [[1, 0]], gain=lambda grades: grades - 1)
-        assert message == "the gain of grade 0 of user row 0 is -1; a gain has to be a finite number from 0"
+        assert message == expected.format(0, -1, 1)
 
     def test_the_padding_gains_nothing_even_where_grade_0_does(self):
         assert graded.dcg([[1, 0, NAN], [1, NAN, NAN]], gain=lambda grades: grades + 1).tolist() == pytest.approx(

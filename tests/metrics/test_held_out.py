@@ -24,6 +24,14 @@ rank_sets = st.integers(2, 25).flatmap(
 # the sums of section 3, one for one
 
 
+def of_sets(label, ranks, candidates=30):
+    return metric(label).of_sets(ranks, candidates)
+
+
+def at(family, k):
+    return family if k is None else f"{family}@{k}"
+
+
 def naive_auc(relevant, n):
     irrelevant = set(range(1, n + 1)) - relevant
     return sum(r < other for r in relevant for other in irrelevant) / (len(relevant) * (n - len(relevant)))
@@ -57,22 +65,22 @@ class TestSetsByHand:
 
     def test_auc(self):
         # the item at 1 is above all 7 irrelevant ones, that at 3 above 6, that at 5 above 5
-        assert held_out.auc_of_sets(self.RANKS, 10) == pytest.approx((7 + 6 + 5) / 21)
+        assert of_sets("auc", self.RANKS, 10) == pytest.approx((7 + 6 + 5) / 21)
 
     @pytest.mark.parametrize(("k", "value"), [(1, 1), (2, 1 / 2), (3, 2 / 3), (5, 3 / 5), (10, 3 / 10)])
     def test_precision(self, k, value):
-        assert held_out.precision_of_sets(self.RANKS, k) == pytest.approx(value)
+        assert of_sets(f"precision@{k}", self.RANKS) == pytest.approx(value)
 
     @pytest.mark.parametrize(("k", "value"), [(1, 1 / 3), (2, 1 / 3), (3, 2 / 3), (5, 1)])
     def test_recall(self, k, value):
-        assert held_out.recall_of_sets(self.RANKS, k) == pytest.approx(value)
+        assert of_sets(f"recall@{k}", self.RANKS) == pytest.approx(value)
 
     @pytest.mark.parametrize(
         ("k", "value"),
         [(None, (1 + 2 / 3 + 3 / 5) / 3), (5, (1 + 2 / 3 + 3 / 5) / 3), (3, (1 + 2 / 3) / 3), (2, 1 / 2), (1, 1)],
     )
     def test_average_precision(self, k, value):
-        assert held_out.average_precision_of_sets(self.RANKS, k) == pytest.approx(value)
+        assert of_sets(at("ap", k), self.RANKS) == pytest.approx(value)
 
     @pytest.mark.parametrize(
         ("k", "gain", "ideal"),
@@ -83,22 +91,22 @@ class TestSetsByHand:
         ],
     )
     def test_ndcg(self, k, gain, ideal):
-        assert held_out.ndcg_of_sets(self.RANKS, k) == pytest.approx(gain / ideal, rel=1e-8)
+        assert of_sets(at("ndcg", k), self.RANKS) == pytest.approx(gain / ideal, rel=1e-8)
 
     def test_reciprocal_rank_is_that_of_the_best(self):
-        assert held_out.reciprocal_rank_of_sets([[4, 9, 2]]).tolist() == [0.5]
-        assert held_out.reciprocal_rank_of_sets([[4, 9, 2]], 1).tolist() == [0]
+        assert of_sets("mrr", [[4, 9, 2]]).tolist() == [0.5]
+        assert of_sets("mrr@1", [[4, 9, 2]]).tolist() == [0]
 
     def test_hit_rate_needs_one_relevant_item(self):
-        assert held_out.hit_rate_of_sets([[4, 9, 2], [4, 9, 3]], 2).tolist() == [1, 0]
+        assert of_sets("hit-rate@2", [[4, 9, 2], [4, 9, 3]]).tolist() == [1, 0]
 
     def test_perfect_ranking_is_worth_1(self):
         for label in ("auc", "ap", "ap@2", "ndcg", "ndcg@2", "mrr", "recall@3", "precision@3", "hit-rate@1"):
-            assert metric(label).of_sets([[2, 3, 1]], 10) == pytest.approx(1), label
+            assert of_sets(label, [[2, 3, 1]], 10) == pytest.approx(1), label
 
     def test_no_relevant_item_within_the_cutoff_is_worth_0(self):
         for label in ("ap@2", "ndcg@2", "mrr@2", "recall@2", "precision@2", "hit-rate@2"):
-            assert metric(label).of_sets([[3, 4]], 10) == 0, label
+            assert of_sets(label, [[3, 4]], 10) == 0, label
 
 
 class TestSetsOfSeveralInstances:
@@ -106,14 +114,14 @@ class TestSetsOfSeveralInstances:
         together = [[2, 7, 0], [1, 3, 5], [0, 4, 0]]
         alone = [[[2, 7]], [[1, 3, 5]], [[4]]]
         for label in LABELS:
-            of_sets = metric(label).of_sets
-            assert of_sets(together, 12).tolist() == pytest.approx([of_sets(one, 12)[0] for one in alone]), label
+            found = of_sets(label, together, 12).tolist()
+            assert found == pytest.approx([of_sets(label, one, 12)[0] for one in alone]), label
 
     def test_each_instance_may_have_its_own_candidates(self):
-        assert held_out.auc_of_sets([[1, 4], [1, 4]], [4, 6]).tolist() == pytest.approx([2 / 4, (4 + 2) / 8])
+        assert of_sets("auc", [[1, 4], [1, 4]], [4, 6]).tolist() == pytest.approx([2 / 4, (4 + 2) / 8])
 
     def test_auc_is_nan_where_every_candidate_is_relevant(self):
-        assert np.isnan(held_out.auc_of_sets([[1, 2]], 2)).all()
+        assert np.isnan(of_sets("auc", [[1, 2]], 2)).all()
         assert np.isnan(held_out.auc([1], 1)).all()
 
     @pytest.mark.parametrize(
@@ -121,7 +129,7 @@ class TestSetsOfSeveralInstances:
     )
     def test_refuses(self, ranks, message):
         with pytest.raises(ValueError, match=message):
-            held_out.recall_of_sets(ranks, 3)
+            of_sets("recall@3", ranks)
 
 
 class TestSetsAgainstThePapersSums:
@@ -130,18 +138,14 @@ class TestSetsAgainstThePapersSums:
         relevant, n = ranks_and_n
         row = [sorted(relevant, reverse=True)]
         close = {"rel": 1e-12, "abs": 1e-15}
-        assert held_out.auc_of_sets(row, n)[0] == pytest.approx(naive_auc(relevant, n), **close)
-        assert held_out.precision_of_sets(row, k)[0] == pytest.approx(naive_precision(relevant, k), **close)
-        assert held_out.recall_of_sets(row, k)[0] == pytest.approx(naive_recall(relevant, k), **close)
-        assert held_out.average_precision_of_sets(row, k)[0] == pytest.approx(
-            naive_average_precision(relevant, k), **close
-        )
-        assert held_out.ndcg_of_sets(row, k)[0] == pytest.approx(naive_ndcg(relevant, k), **close)
+        assert of_sets("auc", row, n)[0] == pytest.approx(naive_auc(relevant, n), **close)
+        assert of_sets(f"precision@{k}", row)[0] == pytest.approx(naive_precision(relevant, k), **close)
+        assert of_sets(f"recall@{k}", row)[0] == pytest.approx(naive_recall(relevant, k), **close)
+        assert of_sets(f"ap@{k}", row)[0] == pytest.approx(naive_average_precision(relevant, k), **close)
+        assert of_sets(f"ndcg@{k}", row)[0] == pytest.approx(naive_ndcg(relevant, k), **close)
         # without a cut-off: k = n
-        assert held_out.average_precision_of_sets(row)[0] == pytest.approx(
-            naive_average_precision(relevant, n), **close
-        )
-        assert held_out.ndcg_of_sets(row)[0] == pytest.approx(naive_ndcg(relevant, n), **close)
+        assert of_sets("ap", row)[0] == pytest.approx(naive_average_precision(relevant, n), **close)
+        assert of_sets("ndcg", row)[0] == pytest.approx(naive_ndcg(relevant, n), **close)
 
 
 class TestOneRelevantItem:
@@ -170,8 +174,7 @@ class TestOneRelevantItem:
     @pytest.mark.parametrize("label", LABELS)
     def test_equals_a_set_of_one(self, label):
         ranks = np.arange(1, 13)
-        of_sets = metric(label).of_sets(ranks[:, np.newaxis], 12)
-        assert metric(label).of_rank(ranks, 12) == pytest.approx(of_sets, rel=1e-14)
+        assert metric(label).of_rank(ranks, 12) == pytest.approx(of_sets(label, ranks[:, np.newaxis], 12), rel=1e-14)
 
     @given(st.sampled_from(LABELS), st.integers(2, 400))
     def test_lies_in_0_to_1_and_never_rises_with_the_rank(self, label, candidates):

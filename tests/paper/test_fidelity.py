@@ -23,10 +23,10 @@ def study_tables(readings=("default",)):
     """Ours are the printed numbers; exact ones have no ties."""
     table_3, table_4 = reference.table_3().drop(columns="unit").fillna({"sd": 0.0}), reference.table_4()
     # X is best on AUC, where the pairs are the other way round
-    swapped = table_4["metric"] == "auc"
+    swapped, pair = table_4["metric"] == "auc", table_4.pop("pair")
     table_4 = table_4.assign(
-        worse=table_4["one"].where(~swapped, table_4["other"]), better=table_4["other"].where(~swapped, table_4["one"])
-    ).drop(columns=["one", "other"])
+        worse=pair.str[0].where(~swapped, pair.str[-1]), better=pair.str[-1].where(~swapped, pair.str[0])
+    )
     return tuple(
         pd.concat([table.assign(reading=name) for name in readings], ignore_index=True) for table in (table_3, table_4)
     )

@@ -1,8 +1,8 @@
 """Ranking metrics: from the ranks of the relevant items to a value in [0, 1] (section 3 of the paper).
 
-Ranks start at 1. The functions on *sets* of ranks (eqs 2-6) take any number of relevant items an instance; the
-functions of *one* rank (eqs 7-13) are what those become when an instance has one relevant item, and are what the rest
-of the library uses. `metric` finds both by a label such as ``recall@10``, ``ndcg``, ``auc``.
+Ranks start at 1. The functions of one rank (eqs 7-13) are the metrics of an instance with one relevant item. `metric`
+finds a metric by a label such as ``recall@10``, ``ndcg``, ``auc``; its `Metric.of_sets` takes any number of relevant
+items (eqs 2-6).
 
 Papers differ in names: with one relevant item reciprocal rank (mrr) is average precision, and hit rate is recall
 (section 3.1). Both names are registered.
@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,85 +20,6 @@ from numpy.typing import ArrayLike
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import refuse_masked
 from sampled_metrics.errors import ConfigError
-
-# --- any number of relevant items (eqs 2-6) ---------------------------------------------------------------------------
-
-
-def _rank_sets(ranks: ArrayLike) -> Ints:
-    """Return ranks as (instances, relevant), each row sorted, absent entries (0) last and as a rank beyond any."""
-    refuse_masked(ranks, "ranks")
-    sets = np.atleast_2d(np.asarray(ranks, dtype=np.int64))
-    if (sets < 0).any():
-        raise ValueError("ranks start at 1 (0 fills up the rows of instances with fewer relevant items)")
-    sets = np.sort(np.where(sets == 0, np.iinfo(np.int64).max - 1, sets), axis=1)
-    if sets.shape[1] == 0 or (sets[:, 0] == np.iinfo(np.int64).max - 1).any():
-        raise ValueError("every instance needs at least one relevant item")
-    return sets
-
-
-def _relevant(sets: Ints) -> Ints:
-    return (sets < np.iinfo(np.int64).max - 1).sum(axis=1)
-
-
-def auc_of_sets(ranks: ArrayLike, candidates: ArrayLike) -> Floats:
-    """Area under the ROC curve, eq. 2: how likely a relevant item is ranked above an irrelevant one.
-
-    Args:
-        ranks: (instances, relevant) ranks of the relevant items; rows with fewer are filled up with 0.
-        candidates: (instances,) or one number: n, the items that were ranked, the relevant ones included.
-
-    Returns:
-        (instances,) values; NaN where every candidate is relevant.
-    """
-    sets = _rank_sets(ranks)
-    relevant = _relevant(sets)
-    n = np.asarray(candidates, dtype=np.float64)
-    mean_rank = np.where(sets < np.iinfo(np.int64).max - 1, sets, 0).sum(axis=1) / relevant
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(n > relevant, (n - (relevant - 1) / 2 - mean_rank) / (n - relevant), np.nan)
-
-
-def precision_of_sets(ranks: ArrayLike, k: int) -> Floats:
-    """Precision@k, eq. 3: the fraction of the first k items that are relevant; ranks as in `auc_of_sets`."""
-    return (_rank_sets(ranks) <= k).sum(axis=1) / k
-
-
-def recall_of_sets(ranks: ArrayLike, k: int) -> Floats:
-    """Recall@k, eq. 4: the fraction of the relevant items that are among the first k; ranks as in `auc_of_sets`."""
-    sets = _rank_sets(ranks)
-    return (sets <= k).sum(axis=1) / _relevant(sets)
-
-
-def hit_rate_of_sets(ranks: ArrayLike, k: int) -> Floats:
-    """Hit rate@k: 1 if any relevant item is among the first k, else 0; ranks as in `auc_of_sets`."""
-    return (_rank_sets(ranks)[:, 0] <= k).astype(np.float64)
-
-
-def average_precision_of_sets(ranks: ArrayLike, k: int | None = None) -> Floats:
-    """Average precision (at k), eq. 5: mean of the precision at the rank of each relevant item.
-
-    The paper divides by min(|R|, k), so that k relevant items in the first k places give 1. Ranks as in `auc_of_sets`.
-    """
-    sets = _rank_sets(ranks)
-    cutoff = np.iinfo(np.int64).max - 2 if k is None else k
-    precision = np.arange(1, sets.shape[1] + 1) / sets
-    return np.where(sets <= cutoff, precision, 0.0).sum(axis=1) / np.minimum(_relevant(sets), cutoff)
-
-
-def ndcg_of_sets(ranks: ArrayLike, k: int | None = None) -> Floats:
-    """Normalised discounted cumulative gain (at k), eq. 6, discount 1/log2(rank + 1); ranks as in `auc_of_sets`."""
-    sets = _rank_sets(ranks)
-    cutoff = np.iinfo(np.int64).max - 2 if k is None else k
-    gain = np.where(sets <= cutoff, 1.0 / np.log2(sets + 1.0), 0.0).sum(axis=1)
-    ideal = np.cumsum(1.0 / np.log2(np.arange(2, sets.shape[1] + 2)))
-    return gain / ideal[np.minimum(_relevant(sets), cutoff) - 1]
-
-
-def reciprocal_rank_of_sets(ranks: ArrayLike, k: int | None = None) -> Floats:
-    """Reciprocal rank (at k): 1 / rank of the best relevant item, 0 beyond k; ranks as in `auc_of_sets`."""
-    best = _rank_sets(ranks)[:, 0]
-    return np.where(best <= (best if k is None else k), 1.0 / best, 0.0)
-
 
 # --- one relevant item (eqs 7-13) -------------------------------------------------------------------------------------
 
@@ -135,43 +57,7 @@ def ndcg(rank: ArrayLike, k: int | None = None) -> Floats:
     return gain if k is None else np.where(r <= k, gain, 0.0)
 
 
-# --- the share of one of several relevant items -----------------------------------------------------------------------
-#
-# Every metric above is a sum over an instance's relevant items. Let the i-th best of R have b irrelevant items above
-# it, out of N: its rank is b + i, and what it adds depends on b, i, R and N alone.
-
-
-def _auc_share(better: Ints, pool: Ints, position: int, relevant: int) -> Floats:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(pool > 0, (1.0 - better / pool) / relevant, np.nan)
-
-
-def _precision_share(rank: Ints, position: int, relevant: int, k: int) -> Floats:
-    return precision(rank, k)
-
-
-def _recall_share(rank: Ints, position: int, relevant: int, k: int) -> Floats:
-    return recall(rank, k) / relevant
-
-
-def _hit_rate_share(rank: Ints, position: int, relevant: int, k: int) -> Floats:
-    return recall(rank, k) if position == 1 else np.zeros(np.shape(rank))
-
-
-def _average_precision_share(rank: Ints, position: int, relevant: int, k: int | None) -> Floats:
-    return position * average_precision(rank, k) / min(relevant, k or relevant)
-
-
-def _reciprocal_rank_share(rank: Ints, position: int, relevant: int, k: int | None) -> Floats:
-    return average_precision(rank, k) if position == 1 else np.zeros(np.shape(rank))
-
-
-def _ndcg_share(rank: Ints, position: int, relevant: int, k: int | None) -> Floats:
-    ideal = (1.0 / np.log2(np.arange(2, min(relevant, k or relevant) + 2))).sum()
-    return ndcg(rank, k) / ideal
-
-
-# --- by label ---------------------------------------------------------------------------------------------------------
+# --- metrics ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -197,15 +83,41 @@ class RankMetric:
 class Metric(RankMetric):
     """A metric with its cut-off, found by its label.
 
+    It is a sum over the relevant items of an instance. The i-th best of R has rank b + i, with b of the N irrelevant
+    items above it.
+
     Attributes:
-        of_sets: (ranks of shape (instances, relevant), candidates) → (instances,) values (eqs 2-6).
         cutoff: k, or None.
-        share: (better, pool, position, relevant) → what the relevant item in that position adds to the metric.
+        share: (b, N, i, R) → the term of the i-th best relevant item, elementwise.
     """
 
-    of_sets: Callable[[ArrayLike, ArrayLike], Floats]
     cutoff: int | None
-    share: Callable[[Ints, Ints, int, int], Floats]
+    share: Callable[[Any, Any, Any, Any], Floats]
+
+    def of_sets(self, ranks: ArrayLike, candidates: ArrayLike) -> Floats:
+        """Return the metric of any number of relevant items, eqs 2-6; hit rate and reciprocal rank are of the best.
+
+        Args:
+            ranks: (instances, relevant) ranks of the relevant items; rows with fewer are filled up with 0.
+            candidates: (instances,) or one number: n, the items that were ranked, the relevant ones included.
+
+        Returns:
+            (instances,) values; AUC is NaN where every candidate is relevant.
+
+        Raises:
+            ValueError: a rank is negative, or an instance has no relevant item.
+        """
+        refuse_masked(ranks, "ranks")
+        sets = np.atleast_2d(np.asarray(ranks, dtype=np.int64))
+        if (sets < 0).any():
+            raise ValueError("ranks start at 1 (0 fills up the rows of instances with fewer relevant items)")
+        if not (sets > 0).any(axis=1).all():
+            raise ValueError("every instance needs at least one relevant item")
+        rank = np.sort(np.where(sets == 0, np.inf, sets), axis=1)
+        relevant, position = (sets > 0).sum(axis=1, keepdims=True), np.arange(1, sets.shape[1] + 1)
+        pool = np.broadcast_to(candidates, len(sets))[:, np.newaxis] - relevant
+        terms = self.share(rank - position, pool, position, relevant)
+        return np.where(position <= relevant, terms, 0.0).sum(axis=1)
 
     def over_ties(self, above: ArrayLike, tied: ArrayLike, candidates: ArrayLike) -> Floats:
         """Expected value when ties are broken at random: the mean over the ranks above + 1 … above + tied + 1.
@@ -227,11 +139,11 @@ class Metric(RankMetric):
         """Expected square when ties are broken at random, of a metric that is not linear; as of `over_ties`."""
         return _mean_over_ranks(lambda rank: self.of_rank(rank, 0) ** 2, self.cutoff, above, tied)
 
+    @cache  # noqa: B019 (metrics are kept for ever)
     def at_position(self, position: int, relevant: int) -> RankMetric:
-        """Return what the i-th best of R relevant items adds, as a metric of its rank among the irrelevant ones.
+        """Return the term of the i-th best of R relevant items, as a metric of its rank among the irrelevant ones.
 
-        With b irrelevant items above it out of N, that rank is b + 1 among N + 1 candidates, and its rank among all
-        items is b + i. The metric of eqs 2-6 is the sum over i = 1 … R.
+        With b irrelevant items above it out of N, that rank is b + 1 among N + 1 candidates.
 
         Args:
             position: i, from 1.
@@ -240,7 +152,15 @@ class Metric(RankMetric):
         Raises:
             ValueError: position is not from 1 to relevant.
         """
-        return _at_position(self, position, relevant)
+        if not 1 <= position <= relevant:
+            raise ValueError(f"position must be from 1 to {relevant}, the relevant items, not {position}")
+        if relevant == 1:
+            return self
+
+        def of_rank(rank: ArrayLike, candidates: ArrayLike) -> Floats:
+            return self.share(np.asarray(rank) - 1, np.asarray(candidates) - 1, position, relevant)
+
+        return RankMetric(f"{self.label} of {position}/{relevant}", of_rank, self.linear_in_rank)
 
 
 SUMMED = 2**20
@@ -284,68 +204,51 @@ def _integral(of_rank: Callable[[ArrayLike], Floats], start: Floats, length: Int
     return length * (total / weights)
 
 
-@cache
-def _at_position(metric: Metric, position: int, relevant: int) -> RankMetric:
-    if not 1 <= position <= relevant:
-        raise ValueError(f"position must be from 1 to {relevant}, the relevant items, not {position}")
-    if relevant == 1:
-        return metric
-
-    def of_rank(rank: ArrayLike, candidates: ArrayLike) -> Floats:
-        better, pool = np.asarray(rank) - 1, np.asarray(candidates) - 1
-        return metric.share(better, pool, position, relevant)
-
-    return RankMetric(f"{metric.label} of {position}/{relevant}", of_rank, metric.linear_in_rank)
+# --- by label ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Family:
     name: str  # as it is displayed
     build: Callable[[str, int | None], Metric]
-    cutoff: str  # "needed", "possible" or "none"
-
-    def allows(self, at: str, k: str) -> bool:
-        if not at:
-            return self.cutoff != "needed"
-        return self.cutoff != "none" and re.fullmatch("[1-9][0-9]{0,8}", k) is not None
-
-    def shapes(self, label: str) -> str:
-        return {"needed": f"{label}@k", "possible": f"{label} or {label}@k", "none": label}[self.cutoff]
+    suffixes: tuple[str, ...]  # of labels: "", "@k"
 
 
 FAMILIES: dict[str, _Family] = {}
 
 
 def _register(
-    family: str,
-    name: str,
-    cutoff: str,
-    of_rank: Callable[..., Floats],
-    of_sets: Callable[..., Floats],
-    share: Callable[..., Floats],
+    family: str, name: str, suffixes: tuple[str, ...], of_rank: Callable[..., Floats], share: Callable[..., Floats]
 ) -> None:
-    """Add a family of metrics with a cut-off: functions of (rank, k), (sets, k) and (rank, position, relevant, k)."""
+    """Add a family of metrics: functions of (rank, k), and of (rank, i, R, k) as of `Metric.share`."""
 
     def build(label: str, k: int | None) -> Metric:
-        return Metric(
-            label,
-            lambda r, _: of_rank(r, k),
-            False,
-            lambda sets, _: of_sets(sets, k),
-            k,
-            lambda better, _, position, relevant: share(better + position, position, relevant, k),
-        )
+        return Metric(label, lambda rank, _: of_rank(rank, k), False, k, lambda b, _, i, r: share(b + i, i, r, k))
 
-    FAMILIES[family] = _Family(name, build, cutoff)
+    FAMILIES[family] = _Family(name, build, suffixes)
 
 
-_register("recall", "Recall", "needed", recall, recall_of_sets, _recall_share)
-_register("hit-rate", "Hit rate", "needed", recall, hit_rate_of_sets, _hit_rate_share)
-_register("precision", "Precision", "needed", precision, precision_of_sets, _precision_share)
-_register("ap", "AP", "possible", average_precision, average_precision_of_sets, _average_precision_share)
-_register("mrr", "MRR", "possible", average_precision, reciprocal_rank_of_sets, _reciprocal_rank_share)
-_register("ndcg", "NDCG", "possible", ndcg, ndcg_of_sets, _ndcg_share)
-FAMILIES["auc"] = _Family("AUC", lambda label, k: Metric(label, auc, True, auc_of_sets, k, _auc_share), "none")
+def _auc_share(better: Any, pool: Any, i: Any, relevant: Any) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(pool > 0, (1.0 - better / pool) / relevant, np.nan)
+
+
+def _ap_share(rank: Any, i: Any, relevant: Any, k: int | None) -> Floats:
+    return i * average_precision(rank, k) / np.minimum(relevant, k or relevant)
+
+
+def _ndcg_share(rank: Any, i: Any, relevant: Any, k: int | None) -> Floats:
+    ideal = np.cumsum(1.0 / np.log2(np.arange(2, np.max(relevant) + 2)))
+    return ndcg(rank, k) / ideal[np.minimum(relevant, k or relevant) - 1]
+
+
+_register("recall", "Recall", ("@k",), recall, lambda rank, i, relevant, k: recall(rank, k) / relevant)
+_register("hit-rate", "Hit rate", ("@k",), recall, lambda rank, i, relevant, k: recall(rank, k) * (i == 1))
+_register("precision", "Precision", ("@k",), precision, lambda rank, i, relevant, k: precision(rank, k))
+_register("ap", "AP", ("", "@k"), average_precision, _ap_share)
+_register("mrr", "MRR", ("", "@k"), average_precision, lambda rank, i, _, k: average_precision(rank, k) * (i == 1))
+_register("ndcg", "NDCG", ("", "@k"), ndcg, _ndcg_share)
+FAMILIES["auc"] = _Family("AUC", lambda label, k: Metric(label, auc, True, k, _auc_share), ("",))
 
 
 @cache
@@ -364,11 +267,11 @@ def metric(label: str) -> Metric:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, eqs 2 to 13.
     """
     name, at, k = label.partition("@")
-    family = FAMILIES.get(name)
-    if family is None or not family.allows(at, k):
-        known = ", ".join(each.shapes(known_name) for known_name, each in FAMILIES.items())
+    number = re.fullmatch("[1-9][0-9]{0,8}", k)
+    if name not in FAMILIES or bool(at) != bool(number) or ("@k" if at else "") not in FAMILIES[name].suffixes:
+        known = ", ".join(" or ".join(each + end for end in FAMILIES[each].suffixes) for each in FAMILIES)
         raise ConfigError(f"unknown metric {label!r}; it may be {known}, with k a whole number from 1 to 999999999")
-    return family.build(label, int(k) if at else None)
+    return FAMILIES[name].build(label, int(k) if at else None)
 
 
 def metric_name(label: str) -> str:

@@ -19,6 +19,7 @@ LIMIT = 3.0
 """Standard errors that a difference may have."""
 KEYS = ["table", "reading", "cell"]
 COLUMNS = [*KEYS, "printed", "ours", "standard_error", "z", "ok"]
+SUFFIXES = ("_printed", "_ours")
 
 
 def compare_toy(table_1: pd.DataFrame, table_2: pd.DataFrame, repetitions: int) -> pd.DataFrame:
@@ -32,24 +33,13 @@ def compare_toy(table_1: pd.DataFrame, table_2: pd.DataFrame, repetitions: int) 
     Returns:
         A row for each printed number, with `COLUMNS`.
     """
-    exact = reference.table_1().merge(table_1, how="left", on=["recommender", "metric"], suffixes=("_printed", "_ours"))
-    exact_rows = pd.DataFrame(
-        {
-            "table": 1,
-            "reading": "default",
-            "cell": exact["recommender"] + " " + exact["metric"],
-            "printed": exact["value_printed"],
-            "ours": exact["value_ours"],
-            "variance": 0.0,
-            "unit": exact["unit"],
-        }
+    on = ["recommender", "metric"]
+    exact, sampled = (
+        _with_cells(printed.merge(ours, how="left", on=on, suffixes=SUFFIXES), number, on).assign(reading="default")
+        for number, printed, ours in ((1, reference.table_1(), table_1), (2, reference.table_2(), table_2))
     )
-    sampled = reference.table_2().merge(
-        table_2, how="left", on=["recommender", "metric"], suffixes=("_printed", "_ours")
-    )
-    sampled["cell"] = sampled["recommender"] + " " + sampled["metric"]
-    rows = _mean_and_sd_rows(sampled.assign(table=2, reading="default"), reference.TOY_REPETITIONS, repetitions)
-    return _judged(pd.concat([exact_rows, rows], ignore_index=True))
+    rows = [_rows(exact, "value", 0.0), *_mean_and_sd_rows(sampled, reference.TOY_REPETITIONS, repetitions)]
+    return _judged(pd.concat(rows, ignore_index=True))
 
 
 def compare_study(
@@ -66,35 +56,19 @@ def compare_study(
     Returns:
         A row for each printed number and reading, with `COLUMNS`.
     """
-    on = ["recommender", "metric", "estimator"]
-    printed = reference.table_3().merge(pd.DataFrame({"reading": table_3["reading"].unique()}), how="cross")
-    cells = printed.merge(table_3, on=["reading", *on], how="left", suffixes=("_printed", "_ours")).assign(table=3)
-    cells["cell"] = _table_3_cell(cells)
-    exact = cells[cells["estimator"] == "exact"]
-    exact_rows = exact[["table", "reading", "cell", "unit"]].assign(
-        printed=exact["mean_printed"],
-        ours=exact["mean_ours"],
-        variance=exact["sd_ours"] ** 2,  # the paper's is one random breaking of ties; ours is the expectation
-    )
-    sampled = cells[cells["estimator"] != "exact"]
-    rows = [exact_rows, _mean_and_sd_rows(sampled, reference.REPETITIONS, repetitions)]
-    orders = _table_4_cells(table_4).merge(
-        reference.table_4().assign(pair=lambda table: table["one"] + " vs " + table["other"]),
-        on=["pair", "metric", "estimator"],
-        suffixes=("_ours", "_printed"),
-    )
-    pooled = (orders["correct_ours"] * repetitions + orders["correct_printed"] * reference.REPETITIONS) / (
-        repetitions + reference.REPETITIONS
-    )
-    rows.append(
-        orders[["reading", "cell"]].assign(
-            table=4,
-            printed=orders["correct_printed"],
-            ours=orders["correct_ours"],
-            variance=pooled * (1 - pooled) * (1 / repetitions + 1 / reference.REPETITIONS),
-            unit=0.0,
-        )
-    )
+    printed = reference.table_3().merge(table_3[["reading"]].drop_duplicates(), how="cross")
+    cells = printed.merge(table_3, how="left", on=["reading", *_CELLS_3], suffixes=SUFFIXES)
+    cells = _with_cells(cells, 3, _CELLS_3)
+    exact, sampled = cells[cells["estimator"] == "exact"], cells[cells["estimator"] != "exact"]
+    orders = table_4.assign(pair=pair_names(table_4)).merge(reference.table_4(), on=_CELLS_4, suffixes=SUFFIXES[::-1])
+    orders = _with_cells(orders, 4, _CELLS_4).assign(unit=0.0)
+    runs = repetitions + reference.REPETITIONS
+    pooled = (orders["correct_ours"] * repetitions + orders["correct_printed"] * reference.REPETITIONS) / runs
+    rows = [
+        _rows(exact, "mean", exact["sd_ours"] ** 2),  # the paper breaks ties at random once; ours is the expectation
+        *_mean_and_sd_rows(sampled, reference.REPETITIONS, repetitions),
+        _rows(orders, "correct", pooled * (1 - pooled) * (1 / repetitions + 1 / reference.REPETITIONS)),
+    ]
     return _judged(_with_seed_spread(pd.concat(rows, ignore_index=True), seed_spread))
 
 
@@ -108,41 +82,37 @@ def seed_spread(runs: Sequence[tuple[pd.DataFrame, pd.DataFrame]], recommender: 
     Returns:
         Columns table, reading, cell, seeds, mean, sd.
     """
-    cells = [
-        cell
-        for table_3, table_4 in runs
-        for cell in (
-            table_3.assign(table=3, cell=_table_3_cell(table_3)).rename(columns={"mean": "value"}),
-            _table_4_cells(table_4).assign(table=4).rename(columns={"correct": "value"}),
-        )
-    ]
+    cells = []
+    for table_3, table_4 in runs:
+        table_4 = table_4.assign(pair=pair_names(table_4))
+        cells.append(_with_cells(table_3, 3, _CELLS_3).rename(columns={"mean": "value"}))
+        cells.append(_with_cells(table_4, 4, _CELLS_4).rename(columns={"correct": "value"}))
     values = pd.concat(cells)[[*KEYS, "value"]]
     grouped = values[[recommender in cell.split() for cell in values["cell"]]].groupby(KEYS, sort=False)["value"]
     return grouped.agg(seeds="count", mean="mean", sd="std").reset_index()
 
 
-def _table_3_cell(table: pd.DataFrame) -> pd.Series:
-    return table["recommender"] + " " + table["metric"] + " " + table["estimator"]
+_CELLS_3, _CELLS_4 = ["recommender", "metric", "estimator"], ["pair", "metric", "estimator"]
 
 
-def _table_4_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Add the names of the pairs and cells of Table 4."""
-    pair = pair_names(table)
-    return table.assign(pair=pair, cell=pair + " " + table["metric"] + " " + table["estimator"])
+def _with_cells(table: pd.DataFrame, number: int, keys: list[str]) -> pd.DataFrame:
+    """Add the number of a table, and the names of its cells."""
+    return table.assign(table=number, cell=table[keys[0]].str.cat(table[keys[1:]], sep=" "))
 
 
-def _mean_and_sd_rows(cells: pd.DataFrame, printed_repetitions: int, our_repetitions: int) -> pd.DataFrame:
+def _rows(cells: pd.DataFrame, column: str, variance: "pd.Series[float] | float", suffix: str = "") -> pd.DataFrame:
+    """Return a row for each cell, with a column of the printed table beside ours."""
+    rows = cells[["table", "reading", "unit"]].assign(cell=cells["cell"] + suffix, variance=variance)
+    return rows.assign(printed=cells[f"{column}_printed"], ours=cells[f"{column}_ours"])
+
+
+def _mean_and_sd_rows(cells: pd.DataFrame, printed_repetitions: int, our_repetitions: int) -> list[pd.DataFrame]:
     """Return a row for the mean and one for the standard deviation of each cell."""
-    spread = cells["sd_printed"] ** 2 / printed_repetitions + cells["sd_ours"] ** 2 / our_repetitions
-    halves = cells["sd_printed"] ** 2 / (2 * printed_repetitions - 2) + cells["sd_ours"] ** 2 / (
-        2 * our_repetitions - 2
-    )
-    identity = cells[["table", "reading", "cell", "unit"]]
-    means = identity.assign(printed=cells["mean_printed"], ours=cells["mean_ours"], variance=spread)
-    deviations = identity.assign(
-        cell=cells["cell"] + " ±", printed=cells["sd_printed"], ours=cells["sd_ours"], variance=halves
-    )
-    return pd.concat([means, deviations])
+    printed, ours = cells["sd_printed"] ** 2, cells["sd_ours"] ** 2
+    return [
+        _rows(cells, "mean", printed / printed_repetitions + ours / our_repetitions),
+        _rows(cells, "sd", printed / (2 * printed_repetitions - 2) + ours / (2 * our_repetitions - 2), " ±"),
+    ]
 
 
 def _with_seed_spread(rows: pd.DataFrame, spread: pd.DataFrame) -> pd.DataFrame:
@@ -156,31 +126,22 @@ def _with_seed_spread(rows: pd.DataFrame, spread: pd.DataFrame) -> pd.DataFrame:
 
 def _judged(rows: pd.DataFrame) -> pd.DataFrame:
     """Add standard error, z and ok, rounding of the printed digits included, and bring the columns in order."""
-    rounding = rows["unit"] ** 2 / 12
     difference = rows["ours"] - rows["printed"]
-    rows["standard_error"] = np.sqrt(rows["variance"] + rounding)
+    rows["standard_error"] = np.sqrt(rows["variance"] + rows["unit"] ** 2 / 12)
     with np.errstate(divide="ignore", invalid="ignore"):
         rows["z"] = np.where(difference == 0, 0.0, difference / rows["standard_error"])
     # half a unit, with room for its rounding in binary
     same_digits = difference.abs() <= rows["unit"] / 2 * (1 + 1e-9)
     # a number that varies by less than a hundredth of the last digit is not random: its digits must agree
     random = np.sqrt(rows["variance"]) > rows["unit"] / 100
-    within = random & (rows["z"].abs() <= LIMIT)
-    rows["ok"] = same_digits | within
+    rows["ok"] = same_digits | (random & (rows["z"].abs() <= LIMIT))
     return rows[COLUMNS].sort_values("table", kind="stable", ignore_index=True)
 
 
 def sections(table: pd.DataFrame) -> list[Section]:
     """Lay out compared numbers: counts by table and reading, then the numbers that are not ok, then all numbers."""
-    counts = table.groupby(["table", "reading"], sort=False)["ok"].agg(["sum", "size"]).reset_index()
-    summary = pd.DataFrame(
-        {
-            "Table": counts["table"].astype(str),
-            "Reading": counts["reading"],
-            "Printed numbers": counts["size"].astype(str),
-            "Reproduced": counts["sum"].astype(str),
-        }
-    )
+    counts = table.groupby(["table", "reading"], sort=False)["ok"].agg(["size", "sum"]).reset_index().astype(str)
+    summary = counts.set_axis(["Table", "Reading", "Printed numbers", "Reproduced"], axis=1)
     cells = pd.DataFrame(
         {
             "Table": table["table"].astype(str),
@@ -194,7 +155,5 @@ def sections(table: pd.DataFrame) -> list[Section]:
         }
     )
     off = cells[~table["ok"].to_numpy()]
-    found = [("Printed numbers that are reproduced", summary)]
-    if len(off):
-        found.append(("Printed numbers that are not", off))
-    return [*found, ("Every printed number beside ours", cells)]
+    found = [("Printed numbers that are reproduced", summary), ("Printed numbers that are not", off)]
+    return [*found[: 2 if len(off) else 1], ("Every printed number beside ours", cells)]

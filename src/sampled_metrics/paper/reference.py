@@ -120,43 +120,34 @@ def covers_study(dataset: str, config: Mapping[str, Any]) -> bool:
     )
 
 
-def _cells(text: str, keys: int) -> list[tuple[list[str], str, str]]:
-    """Return (row keys, column, printed text) of every cell of a table."""
-    header, *rows = (line.split() for line in text.strip("\n").splitlines())
-    return [(row[:keys], column, printed) for row in rows for column, printed in zip(header, row[keys:], strict=True)]
+def _table(text: str, keys: list[str], across: str, scale: float = 1.0) -> pd.DataFrame:
+    """Return a row for each cell of a table: its keys, mean and sd (NaN if there is none), divided by the scale."""
+    header, *lines = (line.split() for line in text.strip("\n").splitlines())
+    rows = []
+    for line in lines:
+        for name, printed in zip(header, line[len(keys) :], strict=True):
+            mean, _, sd = printed.partition("±")
+            rows.append((*line[: len(keys)], name, float(mean) / scale, float(sd or "nan") / scale))
+    return pd.DataFrame(rows, columns=[*keys, across, "mean", "sd"])
 
 
 def table_1() -> pd.DataFrame:
-    """Table 1; columns recommender, metric, value."""
-    return pd.DataFrame(
-        [(name, metric, float(printed)) for [name], metric, printed in _cells(_TABLE_1, 1)],
-        columns=["recommender", "metric", "value"],
-    ).assign(unit=0.001)
+    """Table 1; columns recommender, metric, value, unit."""
+    table = _table(_TABLE_1, ["recommender"], "metric").drop(columns="sd")
+    return table.rename(columns={"mean": "value"}).assign(unit=0.001)
 
 
 def table_2() -> pd.DataFrame:
     """Table 2; columns recommender, metric, mean, sd, unit."""
-    return pd.DataFrame(
-        [(name, metric, *map(float, printed.split("±"))) for [name], metric, printed in _cells(_TABLE_2, 1)],
-        columns=["recommender", "metric", "mean", "sd"],
-    ).assign(unit=0.001)
+    return _table(_TABLE_2, ["recommender"], "metric").assign(unit=0.001)
 
 
 def table_3() -> pd.DataFrame:
-    """Table 3; columns recommender, metric, estimator, mean, sd (NaN for exact), unit, as fractions."""
-    rows = []
-    for [metric, name], estimator, printed in _cells(_TABLE_3, 2):
-        mean, _, sd = printed.partition("±")
-        rows.append((name, metric, estimator, float(mean) / 100, float(sd or "nan") / 100))
-    return pd.DataFrame(rows, columns=["recommender", "metric", "estimator", "mean", "sd"]).assign(unit=0.0001)
+    """Table 3; columns metric, recommender, estimator, mean, sd (NaN for exact), unit, as fractions."""
+    return _table(_TABLE_3, ["metric", "recommender"], "estimator", 100).assign(unit=0.0001)
 
 
 def table_4() -> pd.DataFrame:
-    """Table 4; columns one, other, metric, estimator, correct, as fractions."""
-    return pd.DataFrame(
-        [
-            (*pair.split("-"), metric, estimator, float(printed) / 100)
-            for [pair, metric], estimator, printed in _cells(_TABLE_4, 2)
-        ],
-        columns=["one", "other", "metric", "estimator", "correct"],
-    )
+    """Table 4; columns pair (such as `X vs Y`), metric, estimator, correct, as fractions."""
+    table = _table(_TABLE_4, ["pair", "metric"], "estimator", 100).drop(columns="sd")
+    return table.rename(columns={"mean": "correct"}).assign(pair=table["pair"].str.replace("-", " vs "))
