@@ -25,8 +25,7 @@ include: "workflow/rules/fidelity.smk"
 
 
 onstart:
-    remove_parts_of_files()
-    remove_other_results()
+    remove_leftovers()
 
 
 rule all:

@@ -20,60 +20,64 @@ if codecs.lookup(locale.getpreferredencoding(False)).name != "utf-8":
         f"error: Python takes text for {locale.getpreferredencoding(False)} here, not for UTF-8; "
         "say export PYTHONUTF8=1, and run again"
     )
-LIBRARY = ROOT / "src"
+LIBRARY = str(ROOT / "src")
 # Scripts import the library from here, installed or not. One thread, so that sums always have the same order.
-path = shlex.quote(str(LIBRARY))
 shell.prefix(
-    f"export PYTHONPATH={path}:${{{{PYTHONPATH:-}}}} "
+    f"export PYTHONPATH={shlex.quote(LIBRARY)}:${{{{PYTHONPATH:-}}}} "
     "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1; "
 )
-if str(LIBRARY) not in sys.path:
-    sys.path.insert(0, str(LIBRARY))
+if LIBRARY not in sys.path:
+    sys.path.insert(0, LIBRARY)
 
 from sampled_metrics import _files
-from sampled_metrics.paper import reference
-from sampled_metrics.workflow.config import (
-    complete,
-    precomputed_ranks,
-    merge_recommenders,
-)
-from sampled_metrics.workflow.config_files import read_config, require_modest
 from sampled_metrics.data import download, formats
-from sampled_metrics.data.split import Shape
-from sampled_metrics.recommenders import recommender
-from sampled_metrics.workflow.fingerprint import fingerprint
 from sampled_metrics.data.reading import files_beside
-from sampled_metrics.workflow.code_dependencies import library_files
+from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError
+from sampled_metrics.paper import reference
+from sampled_metrics.recommenders import recommender
+from sampled_metrics.workflow.code_dependencies import library_files
+from sampled_metrics.workflow.config import complete, merge_recommenders, precomputed_ranks
+from sampled_metrics.workflow.config_files import read_config, require_modest
+from sampled_metrics.workflow.fingerprint import fingerprint
 
 try:
     written = [ROOT / "config.yaml", *workflow.overwrite_configfiles]
     require_modest(config, "all together")
-    merge_recommenders(
-        config, [*map(read_config, written), workflow.config_settings.config]
-    )
+    merge_recommenders(config, [*map(read_config, written), workflow.config_settings.config])
     complete(config, read_config(ROOT / "workflow/schemas/config.schema.yaml"))
 except ConfigError as error:
     sys.exit(f"error: config: {error}")
 
+DATASETS = "|".join(map(re.escape, config["study"]))
+
 
 wildcard_constraints:
-    dataset="|".join(map(re.escape, config["study"])),
+    dataset=DATASETS,
     recommender="|".join(map(re.escape, config["recommenders"])),
 
 
+RANKS = "results/{dataset}/ranks/{recommender}.csv.gz"
 PRECOMPUTED = precomputed_ranks(config)
+DOWNLOADS = {
+    name: f"data/{name}/{download.file_name(config['datasets'][name]['urls'][0])}"
+    for name in config["study"]
+    if config["datasets"][name]["urls"] and not config["datasets"][name]["path"]
+}
+# What scripts need to know of the sampled evaluation. The estimators may take P(x | r) as binomial.
+ASSUME_REPLACEMENT = config["estimator_model"] == "binomial" or config["sampling"]["replacement"]
+EVALUATION = dict(
+    sampling=config["sampling"],
+    estimators=config["estimators"],
+    metrics=config["metrics"],
+    assume_replacement=ASSUME_REPLACEMENT,
+)
 
 
-def datasets_where(made):
-    """A pattern for the wildcard dataset of a rank table: datasets with precomputed ranks, or those without."""
-    pairs = (
-        "|".join(
-            re.escape(f"{dataset}/ranks/{name}.csv.gz") for dataset, name in PRECOMPUTED
-        )
-        or "(?!)"
-    )
-    return f"(?{'=' if made else '!'}(?:{pairs})$)(?:{'|'.join(map(re.escape, config['study']))})"
+def dataset_of(paths, *, others=False):
+    """A pattern for the wildcard dataset in these paths below a folder, or in all other paths."""
+    listed = "|".join(re.escape(path.split("/", 1)[1]) for path in paths)
+    return f"(?{'!' if others else '='}(?:{listed or '(?!)'})$)(?:{DATASETS})"
 
 
 def code(script):
@@ -81,43 +85,13 @@ def code(script):
     return [os.path.relpath(path) for path in library_files(ROOT / "scripts" / script)]
 
 
-def archive(wildcards):
-    """The dataset's file: the user's copy or the download."""
-    dataset = config["datasets"][wildcards.dataset]
-    return dataset["path"] or download_path(wildcards.dataset)
-
-
-def downloads():
-    """A pattern for the wildcard dataset of a download: datasets without a path of their own."""
-    names = [
-        name
-        for name in config["study"]
-        if config["datasets"][name]["urls"] and not config["datasets"][name]["path"]
-    ]
-    pairs = "|".join(
-        re.escape(download_path(name).removeprefix("data/")) for name in names
-    )
-    return f"(?=(?:{pairs or '(?!)'})$)(?:{'|'.join(map(re.escape, config['study']))})"
-
-
-def fingerprints(*paths):
-    """Fingerprints of the user's files, to notice a file that replaces one; a path that is not given has none."""
-    return [fingerprint(path) for path in paths if path]
-
-
-def download_path(dataset):
-    return (
-        f"data/{dataset}/{download.file_name(config['datasets'][dataset]['urls'][0])}"
-    )
-
-
-def beside_archive(wildcards):
-    """The second file of a split that the user has in two files."""
+def own_files(wildcards):
+    """The dataset's files that are the user's: none, the one at path, or that and the second file of its split."""
     dataset = config["datasets"][wildcards.dataset]
     if not dataset["path"]:
         return []
-    form = formats.get(dataset["format"])
-    return files_beside(Path(dataset["path"]), form, member=dataset["member"])
+    path, form = Path(dataset["path"]), formats.get(dataset["format"])
+    return [dataset["path"], *files_beside(path, form, member=dataset["member"])]
 
 
 def each_recommender(path):
@@ -125,8 +99,8 @@ def each_recommender(path):
     return expand(path, recommender=config["recommenders"], allow_missing=True)
 
 
-# What a job asks a cluster for: several times what results/benchmarks/ shows, and more with each retry. A change of it runs
-# nothing again, and it does not limit a run on one machine.
+# What a job asks a cluster for: several times what results/benchmarks/ shows, and more with each retry. A change of it
+# runs nothing again, and it does not limit a run on one machine.
 
 
 def data_mb(input):
@@ -135,26 +109,18 @@ def data_mb(input):
     return sum(map(os.path.getsize, data)) / 2**20
 
 
-def memory(per_mb=0):
-    """MB of memory: Python and its libraries, and per_mb for each MB of data."""
-    return lambda wildcards, input, attempt: attempt * (
-        1000 + math.ceil(per_mb * data_mb(input))
-    )
-
-
-def minutes(per_mb=0):
-    """Minutes: the start of a job on a slow file system, and per_mb for each MB of data."""
-    return lambda wildcards, input, attempt: attempt * (
-        10 + math.ceil(per_mb * data_mb(input))
+def per_mb(memory=0, minutes=0):
+    """MB of memory and minutes: Python's start with its libraries, and so much for each MB of data."""
+    return dict(
+        mem_mb=lambda wildcards, input, attempt: attempt * (1000 + math.ceil(memory * data_mb(input))),
+        runtime=lambda wildcards, input, attempt: attempt * (10 + math.ceil(minutes * data_mb(input))),
     )
 
 
 def shape(split):
     """The size of a split; of FileNotFoundError, snakemake concludes that the split is yet to be made."""
     try:
-        facts = json.loads(
-            Path(split).with_name("dataset.json").read_text(encoding="utf-8")
-        )
+        facts = json.loads(Path(split).with_name("dataset.json").read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise FileNotFoundError(error.errno, error.strerror, str(split)) from None
     return Shape(facts["users"], facts["items"], facts["training_events"])
@@ -190,10 +156,6 @@ def rank_minutes(wildcards, input, attempt):
     return attempt * (10 + math.ceil(users * items / 1e8))
 
 
-# whether the estimators take P(x | r) as binomial
-ASSUME_REPLACEMENT = (
-    config["estimator_model"] == "binomial" or config["sampling"]["replacement"]
-)
 KINDS = {
     "table": ["csv", "md", "tex", "html"],
     "figure": ["csv", "svg", "png"],
@@ -204,44 +166,62 @@ KINDS = {
 }
 
 
+def result_files(folder, name):
+    """The files of a result by kind."""
+    return {kind: f"results/{folder}/{name}.{kind}" for kind in KINDS[re.sub("-[0-9]$", "", name)]}
+
+
+def result(folder, name, category, of={}, **titles):
+    """The files of a result by kind; those with a title are in the report, in a category."""
+    return result_files(folder, name) | {
+        kind: report(
+            result_files(folder, name)[kind],
+            caption=f"../report/{name}.rst",
+            category=category,
+            labels={"what": title, **of},
+        )
+        for kind, title in titles.items()
+    }
+
+
+def beside_paper(folder, of):
+    """The files that set our results beside the paper's, such as claims_csv."""
+    titles = {"fidelity": "printed numbers", "claims": "claims in words"}
+    return {
+        f"{name}_{kind}": file
+        for name, title in titles.items()
+        for kind, file in result(folder, name, "the paper beside ours", {"of": of}, html=title).items()
+    }
+
+
 def result_names():
     """Names of the results of this config, by folder."""
-    beside_paper = ["fidelity", "claims"]
+    comparisons = ["fidelity", "claims"]
     toy = ["table-1", "table-2", "figure-1", "figure-2", "figure-3", "figure-4"]
-    names = {"toy": toy + (beside_paper if reference.covers_toy(config) else [])}
+    names = {"toy": toy + (comparisons if reference.covers_toy(config) else [])}
     for dataset in config["study"]:
         names[dataset] = ["table-3", "table-4", "figure-5", "figure-6"]
         if config["estimator_study"]["estimators"]:
             names[dataset] += ["estimator-study", "estimator-study-order"]
         if reference.covers_study(dataset, config):
-            names[dataset] += beside_paper
+            names[dataset] += comparisons
     return names
-
-
-def result_files(folder, names):
-    """Files of results, each in all formats of its kind."""
-    kinds = {name: KINDS[re.sub("-[0-9]$", "", name)] for name in names}
-    return [f"results/{folder}/{name}.{kind}" for name in names for kind in kinds[name]]
 
 
 def all_results():
     return [
         path
         for folder, names in result_names().items()
-        for path in result_files(folder, names)
+        for name in names
+        for path in result_files(folder, name).values()
     ]
 
 
-def remove_parts_of_files():
-    """Remove the temporary files of jobs that were killed."""
-    for path in Path("results").rglob(".*"):
-        if _files.is_temporary(path):
-            path.unlink(missing_ok=True)
-
-
-def remove_other_results():
-    """Remove optional results of an earlier run with another config."""
-    optional = {"estimator-study", "estimator-study-order", "fidelity", "claims"}
+def remove_leftovers():
+    """Remove temporary files of jobs that were killed, and optional results of an earlier run with another config."""
+    for path in filter(_files.is_temporary, Path("results").rglob(".*")):
+        path.unlink(missing_ok=True)
     for folder, names in result_names().items():
-        for path in result_files(folder, optional - set(names)):
-            Path(path).unlink(missing_ok=True)
+        for name in {"estimator-study", "estimator-study-order", "fidelity", "claims"} - set(names):
+            for path in result_files(folder, name).values():
+                Path(path).unlink(missing_ok=True)

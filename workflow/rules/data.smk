@@ -13,13 +13,12 @@ rule download:
     benchmark:
         "results/benchmarks/{dataset}/download-{file}.tsv"
     wildcard_constraints:
-        dataset=downloads(),
+        dataset=dataset_of(DOWNLOADS.values()),
     conda:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=memory(),
-        runtime=minutes(),
+        **per_mb(),
     params:
         urls=lambda wildcards: config["datasets"][wildcards.dataset]["urls"],
         md5=lambda wildcards: config["datasets"][wildcards.dataset]["md5"],
@@ -30,8 +29,8 @@ rule download:
 
 rule split:
     input:
-        archive=archive,
-        beside=beside_archive,
+        archive=lambda wildcards: config["datasets"][wildcards.dataset]["path"] or DOWNLOADS[wildcards.dataset],
+        beside=lambda wildcards: own_files(wildcards)[1:],
         code=code("split.py"),
     output:
         split="results/{dataset}/split.npz",
@@ -44,19 +43,14 @@ rule split:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=memory(per_mb=25),
-        runtime=minutes(per_mb=1),
+        **per_mb(memory=25, minutes=1),
     params:
         dataset=lambda wildcards: {
-            key: value
-            for key, value in config["datasets"][wildcards.dataset].items()
-            if key != "ranks"
+            key: value for key, value in config["datasets"][wildcards.dataset].items() if key != "ranks"
         },
         # notices any other file in place of the user's own, even an older one; snakemake would not run again for a
         # function of the input
-        fingerprints=lambda wildcards: fingerprints(
-            config["datasets"][wildcards.dataset]["path"], *beside_archive(wildcards)
-        ),
+        fingerprints=lambda wildcards: [fingerprint(path) for path in own_files(wildcards)],
         split=config["split"],
         seed=config["seed"],
     script:

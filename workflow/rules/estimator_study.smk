@@ -4,7 +4,7 @@
 
 rule study_estimators:
     input:
-        ranks="results/{dataset}/ranks/{recommender}.csv.gz",
+        ranks=RANKS,
         code=code("study_estimators.py"),
     output:
         study="results/{dataset}/estimator-study/{recommender}.csv",
@@ -16,8 +16,7 @@ rule study_estimators:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=memory(per_mb=5000),
-        runtime=minutes(per_mb=60),
+        **per_mb(memory=5000, minutes=60),
     params:
         seed=config["seed"],
         study=config["estimator_study"],
@@ -30,26 +29,18 @@ rule study_estimators:
 
 rule estimator_study:
     input:
-        ranks=each_recommender("results/{dataset}/ranks/{recommender}.csv.gz"),
+        ranks=each_recommender(RANKS),
         studies=each_recommender("results/{dataset}/estimator-study/{recommender}.csv"),
         code=code("estimator_study.py"),
     output:
-        csv="results/{dataset}/estimator-study.csv",
+        **result(
+            "{dataset}",
+            "estimator-study",
+            "{dataset}",
+            html="Estimator study: estimators",
+            svg="Estimator study: by sample size",
+        ),
         order="results/{dataset}/estimator-study-order.csv",
-        md="results/{dataset}/estimator-study.md",
-        html=report(
-            "results/{dataset}/estimator-study.html",
-            caption="../report/estimator-study.rst",
-            category="{dataset}",
-            labels={"what": "Estimator study: estimators"},
-        ),
-        svg=report(
-            "results/{dataset}/estimator-study.svg",
-            caption="../report/estimator-study.rst",
-            category="{dataset}",
-            labels={"what": "Estimator study: by sample size"},
-        ),
-        png="results/{dataset}/estimator-study.png",
     log:
         "results/logs/{dataset}/estimator-study.log",
     benchmark:
@@ -58,8 +49,7 @@ rule estimator_study:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=memory(per_mb=200),
-        runtime=minutes(per_mb=20),
+        **per_mb(memory=200, minutes=20),
     params:
         recommenders=list(config["recommenders"]),
     script:

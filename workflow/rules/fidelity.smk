@@ -1,5 +1,5 @@
-# Needs: our tables and figures. Makes: the paper's printed numbers and its claims in words beside them, and, when asked for by
-# name, how recommender X varies over random starts.
+# Needs: our tables and figures. Makes: the paper's printed numbers and its claims in words beside them, and, when asked
+# for by name, how recommender X varies over random starts.
 
 
 rule toy_fidelity:
@@ -11,22 +11,7 @@ rule toy_fidelity:
         figure_4="results/toy/figure-4.csv",
         code=code("toy_fidelity.py"),
     output:
-        fidelity_csv="results/toy/fidelity.csv",
-        fidelity_md="results/toy/fidelity.md",
-        fidelity_html=report(
-            "results/toy/fidelity.html",
-            caption="../report/fidelity.rst",
-            category="the paper beside ours",
-            labels={"what": "printed numbers", "of": "running example"},
-        ),
-        claims_csv="results/toy/claims.csv",
-        claims_md="results/toy/claims.md",
-        claims_html=report(
-            "results/toy/claims.html",
-            caption="../report/claims.rst",
-            category="the paper beside ours",
-            labels={"what": "claims in words", "of": "running example"},
-        ),
+        **beside_paper("toy", of="running example"),
     log:
         "results/logs/toy/fidelity.log",
     benchmark:
@@ -35,8 +20,7 @@ rule toy_fidelity:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=memory(),
-        runtime=minutes(),
+        **per_mb(),
     params:
         toy=config["toy"],
     script:
@@ -45,29 +29,14 @@ rule toy_fidelity:
 
 rule fidelity:
     input:
-        ranks=each_recommender("results/{dataset}/ranks/{recommender}.csv.gz"),
+        ranks=each_recommender(RANKS),
         table_3="results/{dataset}/table-3.csv",
         table_4="results/{dataset}/table-4.csv",
         figure_6="results/{dataset}/figure-6.csv",
         seed_spread=os.path.relpath(ROOT / "docs/seed-spread.csv"),
         code=code("fidelity.py"),
     output:
-        fidelity_csv="results/{dataset}/fidelity.csv",
-        fidelity_md="results/{dataset}/fidelity.md",
-        fidelity_html=report(
-            "results/{dataset}/fidelity.html",
-            caption="../report/fidelity.rst",
-            category="the paper beside ours",
-            labels={"what": "printed numbers", "of": "{dataset}"},
-        ),
-        claims_csv="results/{dataset}/claims.csv",
-        claims_md="results/{dataset}/claims.md",
-        claims_html=report(
-            "results/{dataset}/claims.html",
-            caption="../report/claims.rst",
-            category="the paper beside ours",
-            labels={"what": "claims in words", "of": "{dataset}"},
-        ),
+        **beside_paper("{dataset}", of="{dataset}"),
     log:
         "results/logs/{dataset}/fidelity.log",
     benchmark:
@@ -76,8 +45,7 @@ rule fidelity:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=memory(per_mb=200),
-        runtime=minutes(per_mb=20),
+        **per_mb(memory=200, minutes=20),
     params:
         recommenders=list(config["recommenders"]),
         repetitions=config["sampling"]["repetitions"],
@@ -88,7 +56,7 @@ rule fidelity:
 rule seed_spread:
     input:
         split="results/{dataset}/split.npz",
-        ranks=each_recommender("results/{dataset}/ranks/{recommender}.csv.gz"),
+        ranks=each_recommender(RANKS),
         code=code("seed_spread.py"),
     output:
         spread="results/{dataset}/seed-spread.csv",
@@ -100,16 +68,12 @@ rule seed_spread:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=memory(per_mb=20),
-        runtime=minutes(per_mb=60),
+        **per_mb(memory=20, minutes=60),
     params:
+        **EVALUATION,
         recommenders=list(config["recommenders"]),
         entry=config["recommenders"].get(reference.RANDOM_RECOMMENDER),
         seed=config["seed"],
         starts=config["seed_spread"]["starts"],
-        sampling=config["sampling"],
-        estimators=config["estimators"],
-        metrics=config["metrics"],
-        assume_replacement=ASSUME_REPLACEMENT,
     script:
         "../../scripts/seed_spread.py"

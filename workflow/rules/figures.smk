@@ -3,17 +3,10 @@
 
 rule figure_5:
     input:
-        ranks=each_recommender("results/{dataset}/ranks/{recommender}.csv.gz"),
+        ranks=each_recommender(RANKS),
         code=code("figure_5.py"),
     output:
-        csv="results/{dataset}/figure-5.csv",
-        svg=report(
-            "results/{dataset}/figure-5.svg",
-            caption="../report/figure-5.rst",
-            category="{dataset}",
-            labels={"what": "Figure 5: ranks"},
-        ),
-        png="results/{dataset}/figure-5.png",
+        **result("{dataset}", "figure-5", "{dataset}", svg="Figure 5: ranks"),
     log:
         "results/logs/{dataset}/figure-5.log",
     benchmark:
@@ -22,8 +15,7 @@ rule figure_5:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=memory(per_mb=200),
-        runtime=minutes(per_mb=20),
+        **per_mb(memory=200, minutes=20),
     params:
         recommenders=list(config["recommenders"]),
         edges=config["figures"]["figure-5"]["edges"],
@@ -33,17 +25,10 @@ rule figure_5:
 
 rule figure_6:
     input:
-        ranks=each_recommender("results/{dataset}/ranks/{recommender}.csv.gz"),
+        ranks=each_recommender(RANKS),
         code=code("figure_6.py"),
     output:
-        csv="results/{dataset}/figure-6.csv",
-        svg=report(
-            "results/{dataset}/figure-6.svg",
-            caption="../report/figure-6.rst",
-            category="{dataset}",
-            labels={"what": "Figure 6: by sample size"},
-        ),
-        png="results/{dataset}/figure-6.png",
+        **result("{dataset}", "figure-6", "{dataset}", svg="Figure 6: by sample size"),
     log:
         "results/logs/{dataset}/figure-6.log",
     benchmark:
@@ -52,8 +37,7 @@ rule figure_6:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=memory(per_mb=500),
-        runtime=minutes(per_mb=20),
+        **per_mb(memory=500, minutes=20),
     params:
         recommenders=list(config["recommenders"]),
         figure=config["figures"]["figure-6"],

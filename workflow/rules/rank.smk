@@ -1,5 +1,7 @@
-# Needs: a dataset's split and a trained model, or ranks that another tool computed. Makes: the rank table, which is all that
-# later stages need. On a cluster the users may be scattered over jobs; the gathered table is the same to the byte.
+# Needs: a dataset's split and a trained model, or ranks that another tool computed. Makes: the rank table, which is all
+# that later stages need. On a cluster the users may be scattered over jobs; the gathered table is the same to the byte.
+
+IMPORTED = [RANKS.format(dataset=dataset, recommender=name) for dataset, name in PRECOMPUTED]
 
 
 scattergather:
@@ -33,70 +35,60 @@ if config["ranking"]["scatter"] == 1:
 
     use rule rank_part as rank with:
         output:
-            ranks="results/{dataset}/ranks/{recommender}.csv.gz",
+            ranks=RANKS,
         log:
             "results/logs/{dataset}/rank-{recommender}.log",
         benchmark:
             "results/benchmarks/{dataset}/rank-{recommender}.tsv"
         wildcard_constraints:
-            dataset=datasets_where(made=False),
+            dataset=dataset_of(IMPORTED, others=True),
 
 else:
 
     rule rank:
         input:
             split="results/{dataset}/split.npz",
-            parts=gather.users(
-                "results/{{dataset}}/ranks/parts/{{recommender}}-{scatteritem}.npz"
-            ),
+            parts=gather.users("results/{{dataset}}/ranks/parts/{{recommender}}-{scatteritem}.npz"),
             code=code("gather_ranks.py"),
         output:
-            ranks="results/{dataset}/ranks/{recommender}.csv.gz",
+            ranks=RANKS,
         log:
             "results/logs/{dataset}/rank-{recommender}.log",
         benchmark:
             "results/benchmarks/{dataset}/rank-{recommender}.tsv"
         wildcard_constraints:
-            dataset=datasets_where(made=False),
+            dataset=dataset_of(IMPORTED, others=True),
         conda:
             "../../envs/environment.yaml"
         threads: 1
         resources:
-            mem_mb=memory(per_mb=3),
-            runtime=rank_minutes,
+            **per_mb(memory=3, minutes=1),
         script:
             "../../scripts/gather_ranks.py"
 
 
 rule import_ranks:
     input:
-        ranks=lambda wildcards: PRECOMPUTED[
-            wildcards.dataset, wildcards.recommender
-        ].file(wildcards.dataset),
+        ranks=lambda wildcards: PRECOMPUTED[wildcards.dataset, wildcards.recommender].file(wildcards.dataset),
         code=code("import_ranks.py"),
     output:
-        ranks="results/{dataset}/ranks/{recommender}.csv.gz",
+        ranks=RANKS,
     log:
         "results/logs/{dataset}/rank-{recommender}.log",
     benchmark:
         "results/benchmarks/{dataset}/rank-{recommender}.tsv"
     wildcard_constraints:
-        dataset=datasets_where(made=True),
+        dataset=dataset_of(IMPORTED),
     conda:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=memory(per_mb=200),
-        runtime=minutes(per_mb=1),
+        **per_mb(memory=200, minutes=1),
     params:
         # not a function of the input, for which snakemake would not run again
-        fingerprints=lambda wildcards: fingerprints(
-            PRECOMPUTED[wildcards.dataset, wildcards.recommender].file(
-                wildcards.dataset
-            )
-        ),
-        candidates=lambda wildcards: PRECOMPUTED[
-            wildcards.dataset, wildcards.recommender
-        ].candidates,
+        fingerprints=lambda wildcards: [
+            fingerprint(PRECOMPUTED[wildcards.dataset, wildcards.recommender].file(wildcards.dataset))
+        ],
+        candidates=lambda wildcards: PRECOMPUTED[wildcards.dataset, wildcards.recommender].candidates,
     script:
         "../../scripts/import_ranks.py"

@@ -1,10 +1,10 @@
-# Needs: a rank table. Makes: what every estimator says in every repetition of the sampled evaluation, and what it says on
-# average, without a draw, with the condition numbers of the estimators' fits.
+# Needs: a rank table. Makes: what every estimator says in every repetition of the sampled evaluation, and what it says
+# on average, without a draw, with the condition numbers of the estimators' fits.
 
 
 rule sample:
     input:
-        ranks="results/{dataset}/ranks/{recommender}.csv.gz",
+        ranks=RANKS,
         code=code("sample.py"),
     output:
         estimates="results/{dataset}/estimates/{recommender}.csv.gz",
@@ -16,21 +16,17 @@ rule sample:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=memory(per_mb=500),
-        runtime=minutes(per_mb=20),
+        **per_mb(memory=500, minutes=20),
     params:
+        **EVALUATION,
         seed=config["seed"],
-        sampling=config["sampling"],
-        estimators=config["estimators"],
-        metrics=config["metrics"],
-        assume_replacement=ASSUME_REPLACEMENT,
     script:
         "../../scripts/sample.py"
 
 
 rule exact_moments:
     input:
-        ranks="results/{dataset}/ranks/{recommender}.csv.gz",
+        ranks=RANKS,
         code=code("exact_moments.py"),
     output:
         expected="results/{dataset}/expected/{recommender}.csv",
@@ -43,12 +39,8 @@ rule exact_moments:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=memory(per_mb=500),
-        runtime=minutes(per_mb=20),
+        **per_mb(memory=500, minutes=20),
     params:
-        sampling=config["sampling"],
-        estimators=config["estimators"],
-        metrics=config["metrics"],
-        assume_replacement=ASSUME_REPLACEMENT,
+        **EVALUATION,
     script:
         "../../scripts/exact_moments.py"
