@@ -387,7 +387,7 @@ def as_split() -> tuple:
 
 
 RANKS: dict[str, tuple[bytes, str]] = {
-    "ranks: 0": (b"candidates,rank\n9,0\n", "line 2: rank 0 is below 1"),
+    "ranks: 0": (b"candidates,rank\n9,0\n", "line 2: rank must be a whole number, 1 or more"),
     "ranks: of a sample, as the file says itself": (b"candidates,negatives,rank\n9,5,1\n", "has a column negatives"),
     "ranks: packed by gzip, not by name": (gzip.compress(b"candidates,rank\n9,1\n", mtime=0), "is packed by gzip"),
     "ranks: UTF-16": ("candidates,rank\n9,1\n".encode("utf-16"), "is UTF-16 text"),
@@ -406,13 +406,13 @@ RANKS: dict[str, tuple[bytes, str]] = {
     ),
     "ranks: a field too many": (b"candidates,rank\n9,1\n9,1,1\n", "line 3: has 3 fields"),
     "ranks: a field too few": (b"candidates,rank\n9,1\n9\n", "line 3: rank must be"),
-    "ranks: a user twice": (b"user,candidates,rank\na,9,1\na,9,2\n", "line 3: user 'a' is on an earlier line"),
+    "ranks: a user twice": (b"user,candidates,rank\na,9,1\na,9,2\n", "line 3: user 'a' has an earlier row"),
     "ranks: a user without a name": (b"user,candidates,rank\n,9,1\n", "line 2: user is empty"),
-    "ranks: no column of ranks": (b"candidates\n9\n", "line 1: lacks the column above, tied"),
+    "ranks: no column of ranks": (b"candidates\n9\n", "line 1: lacks the column rank"),
     "ranks: a column twice": (b"candidates,rank,rank\n9,1,2\n", "line 1: has the column 'rank' more than once"),
     "ranks: both kinds": (b"candidates,rank,above,tied\n9,1,0,0\n", "line 1: has both rank and above"),
     "ranks: an empty file": (b"", "is empty"),
-    "ranks: a header alone": (b"candidates,rank\n", "only a header"),
+    "ranks: a header alone": (b"candidates,rank\n", "holds no ranks"),
     "ranks: a zero byte": (b"candidates,rank\n9,1\n9,\0\n", "line 3: holds a zero byte"),
     "ranks: bytes that are no UTF-8": (b"candidates,rank\n9,1\n9,\xff\n", "line 3: is not UTF-8"),
     "ranks: a quote that nothing closes": (b'candidates,rank\n9,1\n9,"1\n', "line 3: has a quotation mark"),

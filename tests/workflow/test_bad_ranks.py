@@ -56,8 +56,7 @@ RANKS = {
     "missing column": (
         "user,candidates,above\n1,100,4\n",
         [
-            ", line 1: lacks the column tied (there are 'user', 'candidates', 'above')",
-            "ranks are candidates, above and tied, or candidates and rank",
+            ", line 1: lacks the column tied (the columns are 'user', 'candidates', 'above')",
         ],
     ),
     "missing candidates": ("user,rank\n1,4\n", [", line 1: lacks the column candidates"]),
@@ -69,7 +68,7 @@ RANKS = {
         "user,candidates,rank\n1,100,100\n2,100,101\n",
         [", line 3: rank 101", "candidates, 100"],
     ),
-    "rank 0": ("user,candidates,rank\n1,100,0\n", [", line 2: rank 0 is below 1"]),
+    "rank 0": ("user,candidates,rank\n1,100,0\n", [", line 2: rank must be a whole number, 1 or more, not '0'"]),
     "negative above": (
         f"user,candidates,above,tied\n{GOOD}3,100,-1,0\n",
         [", line 4: above must be a whole number, 0 or more, not '-1'"],
@@ -80,11 +79,11 @@ RANKS = {
     ),
     "negative candidates": (
         f"user,candidates,above,tied\n{GOOD}3,-100,4,0\n",
-        [", line 4: candidates must be a whole number, 0 or more, not '-100'"],
+        [", line 4: candidates must be a whole number, 1 or more, not '-100'"],
     ),
     "duplicate user": (
         f"user,candidates,above,tied\n{GOOD}1,100,7,0\n",
-        [", line 4: user '1' is on an earlier line too"],
+        [", line 4: user 1 has an earlier row too"],
     ),
     "nan": (
         f"user,candidates,above,tied\n{GOOD}3,100,nan,0\n",
@@ -94,7 +93,7 @@ RANKS = {
         f"user,candidates,above,tied\n{GOOD}3,100,,0\n",
         [", line 4: above must be a whole number, 0 or more, not ''"],
     ),
-    "fraction": ("user,candidates,rank\n1,100,4.0\n", [", line 2: rank must be a whole number, 0 or more, not '4.0'"]),
+    "fraction": ("user,candidates,rank\n1,100,4.0\n", [", line 2: rank must be a whole number, 1 or more, not '4.0'"]),
     "text in a column": (
         f"user,candidates,above,tied\n{GOOD}3,100,four,0\n",
         [", line 4: above must be a whole number, 0 or more, not 'four'"],
@@ -103,7 +102,7 @@ RANKS = {
     "header alone": ("user,candidates,above,tied\n", [": holds no ranks"]),
     "text": (
         "Dear all,\nplease find attached the ranks.\n",
-        ["ranks are candidates, above and tied, or candidates and rank"],
+        [", line 1: lacks the column rank"],
     ),
     "text of uneven lines": ("Dear all,\n1,2\nthe ranks,are,these\n", []),
     # not to be taken as 4 candidates, 0 above and 1 tied, after a name of the line
@@ -163,7 +162,7 @@ def test_bad_ranks_of_a_dataset_of_its_own_events() -> None:
         ),
         (
             "user,candidates,rank\n" + "".join(f"{user},5,1\n" for user in "abcdef"),
-            "popular and mine must have the same users to be compared: 12 are in one alone, for ",
+            "popular and mine must have the same users to be compared: 12 are in one of them only, for ",
         ),
         (
             "candidates,rank\n" + "9,1\n" * 6,
@@ -172,7 +171,7 @@ def test_bad_ranks_of_a_dataset_of_its_own_events() -> None:
     ],
     ids=["of fewer users", "of other users", "among other candidates"],
 )
-@pytest.mark.parametrize("script", ["table_3", "table_4", "figure_5", "figure_6", "estimator_study"])
+@pytest.mark.parametrize("script", ["study_table", "figure_5", "figure_6", "estimator_study"])
 def test_ranks_of_others_than_the_rest(script: str, ranks: str, says: str) -> None:
     """Nothing is put beside what it cannot be compared with."""
     Path("popular.csv").write_text(POPULAR_RANKS, encoding="utf-8")
@@ -181,7 +180,16 @@ def test_ranks_of_others_than_the_rest(script: str, ranks: str, says: str) -> No
         script,
         input={"ranks": ["popular.csv", "mine.csv"], "estimates": [], "expected": [], "studies": []},
         output=dict.fromkeys(("csv", "md", "tex", "html", "svg", "png", "order"), "made"),
-        params={"recommenders": ["popular", "mine"]},
+        params={
+            "recommenders": ["popular", "mine"],
+            "table": 3,
+            "layout": {},
+            "edges": [1],
+            "figure": {"metric": "ap", "estimators": [], "negatives": [1]},
+            "replacement": False,
+            "assume_replacement": False,
+        },
+        wildcards={"dataset": "own"},
     )
     assert line.startswith(f"error: {says}")
 
@@ -306,6 +314,6 @@ def test_the_data_that_is_spoilt_here_is_good() -> None:
     assert imported(config, "mine") == []
     Path("popular.csv").write_text(POPULAR_RANKS, encoding="utf-8")
     for name in ("popular.csv", "ranks/mine.csv.gz"):
-        asked = {"params": {"figure": {"edges": [1, 10]}, "recommenders": ["any"]}, "input": {"ranks": [name]}}
+        asked = {"params": {"edges": [1, 10], "recommenders": ["any"]}, "input": {"ranks": [name]}}
         made = {kind: f"figure-5.{kind}" for kind in ("csv", "svg", "png")}
         assert run_script("figure_5", output=made, **asked) == []
