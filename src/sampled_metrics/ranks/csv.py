@@ -112,14 +112,10 @@ def _parse_lines(text: bytes, name: str) -> pd.DataFrame:
     """Return the fields of all lines as text, the header among them."""
     try:
         # the header is read as a line like the others: pandas would take a line with more fields to begin with an index
-        return pd.read_csv(
-            BytesIO(text),
-            header=None,
-            dtype=str,
-            keep_default_na=False,
-            encoding="utf-8-sig",
-            skip_blank_lines=False,
-        ).fillna("")
+        lines = pd.read_csv(
+            BytesIO(text), header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig", skip_blank_lines=False
+        )
+        return lines.fillna("")
     except pd.errors.EmptyDataError:
         return pd.DataFrame()
     except ValueError as error:

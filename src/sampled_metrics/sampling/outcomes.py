@@ -103,11 +103,9 @@ class Outcomes:
         """
         columns = np.broadcast_arrays(ranks.candidates, ranks.negatives, np.asarray(relevant, dtype=np.int64), ranks.x)
         table = np.stack(columns, axis=-1)
-        refuse_rows(
-            table[:, 2] < position,
-            lambda row: f"{table[row, 2]} relevant items, but one in position {position}",
-            lambda row: f"event {row + 1}",
-        )
+        few = table[:, 2] < position
+        message = f"relevant items, but one in position {position}"
+        refuse_rows(few, lambda row: f"{table[row, 2]} {message}", lambda row: f"event {row + 1}")
         distinct, which = np.unique(table, axis=0, return_inverse=True)
         n, m, r, x = distinct.T
         return cls(x, m, n, ranks.replacement, ranks.adaptive, position, r), np.asarray(which).ravel()
