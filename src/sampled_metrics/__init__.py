@@ -8,14 +8,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from sampled_metrics.errors import (
-    ConfigError,
-    DataError,
-    DownloadError,
-    NumericError,
-    SampledMetricsError,
-    WriteError,
-)
+from sampled_metrics.errors import ConfigError, DataError, DownloadError, NumericError, SampledMetricsError, WriteError
 
 if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the workflow needs few of the modules
     from sampled_metrics.estimators import estimator

@@ -15,16 +15,7 @@ TOLERANCE = 1e-9
 
 
 def require_sum_of_one(probabilities: ArrayLike, what: str, tolerance: float = TOLERANCE) -> None:
-    """Refuse distributions that are none.
-
-    Args:
-        probabilities: (…, outcomes), one distribution along the last axis.
-        what: what they are, for the message.
-        tolerance: how far each sum may be from 1.
-
-    Raises:
-        NumericError: one is negative, is not a number, or they do not sum to 1.
-    """
+    """Raise NumericError unless (…, outcomes) probabilities are distributions along the last axis."""
     probabilities = np.asarray(probabilities)
     sums = probabilities.sum(axis=-1)
     wrong = ~(np.abs(sums - 1) <= tolerance)
@@ -35,11 +26,7 @@ def require_sum_of_one(probabilities: ArrayLike, what: str, tolerance: float = T
 
 
 def require_finite(numbers: ArrayLike, what: str) -> None:
-    """Refuse numbers that are infinite or none.
-
-    Raises:
-        NumericError: one is.
-    """
+    """Raise NumericError if a number is infinite or none."""
     numbers = np.asarray(numbers)
     wrong = ~np.isfinite(numbers)
     if wrong.any():
@@ -51,16 +38,7 @@ MEMORY_LIMIT = 4 * 2**30
 
 
 def check_memory_limit(shape: tuple[int, ...], what: str, instead: str) -> None:
-    """Refuse an array of double precision that is too large, before it is made.
-
-    Args:
-        shape: of the array.
-        what: what it is, for the message.
-        instead: what to do about it.
-
-    Raises:
-        DataError: it would take more than 4 GiB.
-    """
+    """Raise DataError if an array of double precision would take more than 4 GiB; `instead` says what to do then."""
     needed = 8 * math.prod(map(int, shape))
     if needed > MEMORY_LIMIT:
         raise DataError(
@@ -85,15 +63,7 @@ def shown(value: Any) -> str:
 
 
 def refuse_masked(values: Any, what: str) -> None:
-    """Refuse arrays, and lists of them, in which something is masked.
-
-    Args:
-        values: anything; only masked arrays have a mask.
-        what: what to call it in messages.
-
-    Raises:
-        DataError: an entry is masked.
-    """
+    """Raise DataError if an entry of an array, or of a list of arrays, is masked."""
     parts = values if isinstance(values, list | tuple) else [values]
     masked = sum(int(np.ma.getmaskarray(part).sum()) for part in parts if np.ma.is_masked(part))
     if masked:
@@ -101,30 +71,14 @@ def refuse_masked(values: Any, what: str) -> None:
 
 
 def check_label(given: Any, what: str) -> str:
-    """Return a label.
-
-    Args:
-        given: one label.
-        what: what it is of, for messages.
-
-    Raises:
-        ConfigError: it is no text.
-    """
+    """Return a label, or raise ConfigError if it is no text."""
     if not isinstance(given, str):
         raise ConfigError(f"{what}: a label is text, not {shown(given)}")
     return given
 
 
 def check_labels(given: str | Sequence[str], what: str) -> list[str]:
-    """Return labels as a list.
-
-    Args:
-        given: one label, or several.
-        what: what they are of, for messages.
-
-    Raises:
-        ConfigError: there are none, one is no text, or one is there twice.
-    """
+    """Return labels as a list, or raise ConfigError if there are none, one is no text, or one is there twice."""
     try:
         labels = [given] if isinstance(given, str) else [check_label(each, what) for each in given]
     except TypeError:
@@ -138,11 +92,7 @@ def check_labels(given: str | Sequence[str], what: str) -> list[str]:
 
 
 def check_names(given: Any) -> tuple[str, str]:
-    """Return the names of two recommenders.
-
-    Raises:
-        DataError: they are not two texts, or the same one.
-    """
+    """Return the names of two recommenders, or raise DataError if they are not two texts, or the same one."""
     if not isinstance(given, list | tuple) or len(given) != 2 or not all(isinstance(each, str) for each in given):
         raise DataError(f"names must be two texts, one for each recommender, not {shown(given)}")
     if given[0] == given[1]:

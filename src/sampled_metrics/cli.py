@@ -199,9 +199,11 @@ def cli(context: click.Context) -> None:
         context.exit(2)
 
 
+cli.command_class = _Formatted
+
+
 @cli.command(
     "evaluate",
-    cls=_Formatted,
     short_help="Exact metrics of ranks, with intervals.",
     epilog="  sampled-metrics evaluate ranks.csv --metrics recall@10,ndcg@10,auc\n\n"
     "  ranks.csv: user,candidates,rank    or    user,candidates,above,tied    or one rank per line and --candidates",
@@ -218,7 +220,6 @@ def _evaluate(ranks: str, form: str | None, **options: Any) -> None:
 
 @cli.command(
     "correct",
-    cls=_Formatted,
     short_help="The true metrics behind sampled ranks.",
     epilog="  sampled-metrics correct mine.csv --candidates 3541 --negatives 100 --metrics recall@10,ndcg@10\n\n"
     "  mine.csv: a column rank, from 1 to 101 here, or one rank per line; user, candidates, negatives if they differ",
@@ -239,7 +240,6 @@ def _correct(ranks: str, form: str | None, **options: Any) -> None:
 
 @cli.command(
     "compare",
-    cls=_Formatted,
     short_help="Whether one recommender is better than another.",
     epilog="  sampled-metrics compare old.csv new.csv --metrics recall@10\n"
     "  sampled-metrics compare old.csv new.csv --negatives 100 --candidates 3541 --estimator bv-0.1",
@@ -264,7 +264,6 @@ def _compare(one: str, other: str, form: str | None, **options: Any) -> None:
 
 @cli.command(
     "expect",
-    cls=_Formatted,
     short_help="What sampled metrics would show of exact ranks.",
     epilog="  sampled-metrics expect x.csv y.csv --negatives 100 --metrics recall@10",
 )
@@ -283,7 +282,6 @@ def _expect(ranks: tuple[str, ...], form: str | None, **options: Any) -> None:
 
 @cli.command(
     "plan",
-    cls=_Formatted,
     short_help="How many negatives, or users, it takes.",
     epilog="  sampled-metrics plan x.csv y.csv --metric recall@10 --probability 0.95",
 )
@@ -305,7 +303,6 @@ def _plan(one: str, other: str, form: str | None, **options: Any) -> None:
 
 @cli.command(
     "completion",
-    cls=_Formatted,
     short_help="Print what makes a shell complete this.",
     epilog='  eval "$(sampled-metrics completion bash)"    # in ~/.bashrc; zsh and fish likewise',
 )

@@ -18,7 +18,7 @@ from tqdm import tqdm
 from sampled_metrics import _files
 from sampled_metrics.data import wheels
 from sampled_metrics.data.archives import is_web_page
-from sampled_metrics.errors import ConfigError, DataError, DownloadError
+from sampled_metrics.errors import ConfigError, DataError, DownloadError, reason
 
 ATTEMPTS = 3
 """How often an address is asked before the next one is tried."""
@@ -229,9 +229,9 @@ def _fetch_http(url: str, part: Path, has_checksum: bool, deadline: float) -> bo
         cause = _first_cause(error)
         if isinstance(cause, ssl.SSLCertVerificationError):
             raise _FetchError(cause.verify_message) from error
-        raise _InterruptedError(_in_short(cause)) from error
+        raise _InterruptedError(reason(cause)) from error
     except (requests.RequestException, ValueError) as error:  # ValueError: a redirect to a malformed address
-        raise _FetchError(_in_short(_first_cause(error))) from error
+        raise _FetchError(reason(_first_cause(error))) from error
 
 
 def _request(url: str, part: Path, has_checksum: bool, deadline: float) -> bool:
@@ -302,8 +302,3 @@ def _first_cause(error: BaseException) -> BaseException:
     while error.__context__ is not None:
         error = error.__context__
     return error
-
-
-def _in_short(error: BaseException) -> str:
-    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return " ".join(text.split()) or type(error).__name__

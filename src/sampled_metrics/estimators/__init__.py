@@ -7,14 +7,10 @@ from typing import NamedTuple
 from sampled_metrics._validation import check_labels
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.bias_variance import BiasVariance
-from sampled_metrics.estimators.estimated_prior import (
-    BiasVarianceTradeoff,
-    EstimatedPriorCorrection,
-    Multinomial,
-)
+from sampled_metrics.estimators.estimated_prior import BiasVarianceTradeoff, EstimatedPriorCorrection, Multinomial
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.estimators.linear import LinearEstimate, LinearEstimator
-from sampled_metrics.estimators.mapping import mapping
+from sampled_metrics.estimators.mapping import Mapping
 from sampled_metrics.estimators.maximum_entropy import MaximumEntropy
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.protocol import Estimate, Estimator
@@ -37,31 +33,20 @@ _NUMBER = r"([0-9.]+(?:e-?[0-9]+)?)"
 
 
 class _Entry(NamedTuple):
-    """A kind of estimators.
+    """A kind of estimators; the patterns of their labels are the keys of the registry."""
 
-    Attributes:
-        usage: what messages call its labels.
-        name: match of the pattern → name as it is displayed.
-        build: (match of the pattern, assumed replacement) → estimator.
-    """
-
-    usage: str
-    name: Callable[[re.Match[str]], str]
-    build: Callable[[re.Match[str], bool | None], Estimator]
+    usage: str  # what messages call its labels
+    name: Callable[[re.Match[str]], str]  # as it is displayed
+    build: Callable[[re.Match[str], bool | None], Estimator]  # with the assumed replacement
 
 
-# pattern of the label → entry
 _REGISTRY: dict[str, _Entry] = {
-    r"uncorrected": _Entry(
-        "uncorrected", lambda label: "Sampled (uncorrected)", lambda label, replacement: Uncorrected()
+    "uncorrected": _Entry("uncorrected", lambda label: "Sampled (uncorrected)", lambda label, _: Uncorrected()),
+    "rank-estimate": _Entry("rank-estimate", lambda label: "Rank Estimate", lambda label, _: RankEstimate()),
+    "rank-estimate-as-printed": _Entry(
+        "rank-estimate-as-printed", lambda label: label[0], lambda label, _: RankEstimate(1)
     ),
-    r"rank-estimate": _Entry("rank-estimate", lambda label: "Rank Estimate", lambda label, replacement: RankEstimate()),
-    r"rank-estimate-as-printed": _Entry(
-        "rank-estimate-as-printed",
-        lambda label: label[0],
-        lambda label, replacement: RankEstimate(1),
-    ),
-    r"cls": _Entry("cls", lambda label: "CLS", lambda label, replacement: ConstrainedLeastSquares(replacement)),
+    "cls": _Entry("cls", lambda label: "CLS", lambda label, replacement: ConstrainedLeastSquares(replacement)),
     rf"bv-{_NUMBER}": _Entry(
         "bv-γ with γ from 0 to 1, such as bv-0.1",
         lambda label: f"BV {label[1]}",
@@ -84,20 +69,18 @@ _REGISTRY: dict[str, _Entry] = {
             BiasVarianceTradeoff(_number("γ", label[1])), _prior(label[2], replacement)
         ),
     ),
-    r"mn-(mle|mes)": _Entry(
+    "mn-(mle|mes)": _Entry(
         "mn-mle, mn-mes",
         lambda label: f"MN, {label[1].upper()} prior",
         lambda label, replacement: EstimatedPriorCorrection(Multinomial(), _prior(label[1], replacement)),
     ),
-    r"mapping-(linear|bound)": _Entry(
-        "mapping-linear, mapping-bound",
-        lambda label: f"Mapping, {label[1]}",
-        lambda label, replacement: mapping(label[1]),
+    "mapping-(linear|bound)": _Entry(
+        "mapping-linear, mapping-bound", lambda label: f"Mapping, {label[1]}", lambda label, _: Mapping(label[1])
     ),
-    rf"mapping-(beta)-{_NUMBER}": _Entry(
+    rf"mapping-beta-{_NUMBER}": _Entry(
         "mapping-beta-a",
-        lambda label: f"Mapping, beta {label[2]}",
-        lambda label, replacement: mapping(label[1], _number("a", label[2])),
+        lambda label: f"Mapping, beta {label[1]}",
+        lambda label, _: Mapping("beta", _number("a", label[1])),
     ),
 }
 
@@ -159,11 +142,7 @@ def estimator_name(label: str) -> str:
 
 
 def estimator_labels(given: str | Sequence[str], what: str = "estimators") -> list[str]:
-    """Return labels of estimators as a list.
-
-    Args:
-        given: one label, or several.
-        what: what to call them in messages.
+    """Return one label, or several, of estimators as a list.
 
     Raises:
         ConfigError: there are none, one is of no estimator, or two are of the same one, as bv-0.1 and bv-0.10.

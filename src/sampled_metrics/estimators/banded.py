@@ -17,15 +17,10 @@ _ROWS = 128  # at least, in a block
 
 @dataclass(frozen=True)
 class Banded:
-    """A matrix of (ranks, outcomes), in blocks of rows with the columns that matter.
-
-    Attributes:
-        shape: (ranks, outcomes).
-        blocks: rows, columns, and the part of the matrix that they have in common.
-    """
+    """A matrix of (ranks, outcomes), in blocks of rows with the columns that matter."""
 
     shape: tuple[int, int]
-    blocks: tuple[tuple[slice, slice, Floats], ...]
+    blocks: tuple[tuple[slice, slice, Floats], ...]  # rows, columns, and what they have in common
 
     @classmethod
     def of(cls, matrix: Floats) -> "Banded":

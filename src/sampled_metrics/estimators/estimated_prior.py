@@ -5,7 +5,6 @@ Li, Jin, Liu, Ren, Gao, Liu: Towards Reliable Item Sampling for Recommendation E
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -19,14 +18,6 @@ from sampled_metrics.sampling.outcomes import Group, Outcomes
 
 Matrix = Callable[[Floats, int], Floats]
 """(prior (n,), number of events) → the (m + 1, m + 1) matrix whose solution with AᵀD f are the weights."""
-
-
-class Tradeoff(Protocol):
-    """How much variance a correction accepts for less bias."""
-
-    def matrix(self, distribution: Banded) -> Matrix:
-        """Return the matrix of the normal equations by prior, for one A of shape (n, m + 1)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -76,14 +67,9 @@ class Multinomial:
 
 @dataclass(frozen=True)
 class EstimatedPriorCorrection:
-    """Weights that are linear given a prior, with the prior estimated from the same sample.
+    """Weights that are linear given a prior, with the prior estimated from the same sample."""
 
-    Attributes:
-        tradeoff: BV γ or MN.
-        prior: how the distribution of true ranks is estimated.
-    """
-
-    tradeoff: Tradeoff
+    tradeoff: BiasVarianceTradeoff | Multinomial
     prior: RankPrior
 
     def __str__(self) -> str:
@@ -121,8 +107,7 @@ class EstimatedPriorEstimate:
 
     def _of_group(self, group: Group, priors: Floats, samples: np.ndarray) -> Floats:
         """Sum of the weights of a group's events, (samples, metrics)."""
-        assumed = self.correction.prior.replacement
-        distribution = Banded.of(group.distribution(self.outcomes.replacement if assumed is None else assumed))
+        distribution = Banded.of(group.distribution(self.correction.prior.replacement))
         values = np.stack([group.target(metric).values(group.candidates) for metric in self.metrics], axis=1)
         matrix = self.correction.tradeoff.matrix(distribution)
         sums = np.zeros((len(samples), len(self.metrics)))

@@ -20,11 +20,7 @@ from sampled_metrics.sampling.outcomes import Outcomes
 
 @dataclass(frozen=True)
 class LinearEstimate:
-    """A fitted estimator that is linear in the counts of outcomes.
-
-    Attributes:
-        weights: (metrics, outcomes) what an event with that outcome counts.
-    """
+    """A fitted estimator that is linear in the counts of outcomes, with (metrics, outcomes) weights."""
 
     weights: Floats
 
@@ -34,12 +30,10 @@ class LinearEstimate:
 
 
 class Solved(NamedTuple):
-    """Weights that are the solution of equations."""
+    """(metrics, m + 1) weights that solve equations, and by how much a relative error of these grows in them."""
 
     weights: Floats
-    """(metrics, m + 1)."""
     condition_number: float
-    """By how much an error in the equations, relative to them, grows in the weights at most."""
 
 
 class LinearEstimator(ABC):

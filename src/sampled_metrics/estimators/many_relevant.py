@@ -65,9 +65,8 @@ def correct_many(
     total = np.zeros(len(metrics))
     for position in range(1, relevant.max() + 1):
         users_there = relevant >= position
-        sampled = SampledRanks(
-            x[users_there, position - 1], m[users_there], pool[users_there] + 1, replacement, adaptive
-        )
+        columns = x[users_there, position - 1], m[users_there], pool[users_there] + 1
+        sampled = SampledRanks(*columns, replacement, adaptive)
         outcomes, which = Outcomes.observed(sampled, position=position, relevant=relevant[users_there])
         counts = np.bincount(which, minlength=len(outcomes))
         total += estimator.fit(outcomes, metrics).estimate(counts) * (users_there.sum() / users)

@@ -6,9 +6,7 @@ mean of the metric over the true ranks from f(k-1) to f(k), f(0) = 0. This makes
 is the source's own for Recall at the ranks f(k).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from scipy.special import gammaln
@@ -21,44 +19,37 @@ from sampled_metrics.metrics.held_out import RankMetric
 from sampled_metrics.sampling.design import SamplingDesign
 
 
-def linear(k: Floats, candidates: int, negatives: int) -> Floats:
-    """f(k) = 1 + (k - 1)(n - 1)/m."""
-    return 1 + (k - 1) * (candidates - 1) / negatives
-
-
-def bound(k: Floats, candidates: int, negatives: int) -> Floats:
-    """f(k) = 1 + (k - ½)(n - 1)/m, at most n."""
-    return np.minimum(1 + (k - 0.5) * (candidates - 1) / negatives, candidates)
-
-
-@cache
-def beta(shape: float) -> Callable[[Floats, int, int], Floats]:
-    """f(k) = 1 + (n - 1) [Γ(k + a) Γ(m + 1) / (Γ(k) Γ(m + 1 + a))]^(1/a), for ranks whose quantile is Beta(a, 1).
-
-    The same function for the same a, so that estimators of the same a are the same.
-    """
-
-    def of_k(k: Floats, candidates: int, negatives: int) -> Floats:
-        log = gammaln(k + shape) + gammaln(negatives + 1) - gammaln(k) - gammaln(negatives + 1 + shape)
-        return 1 + (candidates - 1) * np.exp(log / shape)
-
-    return of_k
-
-
 @dataclass(frozen=True)
 class Mapping(LinearEstimator):
-    """The metric of the true ranks that a sampled rank is mapped to.
+    """The metric of the true ranks that a sampled rank is mapped to: mapping-linear, mapping-bound or mapping-beta-a.
 
     Attributes:
-        label: for messages.
-        function: f, of k = 1 … m + 1, n and m; f(m + 1) = n.
+        kind: linear, bound or beta.
+        shape: a of beta, above 0.
     """
 
-    label: str
-    function: Callable[[Floats, int, int], Floats]
+    kind: str
+    shape: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.shape > 0:
+            raise ConfigError(f"a of mapping-beta-a must be more than 0, not {self.shape:g}")
 
     def __str__(self) -> str:
-        return self.label
+        return f"mapping-beta-{self.shape:g}" if self.kind == "beta" else f"mapping-{self.kind}"
+
+    def function(self, k: Floats, candidates: int, negatives: int) -> Floats:
+        """F of k = 1 … m + 1, with f(m + 1) = n.
+
+        It is 1 + (k - 1)(n - 1)/m for linear, 1 + (k - ½)(n - 1)/m, at most n, for bound, and 1 + (n - 1)
+        [Γ(k + a) Γ(m + 1) / (Γ(k) Γ(m + 1 + a))]^(1/a) for beta, for ranks whose quantile is Beta(a, 1).
+        """
+        if self.kind == "linear":
+            return 1 + (k - 1) * (candidates - 1) / negatives
+        if self.kind == "bound":
+            return np.minimum(1 + (k - 0.5) * (candidates - 1) / negatives, candidates)
+        log = gammaln(k + self.shape) + gammaln(negatives + 1) - gammaln(k) - gammaln(negatives + 1 + self.shape)
+        return 1 + (candidates - 1) * np.exp(log / self.shape)
 
     def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
         """Average each metric between the mapped ranks.
@@ -78,7 +69,7 @@ class Mapping(LinearEstimator):
             worth = np.flatnonzero(of_rank)
             if not metric.linear_in_rank and len(worth) and worth[-1] + 1 < ranks[0] * (1 - 1e-12):
                 raise DataError(
-                    f"{self.label} is not valid for {metric.label} with {design.negatives} negatives of {candidates} "
+                    f"{self} is not valid for {metric.label} with {design.negatives} negatives of {candidates} "
                     f"candidates: sampled rank 1 stands for all ranks up to {ranks[0]:.1f}; draw more negatives"
                 )
         ends = np.concatenate(([0.0], ranks))
@@ -89,16 +80,3 @@ def _means(values: Floats, ends: Floats) -> Floats:
     """Means of a metric between ends, where rank r fills the interval from r - 1 to r."""
     integral = np.interp(ends, np.arange(len(values) + 1), np.concatenate(([0.0], np.cumsum(values))))
     return np.diff(integral) / np.diff(ends)
-
-
-def mapping(kind: str, shape: float = 1.0) -> Mapping:
-    """Return the estimator of ``mapping-linear``, ``mapping-bound`` or ``mapping-beta-a``.
-
-    Raises:
-        ConfigError: a is not more than 0.
-    """
-    if kind == "beta":
-        if not shape > 0:
-            raise ConfigError(f"a of mapping-beta-a must be more than 0, not {shape:g}")
-        return Mapping(f"mapping-beta-{shape:g}", beta(shape))
-    return Mapping(f"mapping-{kind}", {"linear": linear, "bound": bound}[kind])

@@ -3,6 +3,7 @@
 Jin, Li, Gao, Liu, Zhang: On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021, arXiv 2103.01474.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,8 @@ from scipy.special import logsumexp, xlogy
 from sampled_metrics._arrays import Floats
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.banded import Banded
-from sampled_metrics.estimators.rank_prior import PlugInEstimator
+from sampled_metrics.estimators.rank_prior import PlugIn, RankPrior
+from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.outcomes import Outcomes
 
 GAP = 1e-8
@@ -19,7 +21,7 @@ GAP = 1e-8
 
 
 @dataclass(frozen=True)
-class MaximumEntropy(PlugInEstimator):
+class MaximumEntropy(RankPrior):
     """min over the simplex of (m + 1) Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π).
 
     Solved by its dual, smooth and without constraints. Where n or m differ between events, x is compared over all
@@ -40,14 +42,11 @@ class MaximumEntropy(PlugInEstimator):
     def __str__(self) -> str:
         return "mes" if self.eta == 0.01 else f"mes-{self.eta:g}"
 
-    def check(self, outcomes: Outcomes) -> None:
-        """Refuse adaptive samples.
-
-        Raises:
-            DataError: m depends on what was seen, so that P(x | r) is not that of any design.
-        """
+    def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> PlugIn:
+        """Keep the outcomes; raise DataError where m depends on what was seen, so that no design gives P(x | r)."""
         if outcomes.adaptive:
             raise DataError(f"{self} is not valid on an adaptive sample; mle is valid")
+        return super().fit(outcomes, metrics)
 
     def solve(self, outcomes: Outcomes, counts: np.ndarray) -> Floats:
         """Return (samples, largest n) distributions of true ranks."""
@@ -62,8 +61,7 @@ class MaximumEntropy(PlugInEstimator):
         allowed = np.zeros(outcomes.most_candidates)
         for group in outcomes.groups:
             events = counts[group.outcomes].sum()
-            full = group.distribution(outcomes.replacement if self.replacement is None else self.replacement)
-            likelihood[: group.candidates, : group.negatives + 1] += events * full
+            likelihood[: group.candidates, : group.negatives + 1] += events * group.distribution(self.replacement)
             allowed[: group.candidates] += events
         likelihood /= allowed[:, np.newaxis]
         of_x = np.bincount(outcomes.x, weights=counts, minlength=columns)
@@ -77,17 +75,8 @@ def maximum_entropy(likelihood: Floats, counts: np.ndarray, scale: float, eta: f
     With v_x = scale h_x the dual is to minimise η log Σ_r exp(-(Aλ)_r / η) + Σ_x λ_x² / (4 v_x) + λᵀh, and
     π ∝ exp(-Aλ/η). In μ = λ / √(2v) its Hessian is at least the identity, and L-BFGS needs some fifty steps.
 
-    Args:
-        likelihood: A, (n, outcomes).
-        counts: (outcomes,) how many events had each outcome.
-        scale: m + 1.
-        eta: η.
-
-    Returns:
-        (n,) the distribution, and the duality gap.
-
-    Raises:
-        DataError: the gap does not fall below 10⁻⁸.
+    The `likelihood` A is (n, outcomes), `counts` are (outcomes,) events, `scale` is m + 1 and `eta` is η. Returns the
+    (n,) distribution and the duality gap; raises DataError if that does not fall below 10⁻⁸.
     """
     seen = counts > 0
     bands, frequencies = Banded.of(likelihood[:, seen]), counts[seen] / counts.sum()
@@ -105,13 +94,8 @@ def maximum_entropy(likelihood: Floats, counts: np.ndarray, scale: float, eta: f
 
     from scipy.optimize import minimize  # slow to import, and wanted here alone
 
-    solved = minimize(
-        dual,
-        np.zeros(len(unit)),
-        jac=True,
-        method="L-BFGS-B",
-        options={"ftol": 0, "gtol": 1e-8, "maxcor": 30, "maxiter": 5000},
-    )
+    options = {"ftol": 0, "gtol": 1e-8, "maxcor": 30, "maxiter": 5000}
+    solved = minimize(dual, np.zeros(len(unit)), jac=True, method="L-BFGS-B", options=options)
     pi, _ = distribution(solved.x)
     off = bands.of_outcomes(pi) - frequencies
     gap = float(scale * frequencies @ off**2 + eta * xlogy(pi, pi).sum() + solved.fun)

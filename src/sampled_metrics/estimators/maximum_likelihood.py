@@ -10,12 +10,12 @@ import numpy as np
 from sampled_metrics._arrays import Floats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.banded import Banded
-from sampled_metrics.estimators.rank_prior import PlugInEstimator
+from sampled_metrics.estimators.rank_prior import RankPrior
 from sampled_metrics.sampling.outcomes import Outcomes
 
 
 @dataclass(frozen=True)
-class MaximumLikelihood(PlugInEstimator):
+class MaximumLikelihood(RankPrior):
     """π_r ← π_r Σ_x h_x A[r, x] / (Aᵀπ)_x, from the uniform distribution.
 
     The optimum is not unique, so that the number of iterations regularises: it is part of the estimator. Each outcome
@@ -43,15 +43,9 @@ class MaximumLikelihood(PlugInEstimator):
 
 
 def expectation_maximisation(likelihood: Floats, counts: np.ndarray, iterations: int) -> Floats:
-    """Run EM for several samples at once.
+    """Return (samples, n) distributions of true ranks from (samples, outcomes) counts, by EM.
 
-    Args:
-        likelihood: (n, outcomes) P(outcome | rank), up to a factor for each outcome.
-        counts: (samples, outcomes) how many events had each outcome.
-        iterations: how often the distribution is improved.
-
-    Returns:
-        (samples, n) distributions of true ranks.
+    `likelihood` is the (n, outcomes) P(outcome | rank), up to a factor for each outcome.
     """
     seen = counts.any(axis=0)
     ranks, columns, counts = len(likelihood), likelihood[:, seen], counts[:, seen]

@@ -18,13 +18,9 @@ class Estimate(Protocol):
     """A fitted estimator."""
 
     def estimate(self, counts: np.ndarray) -> Floats:
-        """Return the estimates of the mean metrics.
+        """Return (…, metrics) estimates of the means from (…, outcomes) counts of events.
 
-        Args:
-            counts: (…, outcomes) how many events had each outcome; leading axes, such as repetitions, are kept.
-
-        Returns:
-            (…, metrics) estimates.
+        Leading axes, such as repetitions, are kept.
 
         Raises:
             DataError: the estimator is not valid for such a sample; the message says why.

@@ -4,10 +4,10 @@ Maximum likelihood and maximum entropy say how the true ranks are distributed; a
 same distribution serves as the prior of other estimators (`estimated_prior`).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 
@@ -17,52 +17,36 @@ from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.outcomes import Group, Outcomes
 
 
-class RankPrior(Protocol):
-    """A way to estimate how true ranks are distributed. Equal ones must compare and hash as equal."""
+class RankPrior(ABC):
+    """An estimator that is a distribution of true ranks and nothing else. Equal ones must hash as equal."""
 
-    def __hash__(self) -> int:
-        """Return the hash of its parameters."""
-        ...
+    replacement: bool | None
+    """Whether P(x | r) is taken as binomial; None is as the negatives were drawn."""
 
-    @property
-    def replacement(self) -> bool | None:
-        """Whether P(x | r) is taken as binomial; None is as the negatives were drawn."""
-        ...
-
-    def check(self, outcomes: Outcomes) -> None:
-        """Raise DataError if it is not valid for samples with such outcomes."""
-        ...
-
+    @abstractmethod
     def solve(self, outcomes: Outcomes, counts: np.ndarray) -> Floats:
         """Return (samples, largest n) distributions of true ranks from (samples, outcomes) counts."""
-        ...
+
+    def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "PlugIn":
+        """Keep the outcomes; the distribution needs the sample."""
+        return PlugIn(self, outcomes, tuple(metrics))
 
 
 def distribution_of_ranks(prior: RankPrior, outcomes: Outcomes, counts: np.ndarray) -> Floats:
-    """Return (samples, largest n) distributions of true ranks, computed once for the same samples.
-
-    Args:
-        prior: the way to estimate it.
-        outcomes: what samples can show.
-        counts: (samples, outcomes) how many events had each outcome.
-    """
-    return _solved(prior, _Samples(outcomes, counts))
+    """Return what `RankPrior.solve` gives, computed once for the same samples."""
+    columns = (outcomes.x, outcomes.negatives, outcomes.candidates, outcomes.relevant, counts)
+    flags = (outcomes.replacement, outcomes.adaptive, outcomes.position, counts.shape, counts.dtype.str)
+    key = (flags, *(np.ascontiguousarray(column).tobytes() for column in columns))
+    return _solved(prior, _Samples(key, outcomes, counts))
 
 
+@dataclass(frozen=True)
 class _Samples:
-    """Samples that are equal if their outcomes and counts are."""
+    """Samples that are equal if their keys are."""
 
-    def __init__(self, outcomes: Outcomes, counts: np.ndarray) -> None:
-        self.outcomes, self.counts = outcomes, counts
-        columns = (outcomes.x, outcomes.negatives, outcomes.candidates, outcomes.relevant, counts)
-        flags = (outcomes.replacement, outcomes.adaptive, outcomes.position, counts.shape, counts.dtype.str)
-        self.key = (flags, *(np.ascontiguousarray(column).tobytes() for column in columns))
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Samples) and self.key == other.key
+    key: tuple[object, ...]
+    outcomes: Outcomes = field(compare=False)
+    counts: np.ndarray = field(compare=False)
 
 
 @lru_cache(maxsize=4)
@@ -79,11 +63,6 @@ class PlugIn:
 
     Where f differs between events, as AUC does with n, each outcome counts the mean of its own f under π given the
     outcome.
-
-    Attributes:
-        prior: how π is estimated.
-        outcomes: what samples can show.
-        metrics: the metrics f.
     """
 
     prior: RankPrior
@@ -110,27 +89,10 @@ class PlugIn:
 
     def _mean_given_outcomes(self, group: Group, values: Floats, distribution: Floats, counts: np.ndarray) -> Floats:
         """Σ_x h_x E[f(r) | x], summed over the outcomes of a group."""
-        assumed = self.prior.replacement
-        likelihood = group.likelihood(self.outcomes.replacement if assumed is None else assumed)
+        likelihood = group.likelihood(self.prior.replacement)
         of_group = distribution[:, : group.candidates]
         weight = of_group @ likelihood
         mean = np.divide(
             of_group @ (values[:, np.newaxis] * likelihood), weight, out=np.zeros_like(weight), where=weight > 0
         )
         return (counts * mean).sum(axis=1)
-
-
-class PlugInEstimator:
-    """Base of the estimators that are a distribution of true ranks and nothing else."""
-
-    def check(self, outcomes: Outcomes) -> None:
-        """Accept all samples."""
-
-    def fit(self: RankPrior, outcomes: Outcomes, metrics: Sequence[Metric]) -> PlugIn:
-        """Keep the outcomes; the distribution needs the sample.
-
-        Raises:
-            DataError: the estimator is not valid for such samples.
-        """
-        self.check(outcomes)
-        return PlugIn(self, outcomes, tuple(metrics))

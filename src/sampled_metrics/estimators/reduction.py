@@ -38,16 +38,7 @@ class Reduction:
 
 @lru_cache(maxsize=16)
 def reduced(candidates: int, design: SamplingDesign, metrics: tuple[RankMetric, ...]) -> Reduction:
-    """Reduce eq. 21 under the uniform prior.
-
-    Args:
-        candidates: n.
-        design: m, and the distribution that P(x | r) is taken as.
-        metrics: the metrics f.
-
-    Raises:
-        DataError: n or m are too large for the memory that is allowed.
-    """
+    """Reduce eq. 21 under the uniform prior, or raise DataError if n or m are too large for the allowed memory."""
     columns = design.negatives + 1
     rows = max(_ROWS, 2 * (columns + len(metrics)))
     instead = "take an estimator that solves no equations, such as rank-estimate or uncorrected"

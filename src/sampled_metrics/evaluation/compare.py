@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -17,7 +17,6 @@ from sampled_metrics.evaluation.intervals import (
     IntervalOptions,
     Progress,
     Statistic,
-    Uncertainty,
     in_blocks,
     linear,
     no_progress,
@@ -33,21 +32,13 @@ from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.sampled_ranks import SampledRanks, sampled_ranks
 
 
-@dataclass(frozen=True)
-class _Pairs:
-    """Users by what they show of the two recommenders.
+class _Pairs(NamedTuple):
+    """Users by what they show of the two recommenders."""
 
-    Attributes:
-        counts: (pairs of outcomes,) users.
-        one: counts of pairs → (samples, metrics) estimates of the first recommender.
-        other: the same of the second one.
-        weights: (metrics, pairs) what a user with that pair counts in the difference, if the estimates are linear.
-    """
-
-    counts: Ints
-    one: Statistic
-    other: Statistic
-    weights: Floats | None
+    counts: Ints  # (pairs of outcomes,) users
+    one: Statistic  # of counts of pairs, for the first recommender
+    other: Statistic  # for the second one
+    weights: Floats | None  # (metrics, pairs) of the difference, if it is linear
 
 
 def compare(
@@ -75,20 +66,19 @@ def compare(
         a: ranks of the first recommender: exact ones as of `evaluate`, or sampled ones as of `correct`.
         b: ranks of the second recommender, of the same users.
         metrics: labels, as of `evaluate`.
-        candidates: (users,) or one number: n, unless the ranks have it.
+        candidates: as of `correct`.
         negatives: (users,) or one number: m. Ranks are sampled if it is given, here or as a column, and exact if not.
-        replacement: whether a negative could be sampled twice for the same user.
+        replacement: as of `correct`.
         estimator: label of the estimator that corrects sampled ranks. The default is bv-0.1, which orders best among
             100 negatives (docs/which-estimator.md).
         names: what to call the two recommenders.
-        confidence_level: how often the interval is to cover the difference; 1 - confidence_level is the chance of a
-            false alarm, for each metric.
+        confidence_level: how often the interval is to cover the difference, 1 - the chance of a false alarm by metric.
         method: delta (normal) or bootstrap (BCa, of users with both of their ranks). The default is delta, and
             bootstrap for estimators that are not linear in the sample. The bootstrap is too narrow where few users make
             up the difference, and then raises more false alarms than it says (docs/reproduction/coverage.md).
-        n_resamples: bootstrap samples, from 100 to 1,000,000.
-        seed: of the bootstrap.
-        progress: wraps the blocks of bootstrap samples, for a progress bar.
+        n_resamples: as of `evaluate`.
+        seed: as of `evaluate`.
+        progress: as of `evaluate`.
 
     Returns:
         A row for each metric, with the columns metric, value_a, value_b, difference (b - a), low, high, probability
@@ -136,11 +126,13 @@ def compare(
 
     method = ("bootstrap" if pairs.weights is None else "delta") if method is None else method
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
-
-    def difference(counts: np.ndarray) -> Floats:
-        return pairs.other(counts) - pairs.one(counts)
-
-    interval = uncertainty(difference, pairs.counts, options, weights=pairs.weights, progress=progress)
+    interval = uncertainty(
+        lambda counts: pairs.other(counts) - pairs.one(counts),
+        pairs.counts,
+        options,
+        weights=pairs.weights,
+        progress=progress,
+    )
     value_a, value_b = (each(pairs.counts[np.newaxis])[0] for each in (pairs.one, pairs.other))
     table = Result(
         {
@@ -151,7 +143,10 @@ def compare(
             "low": interval.low,
             "high": interval.high,
             "probability": interval.positive,
-            "conclusion": _conclusions(interval, names),
+            "conclusion": [
+                names[1] if low > EQUAL else names[0] if high < -EQUAL else "undecided"
+                for low, high in zip(interval.low, interval.high, strict=True)
+            ],
             "users": int(pairs.counts.sum()),
         }
     )
@@ -191,31 +186,19 @@ def _marginal(statistic: Statistic, outcome: Ints, outcomes: int) -> Statistic:
     return lambda counts: statistic((counts @ sums).astype(np.int64))
 
 
-def _conclusions(interval: Uncertainty, names: tuple[str, str]) -> list[str]:
-    return [
-        names[1] if low > EQUAL else names[0] if high < -EQUAL else "undecided"
-        for low, high in zip(interval.low, interval.high, strict=True)
-    ]
-
-
 def _sentences(table: Result, names: tuple[str, str], confidence_level: float, label: str | None) -> list[str]:
     """Say for each metric what can be concluded, and what it rests on."""
     sentences = []
     for row in table.to_dict("records"):
-        what = metric_name(str(row["metric"]))
-        ends = f"{row['low']:+.4f} to {row['high']:+.4f}"
-        if row["conclusion"] == "undecided":
-            sentences.append(
-                f"{what}: undecided. The difference ({names[1]} - {names[0]}) is {row['difference']:+.4f}, with a "
-                f"{100 * confidence_level:g} % interval of {ends} that includes 0; the chance that {names[1]} is "
-                f"better is {row['probability']:.2f}."
-            )
-        else:
+        found, rest = "undecided", f" that includes 0; the chance that {names[1]} is better is {row['probability']:.2f}"
+        if row["conclusion"] != "undecided":
             worse = names[0] if row["conclusion"] == names[1] else names[1]
-            sentences.append(
-                f"{what}: {row['conclusion']} is better than {worse}. The difference ({names[1]} - {names[0]}) is "
-                f"{row['difference']:+.4f}, with a {100 * confidence_level:g} % interval of {ends}."
-            )
+            found, rest = f"{row['conclusion']} is better than {worse}", ""
+        sentences.append(
+            f"{metric_name(str(row['metric']))}: {found}. The difference ({names[1]} - {names[0]}) is "
+            f"{row['difference']:+.4f}, with a {100 * confidence_level:g} % interval of {row['low']:+.4f} to "
+            f"{row['high']:+.4f}{rest}."
+        )
     if label == "uncorrected":
         sentences.append(
             "These are uncorrected sampled metrics: except for AUC, the better recommender by them may be the worse by "

@@ -8,7 +8,14 @@ import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import TOLERANCE, check_labels
-from sampled_metrics.estimators import Estimate, LinearEstimate, estimator, estimator_labels, estimator_name
+from sampled_metrics.estimators import (
+    Estimate,
+    LinearEstimate,
+    estimator,
+    estimator_labels,
+    estimator_name,
+    linear_estimator,
+)
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import distribution_of_ranks
 from sampled_metrics.evaluation.evaluate import METRICS
@@ -16,6 +23,7 @@ from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, in_b
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.metrics.held_out import Metric, metric, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
+from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.sampled_ranks import sampled_ranks
 
@@ -60,10 +68,10 @@ def correct(
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md).
         metrics: labels, as of `evaluate`.
         confidence_level: how often the interval is to cover the mean of the estimator over users and samples.
-        method: bootstrap (BCa) or delta (normal). Users are the unit, so the error of sampling is included.
-        n_resamples: bootstrap samples, from 100 to 1,000,000.
-        seed: of the bootstrap.
-        progress: wraps the blocks of bootstrap samples, for a progress bar.
+        method: as of `evaluate`. Users are the unit, so the error of sampling is included.
+        n_resamples: as of `evaluate`.
+        seed: as of `evaluate`.
+        progress: as of `evaluate`.
 
     Returns:
         A row for each estimator and metric, with the columns estimator, metric, value, low, high, standard_error, bias,
@@ -96,39 +104,23 @@ def correct(
         R. Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021.
     """
     sampled = sampled_ranks(ranks, candidates, negatives, replacement=replacement, adaptive=adaptive)
-    metric_labels, estimators = check_labels(metrics, "metrics"), estimator_labels(estimators)
-    wanted = [metric(label) for label in metric_labels]
+    labels, estimators = check_labels(metrics, "metrics"), estimator_labels(estimators)
+    wanted = [metric(label) for label in labels]
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
     outcomes, which = Outcomes.observed(sampled)
     counts = np.bincount(which, minlength=len(outcomes))
     fitted = {label: estimator(label).fit(outcomes, wanted) for label in estimators}
     truth = _estimated_distribution(outcomes, counts) if not adaptive else None
-    parts = []
+    rows = []
     for label, estimate in fitted.items():
         weights = estimate.weights if isinstance(estimate, LinearEstimate) else None
         held = outcomes.most_candidates if weights is None else len(outcomes)
         interval = uncertainty(in_blocks(estimate.estimate, held), counts, options, weights=weights, progress=progress)
-        parts.append(
-            Result(
-                {
-                    "estimator": label,
-                    "metric": metric_labels,
-                    "value": estimate.estimate(counts),
-                    "low": interval.low,
-                    "high": interval.high,
-                    "standard_error": interval.standard_error,
-                    "bias": estimated_bias(label, estimate, outcomes, counts, wanted, truth),
-                    "users": len(which),
-                }
-            )
-        )
-    table = _stacked(parts)
+        bias = _bias(label, estimate, outcomes, counts, wanted, truth)
+        columns = estimate.estimate(counts), interval.low, interval.high, interval.standard_error, bias
+        rows += [(label, *row, len(which)) for row in zip(labels, *columns, strict=True)]
+    table = Result(rows, columns=["estimator", "metric", "value", "low", "high", "standard_error", "bias", "users"])
     return table.with_remarks(_remarks(table))
-
-
-def _stacked(parts: list[Result]) -> Result:
-    columns = {name: np.concatenate([part[name].to_numpy() for part in parts]) for name in parts[0].columns}
-    return Result(columns)
 
 
 def _estimated_distribution(outcomes: Outcomes, counts: Ints) -> Floats | None:
@@ -140,24 +132,18 @@ def _estimated_distribution(outcomes: Outcomes, counts: Ints) -> Floats | None:
     return distribution_of_ranks(MaximumLikelihood(), outcomes, counts[np.newaxis])[0]
 
 
-def estimated_bias(
-    label: str,
-    estimate: Estimate,
-    outcomes: Outcomes,
-    counts: Ints,
-    metrics: Sequence[Metric],
-    distribution: Floats | None,
+def _bias(
+    label: str, estimate: Estimate, outcomes: Outcomes, counts: Ints, metrics: Sequence[Metric], truth: Floats | None
 ) -> Floats:
     """What a linear estimator is off on average: Σ_r π_r ((A w)_r - f(r)), with π as mle finds it; NaN for others."""
-    if not isinstance(estimate, LinearEstimate) or distribution is None:
+    if not isinstance(estimate, LinearEstimate) or truth is None:
         return np.full(len(metrics), np.nan)
     bias = np.zeros(len(metrics))
     for group in outcomes.groups:
-        whole = Outcomes.of_group(group, outcomes.replacement)
-        fitted = estimator(label).fit(whole, metrics)
-        assert isinstance(fitted, LinearEstimate)
-        prior = distribution[: group.candidates] / distribution[: group.candidates].sum()
-        expected = (prior @ group.distribution(outcomes.replacement)) @ fitted.weights.T
+        design = SamplingDesign(group.negatives, group.replacement)
+        weights = linear_estimator(label).fit(Outcomes.of(design, group.candidates), metrics).weights
+        prior = truth[: group.candidates] / truth[: group.candidates].sum()
+        expected = (prior @ group.distribution()) @ weights.T
         true = np.array([prior @ each.values(group.candidates) for each in metrics])
         bias += (expected - true) * counts[group.outcomes].sum()
     return bias / counts.sum()

@@ -68,8 +68,8 @@ def expect(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
     tables = _tables(ranks, candidates)
-    metric_labels, estimators = check_labels(metrics, "metrics"), estimator_labels(estimators)
-    wanted, design = [metric(label) for label in metric_labels], SamplingDesign(negatives, replacement)
+    labels, estimators = check_labels(metrics, "metrics"), estimator_labels(estimators)
+    wanted, design = [metric(label) for label in labels], SamplingDesign(negatives, replacement)
     rows = []
     for name, table in tables.items():
         design.check(table.candidates)
@@ -78,9 +78,8 @@ def expect(
         for label in estimators:
             weights = linear_estimator(label).fit(outcomes, wanted).weights
             expected, deviation = linear_moments(table, design, weights)
-            rows += [(name, label, *row) for row in zip(metric_labels, exact, expected, deviation, strict=True)]
-    columns = ["recommender", "estimator", "metric", "exact", "expected", "deviation"]
-    result = Result(rows, columns=columns)
+            rows += [(name, label, *row) for row in zip(labels, exact, expected, deviation, strict=True)]
+    result = Result(rows, columns=["recommender", "estimator", "metric", "exact", "expected", "deviation"])
     return result.with_remarks(_wrong_orders(result, negatives))
 
 

@@ -44,14 +44,7 @@ _NUMBERS = 2**25  # that a statistic holds at once for all samples of a block
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """How sure estimates are.
-
-    Attributes:
-        low: (metrics,) lower ends of the intervals.
-        high: (metrics,) upper ends.
-        standard_error: (metrics,) standard deviations of the estimates.
-        positive: (metrics,) how likely the quantity is above 0: the share of bootstrap samples, or of a normal number.
-    """
+    """How sure estimates are: (metrics,) ends of intervals, standard errors, and how likely each is above 0."""
 
     low: Floats
     high: Floats
@@ -61,14 +54,7 @@ class Uncertainty:
 
 @dataclass(frozen=True)
 class IntervalOptions:
-    """Which interval is wanted.
-
-    Attributes:
-        confidence_level: how often it is to cover, above 0 and below 1.
-        method: bootstrap (BCa) or delta (normal, with a jackknife standard error).
-        n_resamples: bootstrap samples, from 100 to 1,000,000.
-        seed: of their random numbers.
-    """
+    """Which interval is wanted, as of `evaluate`; the delta method takes a jackknife standard error."""
 
     confidence_level: float = 0.95
     method: str = "bootstrap"
@@ -97,12 +83,7 @@ def linear(weights: Floats) -> Statistic:
 
 
 def in_blocks(statistic: Statistic, numbers: int) -> Statistic:
-    """Return the same statistic, computed for a block of samples at a time if memory would not hold them all.
-
-    Args:
-        statistic: from counts to estimates.
-        numbers: how many it holds for each sample.
-    """
+    """Return the same statistic in blocks of samples that memory holds, with so many `numbers` for each sample."""
     step = max(1, _NUMBERS // numbers)
 
     def of_blocks(counts: np.ndarray) -> Floats:
@@ -123,12 +104,8 @@ def uncertainty(
 ) -> Uncertainty:
     """Compute intervals of a statistic of the users' outcomes.
 
-    Args:
-        statistic: from counts to estimates.
-        counts: (outcomes,) how many users had each outcome.
-        options: what interval is wanted.
-        weights: (metrics, outcomes), if the statistic is linear with these.
-        progress: wraps the blocks of bootstrap samples, for a progress bar.
+    `counts` are the (outcomes,) users that had each outcome; `weights` are (metrics, outcomes) if the statistic is
+    linear with these.
 
     Raises:
         DataError: there are fewer than two users, or the delta method is asked for where it would cost too much.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -49,7 +48,7 @@ def plan(
         probability: the wanted probability of the right order, above one half and below 1.
         estimators: labels of estimators that are linear in the sample.
         replacement: whether a negative may be sampled twice for the same user.
-        candidates: (users,) or one number: n, unless the ranks have it.
+        candidates: as of `evaluate`.
         names: what to call the two recommenders.
         progress: wraps the sample sizes that are tried, for a progress bar.
 
@@ -92,11 +91,20 @@ def plan(
             f"{names[0]} and {names[1]} have the same exact {metric_name(metric)}: no order is the right one"
         )
     better, worse = (other, one) if gap > 0 else (one, other)
-    study = _Study(better, worse, metric, tuple(estimators), replacement, {})
     sizes = _sizes(one, other, replacement)
+    known: dict[int, list[_Chance]] = {}
     for m in progress(sizes):
-        study.at(m)
-    rows = [study.smallest(number, sizes, probability) for number in range(len(estimators))]
+        known[m] = _chances(better, worse, metric, estimators, SamplingDesign(m, replacement))
+    rows = []
+    for number, label in enumerate(estimators):
+        chances = {m: each[number] for m, each in known.items()}
+        low, high = _bracket([chances[m].right >= probability for m in sizes], sizes)
+        while high and high - low > 1:
+            middle = (low + high) // 2
+            if middle not in chances:
+                (chances[middle],) = _chances(better, worse, metric, [label], SamplingDesign(middle, replacement))
+            low, high = (low, middle) if chances[middle].right >= probability else (middle, high)
+        rows.append(_row(label, high, chances[high or sizes[-1]], probability))
     error = float(differences.std(ddof=1)) if len(one) > 1 else np.nan
     rows.append(_row("exact", None, _Chance(abs(gap), 0.0, error), probability))
     table = Result(rows)
@@ -104,19 +112,12 @@ def plan(
     return table.with_remarks([*sentences, paired])
 
 
-@dataclass(frozen=True)
-class _Chance:
-    """An expected difference, better - worse.
+class _Chance(NamedTuple):
+    """An expected difference, better - worse."""
 
-    Attributes:
-        gap: its expectation.
-        deviation: its standard deviation over samples of negatives, for these users.
-        of_user: standard deviation of one user's difference, over users and negatives.
-    """
-
-    gap: float
-    deviation: float
-    of_user: float
+    gap: float  # its expectation
+    deviation: float  # its standard deviation over samples of negatives, for these users
+    of_user: float  # standard deviation of one user's difference, over users and negatives
 
     @property
     def right(self) -> float:
@@ -124,52 +125,30 @@ class _Chance:
         return probability_of_order(self.gap, self.deviation)
 
 
-@dataclass(frozen=True)
-class _Study:
-    better: RankTable
-    worse: RankTable
-    metric: str
-    estimators: tuple[str, ...]
-    replacement: bool
-    known: dict[int, list[_Chance]]
+def _chances(
+    better: RankTable, worse: RankTable, metric: str, estimators: list[str], design: SamplingDesign
+) -> list[_Chance]:
+    """Return what each estimator gives with a design."""
+    moments = []
+    for table in (better, worse):
+        outcomes = Outcomes.of(design, table.mean_candidates)
+        fitted = [linear_estimator(label).fit(outcomes, [metric_of(metric)]) for label in estimators]
+        moments.append(user_moments(table, design, np.vstack([each.weights for each in fitted])))
+    (better_means, better_variances), (worse_means, worse_variances) = moments
+    gaps, variance = better_means - worse_means, better_variances + worse_variances
+    users = len(gaps)
+    spread = gaps.var(axis=0, ddof=1) if users > 1 else np.full(gaps.shape[1], np.nan)
+    of_user = np.sqrt(spread + variance.mean(axis=0))
+    deviation = np.sqrt(variance.sum(axis=0)) / users
+    return [_Chance(*map(float, row)) for row in zip(gaps.mean(axis=0), deviation, of_user, strict=True)]
 
-    def at(self, negatives: int) -> list[_Chance]:
-        """Return what each estimator gives with m negatives."""
-        if negatives not in self.known:
-            design = SamplingDesign(negatives, self.replacement)
-            means, variances = zip(*(self._of(table, design) for table in (self.better, self.worse)), strict=True)
-            gaps, variance = means[0] - means[1], variances[0] + variances[1]
-            users = len(gaps)
-            spread = gaps.var(axis=0, ddof=1) if users > 1 else np.full(gaps.shape[1], np.nan)
-            of_user = np.sqrt(spread + variance.mean(axis=0))
-            deviation = np.sqrt(variance.sum(axis=0)) / users
-            self.known[negatives] = [
-                _Chance(*map(float, row)) for row in zip(gaps.mean(axis=0), deviation, of_user, strict=True)
-            ]
-        return self.known[negatives]
 
-    def _of(self, table: RankTable, design: SamplingDesign) -> tuple[np.ndarray, np.ndarray]:
-        outcomes, wanted = Outcomes.of(design, table.mean_candidates), [metric_of(self.metric)]
-        weights = np.vstack([linear_estimator(label).fit(outcomes, wanted).weights for label in self.estimators])
-        return user_moments(table, design, weights)
-
-    def of(self, number: int, negatives: int) -> _Chance:
-        """Return what one estimator gives with m negatives, without fitting the others anew."""
-        if negatives in self.known:
-            return self.known[negatives][number]
-        return replace(self, estimators=(self.estimators[number],), known={}).at(negatives)[0]
-
-    def smallest(self, number: int, sizes: list[int], probability: float) -> dict[str, Any]:
-        """Return the row of an estimator: the smallest m from which on the order is right often enough."""
-        enough = [self.at(m)[number].right >= probability for m in sizes]
-        if not enough[-1]:
-            return _row(self.estimators[number], None, self.at(sizes[-1])[number], probability)
-        first = len(enough) - next((at for at, each in enumerate(reversed(enough)) if not each), len(enough))
-        low, high = sizes[first - 1] if first else 0, sizes[first]
-        while high - low > 1:  # between a size that is not enough and one that is
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.of(number, middle).right >= probability else (middle, high)
-        return _row(self.estimators[number], high, self.of(number, high), probability)
+def _bracket(enough: list[bool], sizes: list[int]) -> tuple[int, int | None]:
+    """Return a size that is not enough and the next one, from which on all are; None where the last is not."""
+    if all(enough):
+        return 0, sizes[0]
+    last = len(enough) - 1 - enough[::-1].index(False)
+    return sizes[last], sizes[last + 1] if last + 1 < len(sizes) else None
 
 
 def _row(label: str, negatives: int | None, chance: _Chance, probability: float) -> dict[str, Any]:

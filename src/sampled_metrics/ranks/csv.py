@@ -11,7 +11,7 @@ from typing import BinaryIO
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.errors import DataError
+from sampled_metrics.errors import DataError, reason
 from sampled_metrics.ranks.frames import Columns
 
 LONGEST_LINE = 1_000_000
@@ -49,7 +49,7 @@ def read_columns(path: str | os.PathLike[str]) -> Columns:
     except FileNotFoundError:
         raise DataError(f"{name}: there is no such file") from None
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{name}: cannot be read: {_reason(error)}") from None
+        raise DataError(f"{name}: cannot be read: {reason(error)}") from None
 
 
 def read_stream(stream: BinaryIO, name: str) -> Columns:
@@ -57,7 +57,7 @@ def read_stream(stream: BinaryIO, name: str) -> Columns:
     try:
         return parse_columns(_read_lines(stream, name), name)
     except OSError as error:
-        raise DataError(f"{name}: cannot be read: {_reason(error)}") from None
+        raise DataError(f"{name}: cannot be read: {reason(error)}") from None
 
 
 def _read_lines(file: BinaryIO | gzip.GzipFile, name: str) -> bytes:
@@ -78,9 +78,9 @@ def _read_lines(file: BinaryIO | gzip.GzipFile, name: str) -> bytes:
 
 def parse_columns(text: bytes, name: str) -> Columns:
     """Parse the content of a csv file; errors as of `read_columns`."""
-    for start, reason in _OTHER_FORMATS.items():
+    for start, fault in _OTHER_FORMATS.items():
         if re.match(start, text):
-            raise DataError(f"{name}: {reason}")
+            raise DataError(f"{name}: {fault}")
     if b"\0" in text:
         line = text[: text.index(b"\0")].count(b"\n") + 1
         raise DataError(f"{name}, line {line}: holds a zero byte, so this is no csv table")
@@ -112,14 +112,10 @@ def _parse_lines(text: bytes, name: str) -> pd.DataFrame:
     """Return the fields of all lines as text, the header among them."""
     try:
         # the header is read as a line like the others: pandas would take a line with more fields to begin with an index
-        return pd.read_csv(
-            BytesIO(text),
-            header=None,
-            dtype=str,
-            keep_default_na=False,
-            encoding="utf-8-sig",
-            skip_blank_lines=False,
-        ).fillna("")
+        lines = pd.read_csv(
+            BytesIO(text), header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig", skip_blank_lines=False
+        )
+        return lines.fillna("")
     except pd.errors.EmptyDataError:
         return pd.DataFrame()
     except ValueError as error:
@@ -128,10 +124,4 @@ def _parse_lines(text: bytes, name: str) -> pd.DataFrame:
             raise DataError(f"{name}, line {line}: has {seen} fields, but the lines before have {fields}") from None
         if found := re.search(r"EOF inside string starting at row (\d+)", str(error)):
             raise DataError(f"{name}, line {int(found[1]) + 1}: has a quotation mark that nothing closes") from None
-        raise DataError(f"{name}: cannot be read as a csv table: {_reason(error)}") from None
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return " ".join(str(error).split())
+        raise DataError(f"{name}: cannot be read as a csv table: {reason(error)}") from None

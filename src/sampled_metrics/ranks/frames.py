@@ -33,13 +33,9 @@ Place = Callable[[int], str]
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of ranks, before any rule about ranks is checked.
+    """Columns of ranks, before any rule about ranks is checked; those of a csv file are text.
 
-    Attributes:
-        name: what messages call the source of the columns.
-        frame: the columns. Those of a csv file are text.
-        place: what messages call a row.
-        header: what messages call the names of the columns.
+    Messages call their source `name`, a row `place(row)`, and the names of the columns `header`.
     """
 
     name: str
@@ -66,16 +62,8 @@ class Columns:
             found = ", ".join(map(repr, self.frame.columns))
             raise DataError(f"{self.header}: lacks the column {', '.join(missing)} (the columns are {found:.300})")
 
-    def refuse(self, wrong: NDArray[np.bool_], message: Callable[[int], str]) -> None:
-        """Raise DataError for the first row that is wrong."""
-        refuse_rows(wrong, message, self.place)
-
     def whole_numbers(self, column: str, least: int) -> Ints:
-        """Return a column as (rows,) integers.
-
-        Raises:
-            DataError: an entry is not a whole number of `least` or more.
-        """
+        """Return a column as (rows,) integers; raise DataError if one is not a whole number of `least` or more."""
         values = self.frame[column]
         if values.dtype.kind in "iuf":  # bool and other types go through text, so that they are refused
             numbers = values.to_numpy()
@@ -87,21 +75,17 @@ class Columns:
             wrong = ~text.str.fullmatch("[0-9]{1,18}").to_numpy(dtype=bool)
             numbers = text.where(~wrong, "0").to_numpy(dtype=np.int64)
             wrong |= numbers < least
-        self.refuse(
-            wrong, lambda row: f"{column} must be a whole number, {least} or more, not {shown(values.iloc[row])}"
+        refuse_rows(
+            wrong,
+            lambda row: f"{column} must be a whole number, {least} or more, not {shown(values.iloc[row])}",
+            self.place,
         )
         return numbers.astype(np.int64)
 
     def column_or_argument(self, name: str, argument: ArrayLike | None, least: int) -> Ints:
         """Return candidates or negatives as (rows,) integers, from the column or from the argument of that name.
 
-        Args:
-            name: of the column and of the argument.
-            argument: one number, or (rows,) numbers in the order of the rows; None where the column has them.
-            least: the smallest number that is allowed.
-
-        Raises:
-            DataError: both or neither are given, or a number is wrong.
+        Raises DataError if both or neither are given, or a number is wrong or below `least`.
         """
         if name in self:
             if argument is not None:
@@ -120,32 +104,23 @@ class Columns:
         return np.broadcast_to(numbers, len(self)).copy()
 
     def users(self) -> NDArray[np.generic] | None:
-        """Return the (rows,) users, as integers if all are whole numbers; None where no column names them.
-
-        Raises:
-            DataError: a user is missing or has two rows.
-        """
+        """Return the (rows,) users, as integers if all are whole numbers; None where no column names them."""
         if "user" not in self:
             return None
         users = self.frame["user"]
         if users.dtype.kind not in "iu":
             text = _as_text(users)
-            self.refuse((text == "").to_numpy(), lambda row: "user is empty")
+            refuse_rows(text == "", lambda row: "user is empty", self.place)
             users = text.astype(np.int64) if text.str.fullmatch("0|[1-9][0-9]{0,17}").all() else text
-        self.refuse(users.duplicated().to_numpy(), lambda row: f"user {shown(users.iloc[row])} has an earlier row too")
+        refuse_rows(users.duplicated(), lambda row: f"user {shown(users.iloc[row])} has an earlier row too", self.place)
         return users.to_numpy() if users.dtype.kind in "iu" else users.to_numpy(dtype=np.str_)
 
 
 def columns_of(data: Any, name: str) -> Columns:
-    """Return data as columns.
+    """Return columns as they are, and a data frame or one-dimensional ranks as columns.
 
-    Args:
-        data: columns, which are returned as they are; a data frame; or one-dimensional ranks. The index of a data frame
-            or a Series has no meaning: a row belongs to the user of its column user, or to its position.
-        name: what messages call the data.
-
-    Raises:
-        DataError: the data are none of these, or an entry is masked.
+    The index of a data frame or a Series has no meaning: a row belongs to the user of its column user, or to its
+    position. Raises DataError if the data are none of these, or an entry is masked.
     """
     if isinstance(data, Columns):
         return data
@@ -174,13 +149,7 @@ def _of_numbers(values: Any, name: str, column: str) -> Columns:
 
 
 def refuse_rows(wrong: ArrayLike, message: Callable[[int], str], place: Place) -> None:
-    """Raise DataError for the first row that is wrong.
-
-    Args:
-        wrong: (rows,) whether a row is wrong.
-        message: from the index of the row to what is wrong.
-        place: from the index of the row to what the message calls it.
-    """
+    """Raise DataError for the first of (rows,) that is wrong; its index gives what is wrong, and what to call it."""
     rows = np.flatnonzero(wrong)
     if len(rows):
         raise DataError(f"{place(int(rows[0]))}: {message(int(rows[0]))}")

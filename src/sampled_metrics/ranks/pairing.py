@@ -30,18 +30,10 @@ class Ranked(Protocol):
 
 
 def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints, str]:
-    """Return where the users of one table are in another: by user where both know their users, else by position.
+    """Return (events,) positions of the users of one table in another, and a sentence that says how they were found.
 
-    Args:
-        one: the first table.
-        other: the second table.
-        names: what messages call the two.
-
-    Returns:
-        (events,) positions in the second table, and a sentence that says how users were paired.
-
-    Raises:
-        DataError: the tables do not have the same users, or a user has not as many candidates in both.
+    Users are paired by user where both tables know theirs, else by position. Raises DataError if the tables do not have
+    the same users, or a user has not as many candidates in both.
     """
     first, second = one.user, other.user
     if first is not None and second is not None:
@@ -79,14 +71,9 @@ def _positions(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> Int
 
 
 def read_rank_tables(names: Sequence[str], paths: Sequence[str | os.PathLike[str]]) -> dict[str, RankTable]:
-    """Read the rank tables of the recommenders of a dataset, by recommender.
+    """Read the rank tables of the recommenders of a dataset, a file for each name, as `read_ranks` reads it.
 
-    Args:
-        names: of the recommenders.
-        paths: a file for each, as `read_ranks` reads it.
-
-    Raises:
-        DataError: a file is damaged, or the tables are not of the same held-out items.
+    Raises DataError if a file is damaged, or the tables are not of the same held-out items.
     """
     tables = {name: read_ranks(path) for name, path in zip(names, paths, strict=True)}
     require_same_events(tables)
@@ -94,12 +81,9 @@ def read_rank_tables(names: Sequence[str], paths: Sequence[str | os.PathLike[str
 
 
 def require_same_events(tables: Mapping[str, RankTable]) -> None:
-    """Refuse tables whose metrics cannot be compared: of other users, or of users with other candidates.
+    """Raise DataError for tables that cannot be compared: of other users, or of users with other candidates.
 
     Tables without users, which are numbered from 1 in a file, may be in any order.
-
-    Raises:
-        DataError: two of them differ.
     """
     named = [name for name, table in tables.items() if not _is_numbered(table)]
     for first, other in itertools.pairwise(named):

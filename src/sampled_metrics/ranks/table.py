@@ -71,10 +71,9 @@ class RankTable:
         if len({len(values) for values in columns}) > 1:
             raise DataError("a rank table's columns differ in length")
         where = place or (lambda row: f"user {shown(self.users[row])}")
+        negative = (self.above < 0) | (self.tied < 0)
         refuse_rows(
-            (self.above < 0) | (self.tied < 0),
-            lambda row: f"above ({self.above[row]}) and tied ({self.tied[row]}) must be 0 or more",
-            where,
+            negative, lambda row: f"above ({self.above[row]}) and tied ({self.tied[row]}) must be 0 or more", where
         )
         last = self.above + self.tied + 1
         refuse_rows(
@@ -128,13 +127,7 @@ class RankTable:
 
 
 def rank_table(data: Any, candidates: ArrayLike | None = None, name: str = "ranks") -> RankTable:
-    """Return exact ranks as a rank table.
-
-    Args:
-        data: a rank table; (events,) ranks from 1; or a data frame or csv columns with the column rank, or above and
-            tied, and optionally user and candidates.
-        candidates: (events,) or one number: n, unless the data have it. An array is in the order of the rows.
-        name: what messages call the data.
+    """Return exact ranks as a rank table; arguments as of `evaluate`, with csv columns as a further form.
 
     Raises:
         DataError: the data are not exact ranks, or n is missing or given twice.

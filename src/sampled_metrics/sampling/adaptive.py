@@ -42,15 +42,10 @@ class AdaptiveDesign:
 
 
 def draw_adaptive(table: RankTable, design: AdaptiveDesign, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Draw negatives for every event of a table, straight from its counts.
+    """Return (events,) x of (events,) m drawn negatives, straight from the counts of a table.
 
-    The ties of an event are broken at random, once for all of its negatives.
-
-    Returns:
-        x, (events,) drawn negatives that rank above the held-out item, and m, (events,) negatives drawn.
-
-    Raises:
-        DataError: an event has no negative to draw.
+    The ties of an event are broken at random, once for all of its negatives. Raises DataError if an event has no
+    negative to draw.
     """
     SamplingDesign(1, design.replacement).check(table.candidates)
     better = table.above + np.floor(rng.random(len(table)) * (table.tied + 1)).astype(np.int64)

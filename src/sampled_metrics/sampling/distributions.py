@@ -17,16 +17,10 @@ from sampled_metrics.sampling.design import SamplingDesign
 
 
 def binomial_pmf(better: ArrayLike, pool: ArrayLike, draws: int, x: Ints | None = None) -> Floats:
-    """P(x of `draws` negatives are better), drawn with replacement from a pool of which `better` are.
+    """P(x of m = `draws` negatives are better), drawn with replacement from a pool of which `better` are.
 
-    Args:
-        better: (events,) r - 1, negatives that score above the held-out item.
-        pool: (events,) or one number: n - 1, all negatives.
-        draws: m, how many are drawn.
-        x: (columns,) which numbers from 0 to m; all of them unless stated.
-
-    Returns:
-        (events, m + 1) probabilities of x = 0 … m, or (events, columns).
+    `better` are (events,) r - 1, `pool` is (events,) or one n - 1, and `x` are (columns,) numbers from 0 to m, all of
+    them unless stated. Returns (events, columns) probabilities.
     """
     return _in_blocks(_binomial, better, pool, draws, x)
 
@@ -40,12 +34,7 @@ def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> N
     """Whether no true rank gives x, or none with a chance that double precision tells from 0, as (events,).
 
     The chance of x is largest where (r - 1) / (n - 1) is next to x / m. With one other item it is drawn m times or
-    never; without replacement every x from 0 to m is possible.
-
-    Args:
-        x: (events,) negatives that are better.
-        negatives: (events,) m.
-        candidates: (events,) n.
+    never; without replacement every x from 0 to m is possible. All arguments are (events,).
     """
     pool = candidates - 1
     below = np.floor(x / np.maximum(negatives, 1) * pool)

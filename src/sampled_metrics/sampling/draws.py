@@ -21,14 +21,8 @@ from sampled_metrics.sampling.ties import tie_rule
 def thinned(distribution: ArrayLike, negatives: int) -> Floats:
     """P(x) of the samples that are left when a random `negatives` of each sample's m negatives are kept.
 
-    A random part of a sample is a smaller sample of the same kind, with or without replacement.
-
-    Args:
-        distribution: (m + 1,) probabilities of x in samples of m.
-        negatives: how many are kept, at most m.
-
-    Returns:
-        (negatives + 1,) probabilities.
+    A random part of a sample is a smaller sample of the same kind, with or without replacement. Takes (m + 1,) and
+    returns (negatives + 1,) probabilities.
     """
     distribution = np.asarray(distribution, dtype=np.float64)
     drawn = len(distribution) - 1
@@ -46,12 +40,9 @@ def expected_metric(rank: ArrayLike, candidates: ArrayLike, design: SamplingDesi
 
 @dataclass(frozen=True)
 class Draws:
-    """One repetition's samples, before ties are broken.
+    """One repetition's samples: (events,) drawn negatives that score above the held-out item, and that tie with it.
 
-    Attributes:
-        above: (events,) drawn negatives that score above the held-out item.
-        tied: (events,) drawn negatives that score the same.
-        uniform: (events,) numbers in [0, 1) that break the ties, shared by all tie rules.
+    (events,) uniform numbers in [0, 1) break the ties; all tie rules share them.
     """
 
     above: Ints
@@ -64,15 +55,7 @@ class Draws:
 
 
 def draw(above: Ints, tied: Ints, candidates: Ints, design: SamplingDesign, rng: np.random.Generator) -> Draws:
-    """Draw m negatives for every event, straight from its counts: no item is looked at.
-
-    Args:
-        above: (events,) candidates scored higher than the held-out item.
-        tied: (events,) other candidates scored the same.
-        candidates: (events,) n.
-        design: how negatives are drawn.
-        rng: the random stream.
-    """
+    """Draw m negatives for every event from its (events,) counts, those of a rank table: no item is looked at."""
     m, below_or_tied = design.negatives, candidates - 1 - above
     if design.replacement:
         drawn_above = rng.binomial(m, above / (candidates - 1))

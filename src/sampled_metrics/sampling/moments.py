@@ -1,7 +1,8 @@
 """What a sampled evaluation shows on average, and how much it varies, without a draw.
 
 Given the true ranks, ties included, the samples of different events are independent. A linear estimate with weights w
-then has the mean mean_u Σ_x P_u(x) w_x and the variance Σ_u Var_u(w_x) / |D|².
+then has the mean mean_u Σ_x P_u(x) w_x and the variance Σ_u Var_u(w_x) / |D|². A rank table says where a recommender
+ranks the held-out items, a design how negatives are drawn, and a rule how ties in a sample are broken.
 """
 
 from collections.abc import Iterator
@@ -26,25 +27,16 @@ def distributions(table: RankTable, design: SamplingDesign, rule: str = "random"
     step = max(1, _BLOCK // (design.negatives + 1))
     for first in range(0, len(table), step):
         events = slice(first, first + step)
-        chances = distribution_over_ties(
-            table.above[events], table.tied[events], table.candidates[events], design, rule
-        )
+        counts = table.above[events], table.tied[events], table.candidates[events]
+        chances = distribution_over_ties(*counts, design, rule)
         require_sum_of_one(chances, f"P(x) of events {first + 1} and on, with {design}")
         yield chances
 
 
 def expected_distribution(table: RankTable, design: SamplingDesign, rule: str = "random") -> Floats:
-    """P(x) of an event picked at random from a table: what a histogram of samples shows on average.
+    """P(x) of an event picked at random from a table, (m + 1,): what a histogram of samples shows on average.
 
     A linear estimate with weights w has the expected value P @ w.
-
-    Args:
-        table: where the recommender ranks the held-out items.
-        design: how negatives are drawn.
-        rule: how ties in a sample are broken.
-
-    Returns:
-        (m + 1,) probabilities of x = 0 … m.
     """
     total = np.zeros(design.negatives + 1)
     for chances in distributions(table, design, rule):
@@ -55,17 +47,7 @@ def expected_distribution(table: RankTable, design: SamplingDesign, rule: str = 
 def linear_moments(
     table: RankTable, design: SamplingDesign, weights: Floats, rule: str = "random"
 ) -> tuple[Floats, Floats]:
-    """Exact mean and standard deviation of linear estimates.
-
-    Args:
-        table: where the recommender ranks the held-out items.
-        design: how negatives are drawn.
-        weights: (estimates, m + 1) what an event with x = 0 … m counts.
-        rule: how ties in a sample are broken.
-
-    Returns:
-        (estimates,) means and (estimates,) standard deviations, over the draws of one evaluation.
-    """
+    """Exact (estimates,) means and standard deviations, over draws, of estimates with (estimates, m + 1) weights."""
     means, variances = user_moments(table, design, weights, rule)
     return means.mean(axis=0), np.sqrt(variances.sum(axis=0)) / len(table)
 
@@ -73,11 +55,7 @@ def linear_moments(
 def user_moments(
     table: RankTable, design: SamplingDesign, weights: Floats, rule: str = "random"
 ) -> tuple[Floats, Floats]:
-    """Exact mean and variance of what each user counts; arguments as of `linear_moments`.
-
-    Returns:
-        (users, estimates) means and (users, estimates) variances, over the draws of one evaluation.
-    """
+    """Exact (users, estimates) means and variances of what each user counts; arguments as of `linear_moments`."""
     means, variances = [], []
     for chances in distributions(table, design, rule):
         mean = chances @ weights.T

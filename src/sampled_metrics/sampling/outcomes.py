@@ -27,6 +27,7 @@ class Group:
     Attributes:
         candidates: n, the held-out item and the negatives that could have been drawn.
         negatives: m, which may be 0 where a sample was thinned.
+        replacement: whether negatives were drawn with replacement.
         position: i, that it is the i-th best of the user's relevant items that is ranked.
         relevant: R, how many relevant items the user has.
         outcomes: (of this group,) where they stand among all outcomes.
@@ -35,6 +36,7 @@ class Group:
 
     candidates: int
     negatives: int
+    replacement: bool
     position: int
     relevant: int
     outcomes: Ints
@@ -44,17 +46,18 @@ class Group:
         """Return what the item in this position adds to a metric."""
         return metric.at_position(self.position, self.relevant)
 
-    def distribution(self, replacement: bool) -> Floats:
-        """P(x | rank) of this n and m, (n, m + 1)."""
+    def distribution(self, replacement: bool | None = None) -> Floats:
+        """P(x | rank) of this n and m, (n, m + 1), taken as binomial or not; None is as the negatives were drawn."""
         if self.negatives == 0:
             return np.ones((self.candidates, 1))
-        return rank_distribution(self.candidates, SamplingDesign(self.negatives, replacement))
+        return rank_distribution(self.candidates, SamplingDesign(self.negatives, self.replacement).assumed(replacement))
 
-    def likelihood(self, replacement: bool) -> Floats:
-        """P(outcome | rank) of these outcomes alone, (n, outcomes of this group)."""
+    def likelihood(self, replacement: bool | None = None) -> Floats:
+        """P(outcome | rank) of these outcomes alone, (n, outcomes of this group); as of `distribution`."""
         if len(self.x) == self.negatives + 1:
             return self.distribution(replacement)[:, self.x]
-        return pmf(np.arange(self.candidates), self.candidates - 1, SamplingDesign(self.negatives, replacement), self.x)
+        design = SamplingDesign(self.negatives, self.replacement).assumed(replacement)
+        return pmf(np.arange(self.candidates), self.candidates - 1, design, self.x)
 
 
 @dataclass(frozen=True)
@@ -92,39 +95,20 @@ class Outcomes:
         return cls(x, design.negatives * ones, candidates * ones, design.replacement, False, 1, ones)
 
     @classmethod
-    def of_group(cls, group: Group, replacement: bool) -> "Outcomes":
-        """Return all outcomes x = 0 … m that samples like those of a group can have."""
-        x = np.arange(group.negatives + 1)
-        ones = np.ones_like(x)
-        m, n, relevant = group.negatives * ones, group.candidates * ones, group.relevant * ones
-        return cls(x, m, n, replacement, False, group.position, relevant)
-
-    @classmethod
     def observed(cls, ranks: SampledRanks, *, position: int = 1, relevant: ArrayLike = 1) -> tuple["Outcomes", Ints]:
-        """Return the outcomes that occur in a sample, and which of them each event had.
+        """Return the outcomes that occur in a sample, and for each event the index of its own.
 
-        Args:
-            ranks: sampled ranks of the events.
-            position: i, for the i-th best of several relevant items.
-            relevant: (events,) or one number: R, how many relevant items the user has.
-
-        Returns:
-            The outcomes, and for each event the index of its own; `numpy.bincount` of that counts them.
-
-        Raises:
-            DataError: an event has fewer relevant items than the position.
+        `numpy.bincount` of the (events,) indices counts the outcomes. Raises DataError if an event has fewer relevant
+        items than the position.
         """
         columns = np.broadcast_arrays(ranks.candidates, ranks.negatives, np.asarray(relevant, dtype=np.int64), ranks.x)
         table = np.stack(columns, axis=-1)
-        refuse_rows(
-            table[:, 2] < position,
-            lambda row: f"{table[row, 2]} relevant items, but one in position {position}",
-            lambda row: f"event {row + 1}",
-        )
+        few = table[:, 2] < position
+        message = f"relevant items, but one in position {position}"
+        refuse_rows(few, lambda row: f"{table[row, 2]} {message}", lambda row: f"event {row + 1}")
         distinct, which = np.unique(table, axis=0, return_inverse=True)
         n, m, r, x = distinct.T
-        outcomes = cls(x, m, n, ranks.replacement, ranks.adaptive, position, r)
-        return outcomes, np.asarray(which).ravel()
+        return cls(x, m, n, ranks.replacement, ranks.adaptive, position, r), np.asarray(which).ravel()
 
     def __len__(self) -> int:
         return len(self.x)
@@ -137,7 +121,7 @@ class Outcomes:
         order = np.argsort(which.ravel(), kind="stable")
         ends = np.cumsum(np.bincount(which.ravel()))
         return tuple(
-            Group(int(n), int(m), self.position, int(relevant), outcomes, self.x[outcomes])
+            Group(int(n), int(m), self.replacement, self.position, int(relevant), outcomes, self.x[outcomes])
             for (n, m, relevant), outcomes in zip(distinct, np.split(order, ends[:-1]), strict=True)
         )
 
@@ -149,13 +133,8 @@ class Outcomes:
     def likelihood(self, *, replacement: bool | None = None) -> Floats:
         """P(outcome | rank), as (largest n, outcomes); 0 where the rank is beyond the outcome's own n.
 
-        Args:
-            replacement: whether P(x | r) is taken as binomial; None is as the negatives were drawn.
-
-        Raises:
-            DataError: it would take too much memory.
+        Raises DataError if it would take too much memory; `replacement` is as of `Group.distribution`.
         """
-        replacement = self.replacement if replacement is None else replacement
         check_memory_limit(
             (self.most_candidates, len(self)),
             f"P(x | rank) of {self.most_candidates} candidates and {len(self)} outcomes",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,34 +55,25 @@ class SampledRanks:
             object.__setattr__(self, name, values)
         user = self.user
         where = place or (lambda row: f"event {row + 1}" if user is None else f"user {shown(user[row])}")
-        rules: list[tuple[Any, Any]] = [
-            (m < 0, lambda row: f"negatives must be 0 or more, not {m[row]}"),
-            (
-                (x < 0) | (x > m),
-                lambda row: f"rank {x[row] + 1} is not from 1 to {m[row] + 1}, among the item and {m[row]} negatives",
-            ),
-            (n < 1, lambda row: f"candidates must be 1 or more, not {n[row]}"),
+        rules: list[tuple[NDArray[np.bool_], str]] = [
+            (m < 0, "negatives must be 0 or more, not {m}"),
+            ((x < 0) | (x > m), "rank {rank} is not from 1 to {last}, among the item and {m} negatives"),
+            (n < 1, "candidates must be 1 or more, not {n}"),
         ]
         if self.replacement:
             rules += [
-                ((n == 1) & (m > 0), lambda row: f"{m[row]} negatives, but no other candidate to sample from"),
-                (
-                    impossible_with_replacement(x, m, n),
-                    lambda row: f"rank {x[row] + 1} is not possible: {why_impossible(int(m[row]), int(n[row]))}",
-                ),
+                ((n == 1) & (m > 0), "{m} negatives, but no other candidate to sample from"),
+                (impossible_with_replacement(x, m, n), "rank {rank} is not possible: {why}"),
             ]
         else:
-            rules.append(
-                (
-                    m > n - 1,
-                    lambda row: (
-                        f"{m[row]} negatives cannot be sampled without replacement from {n[row] - 1} "
-                        f"({n[row]} candidates)"
-                    ),
-                )
-            )
+            rules += [(m > n - 1, "{m} negatives cannot be sampled without replacement from {pool} ({n} candidates)")]
+
+        def filled(message: str, row: int) -> str:
+            why = why_impossible(int(m[row]), int(n[row]))
+            return message.format(rank=x[row] + 1, last=m[row] + 1, m=m[row], n=n[row], pool=n[row] - 1, why=why)
+
         for wrong, message in rules:
-            refuse_rows(wrong, message, where)
+            refuse_rows(wrong, partial(filled, message), where)
 
     def __len__(self) -> int:
         return len(self.x)
@@ -96,16 +88,7 @@ def sampled_ranks(
     adaptive: bool = False,
     name: str = "sampled ranks",
 ) -> SampledRanks:
-    """Return ranks among sampled negatives, checked.
-
-    Args:
-        data: (events,) ranks from 1 to m + 1; or a data frame or csv columns with the column rank and optionally user,
-            candidates and negatives.
-        candidates: (events,) or one number: n, unless the data have it. An array is in the order of the rows.
-        negatives: (events,) or one number: m, likewise.
-        replacement: whether a negative could be sampled twice for the same event.
-        adaptive: whether m depends on what was seen.
-        name: what messages call the data.
+    """Return ranks among sampled negatives, checked; arguments as of `correct`, with csv columns as a further form.
 
     Raises:
         DataError: the data are not sampled ranks, or n or m is missing or given twice.

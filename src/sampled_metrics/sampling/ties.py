@@ -19,16 +19,11 @@ from sampled_metrics.sampling.distributions import hypergeometric_pmf, pmf
 
 @dataclass(frozen=True)
 class TieRule:
-    """How many of the tied negatives in a sample count as above.
-
-    Attributes:
-        outcomes: (tied) → how many counts are possible, each equally likely: 0 … outcomes - 1.
-        distribution: (above, tied, candidates, design) → (events, m + 1) probabilities of x, as
-            `distribution_over_ties`.
-    """
+    """How many of the tied negatives in a sample count as above: 0 … outcomes(tied) - 1, each equally likely."""
 
     outcomes: Callable[[Ints], Ints]
     distribution: Callable[[Ints, Ints, Ints, SamplingDesign], Floats]
+    """P(x) of (events,) above, tied and candidates, as `distribution_over_ties`."""
 
     def count_above(self, tied: Ints, uniform: Floats) -> Ints:
         """Return how many of (events,) tied negatives count as above, by (events,) uniform numbers in [0, 1)."""
@@ -45,17 +40,9 @@ def tie_rule(name: str) -> TieRule:
 def distribution_over_ties(
     above: ArrayLike, tied: ArrayLike, candidates: ArrayLike, design: SamplingDesign, rule: str = "random"
 ) -> Floats:
-    """P(x) of each event, over its samples and over how the ties in them are broken.
+    """P(x) of each event, (events, m + 1), over its samples and over how the ties in them are broken.
 
-    Args:
-        above: (events,) candidates scored higher than the held-out item.
-        tied: (events,) other candidates scored the same.
-        candidates: (events,) n.
-        design: how negatives are drawn.
-        rule: the name of a tie rule.
-
-    Returns:
-        (events, m + 1) probabilities.
+    `above`, `tied` and `candidates` are (events,), as in a rank table.
 
     Raises:
         DataError: an event has too few candidates for the design.

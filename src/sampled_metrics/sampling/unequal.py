@@ -43,18 +43,10 @@ def thin(above: ArrayLike, probability: ArrayLike, smallest: ArrayLike, rng: np.
 
 
 def hansen_hurwitz_rank(above: ArrayLike, probability: ArrayLike) -> Floats:
-    """Estimate the true rank of each event's held-out item: 1 + mean over the draws of [above] / q_j.
+    """Estimate the (events,) true ranks of the held-out items: 1 + mean over the draws of [above] / q_j.
 
-    Args:
-        above: (events, m) whether each drawn negative scores above the held-out item.
-        probability: (events, m) q_j of the drawn negatives, with replacement.
-
-    Returns:
-        (events,) estimates, unbiased if every negative can be drawn; any metric but AUC of them is biased, as those of
-        the rank estimate of section 5.1 are.
-
-    Raises:
-        DataError: a probability is not in (0, 1].
+    The estimates are unbiased if every negative can be drawn; any metric but AUC of them is biased, as those of the
+    rank estimate of section 5.1 are. Arguments and errors are as of `thin`.
     """
     drawn_above, chance = _checked(above, probability)
     return 1.0 + np.where(drawn_above, 1.0 / chance, 0.0).mean(axis=1)
