@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
-from sampled_metrics.errors import DataError, WriteError
+from sampled_metrics.errors import DataError, WriteError, reason
 
 # What numpy and zipfile raise on a file that is damaged or is not npz.
 _NPZ_ERRORS = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
@@ -48,7 +48,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
             shutil.copymode(final, temporary)
         os.replace(temporary, final)
     except OSError as error:
-        raise WriteError(f"{name}: cannot be written: {error.strerror or error}") from error
+        raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -139,6 +139,4 @@ def npz_headers(path: str | os.PathLike[str], content: str) -> dict[str, tuple[t
 
 
 def _damaged_npz(path: str | os.PathLike[str], content: str, error: Exception) -> DataError:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())
-    reason = reason or type(error).__name__
-    return DataError(f"{path}: is not {content}, or is damaged: {reason}; remove it, and run again")
+    return DataError(f"{path}: is not {content}, or is damaged: {reason(error)}; remove it, and run again")

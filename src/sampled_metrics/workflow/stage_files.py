@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampled_metrics.errors import DataError
+from sampled_metrics.errors import DataError, reason
 
 AGAIN = "remove it, and run again"
 """What to do about a damaged file that the workflow makes."""
@@ -75,7 +75,7 @@ def read_table(path: str | os.PathLike[str], kind: str) -> pd.DataFrame:
     try:
         table = pd.read_csv(path, dtype=dict.fromkeys(text, str))
     except (OSError, ValueError, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: is damaged: {_reason(error)}; {AGAIN}") from None
+        raise DataError(f"{path}: is damaged: {reason(error)}; {AGAIN}") from None
     missing = [name for name in (*key, *numbers) if name not in table]
     if missing:
         raise DataError(f"{path}, line 1: lacks the column {', '.join(missing)}; {AGAIN}")
@@ -149,9 +149,3 @@ def _require_same_rows(paths: Sequence[str], tables: Sequence[pd.DataFrame]) -> 
 def _refuse(wrong: NDArray[np.bool_], path: str | os.PathLike[str], says: str) -> None:
     if wrong.any():
         raise DataError(f"{path}, line {int(np.argmax(wrong)) + 2}: {says}; {AGAIN}")
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return " ".join(str(error).split()) or type(error).__name__
