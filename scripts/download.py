@@ -1,15 +1,17 @@
 """Download a dataset's archive and check it."""
 
 from pathlib import Path
+from typing import Any
 
 from sampled_metrics.data.download import download
-from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.jobs import run
+
+
+def main(snakemake: Any) -> None:
+    """Write the archive."""
+    params = snakemake.params
+    download(params.urls, Path(snakemake.output.archive), md5=params.md5, sha256=params.sha256)
+
 
 if __name__ == "__main__":
-    with job(snakemake.log[0]):
-        download(
-            snakemake.params.urls,
-            Path(snakemake.output.archive),
-            md5=snakemake.params.md5,
-            sha256=snakemake.params.sha256,
-        )
+    run(main, snakemake)

@@ -7,7 +7,7 @@ import pandas as pd
 from sampled_metrics import _files
 from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.study import drawing, estimator_report, page
-from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.jobs import run
 from sampled_metrics.workflow.stage_files import read_estimator_studies
 
 
@@ -25,5 +25,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake.log[0]):
-        main(snakemake)
+    run(main, snakemake)

@@ -5,7 +5,7 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.study.repetitions import Evaluation, conditions, exact_moments
-from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.jobs import run
 
 
 def main(snakemake: Any) -> None:
@@ -18,5 +18,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake.log[0]):
-        main(snakemake)
+    run(main, snakemake)

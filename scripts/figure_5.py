@@ -6,7 +6,7 @@ from sampled_metrics import _files
 from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.study import drawing
 from sampled_metrics.study.rank_histogram import draw, rank_histogram
-from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.jobs import run
 
 
 def main(snakemake: Any) -> None:
@@ -18,5 +18,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake.log[0]):
-        main(snakemake)
+    run(main, snakemake)

@@ -7,7 +7,7 @@ from sampled_metrics import _files
 from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.study import drawing
 from sampled_metrics.study.sample_sizes import draw, expected_by_sample_size
-from sampled_metrics.workflow.jobs import job, progress_bar
+from sampled_metrics.workflow.jobs import progress_bar, run
 
 
 def main(snakemake: Any) -> None:
@@ -31,5 +31,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake.log[0]):
-        main(snakemake)
+    run(main, snakemake)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sampled_metrics.ranks.table import read_ranks
-from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.jobs import run
 
 
 def main(snakemake: Any) -> None:
@@ -12,5 +12,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake.log[0]):
-        main(snakemake)
+    run(main, snakemake)

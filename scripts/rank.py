@@ -7,7 +7,7 @@ from sampled_metrics.data.split import read_shape, read_split
 from sampled_metrics.ranking.memory import spare_memory
 from sampled_metrics.ranking.ranking import gather, rank_part
 from sampled_metrics.recommenders.models import ranking_memory, read_model
-from sampled_metrics.workflow.jobs import job, progress_bar
+from sampled_metrics.workflow.jobs import progress_bar, run
 
 
 def main(snakemake: Any) -> None:
@@ -31,5 +31,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake.log[0]):
-        main(snakemake)
+    run(main, snakemake)

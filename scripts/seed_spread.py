@@ -11,7 +11,7 @@ from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.recommenders import recommender
 from sampled_metrics.study.repetitions import Evaluation, exact_moments, repeat
 from sampled_metrics.study.tables import table_3, table_4
-from sampled_metrics.workflow.jobs import job, progress_bar
+from sampled_metrics.workflow.jobs import progress_bar, run
 from sampled_metrics.workflow.seeds import stream
 
 
@@ -35,5 +35,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake.log[0]):
-        main(snakemake)
+    run(main, snakemake)

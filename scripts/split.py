@@ -10,7 +10,7 @@ from sampled_metrics.data.events import binarize
 from sampled_metrics.data.filters import k_core
 from sampled_metrics.data.reading import read_events
 from sampled_metrics.data.split import split_events
-from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.jobs import run
 from sampled_metrics.workflow.seeds import stream
 
 
@@ -44,5 +44,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake.log[0], about=f"dataset {snakemake.wildcards.dataset}: "):
-        main(snakemake)
+    run(main, snakemake, about=f"dataset {snakemake.wildcards.dataset}: ")

@@ -7,7 +7,7 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimators
-from sampled_metrics.workflow.jobs import job, progress_bar
+from sampled_metrics.workflow.jobs import progress_bar, run
 from sampled_metrics.workflow.seeds import stream
 
 
@@ -30,5 +30,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake.log[0]):
-        main(snakemake)
+    run(main, snakemake)

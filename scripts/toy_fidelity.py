@@ -5,7 +5,7 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.paper import claims, fidelity, toy_claims
 from sampled_metrics.study import page
-from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.jobs import run
 from sampled_metrics.workflow.stage_files import read_table
 
 
@@ -27,5 +27,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake.log[0]):
-        main(snakemake)
+    run(main, snakemake)

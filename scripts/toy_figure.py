@@ -5,7 +5,7 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.paper.toy_figures import FIGURES
 from sampled_metrics.study import drawing
-from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.jobs import run
 
 
 def main(snakemake: Any) -> None:
@@ -17,5 +17,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake.log[0]):
-        main(snakemake)
+    run(main, snakemake)

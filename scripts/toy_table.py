@@ -6,7 +6,7 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.paper import toy_tables
 from sampled_metrics.study import page
-from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.jobs import run
 from sampled_metrics.workflow.seeds import stream
 
 
@@ -20,5 +20,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake.log[0]):
-        main(snakemake)
+    run(main, snakemake)

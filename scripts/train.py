@@ -5,7 +5,7 @@ from typing import Any
 from sampled_metrics.data.split import read_shape, read_split
 from sampled_metrics.ranking.memory import spare_memory
 from sampled_metrics.recommenders import recommender
-from sampled_metrics.workflow.jobs import job
+from sampled_metrics.workflow.jobs import run
 from sampled_metrics.workflow.seeds import stream
 
 
@@ -22,5 +22,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    with job(snakemake.log[0]):
-        main(snakemake)
+    run(main, snakemake)

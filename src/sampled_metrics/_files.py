@@ -48,7 +48,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
             shutil.copymode(final, temporary)
         os.replace(temporary, final)
     except OSError as error:
-        raise WriteError(f"{name}: cannot be written: {error.strerror or error}") from error
+        raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)

@@ -39,3 +39,9 @@ class WriteError(SampledMetricsError):
 
 class DownloadError(DataError):
     """No source of a file could be fetched; the message names every address that was tried, and why it failed."""
+
+
+def reason(error: BaseException) -> str:
+    """Return in one line why a library or the system failed."""
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return " ".join(text.split()) or type(error).__name__

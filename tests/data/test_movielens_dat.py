@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sampled_metrics.data import formats
-from sampled_metrics.data.formats import movielens_dat, separated
+from sampled_metrics.data.formats import separated
 from sampled_metrics.errors import ConfigError, DataError
 
 
@@ -149,7 +149,7 @@ class TestMalformed:
 
         endless = Endless()
         with pytest.raises(DataError, match="line 1:"):
-            list(movielens_dat.parse(io.BufferedReader(endless), "endless"))
+            list(formats.get("movielens-dat").parse(io.BufferedReader(endless), "endless"))
         assert endless.served < 3 * separated._BLOCK_BYTES
 
     @pytest.mark.parametrize("content", [b"", b"\n", b"\r\n", b"\xef\xbb\xbf"])
@@ -158,7 +158,7 @@ class TestMalformed:
 
     def test_what_comes_before_the_malformed_line_in_earlier_chunks_is_yielded(self, monkeypatch):
         monkeypatch.setattr(separated, "_BLOCK_BYTES", 1)
-        chunks = movielens_dat.parse(io.BytesIO(b"1::2::3::4\nx\n"), "f")
+        chunks = formats.get("movielens-dat").parse(io.BytesIO(b"1::2::3::4\nx\n"), "f")
         assert next(chunks).users.tolist() == [1]
         with pytest.raises(DataError, match=re.escape("f, line 2:")):
             next(chunks)

@@ -1,11 +1,12 @@
 """Jobs: a user's error is one line in the log and on stderr, any other error keeps its traceback."""
 
 import logging
+from types import SimpleNamespace
 
 import pytest
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.workflow.jobs import job, progress_bar
+from sampled_metrics.workflow.jobs import progress_bar, run
 
 
 @pytest.fixture(autouse=True)
@@ -22,25 +23,29 @@ def _no_log_stays_open():
     root.setLevel(level)
 
 
+def fail(snakemake):
+    raise snakemake.error
+
+
 def test_an_error_of_the_user_is_one_line(tmp_path, capsys):
-    with pytest.raises(SystemExit) as caught, job(tmp_path / "logs" / "a.log"):
-        raise DataError("ratings.dat, line 7: malformed")
+    log = tmp_path / "logs" / "a.log"
+    given = SimpleNamespace(log=[log], error=DataError("line 7: malformed"))
+    with pytest.raises(SystemExit) as caught:
+        run(fail, given, about="ratings.dat, ")
     assert caught.value.code == 1
-    assert capsys.readouterr().err == "error: ratings.dat, line 7: malformed\n"
-    assert (tmp_path / "logs" / "a.log").read_text() == "error: ratings.dat, line 7: malformed\n"
+    assert capsys.readouterr().err == log.read_text() == "error: ratings.dat, line 7: malformed\n"
 
 
 def test_another_error_passes_and_leaves_its_traceback(tmp_path, capsys):
-    with pytest.raises(ZeroDivisionError), job(tmp_path / "a.log"):
-        _ = 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        run(fail, SimpleNamespace(log=[tmp_path / "a.log"], error=ZeroDivisionError()))
     assert "Traceback" in (tmp_path / "a.log").read_text()
     assert capsys.readouterr().err == ""
 
 
 def test_a_log_of_an_earlier_run_is_replaced(tmp_path):
     (tmp_path / "a.log").write_text("old\n")
-    with job(tmp_path / "a.log"):
-        logging.info("new")
+    run(lambda snakemake: logging.info("new"), SimpleNamespace(log=[tmp_path / "a.log"]))
     assert (tmp_path / "a.log").read_text() == "new\n"
 
 

@@ -6,17 +6,14 @@ archive inside an archive is not opened.
 
 import gzip
 import io
-import lzma
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, cast
 
-from sampled_metrics.errors import DataError
+from sampled_metrics.errors import DataError, reason
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -24,32 +21,12 @@ if TYPE_CHECKING:
 MAX_BYTES = 16 * 2**30
 """Largest unpacked size of a packed file, in bytes. A larger file can be unpacked by hand and given as it is."""
 
-_GZIP_MAGIC = b"\x1f\x8b"
-_ZIP_MAGIC = b"PK"
-_HTML_BEGINNINGS = (b"<!doctype", b"<html")
-_ENCRYPTED_FLAG = 0x1
-# zipfile unpacks these in small pieces. It unpacks bzip2 and lzma without a bound: 4 KB of bzip2 may be 5 GB of zeros.
-_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_COMPRESSION_NAMES = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma"}
+# zipfile unpacks bzip2 and lzma without a bound: 4 KB of bzip2 may be 5 GB of zeros
+_UNSUPPORTED = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma"}
 _MAX_LISTED = 10
-_MAX_SHOWN = 200
 
-# What zipfile, gzip and their decompressors raise on damaged, truncated or unsupported content.
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    OSError,
-    NotImplementedError,
-    ValueError,
-)
-
-
-def is_web_page(path: Path) -> bool:
-    """Whether a file begins as html does, for example a login page or an error page in place of the data set."""
-    return _beginning(path).removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(_HTML_BEGINNINGS)
+# What zipfile, gzip and zlib raise on damaged, truncated or unsupported content.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError, ValueError)
 
 
 class MemberStream(io.BufferedReader):
@@ -59,9 +36,41 @@ class MemberStream(io.BufferedReader):
         size: bytes in the stream; None if unknown.
     """
 
-    def __init__(self, stream: "_CheckedStream", size: int | None) -> None:
-        super().__init__(stream)
+    def __init__(self, source: io.BufferedIOBase, name: str, size: int | None) -> None:
+        super().__init__(_CheckedStream(source, name))
         self.size = size
+
+
+class _CheckedStream(io.RawIOBase):
+    """A stream whose reads report damage, or too many bytes of a packed file, as a DataError that names the file."""
+
+    def __init__(self, source: io.BufferedIOBase, name: str) -> None:
+        self._source = source
+        self._count = 0
+        self.name = name
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        try:
+            count = self._source.readinto(buffer)
+        except _DAMAGE as error:
+            raise _damaged(self.name, error) from error
+        self._count += count
+        if self._count > MAX_BYTES and not isinstance(self._source, io.BufferedReader):  # not a plain file
+            raise DataError(f"{self.name}: unpacks to more than the {MAX_BYTES} bytes allowed")
+        return count
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
+
+
+def is_web_page(path: Path) -> bool:
+    """Whether a file begins as html does, for example a login page or an error page in place of the data set."""
+    beginning = _beginning(path).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    return beginning.startswith((b"<!doctype", b"<html"))
 
 
 def find_member(path: Path, member: str | None) -> str | None:
@@ -70,14 +79,14 @@ def find_member(path: Path, member: str | None) -> str | None:
     Raises:
         DataError: the archive is damaged, or the number of matching entries is not one.
     """
-    if not _is_zip(path):
+    archive = _open_archive(path)
+    if archive is None:
         return None
-    with ExitStack() as stack:
-        return _find_entry(_open_archive(stack, path), path, member).filename
+    with archive:
+        return _find_entry(archive, path, member).filename
 
 
-@contextmanager
-def open_member(path: Path, member: str | None) -> Iterator[MemberStream]:
+def open_member(path: Path, member: str | None) -> MemberStream:
     """Open a plain file, a gzipped file, or one member of a zip archive as a stream of bytes.
 
     The content decides the type of the file, not its name; a wheel is a zip archive. Reads from the stream raise
@@ -92,75 +101,53 @@ def open_member(path: Path, member: str | None) -> Iterator[MemberStream]:
         DataError: the file cannot be read or is a web page; the archive is damaged, encrypted or too large, or the
             number of matching entries is not one.
     """
-    with ExitStack() as stack:
-        opened = _open_entry(stack, path, member) if _is_zip(path) else _open_file(stack, path)
-        yield stack.enter_context(opened)
-
-
-class _CheckedStream(io.RawIOBase):
-    """A stream whose reads report damage, or more bytes than the limit, as a DataError that names the file."""
-
-    def __init__(self, source: io.BufferedIOBase, name: str, limit: int | None = None) -> None:
-        self._source = source
-        self._limit = limit
-        self._count = 0
-        self.name = name
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer") -> int:
-        try:
-            count = self._source.readinto(buffer)
-        except _DAMAGE as error:
-            raise _damaged(self.name, error) from error
-        self._count += count
-        if self._limit is not None and self._count > self._limit:
-            raise DataError(f"{self.name}: unpacks to more than the {self._limit} bytes allowed")
-        return count
-
-
-def _is_zip(path: Path) -> bool:
+    archive = _open_archive(path)
+    if archive is not None:
+        with archive:  # an open entry keeps the file open
+            return _open_entry(archive, path, member)
     try:
-        return zipfile.is_zipfile(path)
-    except zipfile.BadZipFile as error:  # an archive in several parts
+        beginning = _beginning(path)
+        if is_web_page(path):
+            raise DataError(f"{path}: is a web page, not the data set; delete it and download it again")
+        if beginning.startswith(b"\x1f\x8b"):
+            return MemberStream(gzip.open(path), str(path), None)
+        if beginning.startswith(b"PK") or path.suffix.lower() == ".zip":
+            raise DataError(f"{path}: is not a zip archive, or is truncated; delete it and download it again")
+        return MemberStream(path.open("rb"), str(path), path.stat().st_size)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _open_archive(path: Path) -> zipfile.ZipFile | None:
+    """Open a zip archive; None if the file is not one."""
+    try:
+        return zipfile.ZipFile(path) if zipfile.is_zipfile(path) else None
+    except _DAMAGE as error:
         raise _damaged(str(path), error) from error
 
 
-def _open_entry(stack: ExitStack, path: Path, member: str | None) -> MemberStream:
-    archive = _open_archive(stack, path)
+def _open_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> MemberStream:
     entry = _find_entry(archive, path, member)
-    name = f"{path}/{_shortened(PurePosixPath(entry.filename).name)}"
-    if entry.flag_bits & _ENCRYPTED_FLAG:
+    name = f"{path}/{PurePosixPath(entry.filename).name}"
+    if entry.flag_bits & 0x1:
         raise DataError(f"{name}: is encrypted; decrypt the archive first")
     if entry.file_size > MAX_BYTES:
         raise DataError(f"{name}: unpacks to {entry.file_size} bytes, more than the {MAX_BYTES} bytes allowed")
-    if entry.compress_type not in _COMPRESSIONS:
-        kind = _COMPRESSION_NAMES.get(entry.compress_type, f"kind {entry.compress_type}")
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        kind = _UNSUPPORTED.get(entry.compress_type, f"kind {entry.compress_type}")
         raise DataError(f"{name}: its compression ({kind}) is not supported; pack it again with deflate, zip's default")
     try:
         # zipfile stops at the declared size and then compares the CRC
-        source = stack.enter_context(archive.open(entry))
+        return MemberStream(cast(io.BufferedIOBase, archive.open(entry)), name, entry.file_size)
     except _DAMAGE as error:
         raise _damaged(name, error) from error
-    return MemberStream(_CheckedStream(cast(io.BufferedIOBase, source), name, MAX_BYTES), entry.file_size)
-
-
-def _open_archive(stack: ExitStack, path: Path) -> zipfile.ZipFile:
-    try:
-        return stack.enter_context(zipfile.ZipFile(path))
-    except _DAMAGE as error:
-        raise _damaged(str(path), error) from error
 
 
 def _find_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> zipfile.ZipInfo:
     """Return the only entry with that full name or, if there is none, with that name or pattern in any folder."""
     # __MACOSX/ holds what macOS notes about the files, under nearly the same names
-    entries = [
-        entry
-        for entry in archive.infolist()
-        if not entry.filename.endswith("/") and not entry.filename.startswith("__MACOSX/")
-    ]
+    entries = [each for each in archive.infolist() if not each.filename.startswith("__MACOSX/")]
+    entries = [each for each in entries if not each.filename.endswith("/")]
     matches = entries
     if member is not None:
         matches = [entry for entry in entries if entry.filename == member]
@@ -169,29 +156,10 @@ def _find_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> zip
     if len(matches) == 1:
         return matches[0]
     wanted = "file" if member is None else f"file named {member!r}"
-    listed = ", ".join(_shortened(repr(entry.filename)) for entry in (matches or entries)[:_MAX_LISTED]) or "no files"
+    listed = ", ".join(repr(entry.filename) for entry in (matches or entries)[:_MAX_LISTED]) or "no files"
     more = ", …" if len(matches or entries) > _MAX_LISTED else ""
     hint = "; name one as the dataset's `member`" if len(entries) > 1 else ""
     raise DataError(f"{path}: expected one {wanted}, found {len(matches)}; the archive holds {listed}{more}{hint}")
-
-
-def _shortened(text: str) -> str:
-    """Shorten a text of the archive, which may be as long as the archive."""
-    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
-
-
-def _open_file(stack: ExitStack, path: Path) -> MemberStream:
-    try:
-        beginning = _beginning(path)
-        if is_web_page(path):
-            raise DataError(f"{path}: is a web page, not the data set; delete it and download it again")
-        if beginning.startswith(_GZIP_MAGIC):
-            return MemberStream(_CheckedStream(stack.enter_context(gzip.open(path)), str(path), MAX_BYTES), None)
-        if beginning.startswith(_ZIP_MAGIC) or path.suffix.lower() == ".zip":
-            raise DataError(f"{path}: is not a zip archive, or is truncated; delete it and download it again")
-        return MemberStream(_CheckedStream(stack.enter_context(path.open("rb")), str(path)), path.stat().st_size)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def _beginning(path: Path) -> bytes:
@@ -200,5 +168,4 @@ def _beginning(path: Path) -> bytes:
 
 
 def _damaged(name: str, error: Exception) -> DataError:
-    reason = _shortened(" ".join(str(error).split())) or type(error).__name__
-    return DataError(f"{name}: cannot be read: {reason}; the file is damaged, truncated or of an unsupported kind")
+    return DataError(f"{name}: cannot be read: {reason(error)}; the file is damaged, truncated or unsupported")

@@ -1,15 +1,14 @@
 """Download a dataset's file and verify its checksum."""
 
-import functools
 import hashlib
 import os
 import re
 import ssl
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import requests
 import urllib3
@@ -17,7 +16,7 @@ from tqdm import tqdm
 
 from sampled_metrics import _files
 from sampled_metrics.data import wheels
-from sampled_metrics.data.archives import is_web_page
+from sampled_metrics.data.archives import MAX_BYTES, is_web_page
 from sampled_metrics.errors import ConfigError, DataError, DownloadError, reason
 
 ATTEMPTS = 3
@@ -28,17 +27,9 @@ TIMEOUT = (10.0, 60.0)
 """Seconds to wait for a connection, and for the next bytes."""
 MAX_SECONDS = 12 * 3600.0
 """Longest time of a download, over all attempts and addresses; the next run resumes it."""
-MAX_BYTES = 16 * 2**30
-"""Largest size of a download; the largest of the catalogue, MovieLens 32M, has 240 million bytes."""
-
-_READ_BYTES = 16 * 1024
 
 
-class _FetchError(Exception):
-    """An address does not give the file, and a further attempt does not help; the message is the short reason."""
-
-
-class _InterruptedError(_FetchError):
+class _InterruptedError(DownloadError):
     """An address did not give the file this time; a further attempt may help."""
 
 
@@ -118,7 +109,7 @@ def require_addresses(urls: Sequence[str], key: str = "datasets.*.urls") -> None
                 wheels.parse_address(url)
             except ConfigError as error:
                 raise ConfigError(f"{key}: {error}") from None
-        elif _scheme(url) not in ("https", "http"):
+        elif not url.startswith(("https://", "http://")):
             raise ConfigError(f"{key}: {url!r} is not an https:// or http:// address")
         elif not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._+-]*", file_name(url)):
             raise ConfigError(f"{key}: {url!r} does not end in the name of a file, of letters, digits and . _ + -")
@@ -154,13 +145,13 @@ def download(urls: Sequence[str], destination: Path, *, md5: str | None = None, 
         for url in urls:
             try:
                 _fetch(url, part, expected, deadline)
-            except _FetchError as error:
+            except DownloadError as error:
                 reasons.append(f"{url}: {error}")
-            else:
-                with part.open("rb") as file:
-                    os.fsync(file.fileno())  # the name must never stand for less than the file, even after a crash
-                os.replace(part, destination)
-                return
+                continue
+            with part.open("rb") as file:
+                os.fsync(file.fileno())  # the name must never stand for less than the file, even after a crash
+            os.replace(part, destination)
+            return
     except OSError as error:
         raise DataError(f"{destination}: cannot be written: {error.strerror}") from error
     raise DownloadError(
@@ -179,59 +170,52 @@ def _fault(path: Path, expected: dict[str, str]) -> str | None:
     verdict = "this is a web page, not the data set" if is_web_page(path) else None
     for algorithm, digest in expected.items():
         with path.open("rb") as file:
-            found = hashlib.file_digest(file, functools.partial(hashlib.new, algorithm, usedforsecurity=False))
-        if found.hexdigest() != digest:
+            found = hashlib.file_digest(file, partial(hashlib.new, algorithm, usedforsecurity=False)).hexdigest()
+        if found != digest:
             verdict = verdict or "the file is damaged or is not the one configured"
-            return f"{algorithm} is {found.hexdigest()}, expected {digest}: {verdict}"
+            return f"{algorithm} is {found}, expected {digest}: {verdict}"
     return None if expected else verdict
-
-
-def _scheme(url: str) -> str:
-    try:
-        return urlsplit(url).scheme
-    except ValueError:  # "http://["
-        return ""
 
 
 def _fetch(url: str, part: Path, expected: dict[str, str], deadline: float) -> None:
     """Write the file at an address to `part` and verify it; attempts that fail are repeated after growing pauses."""
     for attempt in range(ATTEMPTS):
         try:
+            is_resumed = False
             if url.startswith(wheels.SCHEME):
-                is_resumed = _fetch_wheel(url, part, deadline)
+                wheels.fetch(wheels.parse_address(url), part, timeout=deadline - time.monotonic())
             else:
                 is_resumed = _fetch_http(url, part, bool(expected), deadline)
             fault = _fault(part, expected)
             if fault is None:
                 return
             part.unlink()
-            raise _InterruptedError(fault) if is_resumed else _FetchError(fault)  # the old beginning may be wrong
+            raise (_InterruptedError if is_resumed else DownloadError)(fault)  # the old beginning may be wrong
         except _InterruptedError:
             if attempt == ATTEMPTS - 1:
                 raise
         time.sleep(PAUSE * 2**attempt)
 
 
-def _fetch_wheel(url: str, part: Path, deadline: float) -> bool:
-    """Download a wheel to `part`; returns False: a wheel is never resumed."""
-    try:
-        wheels.fetch(wheels.parse_address(url), part, timeout=deadline - time.monotonic())
-    except DownloadError as error:
-        raise _FetchError(str(error)) from error
-    return False
-
-
 def _fetch_http(url: str, part: Path, has_checksum: bool, deadline: float) -> bool:
     """Request a file and write it to `part`; returns whether bytes that were there before are kept."""
     try:
         return _request(url, part, has_checksum, deadline)
-    except (requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError) as error:
-        cause = _first_cause(error)
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            raise _FetchError(cause.verify_message) from error
-        raise _InterruptedError(reason(cause)) from error
-    except (requests.RequestException, ValueError) as error:  # ValueError: a redirect to a malformed address
-        raise _FetchError(reason(_first_cause(error))) from error
+    except DownloadError:
+        raise
+    except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
+        raise _failure(error) from error
+
+
+def _failure(error: BaseException) -> DownloadError:
+    """Return the error that says in short why a request failed, from the first error that others wrap."""
+    cause = error
+    while cause.__context__ is not None:
+        cause = cause.__context__
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return DownloadError(cause.verify_message)
+    may_pass = isinstance(error, requests.ConnectionError | requests.Timeout | urllib3.exceptions.HTTPError)
+    return (_InterruptedError if may_pass else DownloadError)(reason(cause))
 
 
 def _request(url: str, part: Path, has_checksum: bool, deadline: float) -> bool:
@@ -251,7 +235,7 @@ def _request(url: str, part: Path, has_checksum: bool, deadline: float) -> bool:
             part.unlink()
             raise _InterruptedError(f"HTTP {status} does not give the rest of the file from byte {offset} on")
         if status != 200 and not (offset and is_rest):
-            failure = _InterruptedError if status == 429 or status >= 500 else _FetchError
+            failure = _InterruptedError if status == 429 or status >= 500 else DownloadError
             raise failure(f"HTTP {status} {response.reason}".rstrip())
         _write_body(response.raw, part, offset if is_rest else 0, deadline)
         return is_rest
@@ -264,8 +248,8 @@ def _close_redirect(response: requests.Response, **_: Any) -> None:
 
 
 def _require_checksum_of_plain_http(url: str, has_checksum: bool) -> None:
-    if urlsplit(url).scheme == "http" and not has_checksum:
-        raise _FetchError(f"{url} is plain http, which needs an md5 or sha256")
+    if url.lower().startswith("http:") and not has_checksum:
+        raise DownloadError(f"{url} is plain http, which needs an md5 or sha256")
 
 
 def _write_body(body: urllib3.HTTPResponse, part: Path, offset: int, deadline: float) -> None:
@@ -273,32 +257,15 @@ def _write_body(body: urllib3.HTTPResponse, part: Path, offset: int, deadline: f
     size = offset
     total = None if body.length_remaining is None else offset + body.length_remaining
     if total is not None and total > MAX_BYTES:
-        raise _FetchError(f"announces {total} bytes, more than the {MAX_BYTES} bytes allowed")
-    with (
-        part.open("ab" if offset else "wb") as file,
-        tqdm(
-            desc=part.stem,
-            initial=offset,
-            total=total,
-            unit="B",
-            unit_scale=True,
-            unit_divisor=1024,
-            disable=None,
-        ) as bar,
-    ):
-        while data := body.read1(_READ_BYTES, decode_content=False):  # read1 does not wait for all of the bytes
+        raise DownloadError(f"announces {total} bytes, more than the {MAX_BYTES} bytes allowed")
+    bar = tqdm(desc=part.stem, initial=offset, total=total, unit="B", unit_scale=True, unit_divisor=1024, disable=None)
+    with part.open("ab" if offset else "wb") as file, bar:
+        while data := body.read1(16 * 1024, decode_content=False):  # read1 does not wait for all of the bytes
             size += len(data)
             if size > MAX_BYTES:
                 part.unlink()
-                raise _FetchError(f"sends more than the {MAX_BYTES} bytes allowed")
+                raise DownloadError(f"sends more than the {MAX_BYTES} bytes allowed")
             file.write(data)
             bar.update(len(data))
             if time.monotonic() > deadline:
-                raise _FetchError(f"the download is not complete after {MAX_SECONDS:g} seconds, the longest allowed")
-
-
-def _first_cause(error: BaseException) -> BaseException:
-    """Return the error that urllib3 and requests wrap."""
-    while error.__context__ is not None:
-        error = error.__context__
-    return error
+                raise DownloadError(f"the download is not complete after {MAX_SECONDS:g} seconds, the longest allowed")

@@ -150,14 +150,10 @@ class _Numbering:
 
     def ascending(self) -> tuple[NDArray[np.generic], NDArray[np.int32]]:
         """Return the ids in ascending order, and the position in it of each number, both (ids,)."""
-        ids = np.array(_as_numbers(list(self._numbers)))
+        given = list(self._numbers)
+        is_text_of_numbers = all(isinstance(each, str) and _WHOLE_NUMBER.fullmatch(each) for each in given)
+        ids = np.array([int(each) for each in given] if is_text_of_numbers else given)
         order = np.argsort(ids)
         positions = np.empty(len(order), dtype=np.int32)
         positions[order] = np.arange(len(order), dtype=np.int32)
         return ids[order], positions
-
-
-def _as_numbers(ids: list[int | str]) -> list[int] | list[int | str]:
-    if all(isinstance(each, str) and _WHOLE_NUMBER.fullmatch(each) for each in ids):
-        return [int(each) for each in ids]
-    return ids

@@ -202,12 +202,8 @@ def take_ready_made(events: Events) -> Split:
     """
     if events.held_out is None:
         raise ConfigError("a ready-made split needs a file that says which events are held out, as of format ncf")
-    train = ~events.held_out
-    shape = (len(events.user_ids), len(events.item_ids))
-    training = _training(events.users[train], events.items[train], shape)
-    held_out = np.empty(len(events.user_ids), dtype=np.int64)
-    held_out[events.users[events.held_out]] = events.items[events.held_out]
-    return Split(training, held_out, events.user_ids, events.item_ids)
+    held_out = np.flatnonzero(events.held_out)
+    return _hold_out(events, held_out, np.zeros(len(held_out)))
 
 
 STRATEGIES: dict[str, Callable[[Events, str, np.random.Generator], Split]] = {
@@ -227,15 +223,10 @@ def split_events(events: Events, strategy: str, ties: str, rng: np.random.Genera
         rng: the random stream.
     """
     split = take_ready_made(events) if events.held_out is not None else STRATEGIES[strategy](events, ties, rng)
-    _check_counts(events, split)
-    return split
-
-
-def _check_counts(events: Events, split: Split) -> None:
-    """Refuse a split that lost or added an event: train + held out + left out = events."""
     train, held_out, left_out = split.training.nnz, len(split.held_out), len(events.user_ids) - len(split.held_out)
     if train + held_out + left_out != len(events):
         raise DataError(
             f"the split has {train} training events, {held_out} held out and {left_out} of users with a single one, "
             f"which are not the {len(events)} events together"
         )
+    return split

@@ -94,21 +94,17 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
         if name not in config["datasets"]:
             raise ConfigError(f"study: unknown dataset {name!r}; it may be {', '.join(config['datasets'])}")
     for name, dataset in config["datasets"].items():
-        check_dataset(dataset, f"datasets.{name}")
+        _check_dataset(dataset, f"datasets.{name}")
     for name in config["study"]:
         if name in RESERVED:
             raise ConfigError(f"study: a dataset cannot be called {name!r}, as results/{name} has another use")
-        check_sources(name, config)
-    figures = config["figures"]
-    for key, labels in {
-        "metrics": config["metrics"],
-        "toy.metrics": config["toy"]["metrics"],
-        "figures.figure-4.metric": [figures["figure-4"]["metric"]],
-        "figures.figure-6.metric": [figures["figure-6"]["metric"]],
-    }.items():
-        for label in labels:
-            _named(key, label, metric)
+        _check_sources(name, config)
+    figures, toy = config["figures"], config["toy"]
     for key, labels, find in (
+        ("metrics", config["metrics"], metric),
+        ("toy.metrics", toy["metrics"], metric),
+        ("figures.figure-4.metric", [figures["figure-4"]["metric"]], metric),
+        ("figures.figure-6.metric", [figures["figure-6"]["metric"]], metric),
         ("estimators", config["estimators"], estimator),
         ("estimator_study.estimators", config["estimator_study"]["estimators"], estimator),
         ("figures.figure-4.estimators", figures["figure-4"]["estimators"], linear_estimator),
@@ -116,21 +112,18 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
     ):
         for label in labels:
             _named(key, label, find)
-        if labels:
+        if labels and find is not metric:
             estimator_labels(labels, key)  # refuses an estimator in two spellings
     edges = figures["figure-5"]["edges"]
     if sorted(set(edges)) != edges:
         raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
-    toy = config["toy"]
     for name, ranks in toy["ranks"].items():
         if max(ranks) > toy["candidates"]:
             raise ConfigError(f"toy.ranks.{name}: rank {max(ranks)} is above toy.candidates ({toy['candidates']})")
     if not toy["replacement"] and toy["negatives"] >= toy["candidates"]:
         raise ConfigError(f"toy.negatives: must be less than toy.candidates ({toy['candidates']}), without replacement")
     if max(figures["figure-3"]["negatives"]) >= toy["candidates"] - 1:
-        raise ConfigError(
-            f"figures.figure-3.negatives: must be less than {toy['candidates'] - 1}, all negatives there are"
-        )
+        raise ConfigError(f"figures.figure-3.negatives: must be less than {toy['candidates'] - 1}, all there are")
 
 
 def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
@@ -144,9 +137,8 @@ def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
     Raises:
         ConfigError: one line that names the key and says what it may be.
     """
-    validator = _Validator(schema)
-    _fill_in_defaults(config, schema, schema)
-    error = best_match(validator.iter_errors(config))
+    _fill_in_defaults(config, schema)
+    error = best_match(_Validator(schema).iter_errors(config))
     if error is not None:
         raise ConfigError(_one_line(error, where))
 
@@ -180,27 +172,26 @@ def precomputed_ranks(config: Mapping[str, Any]) -> dict[tuple[str, str], Precom
     return found
 
 
-def check_sources(name: str, config: Mapping[str, Any]) -> None:
+def _check_sources(name: str, config: Mapping[str, Any]) -> None:
     """Refuse a dataset that lacks what its recommenders need: events to train on, or files of ranks."""
-    dataset = config["datasets"][name]
-    for recommender_name in dataset["ranks"]:
-        if recommender_name not in config["recommenders"]:
-            known = ", ".join(config["recommenders"])
-            raise ConfigError(f"datasets.{name}.ranks: unknown recommender {recommender_name!r}; it may be {known}")
-    there = {of: ranks for (of_dataset, of), ranks in precomputed_ranks(config).items() if of_dataset == name}
-    for recommender_name, ranks in there.items():
-        own = recommender_name in dataset["ranks"]
-        key = f"datasets.{name}.ranks.{recommender_name}" if own else f"recommenders.{recommender_name}.path"
+    dataset, where, recommenders = config["datasets"][name], f"datasets.{name}", config["recommenders"]
+    for each in dataset["ranks"]:
+        if each not in recommenders:
+            raise ConfigError(f"{where}.ranks: unknown recommender {each!r}; it may be {', '.join(recommenders)}")
+    there = {each: ranks for (its_dataset, each), ranks in precomputed_ranks(config).items() if its_dataset == name}
+    for each, ranks in there.items():
+        key = f"{where}.ranks.{each}" if each in dataset["ranks"] else f"recommenders.{each}.path"
         _check_file(key, ranks.file(name), config)
-    to_train = [each for each in config["recommenders"] if each not in there]
-    if to_train:
-        if dataset["format"] is None:
-            raise ConfigError(f"datasets.{name}: lacks the key 'format', for {', '.join(to_train)} to be trained")
-        if not dataset["path"] and not dataset["urls"]:
-            raise ConfigError(f"datasets.{name}: give either urls or a path")
-        if dataset["path"]:
-            _check_file(f"datasets.{name}.path", dataset["path"], config)
-        check_ready_made_split(dataset, f"datasets.{name}")
+    to_train = [each for each in recommenders if each not in there]
+    if not to_train:
+        return
+    if dataset["format"] is None:
+        raise ConfigError(f"{where}: lacks the key 'format', for {', '.join(to_train)} to be trained")
+    if not dataset["path"] and not dataset["urls"]:
+        raise ConfigError(f"{where}: give either urls or a path")
+    if dataset["path"]:
+        _check_file(f"{where}.path", dataset["path"], config)
+    _check_ready_made_split(dataset, where)
 
 
 def _check_file(key: str, path: str, config: Mapping[str, Any]) -> None:
@@ -215,7 +206,7 @@ def _check_file(key: str, path: str, config: Mapping[str, Any]) -> None:
         raise ConfigError(f"{key}: there is no file {path!r} (from {Path.cwd()})")
 
 
-def check_dataset(dataset: dict[str, Any], where: str) -> None:
+def _check_dataset(dataset: dict[str, Any], where: str) -> None:
     """Check a dataset's addresses and the options of its format, and fill in the options' defaults."""
     if dataset["urls"]:
         download.require_addresses(dataset["urls"], f"{where}.urls")
@@ -224,12 +215,10 @@ def check_dataset(dataset: dict[str, Any], where: str) -> None:
         check(dataset["options"], formats.get(dataset["format"]).options, f"{where}.options")
 
 
-def check_ready_made_split(dataset: Mapping[str, Any], where: str) -> None:
+def _check_ready_made_split(dataset: Mapping[str, Any], where: str) -> None:
     """Refuse a ready-made split that the config would change, or whose second file is missing."""
     form = formats.get(dataset["format"])
-    if not form.is_ready_made_split:
-        return
-    for key in ("min_rating", "core"):
+    for key in ("min_rating", "core") if form.is_ready_made_split else ():
         if dataset[key] != 0:
             raise ConfigError(f"{where}.{key}: must be 0 for a ready-made split, not {dataset[key]}")
     if dataset["path"]:
@@ -249,7 +238,7 @@ def _named(key: str, name: str, find: Callable[[str], object]) -> None:
         raise ConfigError(f"{key}: {error}") from None
 
 
-def _fill_in_defaults(config: Any, schema: Mapping[str, Any], root: Mapping[str, Any]) -> None:
+def _fill_in_defaults(config: Any, schema: Mapping[str, Any]) -> None:
     """Set missing keys to their defaults, outermost first, so that the keys of a default {} are filled in, too."""
     if not isinstance(config, dict):
         return
@@ -260,7 +249,7 @@ def _fill_in_defaults(config: Any, schema: Mapping[str, Any], root: Mapping[str,
     for key, value in config.items():
         below = properties.get(key, schema.get("additionalProperties"))
         if isinstance(below, Mapping):
-            _fill_in_defaults(value, below, root)
+            _fill_in_defaults(value, below)
 
 
 def _one_line(error: ValidationError, where: str) -> str:
@@ -277,24 +266,25 @@ def _one_line(error: ValidationError, where: str) -> str:
     if error.validator == "required":
         missing = next(name for name in error.validator_value if name not in error.instance)
         return f"{key}: lacks the key {missing!r}"
-    allowed_text = {
-        "enum": lambda value: f"may be {', '.join(map(str, value))}",
-        "const": lambda value: f"must be {value}",
-        "type": lambda value: f"must be of type {value if isinstance(value, str) else ' or '.join(value)}",
-        "minimum": lambda value: f"must be {value} or more",
-        "maximum": lambda value: f"must be {value} or less",
-        "exclusiveMinimum": lambda value: f"must be more than {value}",
-        "minItems": lambda value: f"needs {value} or more entries",
-        "minProperties": lambda value: f"needs {value} or more entries",
-        "uniqueItems": lambda value: "must not repeat an entry",
-        "pattern": lambda value: f"must match {value}",
-        "minLength": lambda value: "must not be empty",
-        "maxLength": lambda value: f"must have at most {value} letters",
-    }
-    says = allowed_text.get(str(error.validator))
-    shown = _IN_SHORT.repr(error.instance)
-    return f"{key}: {says(error.validator_value) if says else error.message}, not {shown}"
+    allowed, value = _ALLOWED.get(str(error.validator), error.message), error.validator_value
+    if isinstance(value, list):
+        value = (" or " if error.validator == "type" else ", ").join(map(str, value))
+    return f"{key}: {allowed.replace('VALUE', str(value))}, not {_IN_SHORT.repr(error.instance)}"
 
 
+_ALLOWED = {
+    "enum": "may be VALUE",
+    "const": "must be VALUE",
+    "type": "must be of type VALUE",
+    "minimum": "must be VALUE or more",
+    "maximum": "must be VALUE or less",
+    "exclusiveMinimum": "must be more than VALUE",
+    "minItems": "needs VALUE or more entries",
+    "minProperties": "needs VALUE or more entries",
+    "uniqueItems": "must not repeat an entry",
+    "pattern": "must match VALUE",
+    "minLength": "must not be empty",
+    "maxLength": "must have at most VALUE letters",
+}
 _IN_SHORT = reprlib.Repr()
 _IN_SHORT.maxstring = _IN_SHORT.maxother = _IN_SHORT.maxlong = 80

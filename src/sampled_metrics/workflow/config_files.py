@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from sampled_metrics.errors import ConfigError
+from sampled_metrics.errors import ConfigError, reason
 
 MOST_VALUES = 100_000
 """Values that a config may have. Anchors count as often as they are repeated: a few lines can mean billions."""
@@ -54,10 +54,8 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
         mark = error.problem_mark or error.context_mark
         line = f", line {mark.line + 1}" if mark else ""
         raise ConfigError(f"{path}{line}: {error.problem or error.context or 'is not YAML'}") from None
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: is not YAML: {' '.join(str(error).split())}") from None
-    except Exception as error:  # any error of a constructor: a value does not fit its tag, or is nested too deep
-        raise ConfigError(f"{path}: is not YAML: {' '.join(str(error).split())}") from None
+    except Exception as error:  # also of a constructor: a value does not fit its tag, or is nested too deep
+        raise ConfigError(f"{path}: is not YAML: {reason(error)}") from None
     if content is None:
         return {}
     if not isinstance(content, dict):
@@ -67,11 +65,7 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def require_modest(config: Mapping[str, Any], name: str) -> None:
-    """Refuse a configuration with too many or too deeply nested values.
-
-    Args:
-        config: the configuration, or a part of it.
-        name: its name in messages.
+    """Refuse a configuration with too many or too deeply nested values; messages call it `name`.
 
     Raises:
         ConfigError: it has too many values, levels or bits of a number.

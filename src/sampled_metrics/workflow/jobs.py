@@ -1,31 +1,31 @@
 """A job of the workflow: its log, its progress bar, and one line for an error that a user can cause."""
 
 import logging
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
 from sampled_metrics.errors import SampledMetricsError
 
 
-@contextmanager
-def job(log: str | os.PathLike[str], about: str = "") -> Iterator[None]:
-    """Log to a file. An error that a user can cause is one line there and on stderr, and the job exits with 1.
+def run(main: Callable[[Any], None], snakemake: Any, about: str = "") -> None:
+    """Run a script with a log. An error that a user can cause is one line there and on stderr, and the exit code is 1.
 
     Args:
-        log: the file.
+        main: the function of the script.
+        snakemake: what Snakemake gives it; its first log is the file.
         about: first words of that line, for messages that do not say what they are about.
     """
-    Path(log).parent.mkdir(parents=True, exist_ok=True)
+    log = Path(snakemake.log[0])
+    log.parent.mkdir(parents=True, exist_ok=True)
     logging.raiseExceptions = False  # a log that cannot be written, as on a full disk, is no error
     logging.basicConfig(filename=log, filemode="w", level=logging.INFO, format="%(message)s", force=True)
     try:
-        yield
+        main(snakemake)
     except SampledMetricsError as error:
         line = f"error: {about}{error}"
         logging.error("%s", line)

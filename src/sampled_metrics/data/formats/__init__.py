@@ -2,9 +2,7 @@
 
 from sampled_metrics.data.events import EventChunk
 from sampled_metrics.data.formats import delimited as delimited
-from sampled_metrics.data.formats import movielens_100k as movielens_100k
-from sampled_metrics.data.formats import movielens_csv as movielens_csv
-from sampled_metrics.data.formats import movielens_dat as movielens_dat
+from sampled_metrics.data.formats import movielens as movielens
 from sampled_metrics.data.formats import ncf as ncf
 from sampled_metrics.data.formats import recbole_inter as recbole_inter
 from sampled_metrics.data.formats.registry import FORMATS, Format, get, register

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics.data.events import EventChunk
-from sampled_metrics.data.formats.movielens_100k import LAYOUT
+from sampled_metrics.data.formats.movielens import LAYOUT_OF_100K as LAYOUT
 from sampled_metrics.data.formats.registry import register
 from sampled_metrics.data.formats.separated import read_events
 from sampled_metrics.errors import DataError

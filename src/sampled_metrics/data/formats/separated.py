@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sampled_metrics.data.events import EventChunk
 from sampled_metrics.errors import ConfigError, DataError
@@ -20,9 +21,6 @@ _DECIMAL = rb"-?[0-9]{1,18}+(?:\.[0-9]{1,18}+)?+"
 _DIGITS = rb"(?>[0-8][0-9]{18}|[0-9]{1,18}+)"
 _WHOLE = rb"-?" + _DIGITS
 _NUMBER = rb"-?(?:%b(?:\.[0-9]{0,18}+)?+|\.[0-9]{1,18}+)(?:[eE][+-]?[0-9]{1,2}+)?+" % _DIGITS
-
-_EXACT = 2**53
-"""float64 represents all smaller whole numbers exactly."""
 
 _BLOCK_BYTES = 16 * 2**20
 _LINE_BYTES = 2**20  # longer than any well-formed line; bounds the memory for a file without line ends
@@ -68,7 +66,7 @@ def read_events(stream: BinaryIO, name: str, layout: Layout, *, lines_before: in
     """
     pattern = _events(layout)
     has_events = False
-    precision = _Precision(name)
+    large, has_decimals = "", False
     rest = b"" if lines_before else stream.read(len(_BYTE_ORDER_MARK)).removeprefix(_BYTE_ORDER_MARK)
     is_end = False
     while not is_end:
@@ -83,7 +81,14 @@ def read_events(stream: BinaryIO, name: str, layout: Layout, *, lines_before: in
         if events:
             has_events = True
             chunk = _convert(events, layout, name, lines_before)
-            precision.check(chunk, events, lines_before)
+            if chunk.timestamps is not None:
+                has_decimals |= chunk.timestamps.dtype.kind == "f"
+                large = large or _large_timestamp(chunk.timestamps, events, lines_before)
+            if large and has_decimals:  # float64 would lose digits
+                raise DataError(
+                    f"{name}, {large} is 2^53 or more, and others in the file have decimals or exponents: "
+                    "together they would lose digits; write all as whole numbers"
+                )
             yield chunk
             lines_before += events.count(b"\n")
         # before the end, an incomplete line is tried again with the next block
@@ -95,33 +100,13 @@ def read_events(stream: BinaryIO, name: str, layout: Layout, *, lines_before: in
         raise DataError(f"{name}: holds no events")
 
 
-class _Precision:
-    """A check that no timestamp loses digits, as large whole numbers do if others in the column have decimals."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._large = ""
-        self._has_decimals = False
-
-    def check(self, chunk: EventChunk, events: bytes, lines_before: int) -> None:
-        """Check the next chunk, and the lines of its events.
-
-        Raises:
-            DataError: a timestamp loses digits.
-        """
-        if chunk.timestamps is None:
-            return
-        self._has_decimals |= chunk.timestamps.dtype.kind == "f"
-        large = (chunk.timestamps >= _EXACT) | (chunk.timestamps <= -_EXACT)
-        if not self._large and large.any():
-            event = int(large.argmax())
-            lines = events.split(b"\n", event + 1)
-            self._large = f"line {lines_before + event + 1}: the timestamp of {shown(lines[event])}"
-        if self._large and self._has_decimals:
-            raise DataError(
-                f"{self._name}, {self._large} is 2^53 or more, and others in the file have decimals or exponents: "
-                "together they would lose digits; write all as whole numbers"
-            )
+def _large_timestamp(timestamps: NDArray[np.int64] | NDArray[np.float64], events: bytes, lines_before: int) -> str:
+    """Return the place of the first timestamp of 2^53 or more, which float64 may not hold; empty if there is none."""
+    large = np.flatnonzero((timestamps >= 2**53) | (timestamps <= -(2**53)))
+    if not len(large):
+        return ""
+    line = events.split(b"\n", large[0] + 1)[large[0]]
+    return f"line {lines_before + large[0] + 1}: the timestamp of {shown(line)}"
 
 
 def read_header(stream: BinaryIO, name: str) -> str:
