@@ -14,7 +14,12 @@ from sampled_metrics.workflow.seeds import stream
 def main(snakemake: Any) -> None:
     """Write the study of one recommender."""
     params, dataset, recommender = snakemake.params, snakemake.wildcards.dataset, snakemake.wildcards.recommender
-    study = EstimatorStudy.configured(params.study, params.metrics, params.replacement, params.assume_replacement)
+    study = EstimatorStudy(
+        **params.study,
+        metrics=params.metrics,
+        replacement=params.replacement,
+        assume_replacement=params.assume_replacement,
+    )
     table = read_ranks(snakemake.input.ranks)
     possible = study.possible(table)
     left_out = sorted(set(study.negatives) - set(possible.negatives))

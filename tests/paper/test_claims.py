@@ -27,7 +27,7 @@ def example():
         for label in TOY_METRICS
     ]
     return {
-        "table_1": toy_tables.table_1(ranks, n, TOY_METRICS),
+        "table_1": toy_tables.table_1({"ranks": ranks, "candidates": n, "metrics": TOY_METRICS}),
         "table_2": pd.DataFrame(sampled, columns=["recommender", "metric", "mean"]),
         "figure_2": toy_figures.figure_2(ranks, n, TOY_METRICS, SIZES),
         "figure_3": toy_figures.figure_3(n, TOY_METRICS, [1, 1000], 300),

@@ -1,5 +1,7 @@
 """Tables 1 and 2: against enumeration, and as they are laid out."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,16 +11,20 @@ from study.read_pages import plain, written
 from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.paper import toy_tables
-from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.workflow.seeds import stream
 
 RANKS = {"A": [3, 3], "B": [1, 9]}
 METRICS = ["auc", "ap", "ndcg", "recall@2"]
 
 
+def table_2(**changes):
+    toy = {"ranks": RANKS, "candidates": 11, "metrics": ["ap"], "negatives": 4, "replacement": False, "repetitions": 5}
+    return toy_tables.table_2(toy | changes, partial(stream, 1))
+
+
 class TestTables:
     def test_table_1_by_hand(self):
-        table = toy_tables.table_1(RANKS, 11, ["auc", "ap"])
+        table = toy_tables.table_1({"ranks": RANKS, "candidates": 11, "metrics": ["auc", "ap"]})
         assert table.to_dict("list") == {
             "recommender": ["A", "A", "B", "B"],
             "metric": ["auc", "ap"] * 2,
@@ -28,9 +34,7 @@ class TestTables:
     @pytest.mark.parametrize("replacement", [True, False])
     def test_table_2_has_the_mean_and_deviation_of_a_repetitions_mean(self, replacement):
         m, n, repetitions = 4, 11, 20_000
-        table = toy_tables.table_2(
-            RANKS, n, METRICS, SamplingDesign(m, replacement), repetitions, lambda name: stream(1, name)
-        )
+        table = table_2(metrics=METRICS, replacement=replacement, repetitions=repetitions)
         for row in table.itertuples():
             f = metric(row.metric).values(m + 1)
             chances = [
@@ -46,21 +50,18 @@ class TestTables:
 
     def test_table_2_recommenders_have_streams_of_their_own(self):
         def means(ranks):
-            table = toy_tables.table_2(ranks, 11, ["ap"], SamplingDesign(4), 5, lambda name: stream(1, name))
-            return table.set_index("recommender")["mean"]
+            return table_2(ranks=ranks).set_index("recommender")["mean"]
 
         both = means(RANKS)
         assert means({"B": RANKS["B"]})["B"] == both["B"]
         assert means({"B": RANKS["B"], "A": RANKS["A"]}).to_dict() == both.to_dict()
 
     def test_table_2_of_one_repetition_has_no_deviation(self):
-        assert (
-            toy_tables.table_2(RANKS, 11, ["ap"], SamplingDesign(4), 1, lambda name: stream(1, name))["sd"].isna().all()
-        )
+        assert table_2(repetitions=1)["sd"].isna().all()
 
     def test_table_2_refuses_more_negatives_than_there_are(self):
         with pytest.raises(SampledMetricsError):
-            toy_tables.table_2(RANKS, 11, ["ap"], SamplingDesign(11), 1, lambda name: stream(1, name))
+            table_2(negatives=11)
 
 
 TABLE_1 = pd.DataFrame(

@@ -46,8 +46,7 @@ def estimator_study_of(**changes):
         "assume_replacement": False,
         "repetitions": 4,
         "recall_up_to": 6,
-        "adaptive": [],
-        "adaptive_iterations": 7,
+        "adaptive": {"steps": changes.pop("adaptive", []), "iterations": changes.pop("adaptive_iterations", 7)},
     }
     return EstimatorStudy(**(settings | changes))
 

@@ -163,14 +163,6 @@ class TestWithoutRepetitions:
         assert table["correct"].tolist() == [0.5]
         assert table["correct_exact"].isna().all()
 
-    def test_order_probability_by_hand(self):
-        worse = pd.Series({"mean_exact": 0.1, "sd_exact": 0.03})
-        better = pd.Series({"mean_exact": 0.2, "sd_exact": 0.04})
-        assert tables.order_probability(worse, better) == pytest.approx(
-            0.9772498680518208
-        )  # two deviations of √(.03² + .04²)
-        assert tables.order_probability(better, worse) == pytest.approx(1 - 0.9772498680518208)
-
     def test_one_recommender_has_no_pair(self):
         assert table_4_of(RANKS, {"X": runs_of([0.5, 0.1])}).empty
 

@@ -18,42 +18,31 @@ from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import rank_distribution
 from sampled_metrics.sampling.draws import expected_metric
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.study.drawing import panels, styled, styles
+from sampled_metrics.study.drawing import draw_lines, panels, styled, styles
 
 
 def figure_1(candidates: int, metrics: Sequence[str], zoom: int) -> pd.DataFrame:
     """Metrics by rank; columns panel (all, or first for the ranks to `zoom`), metric, rank, value."""
     ranks = {"all": _ranks_to_draw(candidates, zoom), "first": np.arange(1, min(zoom, candidates) + 1)}
-    return pd.concat(
-        [
-            pd.DataFrame(
-                {"panel": panel, "metric": label, "rank": rank, "value": metric(label).of_rank(rank, candidates)}
-            )
-            for panel, rank in ranks.items()
-            for label in metrics
-        ],
-        ignore_index=True,
-    )
+    curves = []
+    for panel, rank in ranks.items():
+        for label in metrics:
+            value = metric(label).of_rank(rank, candidates)
+            curves.append(pd.DataFrame({"panel": panel, "metric": label, "rank": rank, "value": value}))
+    return pd.concat(curves, ignore_index=True)
 
 
 def figure_2(
     ranks: Mapping[str, Sequence[int]], candidates: int, metrics: Sequence[str], negatives: Sequence[int]
 ) -> pd.DataFrame:
     """Expected metrics of the example by sample size; columns metric, recommender, negatives, expected."""
-    return pd.DataFrame(
-        [
-            (
-                label,
-                name,
-                m,
-                expected_metric(row, candidates, SamplingDesign(m, replacement=True), metric(label)).mean(),
-            )
-            for label in metrics
-            for name, row in ranks.items()
-            for m in negatives
-        ],
-        columns=["metric", "recommender", "negatives", "expected"],
-    )
+    rows = [
+        (label, name, m, expected_metric(row, candidates, SamplingDesign(m, True), metric(label)).mean())
+        for label in metrics
+        for name, row in ranks.items()
+        for m in negatives
+    ]
+    return pd.DataFrame(rows, columns=["metric", "recommender", "negatives", "expected"])
 
 
 def figure_3(candidates: int, metrics: Sequence[str], negatives: Sequence[int], zoom: int) -> pd.DataFrame:
@@ -110,10 +99,9 @@ def draw_1(table: pd.DataFrame) -> Figure:
     """Draw Figure 1 from its table."""
     figure, axes = panels(1, 2)
     for panel, which in zip(axes, ("all", "first"), strict=True):
-        curves = list(table[table["panel"] == which].groupby("metric", sort=False))
-        for (label, curve), style in zip(curves, styles(len(curves)), strict=True):
-            panel.plot(curve["rank"], curve["value"], label=metric_name(str(label)), **style)
-        last = int(table.loc[table["panel"] == which, "rank"].max())
+        curves = table[table["panel"] == which]
+        draw_lines(panel, curves, "metric", "rank", "value", metric_name)
+        last = int(curves["rank"].max())
         panel.set(xlabel="predicted rank", ylabel="metric", xlim=(-0.01 * last, last), ylim=(-0.02, 1.05))
         panel.set_title({"all": "all ranks", "first": f"the first {last} ranks"}[which])
     axes[1].legend()
@@ -125,9 +113,7 @@ def draw_2(table: pd.DataFrame) -> Figure:
     """Draw Figure 2 from its table."""
     figure, axes = _grid(table["metric"].nunique())
     for panel, (label, of_metric) in zip(axes, table.groupby("metric", sort=False), strict=True):
-        curves = list(of_metric.groupby("recommender", sort=False))
-        for (name, curve), style in zip(curves, styles(len(curves), marked=True), strict=True):
-            panel.plot(curve["negatives"], curve["expected"], label=str(name), **style)
+        draw_lines(panel, of_metric, "recommender", "negatives", "expected", marked=True)
         panel.set(xscale="log", title=metric_name(str(label)), ylim=(-0.03, 1.05))
         panel.set(xlabel="negatives sampled, m", ylabel="expected metric")
     axes[0].legend(title="recommender")
@@ -138,13 +124,11 @@ def draw_2(table: pd.DataFrame) -> Figure:
 def draw_3(table: pd.DataFrame) -> Figure:
     """Draw Figure 3 from its table."""
     figure, axes = _grid(table["metric"].nunique())
-    exact = table["negatives"].max()
+    names = {str(table["negatives"].max()): "all: the exact metric"}
     for panel, (label, of_metric) in zip(axes, table.groupby("metric", sort=False), strict=True):
-        curves = list(of_metric.groupby("negatives", sort=True))
-        for (negatives, curve), style in zip(reversed(curves), styles(len(curves)), strict=True):
-            name = "all: the exact metric" if negatives == exact else f"{negatives}"
-            panel.plot(curve["rank"], curve["expected"], label=name, **style)
-        panel.set(title=metric_name(str(label)), ylim=(-0.03, 1.05), xlim=(0, curve["rank"].max()))
+        largest_first = of_metric.sort_values("negatives", ascending=False, kind="stable")
+        draw_lines(panel, largest_first, "negatives", "rank", "expected", lambda m: names.get(m, m))
+        panel.set(title=metric_name(str(label)), ylim=(-0.03, 1.05), xlim=(0, of_metric["rank"].max()))
         panel.set(xlabel="true rank", ylabel="expected metric")
     axes[0].legend(title="negatives sampled, m", loc="lower left")
     return figure

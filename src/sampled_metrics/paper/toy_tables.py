@@ -1,4 +1,7 @@
-"""The running example: three recommenders, five instances, evaluated exactly (Table 1) and on samples (Table 2)."""
+"""The running example: three recommenders, five instances, evaluated exactly (Table 1) and on samples (Table 2).
+
+The example is the config entry `toy`.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,52 +14,34 @@ from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import draw
 from sampled_metrics.study.page import Section, plus_minus
 
-
-def table_1(ranks: Mapping[str, Sequence[int]], candidates: int, metrics: Sequence[str]) -> pd.DataFrame:
-    """Evaluate each recommender exactly; columns recommender, metric, value.
-
-    Args:
-        ranks: by recommender, the rank of the relevant item in each instance.
-        candidates: n.
-        metrics: metric labels.
-    """
-    return pd.DataFrame(
-        [
-            (name, label, metric(label).of_rank(np.array(row), candidates).mean())
-            for name, row in ranks.items()
-            for label in metrics
-        ],
-        columns=["recommender", "metric", "value"],
-    )
+Stream = Callable[[str, str], np.random.Generator]
+"""The names of a random stream → the stream."""
 
 
-def table_2(
-    ranks: Mapping[str, Sequence[int]],
-    candidates: int,
-    metrics: Sequence[str],
-    design: SamplingDesign,
-    repetitions: int,
-    stream: Callable[[str], np.random.Generator],
-) -> pd.DataFrame:
+def table_1(toy: Mapping[str, Any], _: Stream | None = None) -> pd.DataFrame:
+    """Evaluate each recommender exactly; columns recommender, metric, value."""
+    rows = [
+        (name, label, metric(label).of_rank(row, toy["candidates"]).mean())
+        for name, row in toy["ranks"].items()
+        for label in toy["metrics"]
+    ]
+    return pd.DataFrame(rows, columns=["recommender", "metric", "value"])
+
+
+def table_2(toy: Mapping[str, Any], stream: Stream) -> pd.DataFrame:
     """Evaluate each recommender on samples; columns recommender, metric, mean, sd.
 
     The standard deviation is that of one repetition's mean over the instances.
-
-    Args:
-        ranks: by recommender, the rank of the relevant item in each instance.
-        candidates: n.
-        metrics: metric labels.
-        design: how negatives are drawn.
-        repetitions: how often.
-        stream: recommender → its random stream.
     """
-    design.check(candidates)
+    design, repetitions = SamplingDesign(toy["negatives"], toy["replacement"]), toy["repetitions"]
+    design.check(toy["candidates"])
     rows = []
-    for name, row in ranks.items():
+    for name, row in toy["ranks"].items():
         above = np.tile(np.array(row) - 1, repetitions)
-        draws = draw(above, np.zeros_like(above), np.full_like(above, candidates), design, stream(name))
+        candidates = np.full_like(above, toy["candidates"])
+        draws = draw(above, np.zeros_like(above), candidates, design, stream(name, "sample"))
         sampled_rank = 1 + draws.above.reshape(repetitions, len(row))
-        for label in metrics:
+        for label in toy["metrics"]:
             values = metric(label).of_rank(sampled_rank, design.negatives + 1).mean(axis=1)
             rows.append((name, label, values.mean(), values.std(ddof=1) if repetitions > 1 else np.nan))
     return pd.DataFrame(rows, columns=["recommender", "metric", "mean", "sd"])
@@ -74,21 +59,8 @@ def sections(table: pd.DataFrame, ranks: Mapping[str, Sequence[int]]) -> list[Se
     return [("", wide.rename_axis(columns=None).rename_axis(index="Recommender").reset_index())]
 
 
-TABLES: dict[int, tuple[str, Callable[[Mapping[str, Any], Callable[..., np.random.Generator]], pd.DataFrame]]] = {
-    1: (
-        "Table 1. The running example, evaluated exactly",
-        lambda toy, stream: table_1(toy["ranks"], toy["candidates"], toy["metrics"]),
-    ),
-    2: (
-        "Table 2. The running example, evaluated on samples (mean ± standard deviation of a repetition)",
-        lambda toy, stream: table_2(
-            toy["ranks"],
-            toy["candidates"],
-            toy["metrics"],
-            SamplingDesign(toy["negatives"], toy["replacement"]),
-            toy["repetitions"],
-            lambda name: stream(name, "sample"),
-        ),
-    ),
+TABLES: dict[int, tuple[str, Callable[[Mapping[str, Any], Stream], pd.DataFrame]]] = {
+    1: ("Table 1. The running example, evaluated exactly", table_1),
+    2: ("Table 2. The running example, evaluated on samples (mean ± standard deviation of a repetition)", table_2),
 }
-"""Number of a table → (its title, its function of the config entry `toy` and of random streams by names)."""
+"""Number of a table → (its title, its function)."""

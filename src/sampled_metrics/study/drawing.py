@@ -1,12 +1,13 @@
 """Styles, panels and output of figures; legible without colour."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -51,6 +52,15 @@ def styles(number: int, *, marked: bool = False) -> Iterable[dict[str, Any]]:
     """Line styles that differ in colour and dashes, and in markers if lines are marked."""
     for colour, dashes, marker in islice(zip(cycle(COLOURS), cycle(DASHES), cycle(MARKERS), strict=False), number):
         yield {"color": colour, "linestyle": dashes} | ({"marker": marker, "markersize": 4} if marked else {})
+
+
+def draw_lines(
+    panel: Axes, table: pd.DataFrame, by: str, x: str, y: str, name: Callable[[str], str] = str, *, marked: bool = False
+) -> None:
+    """Draw one column over another, a line for each value of a third, named by a function of that value."""
+    curves = list(table.groupby(by, sort=False))
+    for (label, curve), style in zip(curves, styles(len(curves), marked=marked), strict=True):
+        panel.plot(curve[x], curve[y], label=name(str(label)), **style)
 
 
 def panels(rows: int, columns: int, height: float = 3.2) -> tuple[Figure, list[Axes]]:

@@ -6,6 +6,7 @@ over repetitions. Estimates, being means over users, are taken as normal.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -36,42 +37,23 @@ class EstimatorStudy:
 
     Attributes:
         estimators: labels of estimators.
-        metrics: labels of metrics.
         negatives: m, the fixed sample sizes.
-        replacement: whether negatives are drawn with replacement.
-        assume_replacement: whether estimators take P(x | r) as binomial.
         repetitions: how often a sample is drawn for the estimators whose moments have no closed form.
         recall_up_to: K of the mean relative error over Recall@1 … K.
-        adaptive: the steps of an adaptive sample; without any there is no such sample.
-        adaptive_iterations: iterations of EM on it.
+        adaptive: the `steps` of an adaptive sample (without any there is no such sample), and the `iterations` of EM.
+        metrics: labels of metrics.
+        replacement: whether negatives are drawn with replacement.
+        assume_replacement: whether estimators take P(x | r) as binomial.
     """
 
     estimators: Sequence[str]
-    metrics: Sequence[str]
     negatives: Sequence[int]
-    replacement: bool
-    assume_replacement: bool
     repetitions: int
     recall_up_to: int
-    adaptive: Sequence[int]
-    adaptive_iterations: int
-
-    @classmethod
-    def configured(
-        cls, entry: Mapping[str, Any], metrics: Sequence[str], replacement: bool, assume_replacement: bool
-    ) -> "EstimatorStudy":
-        """Build a study from its config entry and the entries of the whole study."""
-        return cls(
-            entry["estimators"],
-            metrics,
-            entry["negatives"],
-            replacement,
-            assume_replacement,
-            entry["repetitions"],
-            entry["recall_up_to"],
-            entry["adaptive"]["steps"],
-            entry["adaptive"]["iterations"],
-        )
+    adaptive: Mapping[str, Any]
+    metrics: Sequence[str]
+    replacement: bool
+    assume_replacement: bool
 
     def possible(self, table: RankTable) -> "EstimatorStudy":
         """Return the study without the sample sizes that exceed the other candidates of some event.
@@ -87,11 +69,6 @@ class EstimatorStudy:
                 "state smaller ones"
             )
         return replace(self, negatives=kept)
-
-    @property
-    def recall(self) -> str:
-        """Label of the mean over Recall@1 … K."""
-        return f"recall@1-{self.recall_up_to}"
 
 
 def study_estimators(
@@ -119,7 +96,7 @@ def study_estimators(
     exact = np.array([table.values(each).mean() for each in metrics])
     samples: list[tuple[str, int]] = [("fixed", m) for m in study.negatives]
     parts: list[pd.DataFrame] = []
-    if study.adaptive:
+    if study.adaptive["steps"]:
         cost, moments = _adaptive(table, study, metrics, exact, stream(ADAPTIVE))
         parts.append(_summary(study, ADAPTIVE, cost, ADAPTIVE, exact, moments))
         if study.replacement or round(cost) < table.candidates.min():
@@ -130,10 +107,6 @@ def study_estimators(
     return pd.concat(parts, ignore_index=True)
 
 
-Moments = tuple[Floats, Floats, Floats]
-"""Mean, standard deviation and mean relative error of an estimate, each (metrics,); missing where it is not valid."""
-
-
 def _fixed(
     table: RankTable,
     study: EstimatorStudy,
@@ -141,60 +114,58 @@ def _fixed(
     exact: Floats,
     negatives: int,
     rng: np.random.Generator,
-) -> dict[str, Moments]:
-    """Moments of every estimator on samples of a fixed size."""
+) -> dict[str, Floats]:
+    """Moments of every estimator on samples of a fixed size.
+
+    Moments are mean, standard deviation and mean relative error of an estimate, (3, metrics), NaN where not valid.
+    """
     design = SamplingDesign(negatives, study.replacement)
     design.check(table.candidates)
     outcomes = Outcomes.of(design, table.mean_candidates)
     valid, fitted = {}, {}
     for label in study.estimators:
         valid[label], fitted[label] = _fit_what_is_valid(label, study.assume_replacement, outcomes, metrics)
+    moments = {label: np.full((3, len(metrics)), np.nan) for label in study.estimators}
     linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}
-    moments: dict[str, Moments] = {}
     if linear:
-        weights = np.vstack([each.weights for each in linear.values()])
-        means, deviations = linear_moments(table, design, weights)
         ends = np.cumsum([len(each.weights) for each in linear.values()])[:-1]
-        for label, mean, sd in zip(linear, np.split(means, ends), np.split(deviations, ends), strict=True):
-            error = _folded(mean - exact[valid[label]], sd)
-            moments[label] = _spread(valid[label], mean, sd, error / _or_missing(exact[valid[label]]))
+        both = linear_moments(table, design, np.vstack([each.weights for each in linear.values()]))
+        for label, mean, sd in zip(linear, *(np.split(each, ends) for each in both), strict=True):
+            of_valid = exact[valid[label]]
+            moments[label][:, valid[label]] = mean, sd, _folded(mean - of_valid, sd) / _or_missing(of_valid)
     others = {label: each for label, each in fitted.items() if label not in linear and each is not None}
     if others:
         draws = (draw(table.above, table.tied, table.candidates, design, rng) for _ in range(study.repetitions))
         counts = sampled_histograms(draws, ["random"], negatives)["random"]
         for label, each in others.items():
-            moments[label] = _spread(valid[label], *_observed(each.estimate(counts), exact[valid[label]]))
-    nothing = np.full(len(metrics), np.nan)
-    return {label: moments.get(label, (nothing, nothing, nothing)) for label in study.estimators}
+            moments[label][:, valid[label]] = _observed(each.estimate(counts), exact[valid[label]])
+    return moments
 
 
 def _fit_what_is_valid(
     label: str, assume_replacement: bool, outcomes: Outcomes, metrics: Sequence[Metric]
 ) -> tuple[np.ndarray, Estimate | None]:
     """Fit an estimator for the metrics that it is valid for; (metrics,) which these are."""
-    found = estimator(label, assume_replacement=assume_replacement)
 
-    def is_valid(one: Metric) -> bool:
+    def fit(some: Sequence[Metric]) -> Estimate | None:
         try:
-            found.fit(outcomes, [one])
+            return estimator(label, assume_replacement=assume_replacement).fit(outcomes, some)
         except DataError:
-            return False
-        return True
+            return None
 
-    try:
-        return np.ones(len(metrics), dtype=bool), found.fit(outcomes, metrics)
-    except DataError:
-        valid = np.array([is_valid(one) for one in metrics])
-        kept = [one for one, is_one in zip(metrics, valid, strict=True) if is_one]
-        return valid, found.fit(outcomes, kept) if kept else None
+    whole = fit(metrics)
+    if whole is not None:
+        return np.ones(len(metrics), dtype=bool), whole
+    valid = np.array([fit([each]) is not None for each in metrics])
+    return valid, fit(list(compress(metrics, valid))) if valid.any() else None
 
 
 def _adaptive(
     table: RankTable, study: EstimatorStudy, metrics: Sequence[Metric], exact: Floats, rng: np.random.Generator
-) -> tuple[float, Moments]:
+) -> tuple[float, Floats]:
     """Mean sample size and moments of EM on adaptive samples, over repetitions."""
-    design = AdaptiveDesign(tuple(study.adaptive), study.replacement)
-    em = MaximumLikelihood(study.adaptive_iterations, study.assume_replacement)
+    design = AdaptiveDesign(tuple(study.adaptive["steps"]), study.replacement)
+    em = MaximumLikelihood(study.adaptive["iterations"], study.assume_replacement)
     costs, estimates = [], []
     for _ in range(study.repetitions):
         x, negatives = draw_adaptive(table, design, rng)
@@ -206,10 +177,10 @@ def _adaptive(
     return float(np.mean(costs)), _observed(np.array(estimates), exact)
 
 
-def _observed(estimates: Floats, exact: Floats) -> Moments:
+def _observed(estimates: Floats, exact: Floats) -> Floats:
     """Moments of (repetitions, metrics) estimates."""
     sd = estimates.std(axis=0, ddof=1) if len(estimates) > 1 else np.full(len(exact), np.nan)
-    return estimates.mean(axis=0), sd, np.abs(estimates - exact).mean(axis=0) / _or_missing(exact)
+    return np.stack([estimates.mean(axis=0), sd, np.abs(estimates - exact).mean(axis=0) / _or_missing(exact)])
 
 
 def _folded(bias: Floats, sd: Floats) -> Floats:
@@ -223,35 +194,21 @@ def _or_missing(exact: Floats) -> Floats:
     return np.where(exact > 0, exact, np.nan)
 
 
-def _spread(valid: np.ndarray, *moments: Floats) -> Any:
-    """Put moments of the valid metrics into their places."""
-    spread = []
-    for each in moments:
-        whole = np.full(len(valid), np.nan)
-        whole[valid] = each
-        spread.append(whole)
-    return tuple(spread)
-
-
 def _summary(
-    study: EstimatorStudy, sample: str, negatives: float, label: str, exact: Floats, moments: Moments
+    study: EstimatorStudy, sample: str, negatives: float, label: str, exact: Floats, moments: Floats
 ) -> pd.DataFrame:
     """Rows of one estimator on one kind of sample: the metrics, and the mean error over Recall@1 … K."""
     mean, sd, error = moments
-    own = len(study.metrics)
+    own, bias = len(study.metrics), mean - exact
     of_recall = error[own:][exact[own:] > 0]
-    bias = mean - exact
+    columns = {"exact": exact, "mean": mean, "bias": bias, "sd": sd, "rmse": np.hypot(bias, sd)}
     return pd.DataFrame(
         {
             "sample": sample,
             "negatives": float(negatives),
             "estimator": label,
-            "metric": [*study.metrics, study.recall],
-            "exact": [*exact[:own], np.nan],
-            "mean": [*mean[:own], np.nan],
-            "bias": [*bias[:own], np.nan],
-            "sd": [*sd[:own], np.nan],
-            "rmse": [*np.hypot(bias, sd)[:own], np.nan],
+            "metric": [*study.metrics, f"recall@1-{study.recall_up_to}"],
+            **{name: [*values[:own], np.nan] for name, values in columns.items()},
             "error": [*error[:own], of_recall.mean() if len(of_recall) else np.nan],
         }
     )

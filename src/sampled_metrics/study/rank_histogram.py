@@ -26,18 +26,15 @@ def rank_histogram(tables: Mapping[str, RankTable], edges: Sequence[int]) -> pd.
     """
     largest_half = max(int(table.candidates.max(initial=0)) // 2 for table in tables.values())
     used = [edge for edge in edges if edge < largest_half]
+    starts = [1, *(edge + 1 for edge in used)]
+    buckets = [*(f"{start}–{edge}" for start, edge in zip(starts, used, strict=False)), f"{starts[-1]} to half"]
     rows = []
     for name, table in tables.items():
         half = table.candidates // 2
-        first = np.ones_like(half)
-        for number, edge in enumerate(used):
-            last = np.minimum(edge, half)
-            bucket = f"{used[number - 1] + 1 if number else 1}–{edge}"
+        lasts = [*(np.minimum(edge, half) for edge in used), half, table.candidates]
+        firsts = [np.ones_like(half), *(last + 1 for last in lasts[:-1])]
+        for bucket, first, last in zip([*buckets, "worse half"], firsts, lasts, strict=True):
             rows.append((name, bucket, table.expected_between(first, last)))
-            first = last + 1
-        rest = f"{used[-1] + 1 if used else 1} to half"
-        rows.append((name, rest, table.expected_between(first, half)))
-        rows.append((name, "worse half", table.expected_between(half + 1, table.candidates)))
     return pd.DataFrame(rows, columns=["recommender", "bucket", "events"])
 
 

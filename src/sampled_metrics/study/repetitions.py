@@ -16,9 +16,6 @@ from sampled_metrics.sampling.moments import linear_moments
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.study.readings import reading
 
-EPSILON = float(np.finfo(np.float64).eps)
-"""The relative distance of neighbouring doubles."""
-
 
 def sampled_histograms(draws: Iterator[Draws], tie_rules: Sequence[str], negatives: int) -> dict[str, np.ndarray]:
     """Count, for each tie rule, how many events had x = 0 … m in each repetition, as (repetitions, m + 1)."""
@@ -64,11 +61,7 @@ class Evaluation:
 
     @classmethod
     def configured(
-        cls,
-        sampling: Mapping[str, Any],
-        estimators: Sequence[str],
-        metrics: Sequence[str],
-        assume_replacement: bool,
+        cls, sampling: Mapping[str, Any], estimators: Sequence[str], metrics: Sequence[str], assume_replacement: bool
     ) -> "Evaluation":
         """Build an evaluation from the config entries of those names."""
         design = SamplingDesign(sampling["negatives"], sampling["replacement"])
@@ -94,7 +87,8 @@ def conditions(evaluation: Evaluation, candidates: int) -> pd.DataFrame:
         each = estimator(label, assume_replacement=evaluation.assume_replacement)
         if isinstance(each, LinearEstimator):
             number = each.condition_number(design, candidates, targets)
-            rows.append((label, candidates, design.negatives, number, max(0.0, -np.log10(number * EPSILON))))
+            digits = max(0.0, -np.log10(number * np.finfo(np.float64).eps))
+            rows.append((label, candidates, design.negatives, number, digits))
     return pd.DataFrame(rows, columns=["estimator", "candidates", "negatives", "condition_number", "digits"])
 
 
@@ -118,29 +112,17 @@ def repeat(
     design, repetitions = evaluation.design, evaluation.repetitions
     design.check(table.candidates)
     draws = (draw(table.above, table.tied, table.candidates, design, rng) for _ in progress(range(repetitions)))
-    readings = {name: reading(name) for name in evaluation.readings}
-    histograms = sampled_histograms(draws, sorted({each.tie_rule for each in readings.values()}), design.negatives)
+    readings = [reading(name) for name in evaluation.readings]
+    histograms = sampled_histograms(draws, sorted({each.tie_rule for each in readings}), design.negatives)
     fitted = evaluation.fit(table.mean_candidates)
-    parts = []
-    for name, each in readings.items():
-        estimates = {
-            label: fitted[each.substitutes.get(label, label)].estimate(histograms[each.tie_rule])
-            for label in evaluation.estimators
-        }
-        parts += [
-            pd.DataFrame(
-                {
-                    "reading": name,
-                    "metric": metric_label,
-                    "estimator": label,
-                    "repetition": np.arange(repetitions),
-                    "estimate": estimates[label][:, column],
-                }
-            )
-            for column, metric_label in enumerate(evaluation.metrics)
-            for label in evaluation.estimators
-        ]
-    return pd.concat(parts, ignore_index=True)
+    estimates = []
+    for each in readings:
+        labels = [each.substitutes.get(label, label) for label in evaluation.estimators]
+        of_labels = [fitted[label].estimate(histograms[each.tie_rule]) for label in labels]
+        estimates.append(np.stack(of_labels).transpose(2, 0, 1).ravel())  # metrics × estimators × repetitions
+    keys = [evaluation.readings, evaluation.metrics, evaluation.estimators, range(repetitions)]
+    index = pd.MultiIndex.from_product(keys, names=["reading", "metric", "estimator", "repetition"])
+    return pd.DataFrame({"estimate": np.concatenate(estimates)}, index).reset_index()
 
 
 def exact_moments(table: RankTable, evaluation: Evaluation) -> pd.DataFrame:
@@ -160,17 +142,14 @@ def exact_moments(table: RankTable, evaluation: Evaluation) -> pd.DataFrame:
     evaluation.design.check(table.candidates)
     fitted = evaluation.fit(table.mean_candidates)
     linear = {label: each.weights for label, each in fitted.items() if isinstance(each, LinearEstimate)}
-    rows: list[tuple[object, ...]] = []
-    for name in evaluation.readings:
-        each = reading(name)
-        stacked = np.vstack([np.empty((0, evaluation.design.negatives + 1)), *linear.values()])
-        means, deviations = linear_moments(table, evaluation.design, stacked, each.tie_rule)
-        for column, metric_label in enumerate(evaluation.metrics):
-            for label in evaluation.estimators:
-                stand_in = each.substitutes.get(label, label)
-                moments = (np.nan, np.nan)
-                if stand_in in linear:
-                    at = list(linear).index(stand_in) * len(evaluation.metrics) + column
-                    moments = float(means[at]), float(deviations[at])
-                rows.append((name, metric_label, label, *moments))
-    return pd.DataFrame(rows, columns=["reading", "metric", "estimator", "mean_exact", "sd_exact"])
+    stacked = np.vstack([np.empty((0, evaluation.design.negatives + 1)), *linear.values()])
+    missing, columns = np.full((len(evaluation.metrics), 2), np.nan), ["mean_exact", "sd_exact"]
+    rows = []
+    for each in map(reading, evaluation.readings):
+        both = np.stack(linear_moments(table, evaluation.design, stacked, each.tie_rule), axis=1)
+        moments = dict(zip(linear, both.reshape(len(linear), *missing.shape), strict=True))
+        labels = [each.substitutes.get(label, label) for label in evaluation.estimators]
+        rows.append(np.stack([moments.get(label, missing) for label in labels], axis=1).reshape(-1, 2))
+    keys = [evaluation.readings, evaluation.metrics, evaluation.estimators]
+    index = pd.MultiIndex.from_product(keys, names=["reading", "metric", "estimator"])
+    return pd.DataFrame(np.concatenate(rows), index, columns).reset_index()

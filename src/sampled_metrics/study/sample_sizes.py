@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sampled_metrics._arrays import Floats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name, linear_estimator
 from sampled_metrics.metrics.held_out import metric, metric_name
@@ -44,7 +43,8 @@ def expected_by_sample_size(
     Raises:
         DataError: no sample size is left.
     """
-    exact = {name: float(table.values(metric(metric_label)).mean()) for name, table in tables.items()}
+    target = metric(metric_label)
+    exact = {name: float(table.values(target).mean()) for name, table in tables.items()}
     fewest = min(int(table.candidates.min()) for table in tables.values()) - 1
     sizes = sorted((m for m in negatives if replacement or m <= fewest), reverse=True)
     if not sizes:
@@ -56,14 +56,12 @@ def expected_by_sample_size(
     }
     expected: dict[tuple[str, str, int], float] = {}
     for m in progress(sizes):
-        weights = {
-            n: _weights(estimators, metric_label, SamplingDesign(m, replacement), n, assume_replacement)
-            for n in {table.mean_candidates for table in tables.values()}
-        }
         for name, table in tables.items():
             chances[name] = thinned(chances[name], m)
+            outcomes = Outcomes.of(SamplingDesign(m, replacement), table.mean_candidates)
             for label in estimators:
-                expected[name, label, m] = float(chances[name] @ weights[table.mean_candidates][label])
+                fitted = linear_estimator(label, assume_replacement=assume_replacement).fit(outcomes, [target])
+                expected[name, label, m] = float(chances[name] @ fitted.weights[0])
     rows = [
         (metric_label, name, label, m, expected[name, label, m], exact[name])
         for label in estimators
@@ -71,17 +69,6 @@ def expected_by_sample_size(
         for m in reversed(sizes)
     ]
     return pd.DataFrame(rows, columns=["metric", "recommender", "estimator", "negatives", "expected", "exact"])
-
-
-def _weights(
-    labels: Sequence[str], metric_label: str, design: SamplingDesign, candidates: int, assume_replacement: bool
-) -> dict[str, Floats]:
-    """Weights of x = 0 … m by estimator."""
-    outcomes, metrics = Outcomes.of(design, candidates), [metric(metric_label)]
-    return {
-        label: linear_estimator(label, assume_replacement=assume_replacement).fit(outcomes, metrics).weights[0]
-        for label in labels
-    }
 
 
 @styled

@@ -78,9 +78,9 @@ def table_4(
                 if abs(gap) > EQUAL:
                     correct = np.sign(group["estimate_other"] - group["estimate_one"]) == np.sign(gap)
                     worse, better = (one, other) if gap > 0 else (other, one)
-                    chance = order_probability(
-                        *(moments[each].loc[(name, label, estimator)] for each in (worse, better))
-                    )
+                    low, high = (moments[each].loc[(name, label, estimator)] for each in (worse, better))
+                    sd = float(np.hypot(low["sd_exact"], high["sd_exact"]))
+                    chance = probability_of_order(high["mean_exact"] - low["mean_exact"], sd)
                     rows.append((name, worse, better, label, estimator, correct.mean(), chance))
     columns = ["reading", "worse", "better", "metric", "estimator", "correct", "correct_exact"]
     return pd.DataFrame(rows, columns=columns)
@@ -91,43 +91,21 @@ def _readings(estimates: Mapping[str, pd.DataFrame]) -> list[str]:
     return list(dict.fromkeys(name for runs in estimates.values() for name in runs["reading"].unique()))
 
 
-def order_probability(worse: pd.Series, better: pd.Series) -> float:
-    """Probability that the better recommender gets the larger estimate, by the normal approximation.
-
-    Args:
-        worse: mean_exact and sd_exact of its estimate.
-        better: mean_exact and sd_exact of the other estimate, from an independent sample.
-    """
-    return probability_of_order(
-        better["mean_exact"] - worse["mean_exact"], float(np.hypot(worse["sd_exact"], better["sd_exact"]))
-    )
-
-
 def sections_3(table: pd.DataFrame, repetitions: int) -> list[Section]:
     """Lay out Table 3, a section for each reading; values in per cent.
 
     The last section says how far the means are from their exact expectations.
     """
-    per_cent = table.assign(
+    cells = table.assign(
         cell=[
             f"{100 * mean:.2f}" if estimator == "exact" else plus_minus(100 * mean, 100 * sd, 2)
             for estimator, mean, sd in zip(table["estimator"], table["mean"], table["sd"], strict=True)
         ]
     )
-    sections = []
-    for name, cells in per_cent.groupby("reading", sort=False):
-        estimators = list(dict.fromkeys(cells["estimator"]))
-        rows = [
-            [
-                metric_name(str(label)),
-                str(recommender),
-                *of_one.set_index("estimator")["cell"].reindex(estimators, fill_value="-"),
-            ]
-            for label in dict.fromkeys(cells["metric"])
-            for recommender, of_one in cells[cells["metric"] == label].groupby("recommender", sort=False)
-        ]
-        columns = ["Metric", "Recommender", *map(estimator_name, estimators)]
-        sections.append((READINGS[str(name)].heading, pd.DataFrame(rows, columns=columns)))
+    sections = [
+        (READINGS[str(name)].heading, _wide(of_reading, ["metric", "recommender"]))
+        for name, of_reading in cells.groupby("reading", sort=False)
+    ]
     linear = table[(table["estimator"] != "exact") & table["mean_exact"].notna()]
     # 1e-12: where nothing varies, the two differ by rounding alone
     error = (linear["sd_exact"] / math.sqrt(repetitions)).clip(lower=1e-12)
@@ -152,26 +130,21 @@ def sections_4(table: pd.DataFrame) -> list[Section]:
     Sections with the exact probabilities follow.
     """
     beside = f"{WITHOUT_REPETITIONS}: the probability of the right order, by the normal approximation. "
-    return [
-        (f"{prefix}{READINGS[str(name)].heading}", _pairs(cells, column))
-        for prefix, column in (("", "correct"), (beside, "correct_exact"))
-        for name, cells in table.groupby("reading", sort=False)
-    ]
+    sections = []
+    for prefix, column in (("", "correct"), (beside, "correct_exact")):
+        cells = table.assign(pair=pair_names(table), cell=[number(100 * value, ".0f") for value in table[column]])
+        for name, of_reading in cells.groupby("reading", sort=False):
+            sections.append((prefix + READINGS[str(name)].heading, _wide(of_reading, ["pair", "metric"])))
+    return sections
 
 
-def _pairs(cells: pd.DataFrame, column: str) -> pd.DataFrame:
-    pairs = pair_names(cells)
-    estimators = list(dict.fromkeys(cells["estimator"]))
-    rows = [
-        [
-            str(pair),
-            metric_name(str(label)),
-            *(number(100 * value, ".0f") for value in of_one.set_index("estimator")[column].reindex(estimators)),
-        ]
-        for pair, of_pair in cells.groupby(pairs, sort=False)
-        for label, of_one in of_pair.groupby("metric", sort=False)
-    ]
-    return pd.DataFrame(rows, columns=["Pair", "Metric", *map(estimator_name, estimators)])
+def _wide(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Lay out the column cell: a row for each value of two keys, a column for each estimator."""
+    wide = cells.pivot(index=keys, columns="estimator", values="cell")
+    order = pd.MultiIndex.from_product([cells[key].unique() for key in keys], names=keys)
+    wide = wide.reindex(index=order, columns=cells["estimator"].unique()).dropna(how="all").fillna("-")
+    wide = wide.rename(columns=estimator_name).rename_axis(columns=None).reset_index()
+    return wide.assign(metric=wide["metric"].map(metric_name)).rename(columns={key: key.capitalize() for key in keys})
 
 
 def pair_names(table: pd.DataFrame) -> "pd.Series[str]":
