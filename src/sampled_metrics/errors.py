@@ -3,12 +3,6 @@
 _LONGEST = 2000
 
 
-def reason(error: BaseException) -> str:
-    """Return in one line why something failed."""
-    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return " ".join(text.split()) or type(error).__name__
-
-
 class SampledMetricsError(Exception):
     """Base of every error whose message is meant to be read by a user, without a traceback.
 

@@ -51,29 +51,29 @@ class TestObserved:
         ("x", "m", "n", "replacement", "message"),
         [
             ([], [], [], False, "there are no events to estimate from"),
-            ([0, -1], 4, 9, False, "event 2: has -1 of 4 sampled negatives above the held-out item"),
-            ([0, 5], 4, 9, False, "event 2: has 5 of 4 sampled negatives above the held-out item"),
-            ([0, 1], [1, 0], 9, False, "event 2: has 1 of 0 sampled negatives above the held-out item"),
-            ([0, 0], [-1, 0], 9, False, "event 1: has 0 of -1 sampled negatives above the held-out item"),
-            ([0, 0], 0, [3, 0], False, "event 2: has 0 candidates, but the held-out item is one"),
-            ([0], 9, 9, False, "event 1: has 9 negatives without replacement, of 8 that there are (9 candidates)"),
-            ([0], 1, 1, False, "event 1: has 1 negatives without replacement, of 0 that there are (1 candidates)"),
-            ([0], 1, 1, True, "event 1: has 1 negatives, but none to draw from"),
+            ([0, -1], 4, 9, False, "event 2: rank 0 is not from 1 to 5, among the item and 4 negatives"),
+            ([0, 5], 4, 9, False, "event 2: rank 6 is not from 1 to 5, among the item and 4 negatives"),
+            ([0, 1], [1, 0], 9, False, "event 2: rank 2 is not from 1 to 1, among the item and 0 negatives"),
+            ([0, 0], [-1, 0], 9, False, "event 1: negatives must be 0 or more, not -1"),
+            ([0, 0], 0, [3, 0], False, "event 2: candidates must be 1 or more, not 0"),
+            ([0], 9, 9, False, "event 1: 9 negatives cannot be sampled without replacement from 8 (9 candidates)"),
+            ([0], 1, 1, False, "event 1: 1 negatives cannot be sampled without replacement from 0 (1 candidates)"),
+            ([0], 1, 1, True, "event 1: 1 negatives, but no other candidate to sample from"),
             (
                 [0, 100, 4],
                 100,
                 2,
                 True,
-                "event 3: has 4 of 100 sampled negatives above the held-out item, but with 2 candidates all 100 "
-                "negatives are the same item, so that the rank is 1 or 101",
+                "event 3: rank 5 is not possible: with 2 candidates all 100 negatives are the same item, so that the rank "
+                "is 1 or 101",
             ),
             (
                 [5000, 2500, 10],
                 5000,
                 3,
                 True,
-                "event 3: has 10 of 5000 sampled negatives above the held-out item, but the chance of that, of 5000 "
-                "negatives drawn from 2, is below 1e-307 whatever the rank",
+                "event 3: rank 11 is not possible: the chance of that, of 5000 negatives drawn from 2, is below 1e-307 "
+                "whatever the rank",
             ),
         ],
     )
@@ -85,7 +85,7 @@ class TestObserved:
     def test_refuses_a_position_beyond_the_relevant_items(self):
         with pytest.raises(DataError) as caught:
             Outcomes.observed(SampledRanks([1, 1], 4, 9), position=2, relevant=[2, 1])
-        assert str(caught.value) == "event 2: has 1 relevant items, but one in position 2"
+        assert str(caught.value) == "event 2: 1 relevant items, but one in position 2"
 
     def test_accepts_the_extremes(self):
         Outcomes.observed(SampledRanks([0, 8], 8, 9))  # all negatives
