@@ -64,8 +64,8 @@ class TestObserved:
                 100,
                 2,
                 True,
-                "event 3: rank 5 is not possible: with 2 candidates all 100 negatives are the same item, so that the rank "
-                "is 1 or 101",
+                "event 3: rank 5 is not possible: with 2 candidates all 100 negatives are the same item, so that the "
+                "rank is 1 or 101",
             ),
             (
                 [5000, 2500, 10],
