@@ -32,7 +32,7 @@ FOLDERS = ("workflow", "scripts", "src", "profiles", "envs", "docs", "published"
 STUDY = {
     "study": ["made-up"],
     "datasets": {"made-up": {"path": "made-up.zip", "format": "movielens-dat"}},
-    "recommenders": {"X": {"factors": 4, "iterations": 3}},
+    "recommenders": {"X": {"factors": 4, "iterations": 3}, "Y": None, "Z": None},
     "sampling": {"negatives": 20, "repetitions": 10},
     "figures": {"figure-6": {"negatives": [5, 10, 20, 40, 80]}},
     "toy": {"repetitions": 20},

@@ -168,6 +168,7 @@ def said(same_model: ModuleType, case: Any) -> Callable[[str, str], dict[str, fl
     return of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", list(DEFINITIONS))
 def test_each_number_is_ours_after_the_conversion(tool: str, said, ours: Ours) -> None:
     theirs = said(tool, "model")

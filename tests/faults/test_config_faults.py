@@ -88,7 +88,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "an address with a command": (dataset(path=None, urls=["https://x/$(touch pwned)"]), "does not end in the name"),
     "an address that leads out": (dataset(path=None, urls=["https://x/..%2f..%2fpwned"]), "does not end in the name"),
     "an address of a file here": (dataset(path=None, urls=["file:///etc/passwd"]), "must match"),
-    "an address that is none": (dataset(path=None, urls=["http://["]), "is not an https:// or http:// address"),
+    "an address that is none": (dataset(path=None, urls=["http://["]), "does not end in the name of a file"),
     "a wheel with an option of pip": (
         dataset(path=None, urls=["pypi:--index-url=http://x==1!x"]),
         "is not pypi:NAME==VERSION!MEMBER",

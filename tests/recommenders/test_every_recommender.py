@@ -153,6 +153,7 @@ for name, entry in json.load(sys.stdin).items():
 """
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_bytes_whatever_their_threads(tmp_path) -> None:
     def hashes(threads: str) -> str:
         threaded = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads)

@@ -131,6 +131,14 @@ def test_replacing_a_file_of_ranks_runs_what_depends_on_it(finished: Project, tm
     assert dry_run(finished, tmp_path, replace) == OF_RANKS | OF_ALL
 
 
+def test_a_new_recommender_is_planned_alone(finished: Project, tmp_path: Path) -> None:
+    def add(project: Project) -> None:
+        project.configure(recommenders=MORE | {"sharp": {"type": "item-cf", "exponent": 5}})
+
+    assert dry_run(finished, tmp_path, add) == {"train", "rank", *(OF_RANKS - {"import_ranks"}), *OF_ALL}
+
+
+@pytest.mark.slow
 def test_adding_a_recommender_trains_it_alone(finished: Project, tmp_path: Path) -> None:
     project = copied(finished, tmp_path)
     project.configure(recommenders=MORE | {"sharp": {"type": "item-cf", "exponent": 5}})
@@ -158,6 +166,7 @@ def test_comparisons_do_not_outlive_their_study_or_wish(finished: Project, tmp_p
     assert list((project.folder / "results/made-up").glob("estimator-study*.*")) == []
 
 
+@pytest.mark.slow
 def test_ranks_that_were_scattered_over_jobs_are_the_same_bytes(finished: Project, tmp_path: Path) -> None:
     project = copied(finished, tmp_path)
     path = project.folder / "results/made-up/ranks/X.csv.gz"

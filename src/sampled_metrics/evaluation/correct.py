@@ -167,8 +167,5 @@ def _remarks(table: Result) -> list[str]:
             f"{metric_name(str(row.metric))} {abs(row.bias):.2g} too {'low' if row.bias < 0 else 'high'}"
             for row in large.itertuples()
         )
-        remarks.append(
-            f"{estimator_name(str(label))}: the interval ignores the bias of the estimator, whose mean is an estimated "
-            f"{off}."
-        )
+        remarks.append(f"{estimator_name(str(label))}: the interval ignores the bias. The estimated bias: {off}.")
     return remarks
