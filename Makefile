@@ -36,8 +36,8 @@ reproduce: $(READY)  ## run the whole study, from the archive to results/report.
 	$(SNAKEMAKE)
 	@echo "the report is results/report.html"
 
-# each process takes whole files of tests, in the order of tests/conftest.py
-PYTEST = $(BIN)/pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
+# in the order of tests/conftest.py
+PYTEST = $(BIN)/pytest -n $(CORES) --dist worksteal
 SLOW = -m 'slow or not slow' --hypothesis-profile thorough
 
 test: $(READY)  ## the tests: three minutes on two cores

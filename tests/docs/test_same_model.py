@@ -178,6 +178,7 @@ def test_each_number_is_ours_after_the_conversion(tool: str, said, ours: Ours) -
     assert {name: theirs[name] for name in expected} == pytest.approx(expected, abs=2e-6)
 
 
+@pytest.mark.slow
 def test_the_other_definitions_are_other_numbers(ours: Ours) -> None:
     """Or the test above would not tell them apart."""
     auc, ndcg = ours.auc.mean(), ours.ndcg.mean()
@@ -222,6 +223,7 @@ def test_ours_is_the_mean_over_the_ties(same_model: ModuleType, case: Any, place
     assert found["auc"] == 0.5
 
 
+@pytest.mark.slow
 def test_implicit_lists_ties_by_number(said, places: Places) -> None:
     """The first ten candidates are its ten, whole lists run from the last to the first."""
     theirs = said("implicit", "equal")

@@ -233,7 +233,9 @@ class TestFalseAlarms:
     benchmarks/coverage.py counts them in more comparisons, of more users.
     """
 
-    @pytest.mark.parametrize("same", [0.0, 0.7], ids=["independent", "correlated"])
+    @pytest.mark.parametrize(
+        "same", [pytest.param(0.0, marks=pytest.mark.slow), 0.7], ids=["independent", "correlated"]
+    )
     @pytest.mark.parametrize("negatives", [None, 20], ids=["exact", "sampled"])
     def test_are_five_in_a_hundred(self, same, negatives):
         rng = np.random.default_rng([4, int(10 * same), negatives or 0])

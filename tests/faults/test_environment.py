@@ -68,6 +68,7 @@ def test_a_disk_that_is_full_and_then_is_not(
 
 @needs_mounts
 @and_again
+@pytest.mark.slow
 def test_results_that_may_only_be_read(
     fresh: Path, again: bool, request: pytest.FixtureRequest, ledger: Ledger
 ) -> None:

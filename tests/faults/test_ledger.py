@@ -5,6 +5,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pytest
+
 from faults.ledger import FOLDER, ROOT, Ledger, page, ranges
 
 
@@ -51,6 +53,7 @@ def test_seeds_are_written_in_short() -> None:
     assert ranges([2, 1, 9, 3, 11, 10]) == "1-3 9-11"
 
 
+@pytest.mark.slow
 def test_a_test_that_fails_counts_as_lost_or_wrong_and_seeds_repeat(tmp_path: Path) -> None:
     """A run of pytest in a folder of its own, with this folder's conftest."""
     folder = tmp_path / "faults"

@@ -20,6 +20,7 @@ def server(tmp_path_factory):
     httpd.server_close()
 
 
+@pytest.mark.slow
 def test_datasets_from_addresses_and_from_a_path(project: Project, server) -> None:
     """One run of four datasets: two that are taken, two that are refused."""
     folder, address = server

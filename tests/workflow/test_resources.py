@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 
 def planned(output: str) -> dict[str, list[str]]:
     """Return what the jobs of a dry run ask for, by rule."""
@@ -29,6 +31,7 @@ def test_every_job_asks_for_memory_and_minutes(finished) -> None:
             assert 10 <= numbers["runtime"] <= 30, (rule, resources)
 
 
+@pytest.mark.slow
 def test_before_there_is_a_split_a_plan_can_be_made(project) -> None:
     ran = project.snakemake("--dry-run", "--quiet", "host")
     assert ran.returncode == 0, ran.stderr
@@ -38,6 +41,7 @@ def test_before_there_is_a_split_a_plan_can_be_made(project) -> None:
     assert not (project.folder / "results").exists()  # a dry run writes nothing
 
 
+@pytest.mark.slow
 def test_asking_for_something_else_runs_nothing_again(finished) -> None:
     ran = finished.snakemake("--dry-run", "--set-resources", "train:mem_mb=64000", "train:runtime=1440")
     assert ran.returncode == 0, ran.stderr

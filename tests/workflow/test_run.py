@@ -108,6 +108,7 @@ def test_editing_an_estimator_runs_what_depends_on_it(finished: Project, tmp_pat
     }
 
 
+@pytest.mark.slow
 def test_changing_gamma_trains_nothing(finished: Project, tmp_path: Path) -> None:
     def change(project: Project) -> None:
         project.configure(recommenders=MORE, estimators=["uncorrected", "bv-0.5"])
