@@ -20,8 +20,7 @@ from sampled_metrics.sampling.outcomes import Group, Outcomes
 class RankPrior(ABC):
     """An estimator that is a distribution of true ranks and nothing else. Equal ones must hash as equal."""
 
-    replacement: bool | None
-    """Whether P(x | r) is taken as binomial; None is as the negatives were drawn."""
+    replacement: bool | None  # whether P(x | r) is taken as binomial; None is as the negatives were drawn
 
     @abstractmethod
     def solve(self, outcomes: Outcomes, counts: np.ndarray) -> Floats:
