@@ -1,4 +1,4 @@
-"""The command `sampled-metrics`: the library's verbs over csv files."""
+"""The command `sampled-metrics`: the functions of the library over csv files."""
 
 import json
 import math

@@ -8,7 +8,7 @@ import pytest
 from sampled_metrics.data import formats
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.reading import files_beside, read_events
-from sampled_metrics.data.split import take_ready_made
+from sampled_metrics.data.split import leave_published_out
 from sampled_metrics.errors import DataError
 
 TRAIN = b"0\t32\t4\t978824330\n0\t34\t4\t978824330\n2\t7\t3\t5\n1\t32\t5\t9\n"
@@ -35,7 +35,7 @@ def test_says_which_events_are_held_out():
 
 
 def test_the_split_is_the_files_own():
-    split = take_ready_made(binarize(parse(), 0))
+    split = leave_published_out(binarize(parse(), 0))
     assert split.item_ids.tolist() == [7, 25, 32, 34]
     assert split.item_ids[split.held_out].tolist() == [25, 34, 32]
     assert split.training.toarray().tolist() == [[0, 0, 1, 1], [0, 0, 1, 0], [1, 0, 0, 0]]

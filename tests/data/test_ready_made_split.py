@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sampled_metrics.data.events import Events
-from sampled_metrics.data.split import leave_last_out, read_split, split_events, take_ready_made
+from sampled_metrics.data.split import leave_last_out, leave_published_out, read_split, split_events
 from sampled_metrics.errors import ConfigError
 
 
@@ -32,7 +32,7 @@ def test_the_last_event_needs_timestamps():
 
 class TestReadyMade:
     def test_is_taken_as_it_is(self):
-        split = take_ready_made(
+        split = leave_published_out(
             events([1, 0, 0, 0, 1], [2, 1, 0, 2, 0], [1, 9, 9, 0, 0], [False, False, False, True, True])
         )
         assert split.held_out.tolist() == [2, 0]
@@ -42,11 +42,13 @@ class TestReadyMade:
 
     def test_needs_a_file_that_says(self):
         with pytest.raises(ConfigError, match=r"^a ready-made split needs a file that says"):
-            take_ready_made(events([0, 0], [0, 1], [0, 1]))
+            leave_published_out(events([0, 0], [0, 1], [0, 1]))
 
 
 def test_text_ids_are_written_and_read(tmp_path):
-    split = take_ready_made(events([0, 0, 1, 1], [0, 1, 0, 1], None, [True, False, False, True], user_ids=("é", "x y")))
+    split = leave_published_out(
+        events([0, 0, 1, 1], [0, 1, 0, 1], None, [True, False, False, True], user_ids=("é", "x y"))
+    )
     split.write(tmp_path / "split.npz")
     read = read_split(tmp_path / "split.npz")
     assert read.user_ids.tolist() == ["é", "x y"]

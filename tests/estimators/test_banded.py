@@ -27,10 +27,10 @@ def check(matrix, tolerance):
             of_ranks[:, r] += values[:, x] * matrix[r, x]
         gram += weights[r] * np.multiply.outer(matrix[r], matrix[r])
     for ours, wanted in (
-        (banded.of_outcomes(distributions), of_outcomes),
-        (banded.of_outcomes(distributions[0, 0]), of_outcomes[0, 0]),
-        (banded.of_ranks(values), of_ranks),
-        (banded.of_ranks(values[1]), of_ranks[1]),
+        (banded.to_outcomes(distributions), of_outcomes),
+        (banded.to_outcomes(distributions[0, 0]), of_outcomes[0, 0]),
+        (banded.to_ranks(values), of_ranks),
+        (banded.to_ranks(values[1]), of_ranks[1]),
         (banded.gram(weights), gram),
     ):
         assert ours.shape == wanted.shape

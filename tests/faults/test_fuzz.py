@@ -23,7 +23,7 @@ from faults.fuzzing import Target, pieces
 from faults.ledger import Ledger, Outcome
 from sampled_metrics.data import download, formats, wheels
 from sampled_metrics.data.events import binarize
-from sampled_metrics.data.split import leave_last_out, take_ready_made
+from sampled_metrics.data.split import leave_last_out, leave_published_out
 from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.estimators import estimator, estimator_name, linear_estimator
 from sampled_metrics.metrics.held_out import metric, metric_name
@@ -78,7 +78,7 @@ def check_ncf(contents: tuple[bytes, bytes]) -> None:
     held_out = [user for chunk in chunks for user in chunk.users[chunk.held_out].tolist()]
     assert len(set(held_out)) == len(held_out)
     assert {user for chunk in chunks for user in chunk.users.tolist()} == set(held_out)
-    split = take_ready_made(binarize(chunks, -np.inf))
+    split = leave_published_out(binarize(chunks, -np.inf))
     assert dict(zip(split.user_ids, split.item_ids[split.held_out], strict=True)) == dict(
         row[:2] for row in naive(test, "\t")
     )

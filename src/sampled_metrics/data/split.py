@@ -191,7 +191,7 @@ def _training(users: NDArray[np.integer], items: NDArray[np.integer], shape: tup
     return csr_array((np.ones(len(indices)), indices, indptr), shape=shape)
 
 
-def take_ready_made(events: Events) -> Split:
+def leave_published_out(events: Events) -> Split:
     """Hold out the one event of each user that the file holds out.
 
     Args:
@@ -222,7 +222,7 @@ def split_events(events: Events, strategy: str, ties: str, rng: np.random.Genera
         ties: key of `TIE_ORDER`, for last-event.
         rng: the random stream.
     """
-    split = take_ready_made(events) if events.held_out is not None else STRATEGIES[strategy](events, ties, rng)
+    split = leave_published_out(events) if events.held_out is not None else STRATEGIES[strategy](events, ties, rng)
     train, held_out, left_out = split.training.nnz, len(split.held_out), len(events.user_ids) - len(split.held_out)
     if train + held_out + left_out != len(events):
         raise DataError(

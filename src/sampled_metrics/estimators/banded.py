@@ -36,14 +36,14 @@ class Banded:
                 blocks.append((rows, band, matrix[rows, band]))
         return cls((ranks, outcomes), tuple(blocks))
 
-    def of_outcomes(self, distribution: Floats) -> Floats:
+    def to_outcomes(self, distribution: Floats) -> Floats:
         """π A: (…, outcomes) probabilities of the outcomes for (…, ranks) distributions."""
         product = np.zeros((*distribution.shape[:-1], self.shape[1]))
         for rows, band, block in self.blocks:
             product[..., band] += distribution[..., rows] @ block
         return product
 
-    def of_ranks(self, values: Floats) -> Floats:
+    def to_ranks(self, values: Floats) -> Floats:
         """V Aᵀ: (…, ranks) means of (…, outcomes) values given the rank."""
         product = np.zeros((*values.shape[:-1], self.shape[0]))
         for rows, band, block in self.blocks:

@@ -40,11 +40,11 @@ class BiasVarianceTradeoff:
     def matrix(self, distribution: Banded) -> Matrix:
         """Return the matrix of eq. 25 by prior."""
 
-        def of_prior(prior: Floats, events: int) -> Floats:
-            variance = np.diag(distribution.of_outcomes(prior))
+        def from_prior(prior: Floats, events: int) -> Floats:
+            variance = np.diag(distribution.to_outcomes(prior))
             return (1 - self.gamma) * distribution.gram(prior) + self.gamma * variance
 
-        return of_prior
+        return from_prior
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ class Multinomial:
     def matrix(self, distribution: Banded) -> Matrix:
         """Return the matrix by prior and number of events."""
         ones = np.ones(distribution.shape[0])
-        spread = np.diag(distribution.of_outcomes(ones)) - distribution.gram(ones)
+        spread = np.diag(distribution.to_outcomes(ones)) - distribution.gram(ones)
 
-        def of_prior(prior: Floats, events: int) -> Floats:
+        def from_prior(prior: Floats, events: int) -> Floats:
             return distribution.gram(prior) + spread / events
 
-        return of_prior
+        return from_prior
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class EstimatedPriorEstimate:
             if not counts.any():
                 continue
             prior = prior / prior.sum()
-            joint = distribution.of_outcomes(prior * values.T).T
+            joint = distribution.to_outcomes(prior * values.T).T
             weights = _solve(matrix(prior, events), joint, self.correction)
             sums[sample] = counts @ weights[group.x]
         return sums

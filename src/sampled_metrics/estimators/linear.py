@@ -65,7 +65,7 @@ class LinearEstimator(ABC):
                 raise DataError(f"{self} has no weights for an event without sampled negatives; mle is valid")
             design = SamplingDesign(group.negatives, outcomes.replacement)
             check_memory_limit((len(metrics), design.negatives + 1), f"weights of {self} for {design}", "take fewer")
-            of_group = self.weights(design, group.candidates, tuple(group.target(metric) for metric in metrics))
-            require_finite(of_group, f"weights of {self} for n = {group.candidates} candidates and {design}")
-            weights[:, group.outcomes] = of_group[:, group.x]
+            group_weights = self.weights(design, group.candidates, tuple(group.target(metric) for metric in metrics))
+            require_finite(group_weights, f"weights of {self} for n = {group.candidates} candidates and {design}")
+            weights[:, group.outcomes] = group_weights[:, group.x]
         return LinearEstimate(weights)

@@ -52,8 +52,8 @@ class MaximumEntropy(RankPrior):
         """Return (samples, largest n) distributions of true ranks."""
         if len(outcomes.groups) == 1:
             likelihood, scale = outcomes.likelihood(replacement=self.replacement), outcomes.negatives[0] + 1.0
-            return np.stack([maximum_entropy(likelihood, of_one, scale, self.eta)[0] for of_one in counts])
-        return np.stack([self._solve_mixed(outcomes, of_one) for of_one in counts])
+            return np.stack([maximum_entropy(likelihood, sample, scale, self.eta)[0] for sample in counts])
+        return np.stack([self._solve_mixed(outcomes, sample) for sample in counts])
 
     def _solve_mixed(self, outcomes: Outcomes, counts: np.ndarray) -> Floats:
         columns = int(outcomes.negatives.max()) + 1
@@ -64,9 +64,9 @@ class MaximumEntropy(RankPrior):
             likelihood[: group.candidates, : group.negatives + 1] += events * group.distribution(self.replacement)
             allowed[: group.candidates] += events
         likelihood /= allowed[:, np.newaxis]
-        of_x = np.bincount(outcomes.x, weights=counts, minlength=columns)
+        x_counts = np.bincount(outcomes.x, weights=counts, minlength=columns)
         scale = float(counts @ (outcomes.negatives + 1) / counts.sum())
-        return maximum_entropy(likelihood, of_x, scale, self.eta)[0]
+        return maximum_entropy(likelihood, x_counts, scale, self.eta)[0]
 
 
 def maximum_entropy(likelihood: Floats, counts: np.ndarray, scale: float, eta: float) -> tuple[Floats, float]:
@@ -83,21 +83,21 @@ def maximum_entropy(likelihood: Floats, counts: np.ndarray, scale: float, eta: f
     unit = np.sqrt(2 * scale * frequencies)
 
     def distribution(mu: Floats) -> tuple[Floats, float]:
-        exponents = bands.of_ranks(unit * mu) / -eta
+        exponents = bands.to_ranks(unit * mu) / -eta
         log_sum = float(logsumexp(exponents))
         return np.exp(exponents - log_sum), log_sum
 
     def dual(mu: Floats) -> tuple[float, Floats]:
         pi, log_sum = distribution(mu)
         value = eta * log_sum + 0.5 * mu @ mu + (unit * mu) @ frequencies
-        return value, mu + unit * (frequencies - bands.of_outcomes(pi))
+        return value, mu + unit * (frequencies - bands.to_outcomes(pi))
 
     from scipy.optimize import minimize  # slow to import, and wanted here alone
 
     options = {"ftol": 0, "gtol": 1e-8, "maxcor": 30, "maxiter": 5000}
     solved = minimize(dual, np.zeros(len(unit)), jac=True, method="L-BFGS-B", options=options)
     pi, _ = distribution(solved.x)
-    off = bands.of_outcomes(pi) - frequencies
+    off = bands.to_outcomes(pi) - frequencies
     gap = float(scale * frequencies @ off**2 + eta * xlogy(pi, pi).sum() + solved.fun)
     if not gap <= GAP:
         raise DataError(f"mes: the duality gap is {gap:.1e}, not below {GAP:.0e}; is η = {eta:g} too small?")

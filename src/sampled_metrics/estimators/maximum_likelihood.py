@@ -54,7 +54,7 @@ def expectation_maximisation(likelihood: Floats, counts: np.ndarray, iterations:
     frequencies = counts / counts.sum(axis=1, keepdims=True)
     distribution = np.full((len(counts), ranks), 1.0 / ranks)
     for _ in range(iterations):
-        expected = bands.of_outcomes(distribution)
+        expected = bands.to_outcomes(distribution)
         ratio = np.divide(frequencies, expected, out=np.zeros_like(expected), where=frequencies > 0)
-        distribution *= bands.of_ranks(ratio)
+        distribution *= bands.to_ranks(ratio)
     return distribution

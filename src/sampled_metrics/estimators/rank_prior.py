@@ -82,16 +82,16 @@ class PlugIn:
         if all(np.array_equal(each, largest[: len(each)]) for each in values):
             return distribution @ largest
         total = np.zeros(len(counts))
-        for group, of_group in zip(groups, values, strict=True):
-            total += self._mean_given_outcomes(group, of_group, distribution, counts[:, group.outcomes])
+        for group, group_values in zip(groups, values, strict=True):
+            total += self._mean_given_outcomes(group, group_values, distribution, counts[:, group.outcomes])
         return total / counts.sum(axis=1)
 
     def _mean_given_outcomes(self, group: Group, values: Floats, distribution: Floats, counts: np.ndarray) -> Floats:
         """Σ_x h_x E[f(r) | x], summed over the outcomes of a group."""
         likelihood = group.likelihood(self.prior.replacement)
-        of_group = distribution[:, : group.candidates]
-        weight = of_group @ likelihood
+        possible = distribution[:, : group.candidates]
+        weight = possible @ likelihood
         mean = np.divide(
-            of_group @ (values[:, np.newaxis] * likelihood), weight, out=np.zeros_like(weight), where=weight > 0
+            possible @ (values[:, np.newaxis] * likelihood), weight, out=np.zeros_like(weight), where=weight > 0
         )
         return (counts * mean).sum(axis=1)

@@ -86,12 +86,12 @@ def in_blocks(statistic: Statistic, numbers: int) -> Statistic:
     """Return the same statistic in blocks of samples that memory holds, with so many `numbers` for each sample."""
     step = max(1, _NUMBERS // numbers)
 
-    def of_blocks(counts: np.ndarray) -> Floats:
+    def blockwise(counts: np.ndarray) -> Floats:
         if counts.ndim == 1 or len(counts) <= step:
             return statistic(counts)
         return np.concatenate([statistic(counts[first : first + step]) for first in range(0, len(counts), step)])
 
-    return of_blocks
+    return blockwise
 
 
 def uncertainty(

@@ -117,7 +117,7 @@ class _Chance(NamedTuple):
 
     gap: float  # its expectation
     deviation: float  # its standard deviation over samples of negatives, for these users
-    of_user: float  # standard deviation of one user's difference, over users and negatives
+    user_deviation: float  # standard deviation of one user's difference, over users and negatives
 
     @property
     def right(self) -> float:
@@ -138,9 +138,9 @@ def _chances(
     gaps, variance = better_means - worse_means, better_variances + worse_variances
     users = len(gaps)
     spread = gaps.var(axis=0, ddof=1) if users > 1 else np.full(gaps.shape[1], np.nan)
-    of_user = np.sqrt(spread + variance.mean(axis=0))
+    user_deviation = np.sqrt(spread + variance.mean(axis=0))
     deviation = np.sqrt(variance.sum(axis=0)) / users
-    return [_Chance(*map(float, row)) for row in zip(gaps.mean(axis=0), deviation, of_user, strict=True)]
+    return [_Chance(*map(float, row)) for row in zip(gaps.mean(axis=0), deviation, user_deviation, strict=True)]
 
 
 def _bracket(enough: list[bool], sizes: list[int]) -> tuple[int, int | None]:
@@ -153,8 +153,8 @@ def _bracket(enough: list[bool], sizes: list[int]) -> tuple[int, int | None]:
 
 def _row(label: str, negatives: int | None, chance: _Chance, probability: float) -> dict[str, Any]:
     users: Any = pd.NA
-    if chance.gap > 0 and np.isfinite(chance.of_user):
-        users = max(2, int(np.ceil((float(ndtri(probability)) * chance.of_user / chance.gap) ** 2)))
+    if chance.gap > 0 and np.isfinite(chance.user_deviation):
+        users = max(2, int(np.ceil((float(ndtri(probability)) * chance.user_deviation / chance.gap) ** 2)))
     return {
         "estimator": label,
         "negatives": pd.NA if negatives is None else negatives,

@@ -112,8 +112,8 @@ def draw_1(table: pd.DataFrame) -> Figure:
 def draw_2(table: pd.DataFrame) -> Figure:
     """Draw Figure 2 from its table."""
     figure, axes = _grid(table["metric"].nunique())
-    for panel, (label, of_metric) in zip(axes, table.groupby("metric", sort=False), strict=True):
-        draw_lines(panel, of_metric, "recommender", "negatives", "expected", marked=True)
+    for panel, (label, curves) in zip(axes, table.groupby("metric", sort=False), strict=True):
+        draw_lines(panel, curves, "recommender", "negatives", "expected", marked=True)
         panel.set(xscale="log", title=metric_name(str(label)), ylim=(-0.03, 1.05))
         panel.set(xlabel="negatives sampled, m", ylabel="expected metric")
     axes[0].legend(title="recommender")
@@ -125,10 +125,10 @@ def draw_3(table: pd.DataFrame) -> Figure:
     """Draw Figure 3 from its table."""
     figure, axes = _grid(table["metric"].nunique())
     names = {str(table["negatives"].max()): "all: the exact metric"}
-    for panel, (label, of_metric) in zip(axes, table.groupby("metric", sort=False), strict=True):
-        largest_first = of_metric.sort_values("negatives", ascending=False, kind="stable")
+    for panel, (label, curves) in zip(axes, table.groupby("metric", sort=False), strict=True):
+        largest_first = curves.sort_values("negatives", ascending=False, kind="stable")
         draw_lines(panel, largest_first, "negatives", "rank", "expected", lambda m: names.get(m, m))
-        panel.set(title=metric_name(str(label)), ylim=(-0.03, 1.05), xlim=(0, of_metric["rank"].max()))
+        panel.set(title=metric_name(str(label)), ylim=(-0.03, 1.05), xlim=(0, curves["rank"].max()))
         panel.set(xlabel="true rank", ylabel="expected metric")
     axes[0].legend(title="negatives sampled, m", loc="lower left")
     return figure

@@ -53,10 +53,10 @@ def draw_adaptive(table: RankTable, design: AdaptiveDesign, rng: np.random.Gener
     x, drawn = np.zeros_like(pool), np.zeros_like(pool)
     for size in design.sizes(table.candidates):
         going_on = np.flatnonzero((x == 0) & (size > drawn))
-        more, of_better, of_pool = (size - drawn)[going_on], better[going_on], pool[going_on]
+        more, above, others = (size - drawn)[going_on], better[going_on], pool[going_on]
         if design.replacement:
-            x[going_on] = rng.binomial(more, of_better / of_pool)
+            x[going_on] = rng.binomial(more, above / others)
         else:  # none of the better ones has been drawn so far
-            x[going_on] = rng.hypergeometric(of_better, of_pool - of_better - drawn[going_on], more)
+            x[going_on] = rng.hypergeometric(above, others - above - drawn[going_on], more)
         drawn[going_on] = size[going_on]
     return x, drawn

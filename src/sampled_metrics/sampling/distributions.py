@@ -90,8 +90,8 @@ def _hypergeometric(better: Ints, pool: Ints, draws: int, x: Ints) -> Floats:
     above_left[impossible], rest_left[impossible] = 0, 0
     logs = np.zeros(impossible.shape)
     for table in _log_factorials(_rounded_up(max(int(pool.max()), draws))):
-        of_event = table[better] + table[rest] + table[draws] + table[np.maximum(pool - draws, 0)] - table[pool]
-        logs += of_event[:, np.newaxis] - (table[x] + table[draws - x])
+        event_logs = table[better] + table[rest] + table[draws] + table[np.maximum(pool - draws, 0)] - table[pool]
+        logs += event_logs[:, np.newaxis] - (table[x] + table[draws - x])
         logs -= table.take(above_left) + table.take(rest_left)
     logs[impossible] = -np.inf
     return np.asarray(np.exp(logs, out=logs))

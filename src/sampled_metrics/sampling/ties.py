@@ -52,11 +52,11 @@ def distribution_over_ties(
         np.atleast_1d(np.asarray(column, dtype=np.int64)) for column in np.broadcast_arrays(above, tied, candidates)
     )
     design.check(candidates)
-    of_rule = tie_rule(rule)
+    chosen = tie_rule(rule)
     ties = np.flatnonzero(tied)
     distribution = pmf(above, candidates - 1, design)
     if len(ties):
-        distribution[ties] = of_rule.distribution(above[ties], tied[ties], candidates[ties], design)
+        distribution[ties] = chosen.distribution(above[ties], tied[ties], candidates[ties], design)
     return distribution
 
 
@@ -124,11 +124,11 @@ def counted(
             continue
         others = np.maximum(candidates[events] - 1 - tied[events], 1)
         if t == design.negatives:
-            of_above = np.ones((len(events), 1))
+            above_chances = np.ones((len(events), 1))
         else:
-            of_above = pmf(above[events], others, SamplingDesign(design.negatives - t, design.replacement))
+            above_chances = pmf(above[events], others, SamplingDesign(design.negatives - t, design.replacement))
         width = int(outcomes(np.asarray(t)))
-        running = np.cumsum(of_above, axis=1)
+        running = np.cumsum(above_chances, axis=1)
         for x in range(design.negatives - t + width):
             last = running[:, min(x, design.negatives - t)]
             before = running[:, x - width] if x >= width else 0.0

@@ -102,8 +102,8 @@ def study_estimators(
         if study.replacement or round(cost) < table.candidates.min():
             samples.append(("equal-cost", round(cost)))
     for sample, m in progress(samples):
-        of_size = _fixed(table, study, metrics, exact, m, stream(f"m {m}"))
-        parts += [_summary(study, sample, m, label, exact, moments) for label, moments in of_size.items()]
+        by_label = _fixed(table, study, metrics, exact, m, stream(f"m {m}"))
+        parts += [_summary(study, sample, m, label, exact, moments) for label, moments in by_label.items()]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -131,8 +131,8 @@ def _fixed(
         ends = np.cumsum([len(each.weights) for each in linear.values()])[:-1]
         both = linear_moments(table, design, np.vstack([each.weights for each in linear.values()]))
         for label, mean, sd in zip(linear, *(np.split(each, ends) for each in both), strict=True):
-            of_valid = exact[valid[label]]
-            moments[label][:, valid[label]] = mean, sd, _folded(mean - of_valid, sd) / _or_missing(of_valid)
+            truth = exact[valid[label]]
+            moments[label][:, valid[label]] = mean, sd, _folded(mean - truth, sd) / _or_missing(truth)
     others = {label: each for label, each in fitted.items() if label not in linear and each is not None}
     if others:
         draws = (draw(table.above, table.tied, table.candidates, design, rng) for _ in range(study.repetitions))
@@ -200,7 +200,7 @@ def _summary(
     """Rows of one estimator on one kind of sample: the metrics, and the mean error over Recall@1 … K."""
     mean, sd, error = moments
     own, bias = len(study.metrics), mean - exact
-    of_recall = error[own:][exact[own:] > 0]
+    recall_error = error[own:][exact[own:] > 0]
     columns = {"exact": exact, "mean": mean, "bias": bias, "sd": sd, "rmse": np.hypot(bias, sd)}
     return pd.DataFrame(
         {
@@ -209,6 +209,6 @@ def _summary(
             "estimator": label,
             "metric": [*study.metrics, f"recall@1-{study.recall_up_to}"],
             **{name: [*values[:own], np.nan] for name, values in columns.items()},
-            "error": [*error[:own], of_recall.mean() if len(of_recall) else np.nan],
+            "error": [*error[:own], recall_error.mean() if len(recall_error) else np.nan],
         }
     )

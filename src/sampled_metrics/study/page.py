@@ -103,9 +103,9 @@ def _html(title: str, sections: Sequence[Section]) -> str:
 def _html_table(table: pd.DataFrame) -> str:
     """One table. The columns that say what a row is of are headers, and stay in sight on a phone."""
     text = table.astype(str)
-    of_words = bool((text.map(len) > _WORDS).to_numpy().any())
-    labels = 1 if of_words else _label_columns(text)
-    stay = {} if of_words else _staying(text.iloc[:, :labels])
+    has_words = bool((text.map(len) > _WORDS).to_numpy().any())
+    labels = 1 if has_words else _label_columns(text)
+    stay = {} if has_words else _staying(text.iloc[:, :labels])
     head = "".join(
         f'<th scope="col"{stay.get(place, "")}>{html.escape(str(name))}</th>' for place, name in enumerate(text)
     )
@@ -113,10 +113,10 @@ def _html_table(table: pd.DataFrame) -> str:
     for row in text.itertuples(index=False):
         cells = [f'<th scope="row"{stay.get(place, "")}>{html.escape(row[place])}</th>' for place in range(labels)]
         for name, cell in zip(text.columns[labels:], row[labels:], strict=True):
-            of = f' data-of="{html.escape(str(name))}"' if of_words else ""
+            of = f' data-of="{html.escape(str(name))}"' if has_words else ""
             cells.append(f"<td{of}>{html.escape(cell)}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>\n")
-    kind = "words" if of_words else "numbers"
+    kind = "words" if has_words else "numbers"
     return f'<table class="{kind}">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{"".join(rows)}</tbody></table>'
 
 

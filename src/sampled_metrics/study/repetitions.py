@@ -118,8 +118,8 @@ def repeat(
     estimates = []
     for each in readings:
         labels = [each.substitutes.get(label, label) for label in evaluation.estimators]
-        of_labels = [fitted[label].estimate(histograms[each.tie_rule]) for label in labels]
-        estimates.append(np.stack(of_labels).transpose(2, 0, 1).ravel())  # metrics × estimators × repetitions
+        by_label = [fitted[label].estimate(histograms[each.tie_rule]) for label in labels]
+        estimates.append(np.stack(by_label).transpose(2, 0, 1).ravel())  # metrics × estimators × repetitions
     keys = [evaluation.readings, evaluation.metrics, evaluation.estimators, range(repetitions)]
     index = pd.MultiIndex.from_product(keys, names=["reading", "metric", "estimator", "repetition"])
     return pd.DataFrame({"estimate": np.concatenate(estimates)}, index).reset_index()

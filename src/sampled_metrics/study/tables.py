@@ -38,12 +38,12 @@ def table_3(
     for name in _readings(estimates):
         for recommender, runs in estimates.items():
             moments, table = expected[recommender].set_index(KEYS), ranks[recommender]
-            for label, of_metric in runs[runs["reading"] == name].groupby("metric", sort=False):
+            for label, metric_rows in runs[runs["reading"] == name].groupby("metric", sort=False):
                 exact = metric(str(label))
                 values = float(table.values(exact).mean()), table.tie_deviation(exact)
                 rows.append((name, recommender, label, "exact", *values, *values))
-                for estimator, of_estimator in of_metric.groupby("estimator", sort=False):
-                    repeated = of_estimator["estimate"].to_numpy()
+                for estimator, estimator_rows in metric_rows.groupby("estimator", sort=False):
+                    repeated = estimator_rows["estimate"].to_numpy()
                     sd = float(repeated.std(ddof=1)) if len(repeated) > 1 else np.nan
                     without = moments.loc[(name, label, estimator), ["mean_exact", "sd_exact"]]
                     rows.append((name, recommender, label, estimator, float(repeated.mean()), sd, *without))
@@ -103,8 +103,8 @@ def sections_3(table: pd.DataFrame, repetitions: int) -> list[Section]:
         ]
     )
     sections = [
-        (READINGS[str(name)].heading, _wide(of_reading, ["metric", "recommender"]))
-        for name, of_reading in cells.groupby("reading", sort=False)
+        (READINGS[str(name)].heading, _wide(rows, ["metric", "recommender"]))
+        for name, rows in cells.groupby("reading", sort=False)
     ]
     linear = table[(table["estimator"] != "exact") & table["mean_exact"].notna()]
     # 1e-12: where nothing varies, the two differ by rounding alone
@@ -133,8 +133,8 @@ def sections_4(table: pd.DataFrame) -> list[Section]:
     sections = []
     for prefix, column in (("", "correct"), (beside, "correct_exact")):
         cells = table.assign(pair=pair_names(table), cell=[number(100 * value, ".0f") for value in table[column]])
-        for name, of_reading in cells.groupby("reading", sort=False):
-            sections.append((prefix + READINGS[str(name)].heading, _wide(of_reading, ["pair", "metric"])))
+        for name, rows in cells.groupby("reading", sort=False):
+            sections.append((prefix + READINGS[str(name)].heading, _wide(rows, ["pair", "metric"])))
     return sections
 
 

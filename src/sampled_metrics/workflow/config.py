@@ -191,7 +191,7 @@ def _check_sources(name: str, config: Mapping[str, Any]) -> None:
         raise ConfigError(f"{where}: give either urls or a path")
     if dataset["path"]:
         _check_file(f"{where}.path", dataset["path"], config)
-    _check_ready_made_split(dataset, where)
+    _check_published_split(dataset, where)
 
 
 def _check_file(key: str, path: str, config: Mapping[str, Any]) -> None:
@@ -215,10 +215,10 @@ def _check_dataset(dataset: dict[str, Any], where: str) -> None:
         check(dataset["options"], formats.get(dataset["format"]).options, f"{where}.options")
 
 
-def _check_ready_made_split(dataset: Mapping[str, Any], where: str) -> None:
+def _check_published_split(dataset: Mapping[str, Any], where: str) -> None:
     """Refuse a ready-made split that the config would change, or whose second file is missing."""
     form = formats.get(dataset["format"])
-    for key in ("min_rating", "core") if form.is_ready_made_split else ():
+    for key in ("min_rating", "core") if form.is_published_split else ():
         if dataset[key] != 0:
             raise ConfigError(f"{where}.{key}: must be 0 for a ready-made split, not {dataset[key]}")
     if dataset["path"]:

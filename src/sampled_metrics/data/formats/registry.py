@@ -31,7 +31,7 @@ class Format:
     other_file: Callable[[str], str] | None
 
     @property
-    def is_ready_made_split(self) -> bool:
+    def is_published_split(self) -> bool:
         """Whether the files state which events are held out."""
         return self.other_file is not None
 
