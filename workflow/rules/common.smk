@@ -10,16 +10,11 @@ from pathlib import Path
 
 ROOT = Path(workflow.basedir)
 if set("{}") & set(str(ROOT)):
-    sys.exit(
-        f"error: {ROOT}: a folder with {{ or }} in its name, which snakemake takes for names of its own; "
-        "move the project to another"
-    )
+    sys.exit(f"error: {ROOT}: a folder with {{ or }} in its name, which snakemake takes for its own; move the project")
 # snakemake reads the report's captions in the encoding of the locale
-if codecs.lookup(locale.getpreferredencoding(False)).name != "utf-8":
-    sys.exit(
-        f"error: Python takes text for {locale.getpreferredencoding(False)} here, not for UTF-8; "
-        "say export PYTHONUTF8=1, and run again"
-    )
+encoding = locale.getpreferredencoding(False)
+if codecs.lookup(encoding).name != "utf-8":
+    sys.exit(f"error: Python takes text for {encoding} here, not for UTF-8; say export PYTHONUTF8=1, and run again")
 LIBRARY = str(ROOT / "src")
 # Scripts import the library from here, installed or not. One thread, so that sums always have the same order.
 shell.prefix(
@@ -64,14 +59,11 @@ DOWNLOADS = {
     for name in config["study"]
     if config["datasets"][name]["urls"] and not config["datasets"][name]["path"]
 }
-# What scripts need to know of the sampled evaluation. The estimators may take P(x | r) as binomial.
-ASSUME_REPLACEMENT = config["estimator_model"] == "binomial" or config["sampling"]["replacement"]
-EVALUATION = dict(
-    sampling=config["sampling"],
-    estimators=config["estimators"],
-    metrics=config["metrics"],
-    assume_replacement=ASSUME_REPLACEMENT,
-)
+# Parameters of rules; the estimators may take P(x | r) as binomial.
+DESIGN = {"replacement": config["sampling"]["replacement"]}
+DESIGN["assume_replacement"] = DESIGN["replacement"] or config["estimator_model"] == "binomial"
+EVALUATION = {key: config[key] for key in ("sampling", "estimators", "metrics")}
+EVALUATION["assume_replacement"] = DESIGN["assume_replacement"]
 
 
 def dataset_of(paths, *, others=False):
@@ -150,12 +142,6 @@ def train_minutes(wildcards, input, attempt):
     return attempt * (10 + math.ceil(events / 1e5 + items**2 / 1e7))
 
 
-def rank_minutes(wildcards, input, attempt):
-    """Minutes: by pairs of a user and an item."""
-    users, items, _ = shape(input.split)
-    return attempt * (10 + math.ceil(users * items / 1e8))
-
-
 KINDS = {
     "table": ["csv", "md", "tex", "html"],
     "figure": ["csv", "svg", "png"],
@@ -173,15 +159,11 @@ def result_files(folder, name):
 
 def result(folder, name, category, of={}, **titles):
     """The files of a result by kind; those with a title are in the report, in a category."""
-    return result_files(folder, name) | {
-        kind: report(
-            result_files(folder, name)[kind],
-            caption=f"../report/{name}.rst",
-            category=category,
-            labels={"what": title, **of},
-        )
-        for kind, title in titles.items()
-    }
+    files = result_files(folder, name)
+    for kind, title in titles.items():
+        labels = {"what": title, **of}
+        files[kind] = report(files[kind], caption=f"../report/{name}.rst", category=category, labels=labels)
+    return files
 
 
 def beside_paper(folder, of):
@@ -209,19 +191,16 @@ def result_names():
 
 
 def all_results():
-    return [
-        path
-        for folder, names in result_names().items()
-        for name in names
-        for path in result_files(folder, name).values()
-    ]
+    """The files of all results of this config."""
+    files = [result_files(folder, name) for folder, names in result_names().items() for name in names]
+    return [path for each in files for path in each.values()]
 
 
 def remove_leftovers():
     """Remove temporary files of jobs that were killed, and optional results of an earlier run with another config."""
-    for path in filter(_files.is_temporary, Path("results").rglob(".*")):
-        path.unlink(missing_ok=True)
+    leftovers = list(filter(_files.is_temporary, Path("results").rglob(".*")))
     for folder, names in result_names().items():
         for name in {"estimator-study", "estimator-study-order", "fidelity", "claims"} - set(names):
-            for path in result_files(folder, name).values():
-                Path(path).unlink(missing_ok=True)
+            leftovers += map(Path, result_files(folder, name).values())
+    for path in leftovers:
+        path.unlink(missing_ok=True)

@@ -1,6 +1,8 @@
 # Needs: the rank tables of a dataset's recommenders. Makes: how far off every estimator is, and how often it orders the
 # recommenders rightly, by sample size.
 
+TITLES = {"html": "Estimator study: estimators", "svg": "Estimator study: by sample size"}
+
 
 rule study_estimators:
     input:
@@ -18,11 +20,10 @@ rule study_estimators:
     resources:
         **per_mb(memory=5000, minutes=60),
     params:
+        **DESIGN,
         seed=config["seed"],
         study=config["estimator_study"],
         metrics=config["metrics"],
-        replacement=config["sampling"]["replacement"],
-        assume_replacement=ASSUME_REPLACEMENT,
     script:
         "../../scripts/study_estimators.py"
 
@@ -33,13 +34,7 @@ rule estimator_study:
         studies=each_recommender("results/{dataset}/estimator-study/{recommender}.csv"),
         code=code("estimator_study.py"),
     output:
-        **result(
-            "{dataset}",
-            "estimator-study",
-            "{dataset}",
-            html="Estimator study: estimators",
-            svg="Estimator study: by sample size",
-        ),
+        **result("{dataset}", "estimator-study", "{dataset}", **TITLES),
         order="results/{dataset}/estimator-study-order.csv",
     log:
         "results/logs/{dataset}/estimator-study.log",

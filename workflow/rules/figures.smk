@@ -39,9 +39,8 @@ rule figure_6:
     resources:
         **per_mb(memory=500, minutes=20),
     params:
+        **DESIGN,
         recommenders=list(config["recommenders"]),
         figure=config["figures"]["figure-6"],
-        replacement=config["sampling"]["replacement"],
-        assume_replacement=ASSUME_REPLACEMENT,
     script:
         "../../scripts/figure_6.py"

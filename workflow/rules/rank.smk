@@ -24,7 +24,8 @@ rule rank_part:
     threads: config["ranking"]["threads"]
     resources:
         mem_mb=rank_memory,
-        runtime=rank_minutes,
+        # by pairs of a user and an item
+        runtime=lambda wildcards, input, attempt: attempt * (10 + math.ceil(math.prod(shape(input.split)[:2]) / 1e8)),
     params:
         precision=config["ranking"]["precision"],
     script:

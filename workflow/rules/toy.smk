@@ -26,23 +26,16 @@ for number, title, seed in [(1, "exact", None), (2, "sampled", config["seed"])]:
             "../../scripts/toy_table.py"
 
 
-SHARED = {key: config["toy"][key] for key in ("candidates", "metrics")}
-FIGURE_4 = config["figures"]["figure-4"]
+TOY, FIGURES = config["toy"], config["figures"]
+SHARED = {key: TOY[key] for key in ("candidates", "metrics")}
+CORRECTED = {key: FIGURES["figure-4"][key] for key in ("negatives", "estimators")}
+CORRECTED |= {"candidates": TOY["candidates"], "metric_label": FIGURES["figure-4"]["metric"]}
 
 for number, title, arguments in [
-    (1, "metrics by rank", SHARED | config["figures"]["figure-1"]),
-    (2, "by sample size", {"ranks": config["toy"]["ranks"]} | SHARED | config["figures"]["figure-2"]),
-    (3, "by true rank", SHARED | config["figures"]["figure-3"]),
-    (
-        4,
-        "corrected",
-        {
-            "candidates": config["toy"]["candidates"],
-            "metric_label": FIGURE_4["metric"],
-            "negatives": FIGURE_4["negatives"],
-            "estimators": FIGURE_4["estimators"],
-        },
-    ),
+    (1, "metrics by rank", SHARED | FIGURES["figure-1"]),
+    (2, "by sample size", SHARED | FIGURES["figure-2"] | {"ranks": TOY["ranks"]}),
+    (3, "by true rank", SHARED | FIGURES["figure-3"]),
+    (4, "corrected", CORRECTED),
 ]:
 
     rule:

@@ -19,14 +19,10 @@ from sampled_metrics.data import wheels
 from sampled_metrics.data.archives import MAX_BYTES, is_web_page
 from sampled_metrics.errors import ConfigError, DataError, DownloadError, reason
 
-ATTEMPTS = 3
-"""How often an address is asked before the next one is tried."""
-PAUSE = 1.0
-"""Seconds before the second attempt, doubled before each further one."""
-TIMEOUT = (10.0, 60.0)
-"""Seconds to wait for a connection, and for the next bytes."""
-MAX_SECONDS = 12 * 3600.0
-"""Longest time of a download, over all attempts and addresses; the next run resumes it."""
+ATTEMPTS = 3  # at each address
+PAUSE = 1.0  # seconds before the second attempt, doubled before each further one
+TIMEOUT = (10.0, 60.0)  # seconds to wait for a connection, and for the next bytes
+MAX_SECONDS = 12 * 3600.0  # longest time of a download, over all attempts and addresses; the next run resumes it
 
 
 class _InterruptedError(DownloadError):

@@ -72,7 +72,9 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float) -> Events:
     user_numbers, item_numbers = _Numbering(), _Numbering()
     user_parts, item_parts, timestamps, held_out = [], [], [], []
     for chunk in chunks:
-        high = _is_high(chunk, min_rating)
+        if min_rating != 0 and chunk.ratings is None:
+            raise ConfigError(f"min_rating is {min_rating}, but the file has no ratings; it may be 0")
+        high = slice(None) if min_rating == 0 or chunk.ratings is None else chunk.ratings >= min_rating
         user_parts.append(user_numbers.number(chunk.users[high]))
         item_parts.append(item_numbers.number(chunk.items[high]))
         if chunk.timestamps is not None:
@@ -126,14 +128,6 @@ def _repeats(users: NDArray[np.integer], items: NDArray[np.integer], n_items: in
         numbers = numbers[order]
         repeats[order[1:][numbers[1:] == numbers[:-1]]] = True
     return repeats
-
-
-def _is_high(chunk: EventChunk, min_rating: float) -> NDArray[np.bool_]:
-    if min_rating == 0:
-        return np.ones(len(chunk.users), dtype=np.bool_)
-    if chunk.ratings is None:
-        raise ConfigError(f"min_rating is {min_rating}, but the file has no ratings; it may be 0")
-    return chunk.ratings >= min_rating
 
 
 class _Numbering:

@@ -14,14 +14,13 @@ from sampled_metrics._arrays import Ints
 from sampled_metrics.data.events import Events, pair_numbers
 from sampled_metrics.errors import ConfigError, DataError
 
+# Which of a user's events at the latest time counts as the last: the one with the greatest key, by the places in the
+# file, the number of events in the file, and a random stream.
 TIE_ORDER: dict[str, Callable[[Ints, int, np.random.Generator], Ints]] = {
     "first": lambda positions, events, rng: -positions,
     "last": lambda positions, events, rng: positions,
     "random": lambda positions, events, rng: rng.permutation(events)[positions],
 }
-"""Which of a user's events at the latest time counts as the last: the one with the greatest key.
-
-The key is a function of the events' places in the file, of the number of events in the file, and of a random stream."""
 
 
 class Shape(NamedTuple):

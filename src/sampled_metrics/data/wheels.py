@@ -9,8 +9,8 @@ import re
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from sampled_metrics.errors import ConfigError, DownloadError
 
@@ -22,15 +22,8 @@ _PIP = ("-m", "pip", "--no-input", "--disable-pip-version-check", "--retries", "
 _DOWNLOAD = ("download", "--no-deps", "--only-binary", ":all:", "--platform", "any", "--progress-bar", "off")
 
 
-@dataclass(frozen=True)
-class Wheel:
-    """A file inside a wheel.
-
-    Attributes:
-        name: name of the package.
-        version: version of the package.
-        member: name of the file.
-    """
+class Wheel(NamedTuple):
+    """Name and version of a package, and the name of a file inside its wheel."""
 
     name: str
     version: str

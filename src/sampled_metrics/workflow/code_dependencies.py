@@ -26,16 +26,10 @@ def library_files(script: Path) -> list[Path]:
 @cache
 def _imported(source: Path) -> tuple[Path, ...]:
     tree = ast.parse(source.read_text(encoding="utf-8"))
-    return tuple(path for node in _running(tree) for name in _modules(node) for path in _files(name))
-
-
-def _running(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes below a node, except those under `if TYPE_CHECKING`."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
-            child = ast.Module(child.orelse, [])
-        yield child
-        yield from _running(child)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            node.body = []
+    return tuple(path for node in ast.walk(tree) for name in _modules(node) for path in _files(name))
 
 
 def _modules(node: ast.AST) -> Iterator[str]:

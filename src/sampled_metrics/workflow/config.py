@@ -21,8 +21,7 @@ from sampled_metrics.estimators import estimator, estimator_labels, linear_estim
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.recommenders import RECOMMENDERS, PrecomputedRanks, config_schema, recommender
 
-RESERVED = ("toy", "logs", "benchmarks", "report.html", "README.md")
-"""Names under results/ that no dataset may have."""
+RESERVED = ("toy", "logs", "benchmarks", "report.html", "README.md")  # names under results/
 
 
 def merge_recommenders(config: dict[str, Any], files: Sequence[Mapping[str, Any]]) -> None:
@@ -218,7 +217,7 @@ def _check_dataset(dataset: dict[str, Any], where: str) -> None:
 def _check_published_split(dataset: Mapping[str, Any], where: str) -> None:
     """Refuse a ready-made split that the config would change, or whose second file is missing."""
     form = formats.get(dataset["format"])
-    for key in ("min_rating", "core") if form.is_published_split else ():
+    for key in ("min_rating", "core") if form.other_file is not None else ():
         if dataset[key] != 0:
             raise ConfigError(f"{where}.{key}: must be 0 for a ready-made split, not {dataset[key]}")
     if dataset["path"]:

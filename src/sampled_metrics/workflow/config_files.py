@@ -9,14 +9,9 @@ import yaml
 
 from sampled_metrics.errors import ConfigError, reason
 
-MOST_VALUES = 100_000
-"""Values that a config may have. Anchors count as often as they are repeated: a few lines can mean billions."""
-
-DEEPEST = 50
-"""Levels to which they may be nested."""
-
-MOST_BITS = 256
-"""Bits of a whole number; a seed may have as many."""
+MOST_VALUES = 100_000  # an anchor counts as often as it is repeated: a few lines can mean billions
+DEEPEST = 50  # levels
+MOST_BITS = 256  # of a whole number, such as a seed
 
 
 class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 BLOCK = 64 * 1024
-BLOCKS = 256
-"""Blocks that are read of a file; a file of up to 16 MiB is read whole."""
+BLOCKS = 256  # that are read of a file; a file of up to 16 MiB is read whole
 
 
 def fingerprint(path: str | os.PathLike[str]) -> list[int | str] | None:

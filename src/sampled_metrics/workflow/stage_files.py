@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from sampled_metrics.errors import DataError, reason
 
-AGAIN = "remove it, and run again"
-"""What to do about a damaged file that the workflow makes."""
+AGAIN = "remove it, and run again"  # the workflow makes it
 
 
 class Columns(NamedTuple):
@@ -56,8 +55,7 @@ FILES = {
     "figure-6": Columns(("recommender", "metric", "estimator", "negatives"), ("expected", "exact")),
     "seed-spread": Columns(("table", "reading", "cell"), ("seeds", "mean", "sd"), within=("table",)),
 }
-NUMBERED = {"repetition", "negatives", "rank", "table"}
-"""Columns of keys that are numbers; the others are text."""
+NUMBERED = {"repetition", "negatives", "rank", "table"}  # columns of keys; the others are text
 
 
 def read_table(path: str | os.PathLike[str], kind: str) -> pd.DataFrame:

@@ -30,11 +30,6 @@ class Format:
     options: Mapping[str, Any]
     other_file: Callable[[str], str] | None
 
-    @property
-    def is_published_split(self) -> bool:
-        """Whether the files state which events are held out."""
-        return self.other_file is not None
-
 
 FORMATS: dict[str, Format] = {}
 
@@ -56,14 +51,10 @@ def register(
         required: the options that config must have.
         other_file: see `Format`.
     """
+    properties = {"properties": dict(options or {}), "required": list(required)}
+    schema = {"type": "object", "additionalProperties": False, **properties}
 
     def enter(parse: Parser) -> Parser:
-        schema = {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": dict(options or {}),
-            "required": list(required),
-        }
         FORMATS[name] = Format(parse, member, schema, other_file)
         return parse
 
