@@ -99,6 +99,8 @@ def rule_of(job: str) -> str:
     if job == "toy/fidelity":
         return "toy_fidelity"
     name = Path(job).name
-    beginning = name.partition("-")[0]
-    several = ("train", "rank", "sample", "expect", "compare", "download")  # one for each recommender or file
-    return beginning if beginning in several else name.replace("-", "_")
+    several = {"train", "rank", "sample", "download", "exact-moments"}  # one for each recommender or file
+    rule = next((each for each in several if name.startswith(f"{each}-")), name)
+    if name.startswith("estimator-study-"):
+        rule = "study-estimators"
+    return rule.replace("-", "_")
