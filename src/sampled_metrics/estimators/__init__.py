@@ -35,9 +35,9 @@ _NUMBER = r"([0-9.]+(?:e-?[0-9]+)?)"
 class _Entry(NamedTuple):
     """A kind of estimators; the patterns of their labels are the keys of the registry."""
 
-    usage: str  # what messages call its labels
-    name: Callable[[re.Match[str]], str]  # as it is displayed
-    build: Callable[[re.Match[str], bool | None], Estimator]  # with the assumed replacement
+    usage: str  # form of the labels, for messages
+    name: Callable[[re.Match[str]], str]  # displayed name
+    build: Callable[[re.Match[str], bool | None], Estimator]  # from a label and the assumed replacement
 
 
 _REGISTRY: dict[str, _Entry] = {
@@ -85,7 +85,7 @@ _REGISTRY: dict[str, _Entry] = {
 }
 
 _ROWS = {"exact": "Exact", "adaptive": "Adaptive (EM)"}
-"""Rows of tables that stand beside those of estimators."""
+"""Rows of tables that are not estimators, by label."""
 
 
 def _number(what: str, text: str) -> float:
@@ -104,14 +104,14 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
 
     Args:
         label: its name in config and in the tables.
-        assume_replacement: whether the estimators that use P(x | r) take it as binomial (the paper, whatever the
-            sample) rather than hypergeometric; None is as the negatives were drawn.
+        assume_replacement: whether the estimators that use P(x | r) take it as binomial, as the paper does for any
+            sample, or as hypergeometric. If it is None, they follow the design of the sample.
 
     Raises:
         ConfigError: there is no such estimator.
 
     Examples:
-        The weights w_x that CLS gives to x of 3 sampled negatives above the held-out item, of 10 candidates:
+        The weights w_x of CLS if x of 3 sampled negatives rank above the held-out item, with 10 candidates:
 
         >>> import sampled_metrics as sm
         >>> from sampled_metrics.sampling.design import SamplingDesign
@@ -131,9 +131,9 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
 
 
 def estimator_name(label: str) -> str:
-    """Return the name of an estimator as it is displayed: ``bv-0.1`` is BV 0.1, ``mn-mle`` is MN, MLE prior.
+    """Return the displayed name of an estimator: ``bv-0.1`` is BV 0.1, ``mn-mle`` is MN, MLE prior.
 
-    The rows ``exact`` and ``adaptive`` of tables have a name, too. The label of no estimator is its own name.
+    The rows ``exact`` and ``adaptive`` of tables have names too. Any other label is returned unchanged.
     """
     for pattern, entry in _REGISTRY.items():
         if found := re.fullmatch(pattern, label):
@@ -145,7 +145,7 @@ def estimator_labels(given: str | Sequence[str], what: str = "estimators") -> li
     """Return one label, or several, of estimators as a list.
 
     Raises:
-        ConfigError: there are none, one is of no estimator, or two are of the same one, as bv-0.1 and bv-0.10.
+        ConfigError: there are none, one is unknown, or two name the same estimator, such as bv-0.1 and bv-0.10.
     """
     labels = check_labels(given, what)
     first: dict[Estimator, str] = {}
@@ -157,7 +157,7 @@ def estimator_labels(given: str | Sequence[str], what: str = "estimators") -> li
 
 
 def linear_estimator(label: str, *, assume_replacement: bool | None = None) -> LinearEstimator:
-    """Return an estimator that is linear in the sample, so that its expectation is known without a draw.
+    """Return an estimator that is linear in the sample; its expectation has a closed form.
 
     Raises:
         ConfigError: there is no such estimator, or it is not linear.

@@ -1,6 +1,6 @@
-"""P(outcome | rank) as the band that it is: a rank gives only numbers of better negatives near m times its quantile.
+"""P(outcome | rank) as a band matrix: at each rank, x is likely only near m times the quantile of the rank.
 
-The larger m, the narrower the band, relative to m: at m = 1000 a product with it costs a fifth of one with the whole.
+Relative to m, the band narrows as m grows. At m = 1000, a product with the band costs a fifth of the full product.
 """
 
 from dataclasses import dataclass
@@ -10,21 +10,21 @@ import numpy as np
 from sampled_metrics._arrays import Floats
 
 NEGLIGIBLE = 1e-25
-"""Probabilities that are not above are taken as 0. A sum over all ranks does not feel it: it is rounded at 10⁻¹⁶."""
+"""Probabilities up to this are taken as 0. A sum over all ranks does not change: it is rounded at 10⁻¹⁶."""
 
-_ROWS = 128  # at least, in a block
+_ROWS = 128  # least rows of a block
 
 
 @dataclass(frozen=True)
 class Banded:
-    """A matrix of (ranks, outcomes), in blocks of rows with the columns that matter."""
+    """A (ranks, outcomes) matrix, in blocks of rows with the columns that are not 0."""
 
     shape: tuple[int, int]
-    blocks: tuple[tuple[slice, slice, Floats], ...]  # rows, columns, and what they have in common
+    blocks: tuple[tuple[slice, slice, Floats], ...]  # rows, columns, and the entries there
 
     @classmethod
     def of(cls, matrix: Floats) -> "Banded":
-        """Cut a matrix into blocks; the bands are narrow where its columns are sorted by x."""
+        """Cut a matrix into blocks; they are narrow if the columns are sorted by x."""
         ranks, outcomes = matrix.shape
         step = max(_ROWS, ranks // 32)
         blocks = []

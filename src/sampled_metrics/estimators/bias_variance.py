@@ -1,4 +1,4 @@
-"""The bias-variance trade-off (BV γ): bias² plus γ times variance, least over a uniform prior (section 5.3)."""
+"""The bias-variance trade-off (BV γ): minimise bias² + γ variance under a uniform prior (section 5.3)."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,11 +18,11 @@ from sampled_metrics.sampling.design import SamplingDesign
 class BiasVariance(LinearEstimator):
     """Eq. 25: w = ((1-γ) AᵀDA + γ diag(c))⁻¹ AᵀD f, with D the uniform prior and c = AᵀD 1.
 
-    Solved as a least-squares problem whose normal equations these are. γ = 1 is the posterior mean of f (eq. 26).
+    These are the normal equations of the solved least-squares problem. γ = 1 gives the posterior mean of f (eq. 26).
 
     Attributes:
-        gamma: γ, 0 to 1: the price of variance.
-        replacement: whether P(x | r) is taken as if negatives were drawn with replacement; None is as they were drawn.
+        gamma: γ, the weight of variance, 0 to 1.
+        replacement: whether P(x | r) is taken as binomial; None follows the design of the sample.
     """
 
     gamma: float
@@ -40,14 +40,14 @@ class BiasVariance(LinearEstimator):
         return _solved(self.gamma, design.assumed(self.replacement), candidates, metrics).weights
 
     def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
-        """Of the equations that are solved: at most γ^-½, but for γ = 0."""
+        """Return the condition number of the solved equations, at most γ^-½ for γ > 0."""
         return _solved(self.gamma, design.assumed(self.replacement), candidates, metrics).condition_number
 
 
 @lru_cache(maxsize=128)
 def _solved(gamma: float, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Solved:
     problem = reduced(candidates, design, metrics)
-    seen = problem.marginal > 0  # an x that no rank can give counts nothing
+    seen = problem.marginal > 0  # an x that no rank can give has weight 0
     weights = np.zeros((len(metrics), design.negatives + 1))
     condition_number = 1.0
     if gamma == 1:
@@ -56,7 +56,7 @@ def _solved(gamma: float, design: SamplingDesign, candidates: int, metrics: tupl
         weights[:] = lstsq(problem.factor, problem.targets, lapack_driver="gelsy", check_finite=False)[0].T
         condition_number = float(np.linalg.cond(problem.factor))
     else:
-        # with u = c^½ w the penalty is γ ‖u‖², so that no singular value of the system is below γ^½
+        # with u = c^½ w the penalty is γ ‖u‖², and all singular values of the system are at least γ^½
         scale = np.sqrt(problem.marginal[seen])
         bias = np.sqrt(1 - gamma)
         equations = np.vstack((bias * problem.factor[:, seen] / scale, np.sqrt(gamma) * np.eye(len(scale))))

@@ -1,4 +1,4 @@
-"""Corrections under an estimated prior: BV γ and MN with the distribution of true ranks that the sample suggests.
+"""Corrections under an estimated prior: BV γ and MN with a distribution of true ranks estimated from the sample.
 
 Li, Jin, Liu, Ren, Gao, Liu: Towards Reliable Item Sampling for Recommendation Evaluation, AAAI 2023, arXiv 2211.15743.
 """
@@ -17,7 +17,7 @@ from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.outcomes import Group, Outcomes
 
 Matrix = Callable[[Floats, int], Floats]
-"""(prior (n,), number of events) → the (m + 1, m + 1) matrix whose solution with AᵀD f are the weights."""
+"""(prior (n,), number of events) → the (m + 1, m + 1) matrix S; the weights w solve S w = AᵀD f."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class BiasVarianceTradeoff:
 
 @dataclass(frozen=True)
 class Multinomial:
-    """MN: AᵀDA - AᵀA/M + diag(Aᵀ1)/M, for bias² plus the variance of the counts of M events."""
+    """MN: AᵀDA - AᵀA/M + diag(Aᵀ1)/M, which minimises bias² plus the variance of the counts of M events."""
 
     def __str__(self) -> str:
         return "mn"
@@ -67,7 +67,7 @@ class Multinomial:
 
 @dataclass(frozen=True)
 class EstimatedPriorCorrection:
-    """Weights that are linear given a prior, with the prior estimated from the same sample."""
+    """A linear correction under a prior that is estimated from the same sample."""
 
     tradeoff: BiasVarianceTradeoff | Multinomial
     prior: RankPrior
@@ -79,7 +79,7 @@ class EstimatedPriorCorrection:
         """Keep the outcomes; prior and weights need the sample.
 
         Raises:
-            DataError: m depends on what was seen, or an event has no sampled negatives.
+            DataError: m depends on the sample, or an event has no sampled negatives.
         """
         if outcomes.adaptive:
             raise DataError(f"{self} is not valid on an adaptive sample; mle is valid")
@@ -123,7 +123,7 @@ class EstimatedPriorEstimate:
 
 
 def _solve(matrix: Floats, joint: Floats, correction: EstimatedPriorCorrection) -> Floats:
-    """Solve for the weights, the matrix scaled to a diagonal of ones; an x that the prior excludes counts nothing."""
+    """Solve for the weights, with the matrix scaled to a unit diagonal; an x that the prior excludes has weight 0."""
     seen = np.diag(matrix) > np.finfo(np.float64).tiny
     scale = 1 / np.sqrt(np.diag(matrix)[seen])
     weights = np.zeros_like(joint)

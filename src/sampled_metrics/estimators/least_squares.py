@@ -1,4 +1,4 @@
-"""Constrained least squares (CLS): the least biased weights that never reward a worse sampled rank (section 5.2)."""
+"""Constrained least squares (CLS): the least biased weights that do not increase with the rank (section 5.2)."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,13 +14,13 @@ from sampled_metrics.sampling.design import SamplingDesign
 
 @dataclass(frozen=True)
 class ConstrainedLeastSquares(LinearEstimator):
-    """Minimises eq. 21 under a uniform prior, over weights that are non-increasing in x and not negative.
+    """Minimise eq. 21 under a uniform prior, over weights that are non-negative and non-increasing in x.
 
-    With w_x = Σ_{j ≥ x} δ_j and δ ≥ 0 it is a non-negative least-squares problem. The paper states only that weights do
-    not increase; its printed numbers also need w ≥ 0.
+    With w_x = Σ_{j ≥ x} δ_j and δ ≥ 0 this is a non-negative least-squares problem. The paper states only that weights
+    do not increase; its printed numbers also need w ≥ 0.
 
     Attributes:
-        replacement: whether P(x | r) is taken as if negatives were drawn with replacement; None is as they were drawn.
+        replacement: whether P(x | r) is taken as binomial; None follows the design of the sample.
     """
 
     replacement: bool | None
@@ -29,20 +29,20 @@ class ConstrainedLeastSquares(LinearEstimator):
         return "cls"
 
     def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
-        """Solve the problem for each metric."""
+        """Solve the least-squares problem of each metric."""
         return _solved(design.assumed(self.replacement), candidates, metrics).weights
 
     def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
-        """Of the equations of the steps that are not 0, the largest of the metrics'."""
+        """Return the largest condition number over metrics, of the columns whose δ is not 0."""
         return _solved(design.assumed(self.replacement), candidates, metrics).condition_number
 
 
 @lru_cache(maxsize=128)
 def _solved(design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Solved:
-    from scipy.optimize import nnls  # slow to import, and wanted here alone
+    from scipy.optimize import nnls  # slow to import, and used only here
 
     problem = reduced(candidates, design, metrics)
-    steps = np.cumsum(problem.factor, axis=1)  # what δ_j adds: A summed over x ≤ j
+    steps = np.cumsum(problem.factor, axis=1)  # effect of δ_j: A summed over x ≤ j
     deltas = np.stack([nnls(steps, target)[0] for target in problem.targets.T])
     taken = [steps[:, each > 0] for each in deltas if each.any()]
     condition_number = max((float(np.linalg.cond(each)) for each in taken), default=1.0)

@@ -1,6 +1,6 @@
 """Linear estimators: every estimator of the paper is a vector of weights (section 5).
 
-An event whose sampled rank is x + 1 counts w_x, and the estimate is the mean over events.
+An event with the sampled rank x + 1 counts w_x. The estimate is the mean over events.
 """
 
 from abc import ABC, abstractmethod
@@ -30,29 +30,29 @@ class LinearEstimate:
 
 
 class Solved(NamedTuple):
-    """(metrics, m + 1) weights that solve equations, and by how much a relative error of these grows in them."""
+    """(metrics, m + 1) weights that solve equations, and the condition number of these equations."""
 
     weights: Floats
     condition_number: float
 
 
 class LinearEstimator(ABC):
-    """An estimator that is fixed by its weights for one design, one n and one metric."""
+    """An estimator that is given by its weights for a design, an n and a metric."""
 
     @abstractmethod
     def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
         """Return the (metrics, m + 1) weights of x = 0 … m for samples of a design from n candidates."""
 
     def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
-        """Return that of the equations behind the weights, 1 where none are solved; arguments as of `weights`."""
+        """Return the condition number of the solved equations, 1 if there are none; arguments as in `weights`."""
         return 1.0
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> LinearEstimate:
-        """Return the weights of all outcomes, those of each n and m fitted on their own.
+        """Return the weights of all outcomes, fitted separately for each n and m.
 
         Raises:
-            DataError: m depends on what was seen, an event has no sampled negatives, or n or m are too large for the
-                memory that is allowed.
+            DataError: m depends on the sample, an event has no sampled negatives, or n or m is too large for the
+                allowed memory.
         """
         if outcomes.adaptive:
             raise DataError(

@@ -1,8 +1,8 @@
 """Corrections for users with several relevant items.
 
-What is sampled are irrelevant items, so that for the i-th best of a user's R relevant items the true rank is b + i: b
-irrelevant items above it, which only the sample suggests, and i, which is known. Every metric of eqs 2-6 is a sum over
-i of a function of b + i, and each term is corrected as a metric of its own (`Metric.at_position`).
+Only irrelevant items are sampled. The true rank of the i-th best of a user's R relevant items is b + i, where b is the
+number of irrelevant items above it. The sample estimates b; i is known. Every metric of eqs 2-6 is a sum over i of a
+function of b + i. Each term is corrected as a separate metric (`Metric.at_position`).
 """
 
 from collections.abc import Sequence
@@ -35,19 +35,19 @@ def correct_many(
     Args:
         estimator: any estimator; it is fitted once for each position i.
         metrics: the metrics.
-        above: (users, most relevant) how many sampled irrelevant items rank above the user's best relevant item, second
+        above: (users, most relevant) numbers of sampled irrelevant items above the user's best relevant item, second
             best, and so on; rows of users with fewer relevant items are filled up with -1.
         negatives: (users,) or one number: m, sampled irrelevant items.
         irrelevant: (users,) or one number: all irrelevant items that could have been sampled.
         replacement: whether they were sampled with replacement.
-        adaptive: whether m depends on what was seen.
+        adaptive: whether m depends on the sample.
 
     Returns:
         (metrics,) estimates of the means over users.
 
     Raises:
-        DataError: there are no users, a user has no relevant item, counts that decrease or exceed m, an entry is
-            masked, or the estimator is not valid for such samples.
+        DataError: there are no users, a user has no relevant item, counts decrease or exceed m, an entry is masked, or
+            the estimator is not valid for such samples.
     """
     for name, values in {"above": above, "negatives": negatives, "irrelevant": irrelevant}.items():
         refuse_masked(values, name)

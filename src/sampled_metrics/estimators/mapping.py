@@ -1,9 +1,9 @@
-"""Mapping functions: Recall@k of the sample stands for Recall@f(k).
+"""Mapping functions: Recall@k of the sample estimates Recall@f(k).
 
-Li, Jin, Gao, Liu: On Sampling Top-K Recommendation Evaluation, KDD 2020. That fixes the share of events up to each rank
-f(k), k = 1 … m + 1. Between them the share is taken to grow evenly, so that an event whose sampled rank is k counts the
-mean of the metric over the true ranks from f(k-1) to f(k), f(0) = 0. This makes a linear estimator of any metric, which
-is the source's own for Recall at the ranks f(k).
+Li, Jin, Gao, Liu: On Sampling Top-K Recommendation Evaluation, KDD 2020. The mapping fixes the share of events up to
+each rank f(k), k = 1 … m + 1. Between these ranks the share is assumed to grow linearly. So an event with the sampled
+rank k counts the mean of the metric over the true ranks from f(k-1) to f(k), with f(0) = 0. This is a linear estimator
+of any metric. For Recall at the ranks f(k) it equals the estimator of the source.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from sampled_metrics.sampling.design import SamplingDesign
 
 @dataclass(frozen=True)
 class Mapping(LinearEstimator):
-    """The metric of the true ranks that a sampled rank is mapped to: mapping-linear, mapping-bound or mapping-beta-a.
+    """The mean metric over the true ranks that a sampled rank maps to: mapping-linear, mapping-bound, mapping-beta-a.
 
     Attributes:
         kind: linear, bound or beta.
@@ -39,10 +39,10 @@ class Mapping(LinearEstimator):
         return f"mapping-beta-{self.shape:g}" if self.kind == "beta" else f"mapping-{self.kind}"
 
     def function(self, k: Floats, candidates: int, negatives: int) -> Floats:
-        """F of k = 1 … m + 1, with f(m + 1) = n.
+        """Return f(k) for k = 1 … m + 1, with f(m + 1) = n.
 
         It is 1 + (k - 1)(n - 1)/m for linear, 1 + (k - ½)(n - 1)/m, at most n, for bound, and 1 + (n - 1)
-        [Γ(k + a) Γ(m + 1) / (Γ(k) Γ(m + 1 + a))]^(1/a) for beta, for ranks whose quantile is Beta(a, 1).
+        [Γ(k + a) Γ(m + 1) / (Γ(k) Γ(m + 1 + a))]^(1/a) for beta, which assumes that rank quantiles are Beta(a, 1).
         """
         if self.kind == "linear":
             return 1 + (k - 1) * (candidates - 1) / negatives
@@ -55,8 +55,8 @@ class Mapping(LinearEstimator):
         """Average each metric between the mapped ranks.
 
         Raises:
-            DataError: a metric is 0 beyond a rank below f(1), its cut-off, so that no sampled rank stands for it; or n
-                is too large for the memory that is allowed.
+            DataError: the cut-off of a metric is below f(1), so no sampled rank maps to it; or n is too large for the
+                allowed memory.
         """
         check_memory_limit(
             (len(metrics) + 3, candidates),
@@ -77,6 +77,6 @@ class Mapping(LinearEstimator):
 
 
 def _means(values: Floats, ends: Floats) -> Floats:
-    """Means of a metric between ends, where rank r fills the interval from r - 1 to r."""
+    """Return the means of a metric between ends, where rank r fills the interval from r - 1 to r."""
     integral = np.interp(ends, np.arange(len(values) + 1), np.concatenate(([0.0], np.cumsum(values))))
     return np.diff(integral) / np.diff(ends)

@@ -17,19 +17,19 @@ from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.outcomes import Outcomes
 
 GAP = 1e-8
-"""The duality gap that a solution may have at most."""
+"""Largest duality gap of a solution."""
 
 
 @dataclass(frozen=True)
 class MaximumEntropy(RankPrior):
     """min over the simplex of (m + 1) Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π).
 
-    Solved by its dual, smooth and without constraints. Where n or m differ between events, x is compared over all
-    events together: A is averaged over those whose n allows the rank, m + 1 over all.
+    The dual, which is smooth and unconstrained, is solved. If n or m differ between events, x is compared over all
+    events together: A is averaged over the events whose n allows the rank, and m + 1 over all events.
 
     Attributes:
-        eta: η, the price of entropy; 0.01 in the source.
-        replacement: whether P(x | r) is taken as binomial; None is as the negatives were drawn.
+        eta: η, the weight of entropy; 0.01 in the source.
+        replacement: whether P(x | r) is taken as binomial; None follows the design of the sample.
     """
 
     eta: float = 0.01
@@ -43,7 +43,7 @@ class MaximumEntropy(RankPrior):
         return "mes" if self.eta == 0.01 else f"mes-{self.eta:g}"
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> PlugIn:
-        """Keep the outcomes; raise DataError where m depends on what was seen, so that no design gives P(x | r)."""
+        """Keep the outcomes; raise DataError if m depends on the sample, as no design then gives P(x | r)."""
         if outcomes.adaptive:
             raise DataError(f"{self} is not valid on an adaptive sample; mle is valid")
         return super().fit(outcomes, metrics)
@@ -73,10 +73,10 @@ def maximum_entropy(likelihood: Floats, counts: np.ndarray, scale: float, eta: f
     """Minimise scale Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π) over distributions π.
 
     With v_x = scale h_x the dual is to minimise η log Σ_r exp(-(Aλ)_r / η) + Σ_x λ_x² / (4 v_x) + λᵀh, and
-    π ∝ exp(-Aλ/η). In μ = λ / √(2v) its Hessian is at least the identity, and L-BFGS needs some fifty steps.
+    π ∝ exp(-Aλ/η). In μ = λ / √(2v) its Hessian is at least the identity, and L-BFGS takes about fifty steps.
 
     The `likelihood` A is (n, outcomes), `counts` are (outcomes,) events, `scale` is m + 1 and `eta` is η. Returns the
-    (n,) distribution and the duality gap; raises DataError if that does not fall below 10⁻⁸.
+    (n,) distribution and the duality gap. Raises DataError if the gap does not fall below 10⁻⁸.
     """
     seen = counts > 0
     bands, frequencies = Banded.of(likelihood[:, seen]), counts[seen] / counts.sum()
@@ -92,7 +92,7 @@ def maximum_entropy(likelihood: Floats, counts: np.ndarray, scale: float, eta: f
         value = eta * log_sum + 0.5 * mu @ mu + (unit * mu) @ frequencies
         return value, mu + unit * (frequencies - bands.to_outcomes(pi))
 
-    from scipy.optimize import minimize  # slow to import, and wanted here alone
+    from scipy.optimize import minimize  # slow to import, and used only here
 
     options = {"ftol": 0, "gtol": 1e-8, "maxcor": 30, "maxiter": 5000}
     solved = minimize(dual, np.zeros(len(unit)), jac=True, method="L-BFGS-B", options=options)

@@ -1,4 +1,4 @@
-"""Maximum likelihood (MLE): the distribution of true ranks under which the sample is most likely, by EM.
+"""Maximum likelihood (MLE): the distribution of true ranks that makes the sample most likely, by EM.
 
 Jin, Li, Gao, Liu, Zhang: On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021, arXiv 2103.01474.
 """
@@ -18,13 +18,13 @@ from sampled_metrics.sampling.outcomes import Outcomes
 class MaximumLikelihood(RankPrior):
     """π_r ← π_r Σ_x h_x A[r, x] / (Aᵀπ)_x, from the uniform distribution.
 
-    The optimum is not unique, so that the number of iterations regularises: it is part of the estimator. Each outcome
-    enters with the likelihood of its own n and m, so that EM is valid for samples whose events differ in them, adaptive
-    ones included: a rule for going on that depends only on what was seen leaves the likelihood as it is.
+    The optimum is not unique, so the number of iterations regularises and is part of the estimator. Each outcome uses
+    the likelihood of its own n and m, so EM is valid if these differ between events. Adaptive samples are included: a
+    stopping rule that depends only on the sample does not change the likelihood.
 
     Attributes:
-        iterations: how often π is improved; 100 in the source.
-        replacement: whether P(x | r) is taken as binomial; None is as the negatives were drawn.
+        iterations: number of updates of π; 100 in the source.
+        replacement: whether P(x | r) is taken as binomial; None follows the design of the sample.
     """
 
     iterations: int = 100
@@ -49,7 +49,7 @@ def expectation_maximisation(likelihood: Floats, counts: np.ndarray, iterations:
     """
     seen = counts.any(axis=0)
     ranks, columns, counts = len(likelihood), likelihood[:, seen], counts[:, seen]
-    columns /= columns.max(axis=0)  # what the band leaves out is negligible beside the largest
+    columns /= columns.max(axis=0)  # entries outside the band are negligible relative to the largest
     bands = Banded.of(columns)
     frequencies = counts / counts.sum(axis=1, keepdims=True)
     distribution = np.full((len(counts), ranks), 1.0 / ranks)

@@ -1,7 +1,7 @@
-"""What an estimator is: fitted before a sample is seen, it then says what the true metrics are (section 5).
+"""The interface of estimators: fitted without a sample, an estimator then estimates true metrics (section 5).
 
-A sample is a count of outcomes (`sampled_metrics.sampling.outcomes`): how many events had x of m negatives above their
-held-out item. The outcomes hold all else that an estimator needs, n and m included.
+A sample is a count of outcomes (`sampled_metrics.sampling.outcomes`): the number of events with x of m negatives above
+the held-out item. The outcomes hold everything else that an estimator needs, including n and m.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ class Estimator(Protocol):
     """A rule for estimating true metrics from sampled ranks."""
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> Estimate:
-        """Prepare to estimate metrics from samples with such outcomes; depends on no sample.
+        """Prepare to estimate metrics from samples with these outcomes; uses no sample.
 
         Raises:
             DataError: the estimator is not valid for such samples; the message says why.

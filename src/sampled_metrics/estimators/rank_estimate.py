@@ -15,7 +15,7 @@ class RankEstimate(LinearEstimator):
     """w_x = f(1 + floor((n - 1) x / m)), eq. 20, floored as in the paper's experiments.
 
     Attributes:
-        extra_divisor: added to m. The paper's printed numbers fit 1, its eq. 20 says 0.
+        extra_divisor: number added to m. The paper's printed numbers fit 1; its eq. 20 has 0.
     """
 
     extra_divisor: int = 0
@@ -24,8 +24,8 @@ class RankEstimate(LinearEstimator):
         return "rank-estimate"
 
     def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
-        """Scale every sampled rank up to the n candidates."""
+        """Scale every sampled rank to the n candidates."""
         x = np.arange(design.negatives + 1)
-        whole, rest = divmod(candidates - 1, design.negatives + self.extra_divisor)  # (n - 1) x may be beyond integers
+        whole, rest = divmod(candidates - 1, design.negatives + self.extra_divisor)  # (n - 1) x may overflow
         rank = 1 + whole * x + rest * x // (design.negatives + self.extra_divisor)
         return np.stack([metric.of_rank(rank, candidates) for metric in metrics])

@@ -1,7 +1,7 @@
 """The distribution of true ranks behind a sample, and the metrics that follow from it.
 
-Maximum likelihood and maximum entropy say how the true ranks are distributed; a metric is its mean under that. The
-same distribution serves as the prior of other estimators (`estimated_prior`).
+Maximum likelihood and maximum entropy estimate the distribution of true ranks. The estimate of a metric is its mean
+under this distribution, which is also the prior of other estimators (`estimated_prior`).
 """
 
 from abc import ABC, abstractmethod
@@ -18,9 +18,9 @@ from sampled_metrics.sampling.outcomes import Group, Outcomes
 
 
 class RankPrior(ABC):
-    """An estimator that is a distribution of true ranks and nothing else. Equal ones must hash as equal."""
+    """An estimator of the distribution of true ranks. Equal instances must have equal hashes."""
 
-    replacement: bool | None  # whether P(x | r) is taken as binomial; None is as the negatives were drawn
+    replacement: bool | None  # whether P(x | r) is taken as binomial; None follows the design
 
     @abstractmethod
     def solve(self, outcomes: Outcomes, counts: np.ndarray) -> Floats:
@@ -32,7 +32,7 @@ class RankPrior(ABC):
 
 
 def distribution_of_ranks(prior: RankPrior, outcomes: Outcomes, counts: np.ndarray) -> Floats:
-    """Return what `RankPrior.solve` gives, computed once for the same samples."""
+    """Return the result of `RankPrior.solve`, cached by samples."""
     columns = (outcomes.x, outcomes.negatives, outcomes.candidates, outcomes.relevant, counts)
     flags = (outcomes.replacement, outcomes.adaptive, outcomes.position, counts.shape, counts.dtype.str)
     key = (flags, *(np.ascontiguousarray(column).tobytes() for column in columns))
@@ -41,7 +41,7 @@ def distribution_of_ranks(prior: RankPrior, outcomes: Outcomes, counts: np.ndarr
 
 @dataclass(frozen=True)
 class _Samples:
-    """Samples that are equal if their keys are."""
+    """Samples that compare equal if their keys are equal."""
 
     key: tuple[object, ...]
     outcomes: Outcomes = field(compare=False)
@@ -51,7 +51,7 @@ class _Samples:
 @lru_cache(maxsize=4)
 def _solved(prior: RankPrior, samples: _Samples) -> Floats:
     distribution = prior.solve(samples.outcomes, samples.counts)
-    require_sum_of_one(distribution, f"ranks behind the sample, by {prior}", tolerance=1e-6)  # of an iteration
+    require_sum_of_one(distribution, f"ranks behind the sample, by {prior}", tolerance=1e-6)  # errors of iteration
     distribution.flags.writeable = False
     return distribution
 
@@ -60,7 +60,7 @@ def _solved(prior: RankPrior, samples: _Samples) -> Floats:
 class PlugIn:
     """Metrics of the estimated distribution of true ranks: Σ_r π_r f(r).
 
-    Where f differs between events, as AUC does with n, each outcome counts the mean of its own f under π given the
+    If f differs between events, as AUC does with n, each outcome counts the mean of its own f under π given the
     outcome.
     """
 

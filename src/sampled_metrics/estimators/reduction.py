@@ -1,8 +1,8 @@
-"""The n equations of a least-squares correction reduced to the m + 1 that matter, in bounded memory.
+"""Reduce the n equations of a least-squares correction to m + 1, in bounded memory.
 
-‖D^½ (A w - f)‖² and ‖R w - Qᵀ D^½ f‖² differ by a constant, where D^½ A = QR. No digits are lost to AᵀDA, and no more
-than a block of A is ever held: the R of a block stacked on the R of those before is reduced anew, with f as further
-columns.
+‖D^½ (A w - f)‖² and ‖R w - Qᵀ D^½ f‖² differ by a constant, where D^½ A = QR. The QR factorization avoids the loss of
+digits in AᵀDA. Only one block of A is in memory: each block is stacked below the R so far, with f as further columns,
+and reduced again.
 """
 
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from sampled_metrics.metrics.held_out import RankMetric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import pmf
 
-_ROWS = 4096  # of A in a block, beside those of R
+_ROWS = 4096  # rows of A in a block
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """What the least-squares problems of one design, one n and some metrics depend on, with D = 1/n.
+    """The reduced least-squares problems of one design, one n and some metrics, with D = 1/n.
 
     Attributes:
         factor: R, (min(n, m + 1), m + 1), where D^½ A = QR.

@@ -1,4 +1,4 @@
-"""No correction: the metric of the sampled rank, as if the m + 1 sampled items were all there are (section 4)."""
+"""No correction: the metric of the sampled rank, as if there were only the m + 1 sampled items (section 4)."""
 
 from dataclasses import dataclass
 
@@ -18,5 +18,5 @@ class Uncorrected(LinearEstimator):
         return "uncorrected"
 
     def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
-        """Ignore the number of candidates, as a sampled evaluation does."""
+        """Return the weights, which do not depend on the number of candidates."""
         return np.stack([metric.values(design.negatives + 1) for metric in metrics])

@@ -1,4 +1,4 @@
-"""What people do with ranks: evaluate, correct, compare, expect and plan. Each function returns a table."""
+"""The functions for users with ranks: evaluate, correct, compare, expect and plan. Each returns a table."""
 
 from sampled_metrics.evaluation.compare import compare
 from sampled_metrics.evaluation.correct import correct

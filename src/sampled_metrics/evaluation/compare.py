@@ -1,4 +1,4 @@
-"""Whether one recommender is better than another, paired by user."""
+"""Compare two recommenders, paired by user."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from sampled_metrics.sampling.sampled_ranks import SampledRanks, sampled_ranks
 
 
 class _Pairs(NamedTuple):
-    """Users by what they show of the two recommenders."""
+    """Counts of users by their pair of outcomes, and the statistics of these counts."""
 
     counts: Ints  # (pairs of outcomes,) users
-    one: Statistic  # of counts of pairs, for the first recommender
-    other: Statistic  # for the second one
+    one: Statistic  # metrics of the first recommender, from counts of pairs
+    other: Statistic  # metrics of the second one
     weights: Floats | None  # (metrics, pairs) of the difference, if it is linear
 
 
@@ -57,38 +57,38 @@ def compare(
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:
-    """Compare two recommenders on the same users, by exact or by sampled ranks.
+    """Compare two recommenders on the same users, by exact or sampled ranks.
 
-    The difference of a metric is its mean over users of f(r_b) - f(r_a), with the ranks of the two recommenders. Users
-    are paired by a column user where both have one, and by position if not; a remark says which.
+    The difference of a metric is the mean over users of f(r_b) - f(r_a), where r_a and r_b are the ranks of the two
+    recommenders. Users are paired by the column user if both have one, else by position; a remark says which.
 
     Args:
-        a: ranks of the first recommender: exact ones as of `evaluate`, or sampled ones as of `correct`.
+        a: ranks of the first recommender: exact ones as in `evaluate`, or sampled ones as in `correct`.
         b: ranks of the second recommender, of the same users.
-        metrics: labels, as of `evaluate`.
-        candidates: as of `correct`.
-        negatives: (users,) or one number: m. Ranks are sampled if it is given, here or as a column, and exact if not.
-        replacement: as of `correct`.
-        estimator: label of the estimator that corrects sampled ranks. The default is bv-0.1, which orders best among
+        metrics: labels, as in `evaluate`.
+        candidates: as in `correct`.
+        negatives: (users,) or one number: m. If it is given, here or as a column, the ranks are sampled, else exact.
+        replacement: as in `correct`.
+        estimator: label of the estimator that corrects sampled ranks. The default is bv-0.1, which orders best with
             100 negatives (docs/which-estimator.md).
-        names: what to call the two recommenders.
-        confidence_level: how often the interval is to cover the difference, 1 - the chance of a false alarm by metric.
-        method: delta (normal) or bootstrap (BCa, of users with both of their ranks). The default is delta, and
-            bootstrap for estimators that are not linear in the sample. The bootstrap is too narrow where few users make
-            up the difference, and then raises more false alarms than it says (docs/reproduction/coverage.md).
-        n_resamples: as of `evaluate`.
-        seed: as of `evaluate`.
-        progress: as of `evaluate`.
+        names: names of the two recommenders.
+        confidence_level: probability that the interval covers the difference: 1 - the false-alarm rate of a metric.
+        method: delta (normal) or bootstrap (BCa; resamples users with both of their ranks). The default is delta, or
+            bootstrap for estimators that are not linear in the sample. The bootstrap interval is too narrow if few
+            users make up the difference. It then raises too many false alarms (docs/reproduction/coverage.md).
+        n_resamples: as in `evaluate`.
+        seed: as in `evaluate`.
+        progress: as in `evaluate`.
 
     Returns:
         A row for each metric, with the columns metric, value_a, value_b, difference (b - a), low, high, probability
-        (that b is better, from 0 to 1, as far as the estimator can tell), conclusion (a name, or undecided), users.
-        The remarks say it in sentences.
+        (that b is better according to the estimator, from 0 to 1), conclusion (a name, or undecided), users. The
+        remarks state the conclusions in sentences.
 
     Raises:
         DataError: the ranks are wrong, their users or a user's candidates differ, or the estimator is not valid for
             them.
-        ConfigError: a metric, an estimator or an option does not exist, or a metric is there twice.
+        ConfigError: a metric, an estimator or an option does not exist, or a metric is repeated.
 
     Examples:
         >>> import sampled_metrics as sm
@@ -181,13 +181,13 @@ def _sampled_pairs(
 
 
 def _marginal(statistic: Statistic, outcome: Ints, outcomes: int) -> Statistic:
-    """Return a statistic of pair counts that looks at one side: pair p has outcome[p] there."""
+    """Return a statistic of pair counts that uses one side only, where pair p has outcome[p]."""
     sums = csr_array((np.ones(len(outcome)), (np.arange(len(outcome)), outcome)), shape=(len(outcome), outcomes))
     return lambda counts: statistic((counts @ sums).astype(np.int64))
 
 
 def _sentences(table: Result, names: tuple[str, str], confidence_level: float, label: str | None) -> list[str]:
-    """Say for each metric what can be concluded, and what it rests on."""
+    """Return the conclusion for each metric, and its assumptions, as sentences."""
     sentences = []
     for row in table.to_dict("records"):
         found, rest = "undecided", f" that includes 0; the chance that {names[1]} is better is {row['probability']:.2f}"

@@ -1,4 +1,4 @@
-"""True metrics behind sampled ranks, with intervals."""
+"""Estimate true metrics from sampled ranks, with intervals."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.sampled_ranks import sampled_ranks
 
 ESTIMATORS = ("bv-0.1", "bv-0.01", "mle")
-"""The default estimators: one that orders well, one that is close, and one without a γ."""
+"""The default estimators: one with the best order, one with a small error, and one without γ."""
 
 MOST_GROUPS = 20
-"""Up to this many different (candidates, negatives) the bias is estimated."""
+"""The bias is estimated for at most this many different (candidates, negatives)."""
 
 MOST_PROBABILITIES = 2**27
-"""Up to this many P(x | rank), 1 GiB of them, the bias is estimated."""
+"""The bias is estimated for at most this many P(x | rank), which take 1 GiB."""
 
 
 def correct(
@@ -52,38 +52,38 @@ def correct(
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:
-    """Estimate the true metrics behind ranks among sampled negatives.
+    """Estimate the true metrics from ranks among sampled negatives.
 
-    A user with x of m sampled negatives above the held-out item has the sampled rank x + 1. Estimators that are linear
-    in the sample give each user a weight w_x, and the value is the mean weight over users (section 5 of the paper).
+    If x of a user's m sampled negatives rank above the held-out item, the sampled rank is x + 1. Estimators that are
+    linear in the sample give the user a weight w_x; the estimate is the mean weight (section 5 of the paper).
 
     Args:
         ranks: (users,) ranks of the held-out items among themselves and m sampled negatives, from 1 to m + 1; or a
             DataFrame with the column rank and optionally user, candidates and negatives.
-        candidates: (users,) or one number: n, the items that an exact evaluation would rank, the held-out item
-            included; unless the ranks have it. An array is in the order of the ranks.
-        negatives: (users,) or one number: m, how many negatives were sampled; likewise.
+        candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item.
+            Leave it out if the ranks have this column. An array is in the order of the ranks.
+        negatives: (users,) or one number: m, the number of sampled negatives; likewise.
         replacement: whether a negative could be sampled twice for the same user.
-        adaptive: whether m depends on what was seen; then only mle is valid.
+        adaptive: whether m depends on the sample; then only mle is valid.
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md).
-        metrics: labels, as of `evaluate`.
-        confidence_level: how often the interval is to cover the mean of the estimator over users and samples.
-        method: as of `evaluate`. Users are the unit, so the error of sampling is included.
-        n_resamples: as of `evaluate`.
-        seed: as of `evaluate`.
-        progress: as of `evaluate`.
+        metrics: labels, as in `evaluate`.
+        confidence_level: probability that the interval covers the mean of the estimator over users and samples.
+        method: as in `evaluate`. Users are the unit, so the interval includes the error of sampling.
+        n_resamples: as in `evaluate`.
+        seed: as in `evaluate`.
+        progress: as in `evaluate`.
 
     Returns:
         A row for each estimator and metric, with the columns estimator, metric, value, low, high, standard_error, bias,
-        users. The bias is the mean error of the estimator if the true ranks were distributed as mle finds them. An
-        interval does not include it, and a remark says where it matters. It is missing (NaN) for estimators that are
-        not linear in the sample, for more than 20 different (candidates, negatives), and where P(x | rank), candidates
-        times negatives + 1, are more than 2²⁷ numbers.
+        users. The bias is the mean error of the estimator under the distribution of true ranks that mle finds.
+        Intervals ignore it; a remark says where it matters. It is missing (NaN) for estimators that are not linear in
+        the sample, for more than 20 different (candidates, negatives), and if candidates times (negatives + 1), the
+        size of P(x | rank), exceeds 2²⁷.
 
     Raises:
-        DataError: the ranks are not sampled ranks, an estimator is not valid for them, or it would need an array of
-            more than 4 GiB; the message says why.
-        ConfigError: a metric, an estimator or an option does not exist, or a label is there twice.
+        DataError: the ranks are not sampled ranks, an estimator is not valid for them, or it needs an array of more
+            than 4 GiB; the message says why.
+        ConfigError: a metric, an estimator or an option does not exist, or a label is repeated.
 
     Examples:
         Six users with ranks among 100 sampled negatives, of a catalogue of 3541 candidates:
@@ -124,7 +124,7 @@ def correct(
 
 
 def _estimated_distribution(outcomes: Outcomes, counts: Ints) -> Floats | None:
-    """The (largest n,) distribution of true ranks as mle finds it; None if that would be too much work."""
+    """Return the (largest n,) distribution of true ranks found by mle; None if that takes too much work."""
     sizes = [group.candidates * (group.negatives + 1) for group in outcomes.groups]
     largest = max(*sizes, outcomes.most_candidates * len(outcomes))
     if len(sizes) > MOST_GROUPS or largest > MOST_PROBABILITIES:
@@ -135,7 +135,7 @@ def _estimated_distribution(outcomes: Outcomes, counts: Ints) -> Floats | None:
 def _bias(
     label: str, estimate: Estimate, outcomes: Outcomes, counts: Ints, metrics: Sequence[Metric], truth: Floats | None
 ) -> Floats:
-    """What a linear estimator is off on average: Σ_r π_r ((A w)_r - f(r)), with π as mle finds it; NaN for others."""
+    """Return the mean error of a linear estimator, Σ_r π_r ((A w)_r - f(r)), with π found by mle; NaN for others."""
     if not isinstance(estimate, LinearEstimate) or truth is None:
         return np.full(len(metrics), np.nan)
     bias = np.zeros(len(metrics))
@@ -150,7 +150,7 @@ def _bias(
 
 
 def _remarks(table: Result) -> list[str]:
-    """Say in words where an interval does not cover the truth."""
+    """Return sentences on the intervals that may not cover the true value."""
     remarks = []
     if "uncorrected" in set(table["estimator"]) and any(label != "auc" for label in table["metric"]):
         remarks.append(

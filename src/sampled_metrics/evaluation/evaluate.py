@@ -1,4 +1,4 @@
-"""Exact metrics of exact ranks, with intervals."""
+"""Compute exact metrics of exact ranks, with intervals."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def evaluate(
 ) -> Result:
     """Compute the exact metrics of ranks among all candidates, with intervals over users.
 
-    The value of a metric is its mean over users, sum_u f(r_u) / U, with r_u the rank of the held-out item of user u.
+    The value of a metric is its mean over users, sum_u f(r_u) / U, where r_u is the rank of user u's held-out item.
 
     Args:
         ranks: (users,) ranks of the held-out items, from 1, best first; or a DataFrame with the columns candidates and
             rank, or candidates, above and tied (ties count in expectation); or a RankTable. A DataFrame with the column
-            negatives is refused, as its ranks are sampled ones.
+            negatives raises an error, because its ranks are sampled.
         metrics: labels such as recall@10, ndcg@10, ap, mrr, auc, precision@5, hit-rate@10.
-        candidates: (users,) or one number: n, how many items were ranked, the held-out item included; unless the ranks
-            have it. An array is in the order of the ranks. Only AUC depends on it.
-        confidence_level: how often the interval is to cover the mean over the population that the users come from.
+        candidates: (users,) or one number: n, the number of ranked items, including the held-out item. Leave it out if
+            the ranks have this column. An array is in the order of the ranks. Only AUC depends on it.
+        confidence_level: probability that the interval covers the mean over the population of users.
         method: bootstrap (BCa) or delta (normal).
         n_resamples: bootstrap samples, from 100 to 1,000,000.
-        seed: of the bootstrap.
+        seed: seed of the bootstrap.
         progress: wraps the blocks of bootstrap samples, for a progress bar.
 
     Returns:
@@ -52,10 +52,10 @@ def evaluate(
 
     Raises:
         DataError: the ranks are not exact ranks, or too few for an interval.
-        ConfigError: a metric or an option does not exist, or a metric is there twice.
+        ConfigError: a metric or an option does not exist, or a metric is repeated.
 
     Examples:
-        Five users, whose held-out items are at the ranks 1, 4, 20, 3 and 50 of 100 candidates:
+        The held-out items of five users are at the ranks 1, 4, 20, 3 and 50 of 100 candidates:
 
         >>> import sampled_metrics as sm
         >>> result = sm.evaluate([1, 4, 20, 3, 50], candidates=100, metrics=["recall@10", "auc"])

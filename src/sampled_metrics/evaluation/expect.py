@@ -1,4 +1,4 @@
-"""What a sampled evaluation would show of exact ranks, and whether it would order recommenders wrongly."""
+"""Compute the expectation of a sampled evaluation from exact ranks, and whether it orders recommenders wrongly."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ def expect(
     estimators: str | Sequence[str] = ("uncorrected",),
     candidates: PerUser | None = None,
 ) -> Result:
-    """Compute what an evaluation on sampled negatives gives on average, without a draw.
+    """Compute the exact expectation of an evaluation on sampled negatives; nothing is drawn.
 
     The expectation of an estimator with weights w is the mean over users of sum_x P(x | r_u) w_x (eq. 16).
 
     Args:
-        ranks: exact ranks, as of `evaluate`; or a mapping from the names of recommenders to their ranks. Names are
-            shown as text, so two must differ as such.
-        negatives: m, how many would be sampled for each user.
+        ranks: exact ranks, as in `evaluate`; or a mapping from the names of recommenders to their ranks. Names must
+            differ as text.
+        negatives: m, the number of negatives to sample for each user.
         metrics: labels, as of `evaluate`.
         replacement: whether a negative may be sampled twice for the same user.
         estimators: labels of estimators that are linear in the sample; uncorrected is the sampled metric itself.
-        candidates: (users,) or one number: n, unless the ranks have it.
+        candidates: (users,) or one number: n. Leave it out if the ranks have this column.
 
     Returns:
         A row for each recommender, estimator and metric, with the columns recommender, estimator, metric, exact,
-        expected, deviation (standard deviation of one evaluation of these users). A remark says which recommenders
-        would be ordered wrongly on average.
+        expected, deviation (standard deviation of one evaluation of these users). A remark names the recommenders that
+        are ordered wrongly on average.
 
     Raises:
         DataError: the ranks are not exact ranks, two recommenders have the same name, or a user has too few candidates
             to sample from.
-        ConfigError: a metric or an estimator does not exist, is there twice, or is not linear in the sample; or
+        ConfigError: a metric or an estimator does not exist, is repeated, or is not linear in the sample; or
             negatives is not a whole number from 1.
 
     Examples:
-        X puts no held-out item first, but all at rank 30. Y puts one of three first, and the others far down. By
-        Recall@10 Y is better, and a sample of 100 negatives says the opposite:
+        X ranks every held-out item at 30. Y ranks one of three first, and the others near the end. Y has the higher
+        Recall@10, but with 100 sampled negatives X does:
 
         >>> import sampled_metrics as sm
         >>> result = sm.expect(
@@ -84,7 +84,7 @@ def expect(
 
 
 def _tables(ranks: RanksLike | Mapping[str, RanksLike], candidates: PerUser | None) -> dict[str, RankTable]:
-    """Return the exact ranks of one or several recommenders as rank tables by name."""
+    """Return rank tables by recommender from the exact ranks of one or several recommenders."""
     if not isinstance(ranks, Mapping):
         return {"ranks": rank_table(ranks, candidates)}
     names = [str(name) for name in ranks]
@@ -96,7 +96,7 @@ def _tables(ranks: RanksLike | Mapping[str, RanksLike], candidates: PerUser | No
 
 
 def _wrong_orders(table: Result, negatives: int) -> list[str]:
-    """Say which recommenders a sampled evaluation orders wrongly on average."""
+    """Return sentences on the recommenders that a sampled evaluation orders wrongly on average."""
     remarks = []
     for (label, metric_label), group in table.groupby(["estimator", "metric"], sort=False):
         for one, other in combinations(group.to_dict("records"), 2):

@@ -1,8 +1,8 @@
-"""Bootstrap and delta-method intervals for functions of how many users had which outcome.
+"""Bootstrap and delta-method intervals for functions of the counts of users by outcome.
 
-Users are the unit. They are taken as a random sample of a population, together with what their samples of negatives
-showed, so the error of sampling negatives is included. Users with the same outcome are exchangeable, so a bootstrap
-sample is a multinomial count of outcomes, whatever the number of users.
+Users are the unit. The users and their sampled negatives are a random sample of a population, so the intervals include
+the error of sampling negatives. Users with the same outcome are exchangeable, so a bootstrap sample is a multinomial
+count of outcomes for any number of users.
 
 The bootstrap interval is BCa: bias-corrected and accelerated (B. Efron, Better Bootstrap Confidence Intervals, 1987).
 """
@@ -25,26 +25,26 @@ Progress = Callable[[Iterable[int]], Iterable[int]]
 
 
 def no_progress(steps: Iterable[int]) -> Iterable[int]:
-    """Return the steps as they are: no progress bar."""
+    """Return the steps unchanged, without a progress bar."""
     return steps
 
 
 METHODS = ("bootstrap", "delta")
 
 MOST_OUTCOMES = 300
-"""Up to this many outcomes a statistic that is not linear is computed with one user left out for each."""
+"""Largest number of outcomes for which a nonlinear statistic is computed with one user left out."""
 
 MOST_RESAMPLES = 1_000_000
-"""Beyond it the ends of an interval no longer move by what is shown."""
+"""Largest number of resamples. More do not change the digits that are shown."""
 
-_BLOCK = 4_000_000  # counts that are held at once
+_BLOCK = 4_000_000  # counts held at once
 
-_NUMBERS = 2**25  # that a statistic holds at once for all samples of a block
+_NUMBERS = 2**25  # numbers that a statistic holds at once, over the samples of a block
 
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """How sure estimates are: (metrics,) ends of intervals, standard errors, and how likely each is above 0."""
+    """(metrics,) ends of intervals, standard errors, and probabilities that the metric is above 0."""
 
     low: Floats
     high: Floats
@@ -54,7 +54,7 @@ class Uncertainty:
 
 @dataclass(frozen=True)
 class IntervalOptions:
-    """Which interval is wanted, as of `evaluate`; the delta method takes a jackknife standard error."""
+    """Options of an interval, as in `evaluate`; the delta method uses a jackknife standard error."""
 
     confidence_level: float = 0.95
     method: str = "bootstrap"
@@ -65,7 +65,7 @@ class IntervalOptions:
         level = self.confidence_level
         if not is_real(level):
             raise ConfigError(f"confidence_level must be a number above 0 and below 1, not {shown(level)}")
-        if not level > 0 or not 0.5 + level / 2 < 1:  # a level may round to 1 there
+        if not level > 0 or not 0.5 + level / 2 < 1:  # the sum may round to 1
             raise ConfigError(f"confidence_level must be above 0 and below 1, not {level}")
         if self.method not in METHODS:
             raise ConfigError(f"unknown method {shown(self.method)}; it may be {', '.join(METHODS)}")
@@ -83,7 +83,7 @@ def linear(weights: Floats) -> Statistic:
 
 
 def in_blocks(statistic: Statistic, numbers: int) -> Statistic:
-    """Return the same statistic in blocks of samples that memory holds, with so many `numbers` for each sample."""
+    """Return the statistic computed in blocks of samples that fit into memory; a sample takes `numbers` numbers."""
     step = max(1, _NUMBERS // numbers)
 
     def blockwise(counts: np.ndarray) -> Floats:
@@ -104,11 +104,11 @@ def uncertainty(
 ) -> Uncertainty:
     """Compute intervals of a statistic of the users' outcomes.
 
-    `counts` are the (outcomes,) users that had each outcome; `weights` are (metrics, outcomes) if the statistic is
-    linear with these.
+    `counts` are the (outcomes,) numbers of users by outcome. `weights` are the (metrics, outcomes) weights of a linear
+    statistic.
 
     Raises:
-        DataError: there are fewer than two users, or the delta method is asked for where it would cost too much.
+        DataError: there are fewer than two users, or the delta method takes too much work.
     """
     users = int(counts.sum())
     if users < 2:
@@ -131,7 +131,7 @@ def uncertainty(
 
 
 def _left_out(statistic: Statistic, counts: Ints, weights: Floats | None, estimate: Floats) -> Floats | None:
-    """Estimates with one user less, by the outcome of that user, as (outcomes, metrics)."""
+    """Return (outcomes, metrics) estimates with one user left out, by the outcome of that user."""
     users = counts.sum()
     if weights is not None:
         return (users * estimate - weights.T) / (users - 1)
@@ -158,7 +158,7 @@ def _bootstrap(statistic: Statistic, counts: Ints, options: IntervalOptions, pro
 def _bca(
     estimate: Floats, replicates: Floats, left_out: Floats | None, counts: Ints, confidence: float
 ) -> tuple[Floats, Floats]:
-    """Quantiles of the replicates at levels that are corrected for bias and skewness."""
+    """Return quantiles of the replicates at levels corrected for bias and skewness."""
     below = _share_below(replicates, estimate)
     smallest = 0.5 / len(replicates)
     shift = ndtri(np.clip(below, smallest, 1 - smallest))
@@ -176,7 +176,7 @@ def _bca(
 
 
 def _share_below(replicates: Floats, value: Floats | float) -> Floats:
-    """Share of the replicates that are below a value, those that are equal but for rounding counted as half."""
+    """Return the share of the replicates below a value; replicates equal up to rounding count as half."""
     rounding = 1e-12 * np.abs(replicates).max(axis=0)
     return ((replicates < value - rounding).mean(axis=0) + (replicates <= value + rounding).mean(axis=0)) / 2
 

@@ -1,4 +1,4 @@
-"""How many negatives, or users, it takes to order two recommenders rightly."""
+"""Find the number of negatives, or of users, that orders two recommenders correctly."""
 
 from __future__ import annotations
 
@@ -39,31 +39,29 @@ def plan(
     names: tuple[str, str] = ("A", "B"),
     progress: Progress = no_progress,
 ) -> Result:
-    """Find the smallest sample that orders two recommenders rightly with a wanted probability.
+    """Find the smallest sample that orders two recommenders correctly with a given probability.
 
     Args:
-        a: exact ranks of the first recommender, as of `evaluate`.
-        b: exact ranks of the second recommender, of the same users, paired as of `compare`.
-        metric: a label, as of `evaluate`.
-        probability: the wanted probability of the right order, above one half and below 1.
+        a: exact ranks of the first recommender, as in `evaluate`.
+        b: exact ranks of the second recommender, of the same users, paired as in `compare`.
+        metric: a label, as in `evaluate`.
+        probability: the required probability of the correct order, above one half and below 1.
         estimators: labels of estimators that are linear in the sample.
         replacement: whether a negative may be sampled twice for the same user.
-        candidates: as of `evaluate`.
-        names: what to call the two recommenders.
+        candidates: as in `evaluate`.
+        names: names of the two recommenders.
         progress: wraps the sample sizes that are tried, for a progress bar.
 
     Returns:
-        A row for each estimator, with the columns estimator, negatives (the smallest m from which on the probability is
-        reached on these users; NA where none is), probability (at that m, or at the largest m tried), gap (the expected
-        difference there, better - worse, negative where the order is wrong on average), users (how many it would take
-        at that m if users, too, are a sample; NA where no number does). The last row, `exact`, is of all candidates.
-        Each recommender has negatives of its own.
+        A row for each estimator, with the columns estimator, negatives (the smallest m from which on these users reach
+        the probability, or NA), probability (at that m, or at the largest m tried), gap (the expected difference at
+        that m, better - worse; it is negative if the order is wrong on average), users (the number of users needed at
+        that m if the users are a sample too, or NA). The last row, `exact`, ranks all candidates. The negatives of the
+        two recommenders are drawn independently.
 
     Raises:
-        DataError: the ranks are wrong, of different users or candidates, or equal by the exact metric, so that no order
-            is right.
-        ConfigError: a metric or an estimator does not exist, an estimator is there twice, or probability is out of
-            range.
+        DataError: the ranks are wrong, of different users or candidates, or equal by the exact metric.
+        ConfigError: a metric or an estimator does not exist, an estimator is repeated, or probability is out of range.
 
     Examples:
         >>> import sampled_metrics as sm
@@ -121,14 +119,14 @@ class _Chance(NamedTuple):
 
     @property
     def right(self) -> float:
-        """The probability of the right order on these users."""
+        """Return the probability of the correct order on these users."""
         return probability_of_order(self.gap, self.deviation)
 
 
 def _chances(
     better: RankTable, worse: RankTable, metric: str, estimators: list[str], design: SamplingDesign
 ) -> list[_Chance]:
-    """Return what each estimator gives with a design."""
+    """Return the expected difference by estimator under a design."""
     moments = []
     for table in (better, worse):
         outcomes = Outcomes.of(design, table.mean_candidates)
@@ -144,7 +142,7 @@ def _chances(
 
 
 def _bracket(enough: list[bool], sizes: list[int]) -> tuple[int, int | None]:
-    """Return a size that is not enough and the next one, from which on all are; None where the last is not."""
+    """Return the last size that is not enough, and the next size, or None if there is none."""
     if all(enough):
         return 0, sizes[0]
     last = len(enough) - 1 - enough[::-1].index(False)
@@ -165,7 +163,7 @@ def _row(label: str, negatives: int | None, chance: _Chance, probability: float)
 
 
 def _sizes(one: RankTable, other: RankTable, replacement: bool) -> list[int]:
-    """Sample sizes to try, a tenth of a decade apart, up to all that each user has."""
+    """Return the sample sizes to try, a tenth of a decade apart, up to all negatives that every user has."""
     candidates = np.concatenate((one.candidates, other.candidates))
     most = int(candidates.max() if replacement else candidates.min()) - 1
     if most < 1:
@@ -174,7 +172,7 @@ def _sizes(one: RankTable, other: RankTable, replacement: bool) -> list[int]:
 
 
 def _sentences(table: Result, metric: str, names: tuple[str, str], probability: float, most: int) -> list[str]:
-    """Say what it takes; names are worse and better."""
+    """Return the result as sentences; names are (worse, better)."""
     what = metric_name(metric)
     sentences = [f"By the exact {what}, {names[1]} is better than {names[0]}, by {table['gap'].iloc[-1]:.4f}."]
     for row in table.iloc[:-1].to_dict("records"):

@@ -1,4 +1,4 @@
-"""What the functions for people with ranks return: a pandas DataFrame with the remarks that belong to its numbers."""
+"""The result of `evaluate` and the other functions: a pandas DataFrame with remarks."""
 
 import html
 from collections.abc import Callable
@@ -10,13 +10,13 @@ import pandas as pd
 class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     """A DataFrame that shows its numbers with few digits, and remarks below them.
 
-    Everything that a DataFrame can do, it can do. What is taken from it (rows, columns, copies) keeps the remarks.
+    Rows, columns and copies taken from it keep the remarks.
 
     Attributes:
-        remarks: sentences: warnings and conclusions, in plain words.
+        remarks: warnings and conclusions, as sentences.
     """
 
-    _metadata = ["remarks"]  # noqa: RUF012  # pandas' own way
+    _metadata = ["remarks"]  # noqa: RUF012  # pandas requires this
 
     remarks: tuple[str, ...] = ()
 
@@ -38,13 +38,13 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return f"{self._shown().to_html(index=False, border=0)}{remarks}"
 
     def _shown(self) -> pd.DataFrame:
-        """The table as text: four significant digits at most, missing numbers as a dash."""
+        """Return the table as text, with at most four significant digits and a dash for missing numbers."""
         plain = pd.DataFrame(self)
         return plain.map(cell)
 
 
 def cell(value: Any) -> str:
-    """Return a value as it is shown: what is closer to 0 than rounding tells apart is 0."""
+    """Return a value as text; a value that differs from 0 by rounding only is shown as 0."""
     if isinstance(value, float):
         if abs(value) < 1e-12:
             return "0"

@@ -1,4 +1,4 @@
-"""Reading csv files of ranks strictly: each fault is named with its file and line."""
+"""Read csv files of ranks strictly. Errors name the file and the line."""
 
 import gzip
 import os
@@ -15,7 +15,7 @@ from sampled_metrics.errors import DataError, reason
 from sampled_metrics.ranks.frames import Columns
 
 LONGEST_LINE = 1_000_000
-"""Bytes that a line may have. A file with longer lines is no table, and reading it whole could take all memory."""
+"""Largest number of bytes of a line. A file with longer lines is not a table and could fill the memory."""
 
 _CHUNK = LONGEST_LINE // 2
 
@@ -31,12 +31,12 @@ _OTHER_FORMATS = {
 
 
 def read_columns(path: str | os.PathLike[str]) -> Columns:
-    """Read a csv file of ranks, gzip where its name ends in .gz.
+    """Read a csv file of ranks, gzipped if its name ends in .gz.
 
-    The first line names the columns. A file of one number per line and without a header is a column of ranks.
+    The first line names the columns. A file without a header and with one number per line is a column of ranks.
 
     Raises:
-        DataError: the file cannot be read as a table; the message names the line where there is one.
+        DataError: the file cannot be read as a table; the message names the line if there is one.
     """
     name = str(path)
     if not name:
@@ -63,7 +63,7 @@ def read_stream(stream: BinaryIO, name: str) -> Columns:
 def _read_lines(file: BinaryIO | gzip.GzipFile, name: str) -> bytes:
     """Return the whole content, unless a line is longer than any line of a table."""
     content, line, length = BytesIO(), 1, 0
-    # a chunk is shorter than a line may be, so that only the line that it continues can be too long
+    # a chunk is shorter than the longest allowed line, so only the line that it continues can be too long
     while chunk := file.read(_CHUNK):
         content.write(chunk)
         end = chunk.find(b"\n")
@@ -77,7 +77,7 @@ def _read_lines(file: BinaryIO | gzip.GzipFile, name: str) -> bytes:
 
 
 def parse_columns(text: bytes, name: str) -> Columns:
-    """Parse the content of a csv file; errors as of `read_columns`."""
+    """Parse the content of a csv file; errors as in `read_columns`."""
     for start, fault in _OTHER_FORMATS.items():
         if re.match(start, text):
             raise DataError(f"{name}: {fault}")
@@ -101,7 +101,7 @@ def parse_columns(text: bytes, name: str) -> Columns:
     frame = rows.set_axis(header, axis="columns").reset_index(drop=True)
 
     def place(row: int) -> str:
-        above = frame.iloc[:row]  # a field in quotation marks may go over several lines
+        above = frame.iloc[:row]  # a field in quotation marks may span several lines
         breaks = sum(int(above.iloc[:, at].str.count("\n").sum()) for at in range(above.shape[1]))
         return f"{name}, line {row + first_line + breaks}"
 
@@ -109,9 +109,9 @@ def parse_columns(text: bytes, name: str) -> Columns:
 
 
 def _parse_lines(text: bytes, name: str) -> pd.DataFrame:
-    """Return the fields of all lines as text, the header among them."""
+    """Return the fields of all lines as text, including the header."""
     try:
-        # the header is read as a line like the others: pandas would take a line with more fields to begin with an index
+        # the header is read as a line: pandas would take the first field of a line with more fields as an index
         lines = pd.read_csv(
             BytesIO(text), header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig", skip_blank_lines=False
         )

@@ -13,29 +13,29 @@ from sampled_metrics._validation import refuse_masked, shown
 from sampled_metrics.errors import DataError
 
 COLUMNS = ("user", "candidates", "negatives", "above", "tied", "rank")
-"""Names of columns that have a meaning. Other columns are ignored."""
+"""Names of the columns that are used. Other columns are ignored."""
 
 MEANINGS = {
     "candidates": "how many items an exact evaluation ranks for each user",
     "negatives": "how many negatives were sampled for each user",
 }
-"""What the columns mean that can also be given as an argument."""
+"""Meaning of the columns that can also be arguments."""
 
 RanksLike = Any
-"""Ranks as people have them: one-dimensional numbers, a data frame, columns of a csv file, or a rank table."""
+"""Accepted forms of ranks: one-dimensional numbers, a data frame, columns of a csv file, or a rank table."""
 
 PerUser = ArrayLike
 """One number for all users, or (users,) numbers in the order of the ranks."""
 
 Place = Callable[[int], str]
-"""From the index of a row to the words that name the row in a message, such as ``x.csv, line 7``."""
+"""Function from the index of a row to its name in messages, such as ``x.csv, line 7``."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of ranks, before any rule about ranks is checked; those of a csv file are text.
+    """Columns of ranks, not yet checked; columns of a csv file are text.
 
-    Messages call their source `name`, a row `place(row)`, and the names of the columns `header`.
+    Messages call the source `name`, a row `place(row)`, and the names of the columns `header`.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Columns:
     def whole_numbers(self, column: str, least: int) -> Ints:
         """Return a column as (rows,) integers; raise DataError if one is not a whole number of `least` or more."""
         values = self.frame[column]
-        if values.dtype.kind in "iuf":  # bool and other types go through text, so that they are refused
+        if values.dtype.kind in "iuf":  # bool and other types are converted to text, and refused
             numbers = values.to_numpy()
             most = 2**53 if values.dtype.kind == "f" else 10**18
             with np.errstate(invalid="ignore"):
@@ -85,7 +85,7 @@ class Columns:
     def column_or_argument(self, name: str, argument: ArrayLike | None, least: int) -> Ints:
         """Return candidates or negatives as (rows,) integers, from the column or from the argument of that name.
 
-        Raises DataError if both or neither are given, or a number is wrong or below `least`.
+        Raises DataError if both or neither are given, or if a number is wrong or below `least`.
         """
         if name in self:
             if argument is not None:
@@ -104,7 +104,7 @@ class Columns:
         return np.broadcast_to(numbers, len(self)).copy()
 
     def users(self) -> NDArray[np.generic] | None:
-        """Return the (rows,) users, as integers if all are whole numbers; None where no column names them."""
+        """Return the (rows,) users, as integers if all are whole numbers; None if there is no column user."""
         if "user" not in self:
             return None
         users = self.frame["user"]
@@ -117,10 +117,10 @@ class Columns:
 
 
 def columns_of(data: Any, name: str) -> Columns:
-    """Return columns as they are, and a data frame or one-dimensional ranks as columns.
+    """Return a data frame or one-dimensional ranks as columns; columns are returned unchanged.
 
-    The index of a data frame or a Series has no meaning: a row belongs to the user of its column user, or to its
-    position. Raises DataError if the data are none of these, or an entry is masked.
+    The index of a data frame or a Series is ignored: users are given by the column user, else by position. Raises
+    DataError if the data have another form, or an entry is masked.
     """
     if isinstance(data, Columns):
         return data
@@ -149,14 +149,14 @@ def _of_numbers(values: Any, name: str, column: str) -> Columns:
 
 
 def refuse_rows(wrong: ArrayLike, message: Callable[[int], str], place: Place) -> None:
-    """Raise DataError for the first of (rows,) that is wrong; its index gives what is wrong, and what to call it."""
+    """Raise DataError for the first row where (rows,) `wrong` is true; its index gives the message and its place."""
     rows = np.flatnonzero(wrong)
     if len(rows):
         raise DataError(f"{place(int(rows[0]))}: {message(int(rows[0]))}")
 
 
 def _as_text(values: pd.Series) -> pd.Series:
-    """Return cells as text: whole floats as integers, missing values as nothing."""
+    """Return cells as text: whole floats as integers, missing values as empty text."""
     if isinstance(values.dtype, pd.StringDtype):
         return values.fillna("").str.strip()
     return values.map(_cell_as_text).astype("str")

@@ -1,4 +1,4 @@
-"""Pairing the users of two recommenders, and checking that several recommenders ranked the same events."""
+"""Pair the users of two recommenders, and check that several recommenders ranked the same events."""
 
 import itertools
 import os
@@ -20,7 +20,7 @@ class Ranked(Protocol):
 
     @property
     def user(self) -> NDArray[np.generic] | None:
-        """(events,) the users; None where they are not known."""
+        """(events,) the users; None if they are not known."""
         ...
 
     @property
@@ -30,10 +30,10 @@ class Ranked(Protocol):
 
 
 def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints, str]:
-    """Return (events,) positions of the users of one table in another, and a sentence that says how they were found.
+    """Return the (events,) positions of the users of one table in the other, and a sentence that states the pairing.
 
-    Users are paired by user where both tables know theirs, else by position. Raises DataError if the tables do not have
-    the same users, or a user has not as many candidates in both.
+    Users are paired by user if both tables have users, else by position. Raises DataError if the users of the tables
+    differ, or the candidates of a user do.
     """
     first, second = one.user, other.user
     if first is not None and second is not None:
@@ -71,9 +71,9 @@ def _positions(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> Int
 
 
 def read_rank_tables(names: Sequence[str], paths: Sequence[str | os.PathLike[str]]) -> dict[str, RankTable]:
-    """Read the rank tables of the recommenders of a dataset, a file for each name, as `read_ranks` reads it.
+    """Read the rank tables of a dataset's recommenders with `read_ranks`, one file for each name.
 
-    Raises DataError if a file is damaged, or the tables are not of the same held-out items.
+    Raises DataError if a file is damaged, or the tables have different held-out items.
     """
     tables = {name: read_ranks(path) for name, path in zip(names, paths, strict=True)}
     require_same_events(tables)
@@ -81,9 +81,9 @@ def read_rank_tables(names: Sequence[str], paths: Sequence[str | os.PathLike[str
 
 
 def require_same_events(tables: Mapping[str, RankTable]) -> None:
-    """Raise DataError for tables that cannot be compared: of other users, or of users with other candidates.
+    """Raise DataError if the tables differ in their users, or in the candidates of a user.
 
-    Tables without users, which are numbered from 1 in a file, may be in any order.
+    Tables without users, which a file numbers from 1, may be in any order.
     """
     named = [name for name, table in tables.items() if not _is_numbered(table)]
     for first, other in itertools.pairwise(named):
@@ -98,7 +98,7 @@ def require_same_events(tables: Mapping[str, RankTable]) -> None:
 
 
 def _is_numbered(table: RankTable) -> bool:
-    """Return whether users are 1, 2, 3, ..., as those of a table without users are once it is written."""
+    """Return whether users are 1, 2, 3, ..., as in the file of a table without users."""
     return np.array_equal(table.users, np.arange(1, len(table) + 1))
 
 

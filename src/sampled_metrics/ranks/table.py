@@ -1,7 +1,7 @@
-"""The rank table: how many candidates of each held-out event score above its held-out item, and how many tie with it.
+"""The rank table: numbers of candidates that score above, or tie with, the held-out item of each event.
 
-All stages after ranking need nothing else. A tie is kept as a count, because a rank among ties is not one number: it is
-uniform on above + 1 ... above + tied + 1, anew in every repetition.
+Later stages need only this table. It keeps ties as counts, because a rank among ties is random: it is uniform on
+above + 1 ... above + tied + 1, anew in every repetition.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.csv import read_columns
 from sampled_metrics.ranks.frames import Place, columns_of, refuse_rows
 
-if TYPE_CHECKING:  # ranking does not depend on metrics: editing a metric ranks nothing anew
+if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
     from sampled_metrics.metrics.held_out import Metric
 
 COLUMNS = ("user", "candidates", "above", "tied")
@@ -32,16 +32,16 @@ class RankTable:
     """Exact ranks of the held-out items of a recommender, one row for each event.
 
     Attributes:
-        user: (events,) the user of each event; None where users are not known.
-        candidates: (events,) int, n: the items that were ranked, the held-out item included.
-        above: (events,) int, candidates that score higher than the held-out item.
-        tied: (events,) int, other candidates that score exactly the same.
+        user: (events,) the user of each event; None if users are not known.
+        candidates: (events,) int, n: the number of ranked items, including the held-out item.
+        above: (events,) int, number of candidates that score higher than the held-out item.
+        tied: (events,) int, number of other candidates that score exactly the same.
 
     Raises:
         DataError: the columns differ in length, an entry is masked, or above + tied is not below candidates.
 
     Examples:
-        Two users, the second with two candidates tied with the held-out item:
+        Two users; two candidates tie with the held-out item of the second:
 
         >>> import numpy as np
         >>> import sampled_metrics as sm
@@ -86,22 +86,22 @@ class RankTable:
         return len(self.candidates)
 
     def rows(self, events: Ints) -> RankTable:
-        """Return the table of some of its events, in that order."""
+        """Return the table of the given events, in that order."""
         user = None if self.user is None else self.user[events]
         return RankTable(user, self.candidates[events], self.above[events], self.tied[events])
 
     @property
     def users(self) -> NDArray[np.generic]:
-        """The (events,) users, numbered from 1 where they are not known."""
+        """Return the (events,) users, numbered from 1 if they are not known."""
         return np.arange(1, len(self) + 1) if self.user is None else self.user
 
     @property
     def mean_candidates(self) -> int:
-        """The one n of the estimators: the mean number of candidates, rounded (3541 on MovieLens 1M)."""
+        """Return the n of the estimators: the mean number of candidates, rounded (3541 on MovieLens 1M)."""
         return round(float(self.candidates.mean()))
 
     def values(self, metric: Metric) -> Floats:
-        """Return the exact metric of each event, as (events,) expectations over its ties."""
+        """Return the exact metric of each event, (events,), as an expectation over its ties."""
         return metric.over_ties(self.above, self.tied, self.candidates)
 
     def tie_deviation(self, metric: Metric) -> float:
@@ -115,19 +115,19 @@ class RankTable:
         return float(np.sqrt(variance[self.tied > 0].sum()) / len(self))
 
     def expected_between(self, first: Ints | int, last: Ints | int) -> float:
-        """Return the expected number of events whose rank, ties broken at random, is in first ... last (inclusive)."""
+        """Return the expected number of events with a rank in first ... last (inclusive), ties broken at random."""
         lowest, highest = self.above + 1, self.above + self.tied + 1
         inside = np.minimum(highest, last) - np.maximum(lowest, first) + 1
         return float((np.clip(inside, 0, None) / (self.tied + 1)).sum())
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the columns user, candidates, above, tied as csv, gzip where the name ends in .gz."""
+        """Write the columns user, candidates, above, tied as csv, gzipped if the name ends in .gz."""
         columns = (self.users, self.candidates, self.above, self.tied)
         _files.write_csv(path, pd.DataFrame(dict(zip(COLUMNS, columns, strict=True))))
 
 
 def rank_table(data: Any, candidates: ArrayLike | None = None, name: str = "ranks") -> RankTable:
-    """Return exact ranks as a rank table; arguments as of `evaluate`, with csv columns as a further form.
+    """Return exact ranks as a rank table; arguments as in `evaluate`; data may also be csv columns.
 
     Raises:
         DataError: the data are not exact ranks, or n is missing or given twice.
@@ -158,17 +158,17 @@ def rank_table(data: Any, candidates: ArrayLike | None = None, name: str = "rank
 def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> RankTable:
     r"""Read the exact ranks of held-out items from a csv file, one event per line.
 
-    The csv file (gzip where the name ends in .gz) has a header and the columns candidates, above and tied, or rank
-    (from 1, best first, without ties) in place of the last two. A column user is optional. A column negatives is
-    refused, as it marks ranks among sampled negatives. Other columns are ignored. A file of one rank per line needs no
-    header.
+    The csv file (gzipped if the name ends in .gz) has a header and the columns candidates, above and tied, or rank
+    (from 1, best first, without ties) in place of the last two. A column user is optional. A column negatives raises an
+    error, because it marks ranks among sampled negatives. Other columns are ignored. A file of one rank per line needs
+    no header.
 
     Args:
         path: the file.
         candidates: n of every event, for a file without that column.
 
     Raises:
-        DataError: the file is missing or is not such a table; the message names the line.
+        DataError: the file is missing or is not a rank table; the message names the line.
 
     Examples:
         >>> import pathlib, tempfile

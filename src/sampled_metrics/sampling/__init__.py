@@ -1,1 +1,1 @@
-"""What a sample of negatives shows of a rank."""
+"""Sampling of negatives: sampled ranks, their distributions and their moments."""

@@ -1,9 +1,9 @@
-"""Adaptive sampling: more negatives for the events whose held-out item was above all of those drawn.
+"""Adaptive sampling: more negatives for the events whose held-out item is above all negatives drawn so far.
 
 Li, Jin, Liu, Ren, Gao, Liu: Towards Reliable Item Sampling for Recommendation Evaluation, AAAI 2023, arXiv 2211.15743.
-Top-heavy metrics depend on the small ranks, which a small sample cannot tell apart: x = 0 for all of them. The rule for
-going on depends only on what was seen, so that the likelihood of a rank given x of m is that of a fixed m, and EM
-stays exact. Weights that were fitted for a fixed m do not.
+Top-heavy metrics depend on small ranks. A small sample cannot distinguish these: x is 0 for all of them. The stopping
+rule depends only on the sample, so the likelihood of a rank given x of m is that of a fixed m, and EM is exact. Weights
+that are fitted for a fixed m are not valid.
 """
 
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ class AdaptiveDesign:
     """Negatives are drawn in steps, until one of them is above the held-out item or the steps end.
 
     Attributes:
-        steps: how many negatives each step adds; the source has 99, 100, 200, 400, 800, 1600. Without replacement an
-            event draws at most all negatives that it has.
+        steps: numbers of negatives that the steps add; the source uses 99, 100, 200, 400, 800, 1600. Without
+            replacement, an event draws at most all of its negatives.
         replacement: whether a negative may be drawn again.
     """
 
@@ -42,7 +42,7 @@ class AdaptiveDesign:
 
 
 def draw_adaptive(table: RankTable, design: AdaptiveDesign, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Return (events,) x of (events,) m drawn negatives, straight from the counts of a table.
+    """Draw from the counts of a table; return (events,) x and (events,) m.
 
     The ties of an event are broken at random, once for all of its negatives. Raises DataError if an event has no
     negative to draw.
@@ -56,7 +56,7 @@ def draw_adaptive(table: RankTable, design: AdaptiveDesign, rng: np.random.Gener
         more, above, others = (size - drawn)[going_on], better[going_on], pool[going_on]
         if design.replacement:
             x[going_on] = rng.binomial(more, above / others)
-        else:  # none of the better ones has been drawn so far
+        else:  # no better item has been drawn so far
             x[going_on] = rng.hypergeometric(above, others - above - drawn[going_on], more)
         drawn[going_on] = size[going_on]
     return x, drawn

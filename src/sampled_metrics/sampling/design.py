@@ -14,8 +14,8 @@ class SamplingDesign:
     """How negatives are drawn.
 
     Attributes:
-        negatives: m, how many are drawn for an event.
-        replacement: whether one may be drawn again.
+        negatives: m, the number of negatives drawn for an event.
+        replacement: whether a negative may be drawn again.
     """
 
     negatives: int
@@ -31,7 +31,7 @@ class SamplingDesign:
         return f"m = {self.negatives} negatives {'with' if self.replacement else 'without'} replacement"
 
     def check(self, candidates: ArrayLike) -> None:
-        """Raise DataError if an event has fewer other candidates than must be drawn from."""
+        """Raise DataError if an event has too few other candidates."""
         others = int(np.min(candidates)) - 1
         if self.replacement and others < 1:
             raise DataError("an event has no candidates besides its held-out item, so no negative can be drawn")
@@ -42,5 +42,5 @@ class SamplingDesign:
             )
 
     def assumed(self, replacement: bool | None) -> "SamplingDesign":
-        """Return the design that an estimator takes this one for; None is as it is."""
+        """Return the design with another replacement, as assumed by an estimator; None keeps it."""
         return self if replacement is None else SamplingDesign(self.negatives, replacement)

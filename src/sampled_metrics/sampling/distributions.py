@@ -1,7 +1,7 @@
-"""P(x | rank): the binomial and the hypergeometric distribution, to some 12 digits for any size.
+"""P(x | rank): the binomial and the hypergeometric distribution, to about 12 digits for any size.
 
-Sums of log-factorials lose digits as they grow (half of them at a pool of 10⁷). Here a log-factorial is kept in two
-parts, one of which is a multiple of a power of two, so that its sums and differences are exact.
+Sums of log-factorials lose digits as they grow (half of them at a pool of 10⁷). Here a log-factorial has two parts.
+The first is a multiple of a power of two, so its sums and differences are exact.
 """
 
 from collections.abc import Callable
@@ -17,24 +17,24 @@ from sampled_metrics.sampling.design import SamplingDesign
 
 
 def binomial_pmf(better: ArrayLike, pool: ArrayLike, draws: int, x: Ints | None = None) -> Floats:
-    """P(x of m = `draws` negatives are better), drawn with replacement from a pool of which `better` are.
+    """Return P(x of m = `draws` negatives are better), drawn with replacement from a pool with `better` better items.
 
-    `better` are (events,) r - 1, `pool` is (events,) or one n - 1, and `x` are (columns,) numbers from 0 to m, all of
-    them unless stated. Returns (events, columns) probabilities.
+    `better` is r - 1, (events,). `pool` is n - 1, (events,) or one number. `x` is (columns,) numbers from 0 to m, by
+    default all of them. Returns (events, columns) probabilities.
     """
     return _in_blocks(_binomial, better, pool, draws, x)
 
 
 def hypergeometric_pmf(better: ArrayLike, pool: ArrayLike, draws: int, x: Ints | None = None) -> Floats:
-    """P(x of `draws` negatives are better), drawn without replacement; arguments and result as in `binomial_pmf`."""
+    """Return P(x of `draws` negatives are better), drawn without replacement; as `binomial_pmf` otherwise."""
     return _in_blocks(_hypergeometric, better, pool, draws, x)
 
 
 def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> NDArray[np.bool_]:
-    """Whether no true rank gives x, or none with a chance that double precision tells from 0, as (events,).
+    """Return whether x has probability 0, in double precision, at every true rank, as (events,).
 
-    The chance of x is largest where (r - 1) / (n - 1) is next to x / m. With one other item it is drawn m times or
-    never; without replacement every x from 0 to m is possible. All arguments are (events,).
+    The probability of x is largest where (r - 1) / (n - 1) is closest to x / m. If there is only one other item, x is 0
+    or m. Without replacement every x from 0 to m is possible. All arguments are (events,).
     """
     pool = candidates - 1
     below = np.floor(x / np.maximum(negatives, 1) * pool)
@@ -48,7 +48,7 @@ def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> N
 
 
 def why_impossible(negatives: int, candidates: int) -> str:
-    """Say what is wrong with events that `impossible_with_replacement` names."""
+    """Return the message for events that `impossible_with_replacement` finds."""
     if candidates == 2:
         return (
             f"with 2 candidates all {negatives} negatives are the same item, so that the rank is 1 or {negatives + 1}"
@@ -58,7 +58,7 @@ def why_impossible(negatives: int, candidates: int) -> str:
     )
 
 
-_BLOCK = 32_768  # probabilities at a time, so that what is computed on the way stays in the cache
+_BLOCK = 32_768  # probabilities at a time; intermediate results stay in the cache
 
 
 def _in_blocks(
@@ -76,14 +76,14 @@ def _in_blocks(
 
 
 def _binomial(better: Ints, pool: Ints, draws: int, x: Ints) -> Floats:
-    """Exp of log C(m, x) + x log θ + (m - x) log(1 - θ)."""
+    """Return exp(log C(m, x) + x log θ + (m - x) log(1 - θ))."""
     log_choose = sum(table[draws] - table[x] - table[draws - x] for table in _log_factorials(_rounded_up(draws)))
     theta, rest = (better / pool)[:, np.newaxis], ((pool - better) / pool)[:, np.newaxis]
     return np.asarray(np.exp(log_choose + xlogy(x, theta) + xlogy(draws - x, rest)))
 
 
 def _hypergeometric(better: Ints, pool: Ints, draws: int, x: Ints) -> Floats:
-    """Exp of log C(better, x) C(rest, m - x) / C(pool, m), the terms of the event or of x alone taken first."""
+    """Return exp(log(C(better, x) C(rest, m - x) / C(pool, m))); terms of the event or of x alone are added first."""
     rest = pool - better
     above_left, rest_left = better[:, np.newaxis] - x, (rest - draws)[:, np.newaxis] + x
     impossible = (above_left < 0) | (rest_left < 0)
@@ -98,13 +98,13 @@ def _hypergeometric(better: Ints, pool: Ints, draws: int, x: Ints) -> Floats:
 
 
 def _rounded_up(largest: int) -> int:
-    """The next power of two, so that a few tables serve all sizes."""
+    """Return the next power of two; a few tables then serve all sizes."""
     return 1 << max(10, largest.bit_length())
 
 
 @lru_cache(maxsize=4)
 def _log_factorials(largest: int) -> tuple[Floats, Floats]:
-    """Two tables of (largest + 1,) whose sum is log n!; sums of a few dozen entries of the first are exact."""
+    """Return two (largest + 1,) tables whose sum is log n!; sums of a few dozen entries of the first are exact."""
     check_memory_limit(
         (6, largest + 1), f"sampling without replacement from up to {largest} items", "take fewer candidates"
     )
@@ -115,13 +115,13 @@ def _log_factorials(largest: int) -> tuple[Floats, Floats]:
 
 
 def pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign, x: Ints | None = None) -> Floats:
-    """P(x | rank) under a design, (events, m + 1) or (events, columns); arguments as in `binomial_pmf`."""
+    """Return P(x | rank) under a design, (events, m + 1) or (events, columns); arguments as in `binomial_pmf`."""
     return (binomial_pmf if design.replacement else hypergeometric_pmf)(better, pool, design.negatives, x)
 
 
 @lru_cache(maxsize=2)  # an array may take 100 MB
 def rank_distribution(candidates: int, design: SamplingDesign) -> Floats:
-    """A of eq. 23 without its prior: P(x | r) for r = 1 … n in rows and x = 0 … m in columns, as (n, m + 1)."""
+    """Return A of eq. 23 without the prior: P(x | r), (n, m + 1), for r = 1 … n in rows and x = 0 … m in columns."""
     design.check(candidates)
     check_memory_limit(
         (candidates, design.negatives + 1),

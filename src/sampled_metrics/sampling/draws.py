@@ -1,8 +1,8 @@
-"""Sampling negatives: what a sampled evaluation sees of a true rank (sections 4.3 and 4.4).
+"""Draw sampled ranks given true ranks (sections 4.3 and 4.4).
 
-An event has n candidates, the held-out item and n - 1 negatives. m negatives are drawn, and x counts those that score
-above the held-out item, so that the sampled rank is x + 1. Given the true rank r, x is Binomial(m, (r-1)/(n-1)) when
-they are drawn with replacement and Hypergeometric(n-1, r-1, m) without.
+An event has n candidates: the held-out item and n - 1 negatives. m negatives are drawn, and x of them score above the
+held-out item, so the sampled rank is x + 1. Given the true rank r, x is Binomial(m, (r-1)/(n-1)) with replacement and
+Hypergeometric(n-1, r-1, m) without.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from sampled_metrics.sampling.ties import tie_rule
 
 
 def thinned(distribution: ArrayLike, negatives: int) -> Floats:
-    """P(x) of the samples that are left when a random `negatives` of each sample's m negatives are kept.
+    """Return P(x) after a random selection of `negatives` from the m negatives of each sample.
 
     A random part of a sample is a smaller sample of the same kind, with or without replacement. Takes (m + 1,) and
     returns (negatives + 1,) probabilities.
@@ -33,14 +33,14 @@ def thinned(distribution: ArrayLike, negatives: int) -> Floats:
 
 
 def expected_metric(rank: ArrayLike, candidates: ArrayLike, design: SamplingDesign, metric: Metric) -> Floats:
-    """E[metric of the sampled rank], eq. 16, summed over x; (events,) values for (events,) true ranks."""
+    """Return E[metric of the sampled rank], eq. 16, summed over x: (events,) values for (events,) true ranks."""
     better = np.atleast_1d(np.asarray(rank, dtype=np.int64)) - 1
     return pmf(better, np.asarray(candidates) - 1, design) @ metric.values(design.negatives + 1)
 
 
 @dataclass(frozen=True)
 class Draws:
-    """One repetition's samples: (events,) drawn negatives that score above the held-out item, and that tie with it.
+    """Samples of one repetition: (events,) numbers of drawn negatives that score above, or tie with, the held-out item.
 
     (events,) uniform numbers in [0, 1) break the ties; all tie rules share them.
     """
@@ -50,12 +50,12 @@ class Draws:
     uniform: Floats
 
     def ranked_above(self, rule: str) -> Ints:
-        """Return x, (events,) drawn negatives ranked above the held-out item; its sampled rank is x + 1."""
+        """Return x, the (events,) numbers of drawn negatives ranked above the held-out item."""
         return self.above + tie_rule(rule).count_above(self.tied, self.uniform)
 
 
 def draw(above: Ints, tied: Ints, candidates: Ints, design: SamplingDesign, rng: np.random.Generator) -> Draws:
-    """Draw m negatives for every event from its (events,) counts, those of a rank table: no item is looked at."""
+    """Draw m negatives for every event, from the (events,) counts of a rank table."""
     m, below_or_tied = design.negatives, candidates - 1 - above
     if design.replacement:
         drawn_above = rng.binomial(m, above / (candidates - 1))

@@ -1,8 +1,8 @@
-"""What a sampled evaluation shows on average, and how much it varies, without a draw.
+"""Exact means and variances of a sampled evaluation; nothing is drawn.
 
-Given the true ranks, ties included, the samples of different events are independent. A linear estimate with weights w
-then has the mean mean_u Σ_x P_u(x) w_x and the variance Σ_u Var_u(w_x) / |D|². A rank table says where a recommender
-ranks the held-out items, a design how negatives are drawn, and a rule how ties in a sample are broken.
+Given the true ranks, including ties, the samples of different events are independent. A linear estimate with weights w
+then has the mean mean_u Σ_x P_u(x) w_x and the variance Σ_u Var_u(w_x) / |D|². A rank table gives the true ranks, a
+design how negatives are drawn, and a rule how ties in a sample are broken.
 """
 
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.ties import distribution_over_ties
 
-_BLOCK = 2_000_000  # probabilities that are held at once
+_BLOCK = 2_000_000  # probabilities held at once
 
 EQUAL = 1e-12
-"""Exact metrics that differ by no more are equal: sums in another order differ by rounding."""
+"""Exact metrics that differ by at most this are equal, because sums in another order differ by rounding."""
 
 
 def distributions(table: RankTable, design: SamplingDesign, rule: str = "random") -> Iterator[Floats]:
@@ -34,7 +34,7 @@ def distributions(table: RankTable, design: SamplingDesign, rule: str = "random"
 
 
 def expected_distribution(table: RankTable, design: SamplingDesign, rule: str = "random") -> Floats:
-    """P(x) of an event picked at random from a table, (m + 1,): what a histogram of samples shows on average.
+    """Return P(x) of a random event of a table, (m + 1,): the expected histogram of samples.
 
     A linear estimate with weights w has the expected value P @ w.
     """
@@ -47,7 +47,7 @@ def expected_distribution(table: RankTable, design: SamplingDesign, rule: str = 
 def linear_moments(
     table: RankTable, design: SamplingDesign, weights: Floats, rule: str = "random"
 ) -> tuple[Floats, Floats]:
-    """Exact (estimates,) means and standard deviations, over draws, of estimates with (estimates, m + 1) weights."""
+    """Return exact (estimates,) means and standard deviations over draws, for (estimates, m + 1) weights."""
     means, variances = user_moments(table, design, weights, rule)
     return means.mean(axis=0), np.sqrt(variances.sum(axis=0)) / len(table)
 
@@ -55,7 +55,7 @@ def linear_moments(
 def user_moments(
     table: RankTable, design: SamplingDesign, weights: Floats, rule: str = "random"
 ) -> tuple[Floats, Floats]:
-    """Exact (users, estimates) means and variances of what each user counts; arguments as of `linear_moments`."""
+    """Return exact (users, estimates) means and variances of each user's weight; arguments as in `linear_moments`."""
     means, variances = [], []
     for chances in distributions(table, design, rule):
         mean = chances @ weights.T
@@ -65,9 +65,9 @@ def user_moments(
 
 
 def probability_of_order(gap: float, deviation: float) -> float:
-    """Chance that a normal number with a mean of `gap` is above 0; a gap of 0 without deviation is not.
+    """Return the probability that a normal variable with mean `gap` is above 0; it is 0 if both arguments are 0.
 
-    Missing where the gap or its deviation is.
+    It is NaN if an argument is NaN.
     """
     if np.isnan(gap) or np.isnan(deviation):
         return np.nan

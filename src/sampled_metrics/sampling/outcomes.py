@@ -1,8 +1,7 @@
-"""What samples show, with the number of candidates and of negatives that each had: what estimators are fitted for.
+"""Outcomes of sampled evaluations, which estimators are fitted for.
 
-An outcome is x of m sampled negatives above the held-out item, out of n candidates. A study in which every event has
-the same n and m has the outcomes x = 0 … m; in a sample whose events differ, each (n, m, x) that occurs is an outcome.
-Either way a sample is a count of each outcome.
+An outcome is x of m sampled negatives above the held-out item, with n candidates. If all events share n and m, the
+outcomes are x = 0 … m. If they differ, each (n, m, x) that occurs is an outcome. A sample is a count of each outcome.
 """
 
 from dataclasses import dataclass
@@ -26,12 +25,12 @@ class Group:
 
     Attributes:
         candidates: n, the held-out item and the negatives that could have been drawn.
-        negatives: m, which may be 0 where a sample was thinned.
+        negatives: m; it may be 0 in a thinned sample.
         replacement: whether negatives were drawn with replacement.
-        position: i, that it is the i-th best of the user's relevant items that is ranked.
-        relevant: R, how many relevant items the user has.
-        outcomes: (of this group,) where they stand among all outcomes.
-        x: (of this group,) negatives above the item.
+        position: i, if the ranked item is the i-th best of the user's relevant items.
+        relevant: R, the number of the user's relevant items.
+        outcomes: (of this group,) indices among all outcomes.
+        x: (of this group,) numbers of negatives above the item.
     """
 
     candidates: int
@@ -43,17 +42,17 @@ class Group:
     x: Ints
 
     def target(self, metric: Metric) -> RankMetric:
-        """Return what the item in this position adds to a metric."""
+        """Return the term of a metric for the item in this position."""
         return metric.at_position(self.position, self.relevant)
 
     def distribution(self, replacement: bool | None = None) -> Floats:
-        """P(x | rank) of this n and m, (n, m + 1), taken as binomial or not; None is as the negatives were drawn."""
+        """Return P(x | rank) for this n and m, (n, m + 1), taken as binomial or not; None follows the design."""
         if self.negatives == 0:
             return np.ones((self.candidates, 1))
         return rank_distribution(self.candidates, SamplingDesign(self.negatives, self.replacement).assumed(replacement))
 
     def likelihood(self, replacement: bool | None = None) -> Floats:
-        """P(outcome | rank) of these outcomes alone, (n, outcomes of this group); as of `distribution`."""
+        """Return P(outcome | rank), (n, outcomes of this group); argument as in `distribution`."""
         if len(self.x) == self.negatives + 1:
             return self.distribution(replacement)[:, self.x]
         design = SamplingDesign(self.negatives, self.replacement).assumed(replacement)
@@ -69,9 +68,9 @@ class Outcomes:
         negatives: (outcomes,) m, sampled negatives.
         candidates: (outcomes,) n, the item and the negatives that could have been sampled.
         replacement: whether negatives were drawn with replacement.
-        adaptive: whether m depends on what was seen, as in adaptive sampling.
+        adaptive: whether m depends on the sample, as in adaptive sampling.
         position: i, for the i-th best of several relevant items.
-        relevant: (outcomes,) R, how many relevant items the user has.
+        relevant: (outcomes,) R, numbers of the user's relevant items.
     """
 
     x: Ints
@@ -87,7 +86,7 @@ class Outcomes:
         """Return the outcomes x = 0 … m of a design where every event has n candidates.
 
         Raises:
-            DataError: they are too many to hold.
+            DataError: there are too many to hold in memory.
         """
         check_memory_limit((6, design.negatives + 1), f"what samples of {design} can show", "take fewer")
         x = np.arange(design.negatives + 1)
@@ -96,7 +95,7 @@ class Outcomes:
 
     @classmethod
     def observed(cls, ranks: SampledRanks, *, position: int = 1, relevant: ArrayLike = 1) -> tuple["Outcomes", Ints]:
-        """Return the outcomes that occur in a sample, and for each event the index of its own.
+        """Return the outcomes that occur in a sample, and the index of each event's outcome.
 
         `numpy.bincount` of the (events,) indices counts the outcomes. Raises DataError if an event has fewer relevant
         items than the position.
@@ -115,7 +114,7 @@ class Outcomes:
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
-        """The outcomes by n, m and R."""
+        """Return the outcomes by n, m and R."""
         keys = np.stack((self.candidates, self.negatives, self.relevant), axis=-1)
         distinct, which = np.unique(keys, axis=0, return_inverse=True)
         order = np.argsort(which.ravel(), kind="stable")
@@ -127,13 +126,13 @@ class Outcomes:
 
     @property
     def most_candidates(self) -> int:
-        """The largest n: ranks run from 1 to it."""
+        """Return the largest n, which is the last rank."""
         return int(self.candidates.max())
 
     def likelihood(self, *, replacement: bool | None = None) -> Floats:
-        """P(outcome | rank), as (largest n, outcomes); 0 where the rank is beyond the outcome's own n.
+        """Return P(outcome | rank), (largest n, outcomes); it is 0 at ranks beyond the outcome's own n.
 
-        Raises DataError if it would take too much memory; `replacement` is as of `Group.distribution`.
+        Raises DataError if it takes too much memory; `replacement` is as in `Group.distribution`.
         """
         check_memory_limit(
             (self.most_candidates, len(self)),

@@ -19,17 +19,17 @@ from sampled_metrics.sampling.distributions import impossible_with_replacement, 
 
 @dataclass(frozen=True)
 class SampledRanks:
-    """How many of the sampled negatives of each event rank above its held-out item.
+    """The number of sampled negatives of each event that rank above its held-out item.
 
-    All rules about sampled ranks are checked here, once.
+    All rules about sampled ranks are checked here.
 
     Attributes:
         x: (events,) int, sampled negatives above the held-out item; its sampled rank is x + 1.
-        negatives: (events,) or one number: m, how many negatives were sampled. It is 0 where none was.
+        negatives: (events,) or one number: m, the number of sampled negatives. It may be 0.
         candidates: (events,) or one number: n, the held-out item and all negatives that could have been sampled.
         replacement: whether a negative could be sampled twice for the same event.
-        adaptive: whether m depends on what was seen.
-        user: (events,) the user of each event; None where users are not known.
+        adaptive: whether m depends on the sample.
+        user: (events,) the user of each event; None if users are not known.
 
     Raises:
         DataError: there are no events, an entry is masked, or x, m and n of an event do not fit each other; the message
@@ -88,7 +88,7 @@ def sampled_ranks(
     adaptive: bool = False,
     name: str = "sampled ranks",
 ) -> SampledRanks:
-    """Return ranks among sampled negatives, checked; arguments as of `correct`, with csv columns as a further form.
+    """Return ranks among sampled negatives, checked; arguments as in `correct`; ranks may also be csv columns.
 
     Raises:
         DataError: the data are not sampled ranks, or n or m is missing or given twice.

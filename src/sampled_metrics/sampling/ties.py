@@ -1,7 +1,7 @@
-"""Ties: what becomes of negatives in a sample that score exactly as the held-out item does.
+"""Tie rules: how sampled negatives count that score exactly as the held-out item does.
 
-A tie rule says how many of t tied negatives count as above. `random`, each of 0 … t equally likely, is what breaking
-ties at random means. `beats-one` is what the paper's printed numbers have: the held-out item always beats one of them.
+A tie rule gives the number of t tied negatives that count as above. `random` breaks ties at random: 0 … t are equally
+likely. `beats-one` reproduces the paper's printed numbers: the held-out item always beats one of the tied negatives.
 """
 
 from collections.abc import Callable
@@ -19,14 +19,14 @@ from sampled_metrics.sampling.distributions import hypergeometric_pmf, pmf
 
 @dataclass(frozen=True)
 class TieRule:
-    """How many of the tied negatives in a sample count as above: 0 … outcomes(tied) - 1, each equally likely."""
+    """A rule by which 0 … outcomes(tied) - 1 of the tied negatives count as above, each equally likely."""
 
     outcomes: Callable[[Ints], Ints]
     distribution: Callable[[Ints, Ints, Ints, SamplingDesign], Floats]
-    """P(x) of (events,) above, tied and candidates, as `distribution_over_ties`."""
+    """P(x) from (events,) above, tied and candidates, as in `distribution_over_ties`."""
 
     def count_above(self, tied: Ints, uniform: Floats) -> Ints:
-        """Return how many of (events,) tied negatives count as above, by (events,) uniform numbers in [0, 1)."""
+        """Return the (events,) numbers of tied negatives that count as above; `uniform` is (events,) in [0, 1)."""
         return np.floor(uniform * self.outcomes(tied)).astype(np.int64)
 
 
@@ -40,7 +40,7 @@ def tie_rule(name: str) -> TieRule:
 def distribution_over_ties(
     above: ArrayLike, tied: ArrayLike, candidates: ArrayLike, design: SamplingDesign, rule: str = "random"
 ) -> Floats:
-    """P(x) of each event, (events, m + 1), over its samples and over how the ties in them are broken.
+    """Return P(x) of each event, (events, m + 1), over its samples and the breaking of their ties.
 
     `above`, `tied` and `candidates` are (events,), as in a rank table.
 
@@ -61,19 +61,19 @@ def distribution_over_ties(
 
 
 FEW_TIES = 64
-"""Up to this many ties the mean over ranks is summed, beyond it taken as a difference that loses a few digits."""
+"""Largest number of ties for which the mean over ranks is a sum; beyond, a difference that loses a few digits."""
 
 
 def _broken_at_random(above: Ints, tied: Ints, candidates: Ints, design: SamplingDesign) -> Floats:
-    """P(x) when the ties are broken at random; every event has ties.
+    """Return P(x) when ties are broken at random; every event has ties.
 
-    Without replacement this is the mean of P(x | r) over r - 1 = above … above + tied, which has a closed form: among
-    (m+1)-subsets of n positions, those whose (x+1)-th smallest is at position K number C(K, x) C(n-1-K, m-x), which is
-    also C(n-1, m) P(x | K better of n - 1). So the sum over K ≤ R is n / (m+1) times the chance that more than x of
+    Without replacement this is the mean of P(x | r) over r - 1 = above … above + tied. It has a closed form: of the
+    (m+1)-subsets of n positions, C(K, x) C(n-1-K, m-x) have their (x+1)-th smallest element at position K. This is
+    C(n-1, m) P(x | K better of n - 1). So the sum over K ≤ R is n / (m+1) times the probability that more than x of
     m + 1 draws from n are among the first R + 1.
 
-    With replacement a tied item may be drawn several times, and each time its tie is broken anew. Then x is binomial
-    with a chance that is uniform between θ = above/(n-1) and (above + tied)/(n-1), an integral of the beta kind.
+    With replacement a tied item may be drawn several times, and its tie is broken anew each time. Then x is binomial
+    with a θ that is uniform between above/(n-1) and (above + tied)/(n-1), which is a beta integral.
     """
     if design.replacement:
         return _binomial_over_ties(above, tied, candidates - 1, design.negatives)
@@ -105,16 +105,16 @@ def _binomial_over_ties(above: Ints, tied: Ints, pool: Ints, negatives: int) -> 
 
 
 NEGLIGIBLE = 1e-18
-"""Numbers of tied negatives that are less likely are left out: all of them together are below the last digit."""
+"""Numbers of tied negatives that are less likely are ignored; their total is below the last digit."""
 
 
 def counted(
     above: Ints, tied: Ints, candidates: Ints, design: SamplingDesign, outcomes: Callable[[Ints], Ints]
 ) -> Floats:
-    """P(x) for any tie rule, summed over the number t of tied negatives in the sample; every event has ties.
+    """Return P(x) for any tie rule, summed over the number t of tied negatives in the sample; every event has ties.
 
-    Given t, the negatives above number a, hypergeometric (or binomial) in what is not tied, and x is uniform on
-    a … a + outcomes(t) - 1.
+    Given t, the number a of negatives above is hypergeometric (or binomial) among the items that are not tied, and x is
+    uniform on a … a + outcomes(t) - 1.
     """
     distribution = np.zeros((len(above), design.negatives + 1))
     chances = pmf(tied, candidates - 1, design)
