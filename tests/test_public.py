@@ -12,7 +12,7 @@ import pytest
 import sampled_metrics as sm
 
 FUNCTIONS = [name for name in sm.__all__ if inspect.isfunction(getattr(sm, name)) or name in ("metric", "RankTable")]
-VERBS = ["evaluate", "correct", "compare", "expect", "plan"]
+EVALUATIONS = ["evaluate", "correct", "compare", "expect", "plan"]
 
 
 def test_all_names_exist():
@@ -33,14 +33,14 @@ def test_each_function_has_references_and_an_example_that_runs(name):
         assert runner.run(each).failed == 0
 
 
-@pytest.mark.parametrize("name", VERBS)
-def test_what_follows_the_data_is_by_keyword_only(name):
+@pytest.mark.parametrize("name", EVALUATIONS)
+def test_arguments_after_the_data_are_keyword_only(name):
     parameters = inspect.signature(getattr(sm, name)).parameters.values()
     by_position = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
     assert by_position == (["a", "b"] if name in ("compare", "plan") else ["ranks"])
 
 
-@pytest.mark.parametrize("name", VERBS)
+@pytest.mark.parametrize("name", EVALUATIONS)
 def test_signatures_are_readable(name):
     assert len(str(inspect.signature(getattr(sm, name)))) < 700
 
@@ -51,8 +51,9 @@ def test_the_import_loads_neither_pandas_nor_scipy():
     assert subprocess.run([sys.executable, "-c", code], cwd=source, check=False).returncode == 0
 
 
-def test_errors_are_values_errors_that_name_one_line():
+def test_errors_are_value_errors_with_one_line():
     with pytest.raises(sm.DataError) as caught:
         sm.evaluate(np.array([1, 0]), candidates=9)
-    assert isinstance(caught.value, sm.SampledMetricsError | ValueError)
+    assert isinstance(caught.value, sm.SampledMetricsError)
+    assert isinstance(caught.value, ValueError)
     assert "\n" not in str(caught.value)

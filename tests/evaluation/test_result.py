@@ -1,4 +1,4 @@
-"""What the verbs return: a DataFrame that keeps its remarks."""
+"""The result of evaluate, correct, compare, expect and plan: a DataFrame that keeps its remarks."""
 
 import copy
 import pickle

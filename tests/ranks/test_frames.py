@@ -159,3 +159,15 @@ class TestSampledRanks:
     def test_refuses_and_says_where_and_why(self, ranks, candidates, negatives, says):
         with pytest.raises(DataError, match=says):
             sampled_ranks(ranks, candidates, negatives)
+
+
+def test_missing_users_of_nullable_types_are_refused():
+    data = pd.DataFrame({"user": pd.array([1, None], dtype="Int64"), "rank": pd.array([1, 2], dtype="Int64")})
+    with pytest.raises(DataError, match="user is empty"):
+        rank_table(data, 9)
+    assert rank_table(data.assign(user=pd.array([1, 3], dtype="Int64")), 9).users.tolist() == [1, 3]
+
+
+def test_columns_with_several_levels_are_refused():
+    with pytest.raises(DataError, match="ranks have one level of columns"):
+        columns_of(pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("rank", "a")])), "ranks")

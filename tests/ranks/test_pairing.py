@@ -88,3 +88,21 @@ class TestPairUsers:
     def test_refuses_other_users_and_other_candidates(self, make, one, other, says) -> None:
         with pytest.raises(DataError, match=says):
             pair_users(make(*one), make(*other), ("A", "B"))
+
+
+def test_users_of_different_types_are_paired_as_text() -> None:
+    positions, _ = pair_users(table([1, 2, 3], [7, 8, 9]), table(["3", "1", "2"], [9, 7, 8]), ("A", "B"))
+    assert positions.tolist() == [1, 2, 0]
+
+
+def test_repeated_users_are_refused() -> None:
+    with pytest.raises(DataError, match="B: user 'ada' has an earlier row too"):
+        pair_users(NAMED, table(["ada", "ada", "ben"], [7, 7, 8]), ("A", "B"))
+
+
+def test_arguments_per_user_need_the_same_order_of_users() -> None:
+    other = table(["cleo", "ada", "ben"], [9, 7, 8])
+    pair_users(NAMED, other, ("A", "B"), None, 5)
+    pair_users(NAMED, NAMED, ("A", "B"), [7, 8, 9])
+    with pytest.raises(DataError, match="A and B have their users in different orders, so candidates and negatives"):
+        pair_users(NAMED, other, ("A", "B"), None, [3, 4, 5])

@@ -194,3 +194,19 @@ class TestExpectations:
     @pytest.mark.parametrize(("candidates", "typical"), [((4, 5, 5), 5), ((4, 4, 5), 4), ((3706,), 3706)])
     def test_typical_candidates_is_the_rounded_mean(self, candidates, typical):
         assert rank_table([(n, 0, 0) for n in candidates]).mean_candidates == typical
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "says"),
+    [
+        ("candidates", 9, "a rank table's candidates must have one dimension"),
+        ("above", [0, 0.5], "a rank table's above must be integers, not float64"),
+        ("tied", [[0], [1]], "a rank table's tied must have one dimension"),
+        ("user", ["ada", None], "a rank table's user must not have missing values"),
+    ],
+)
+def test_columns_of_another_form_are_refused(column, values, says):
+    columns = {"user": ["ada", "ben"], "candidates": [9, 9], "above": [0, 1], "tied": [0, 0]}
+    RankTable(**columns)
+    with pytest.raises(DataError, match=says):
+        RankTable(**{**columns, column: values})

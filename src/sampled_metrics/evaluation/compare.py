@@ -117,11 +117,11 @@ def compare(
             sampled_ranks(each, candidates, negatives, replacement=replacement, name=name)
             for each, name in zip((a, b), names, strict=True)
         )
-        positions, paired = pair_users(one, other, names)
+        positions, paired = pair_users(one, other, names, candidates, negatives)
         pairs = _sampled_pairs(one, other, positions, wanted, label)
     else:
         exact, other_exact = (rank_table(each, candidates, name) for each, name in zip((a, b), names, strict=True))
-        positions, paired = pair_users(exact, other_exact, names)
+        positions, paired = pair_users(exact, other_exact, names, candidates)
         pairs = _exact_pairs(exact, other_exact.rows(positions), wanted)
 
     method = ("bootstrap" if pairs.weights is None else "delta") if method is None else method

@@ -80,7 +80,7 @@ def plan(
     if not 0.5 < probability < 1:
         raise ConfigError(f"probability must be above 0.5 and below 1, not {probability}")
     one, other = rank_table(a, candidates, names[0]), rank_table(b, candidates, names[1])
-    positions, paired = pair_users(one, other, names)
+    positions, paired = pair_users(one, other, names, candidates)
     other = other.rows(positions)
     differences = other.values(metric_of(metric)) - one.values(metric_of(metric))
     gap = float(differences.mean())

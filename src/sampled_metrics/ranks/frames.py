@@ -45,6 +45,8 @@ class Columns:
 
     def __post_init__(self) -> None:
         names = list(self.frame.columns)
+        if isinstance(self.frame.columns, pd.MultiIndex):
+            raise DataError(f"{self.name}: has columns with several levels; ranks have one level of columns")
         if repeated := [name for name in COLUMNS if names.count(name) > 1]:
             raise DataError(f"{self.header}: has the column {repeated[0]!r} more than once")
         if len(self.frame) == 0:
@@ -65,7 +67,7 @@ class Columns:
     def whole_numbers(self, column: str, least: int) -> Ints:
         """Return a column as (rows,) integers; raise DataError if one is not a whole number of `least` or more."""
         values = self.frame[column]
-        if values.dtype.kind in "iuf":  # bool and other types are converted to text, and refused
+        if _is_numpy(values, "iuf"):  # bool and other types are converted to text, and refused
             numbers = values.to_numpy()
             most = 2**53 if values.dtype.kind == "f" else 10**18
             with np.errstate(invalid="ignore"):
@@ -108,12 +110,12 @@ class Columns:
         if "user" not in self:
             return None
         users = self.frame["user"]
-        if users.dtype.kind not in "iu":
+        if not _is_numpy(users, "iu"):
             text = _as_text(users)
             refuse_rows(text == "", lambda row: "user is empty", self.place)
             users = text.astype(np.int64) if text.str.fullmatch("0|[1-9][0-9]{0,17}").all() else text
         refuse_rows(users.duplicated(), lambda row: f"user {shown(users.iloc[row])} has an earlier row too", self.place)
-        return users.to_numpy() if users.dtype.kind in "iu" else users.to_numpy(dtype=np.str_)
+        return users.to_numpy() if _is_numpy(users, "iu") else users.to_numpy(dtype=np.str_)
 
 
 def columns_of(data: Any, name: str) -> Columns:
@@ -153,6 +155,11 @@ def refuse_rows(wrong: ArrayLike, message: Callable[[int], str], place: Place) -
     rows = np.flatnonzero(wrong)
     if len(rows):
         raise DataError(f"{place(int(rows[0]))}: {message(int(rows[0]))}")
+
+
+def _is_numpy(values: pd.Series, kinds: str) -> bool:
+    """Return whether the type is a NumPy type of one of the kinds; a nullable type can hold missing values."""
+    return isinstance(values.dtype, np.dtype) and values.dtype.kind in kinds
 
 
 def _as_text(values: pd.Series) -> pd.Series:

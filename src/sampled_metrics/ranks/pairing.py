@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import shown
@@ -29,15 +29,23 @@ class Ranked(Protocol):
         ...
 
 
-def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints, str]:
+def pair_users(one: Ranked, other: Ranked, names: tuple[str, str], *per_user: ArrayLike | None) -> tuple[Ints, str]:
     """Return the (events,) positions of the users of one table in the other, and a sentence that states the pairing.
 
     Users are paired by user if both tables have users, else by position. Raises DataError if the users of the tables
-    differ, or the candidates of a user do.
+    differ, or the candidates of a user do, or if an argument `per_user` gives a number for each row and the tables
+    have their users in different orders.
     """
     first, second = one.user, other.user
     if first is not None and second is not None:
         positions = _positions(pd.Index(first), pd.Index(second), names)
+        if (positions != np.arange(len(positions))).any() and any(
+            each is not None and np.size(each) > 1 for each in per_user
+        ):
+            raise DataError(
+                f"{names[0]} and {names[1]} have their users in different orders, so candidates and negatives that "
+                "differ by user must be columns of both, not arguments"
+            )
         sentence = "Users are paired by the column user."
     elif len(one.candidates) == len(other.candidates):
         positions = np.arange(len(one.candidates))
@@ -59,6 +67,11 @@ def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> tuple[Ints
 
 
 def _positions(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> Ints:
+    for index, name in zip((first, second), names, strict=True):
+        if not index.is_unique:
+            raise DataError(f"{name}: user {shown(index[index.duplicated()][0])} has an earlier row too")
+    if first.dtype != second.dtype:  # users 1, 2 of one table and "1", "b" of the other are compared as text
+        first, second = first.astype(str), second.astype(str)
     found = second.get_indexer(first)
     if len(first) != len(second) or (found < 0).any():
         missing = first.difference(second).append(second.difference(first))

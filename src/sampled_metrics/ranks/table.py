@@ -38,7 +38,8 @@ class RankTable:
         tied: (events,) int, number of other candidates that score exactly the same.
 
     Raises:
-        DataError: the columns differ in length, an entry is masked, or above + tied is not below candidates.
+        DataError: a column is not one-dimensional integers, or a user is missing; the columns differ in length; or
+            above + tied is not below candidates.
 
     Examples:
         Two users; two candidates tie with the held-out item of the second:
@@ -65,9 +66,7 @@ class RankTable:
     place: InitVar[Place | None] = None
 
     def __post_init__(self, place: Place | None) -> None:
-        columns = [each for each in (self.user, self.candidates, self.above, self.tied) if each is not None]
-        for values in columns:
-            refuse_masked(values, "a rank table's column")
+        columns = [self._column(name) for name in COLUMNS if getattr(self, name) is not None]
         if len({len(values) for values in columns}) > 1:
             raise DataError("a rank table's columns differ in length")
         where = place or (lambda row: f"user {shown(self.users[row])}")
@@ -81,6 +80,21 @@ class RankTable:
             lambda row: f"rank {last[row]} (ties included) is above the number of candidates, {self.candidates[row]}",
             where,
         )
+
+    def _column(self, name: str) -> NDArray[np.generic]:
+        """Check a column, and store it as an array."""
+        refuse_masked(getattr(self, name), "a rank table's column")
+        values = np.asarray(getattr(self, name))
+        if values.ndim != 1:
+            raise DataError(f"a rank table's {name} must have one dimension")
+        if name == "user" and pd.isna(values).any():
+            raise DataError("a rank table's user must not have missing values")
+        if name != "user":
+            if values.dtype.kind not in "iu":
+                raise DataError(f"a rank table's {name} must be integers, not {values.dtype}")
+            values = values.astype(np.int64, copy=False)
+        object.__setattr__(self, name, values)
+        return values
 
     def __len__(self) -> int:
         return len(self.candidates)

@@ -1,10 +1,10 @@
-"""What every trained recommender has: scores, a file, a check, and how ranking counts by it."""
+"""The base class of trained recommenders: scores, a file, checks, and the counter that ranking uses."""
 
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ _SINGLE = (bool, int, float, str)
 
 @dataclass(frozen=True)
 class Model(ABC):
-    """A trained recommender. A kind of model that says no more is counted by its scores.
+    """A trained recommender. Ranking counts by its scores, unless a subclass returns another counter.
 
     Attributes:
         kind: name of the kind in a model's file.
@@ -40,14 +40,14 @@ class Model(ABC):
         """
 
     def arrays(self) -> Arrays:
-        """Return all that is stored of the model, by name: its fields, unless a kind says otherwise."""
+        """Return the arrays that are stored, by name. The default is the fields of the class."""
         return {name: np.asarray(value) for name, value in vars(self).items()}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
-        """Make a model from what `arrays` returned: arrays, and where a field is of such a type, single values."""
-        stored = ((field, arrays[field.name]) for field in fields(cls))
-        return cls(**{each.name: array.item() if each.type in _SINGLE else array for each, array in stored})
+        """Return a model made from the result of `arrays`; fields of type bool, int, float or str are single values."""
+        types, stored = get_type_hints(cls), {each.name: arrays[each.name] for each in fields(cls)}
+        return cls(**{name: array.item() if types[name] in _SINGLE else array for name, array in stored.items()})
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the model as npz."""
@@ -59,7 +59,7 @@ class Model(ABC):
         return sum(array.nbytes for array in self.arrays().values() if array.ndim)
 
     def check(self, split: Split, name: str) -> None:  # noqa: B027 - not abstract: some kinds have nothing to check
-        """Refuse a model that does not fit the split that it was trained on, or has numbers that are not finite.
+        """Raise an error if the model does not fit the split that it was trained on, or a number is not finite.
 
         Raises:
             DataError: the message begins with the name, of the recommender or of the model's file.
@@ -67,16 +67,16 @@ class Model(ABC):
 
     @classmethod
     def least_memory(cls, size: int, shape: Shape, threads: int) -> int:
-        """Return the bytes that ranking by a model, whose arrays have `size` bytes, takes at least in all threads."""
+        """Return the least memory, in bytes, for ranking by a model whose arrays have `size` bytes."""
         return split_memory(shape) + size + threads * COPIES * max(BLOCK_BYTES, 8 * shape.items)
 
     def counter(self, split: Split, *, precision: str, threads: int, spare: float) -> Counter:
-        """Return what counts the candidates above and tied with the held-out items.
+        """Return the counter of the candidates above and tied with the held-out items.
 
         Args:
             split: training and held-out items.
-            precision: float64 or float32, what the scores of factors are rounded to.
-            threads: how many blocks are worked on at a time.
+            precision: float64 or float32; scores of factors are rounded to it.
+            threads: number of blocks that are computed at the same time.
             spare: bytes of memory beyond `least_memory`.
         """
         return ScoreCounter(lambda users: self.scores(split.training, users, slice(None)), split)
