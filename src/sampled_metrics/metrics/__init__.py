@@ -1,1 +1,1 @@
-"""From a rank to a value."""
+"""Metrics of ranks and of ranked lists."""

@@ -6,20 +6,19 @@ The functions share these arguments:
   from 0. NaN fills the end of shorter lists, as in the result of `padded`. A grade above 0 is relevant; `binary` sets
   another threshold. An item without a judgement has grade 0, as in trec_eval.
 - ``k``: the last rank that counts, also on the ideal list, a whole number from 1. All ranks count if it is None.
-- ``judged``: (users, items) grades of everything that is judged for a user, on the list or not, in any order, filled up
-  with NaN. It supplies what a list that was cut off has missed: |R|, the number of relevant items, and the ideal list.
-  If it is None, both come from the list.
+- ``judged``: (users, items) grades of all judged items of a user, on the list or not, in any order, filled up with NaN.
+  It gives |R|, the number of relevant items, and the ideal list, which a list that was cut off does not have. If it is
+  None, both come from the list.
 - ``nothing_relevant``: the value of users with no relevant item (`ndcg`: no gain on the ideal list), in [0, 1] or NaN.
-  `mean_over_users` leaves NaN out. The default 0 is that of the lecture for reciprocal rank and of the article for
-  NDCG.
+  `mean_over_users` ignores NaN. The default 0 follows the lecture for reciprocal rank and the article for NDCG.
 - ``gain``: `linear_gain`, `exponential_gain`, `gain_above`, or another elementwise function of an array of grades that
   returns finite numbers from 0.
 - ``discount``: `log2_discount`, `log_discount_from`, `half_life_discount`, or another function of an array of ranks; it
   returns divisors above 0 that never decrease.
 
-Metrics return (users,) values, in [0, 1] unless they say otherwise. They raise a `DataError` if an array is malformed,
-a gain is not a finite number from 0, or `judged` lacks what is on the list, and a `ConfigError` if another argument is
-not allowed.
+Metrics return (users,) values, in [0, 1] unless stated otherwise. They raise a `DataError` if an array is malformed, a
+gain is not a finite number from 0, or `judged` lacks items of the list, and a `ConfigError` if another argument is not
+allowed.
 
 The article is "MRR vs MAP vs NDCG: Rank-Aware Evaluation Metrics And When To Use Them". The lecture is the video on
 rank-aware top-N metrics that the article draws on, from a course of the University of Minnesota.
@@ -46,10 +45,10 @@ def padded(lists: Sequence[Sequence[float]]) -> Floats:
     """Return lists of different lengths as one array, (users, longest), filled up with NaN.
 
     Args:
-        lists: of each user, the grades in ranked order; may be empty.
+        lists: for each user, the grades in ranked order; a list may be empty.
 
     Raises:
-        DataError: there is no list, all are empty, or one is no list of numbers.
+        DataError: there is no list, all are empty, or one is not a list of numbers.
     """
     refuse_masked(lists, "lists to fill up")
     try:
@@ -65,7 +64,7 @@ def padded(lists: Sequence[Sequence[float]]) -> Floats:
 
 
 def binary(relevance: ArrayLike, least: float) -> Floats:
-    """Return grades, of lists or judged, as 1 where a grade is at least `least`, else 0; NaN stays.
+    """Return 1 for grades, of lists or judged, that are at least `least`, and 0 for others; NaN stays.
 
     Args:
         relevance: grades.
@@ -323,9 +322,9 @@ def half_life_utility(
 ) -> Floats:
     """Half-life utility (at k): Σ over the ranks r of max(grade - neutral, 0) / 2^((r - 1) / (half_life - 1)).
 
-    It is `dcg` with `gain_above` and `half_life_discount`: the expected utility of a user who looks at every next item
-    less often by the same factor (lecture; R_a of Breese et al. 1998), in the unit of the grades. Breese et al. report,
-    of all users together, 100 · Σ utility / Σ utility of `ideal_order`.
+    It is `dcg` with `gain_above` and `half_life_discount`, in the unit of the grades: the expected utility if the
+    probability of looking at an item falls by the same factor at each rank (lecture; R_a of Breese et al. 1998).
+    Breese et al. report 100 · Σ utility / Σ utility of `ideal_order`, summed over users.
     """
     return dcg(relevance, k, gain=gain_above(neutral), discount=half_life_discount(half_life))
 
@@ -348,7 +347,7 @@ def normalized_half_life_utility(
 
 
 def _scores(scores: ArrayLike | None, lists: Floats) -> Floats:
-    """Return scores, checked; without any, scores that fall by 1 from item to item."""
+    """Return checked scores; the default scores fall by 1 from item to item."""
     if scores is None:
         return np.where(np.isnan(lists), np.nan, -np.arange(float(lists.shape[1])))
     array = _array(scores, "scores")
@@ -364,13 +363,13 @@ def _scores(scores: ArrayLike | None, lists: Floats) -> Floats:
 def spearman(relevance: ArrayLike, *, scores: ArrayLike | None = None, nothing_to_order: float = np.nan) -> Floats:
     """Spearman's rank correlation of the recommender's order with the user's, tied ranks averaged (lecture).
 
-    Pearson's correlation of the ranks by the recommender, 1, 2, … down the list, and by the user, the highest grade
+    It is Pearson's correlation of the recommender's ranks, 1, 2, … down the list, with the user's ranks, highest grade
     first. Every item of the list counts, so pass judged items only.
 
     Args:
         relevance: the lists.
-        scores: (users, positions) finite scores of the same items by the recommender, none above that before, NaN where
-            `relevance` is NaN. Equal scores are ties. Without it the recommender ties nothing.
+        scores: (users, positions) finite scores of the same items by the recommender, non-increasing, NaN where
+            `relevance` is NaN. Equal scores are ties. If it is None, there are no ties.
         nothing_to_order: in [-1, 1] or NaN, the value of users with fewer than two items, or all tied on either side.
 
     Returns:
@@ -389,16 +388,16 @@ def spearman(relevance: ArrayLike, *, scores: ArrayLike | None = None, nothing_t
 def concordant_pairs(
     relevance: ArrayLike, *, scores: ArrayLike | None = None, tied: float = 0.5, nothing_to_order: float = np.nan
 ) -> Floats:
-    """Fraction of concordant pairs: of the pairs of items with different grades, those in the right order (lecture).
+    """Fraction of the pairs of items with different grades that are in the right order (lecture).
 
-    With two grades only, it is the AUC. Every item of the list counts, so pass judged items only. Time grows with the
-    square of the positions.
+    With two grades it is the AUC. Every item of the list counts, so pass judged items only. Time grows with the square
+    of the positions.
 
     Args:
         relevance: the lists.
-        scores: as of `spearman`.
-        tied: in [0, 1], what a pair with equal scores counts: 1/2 as in the AUC, and as if ties were broken at random,
-            or 0, as not in the right order.
+        scores: as in `spearman`.
+        tied: in [0, 1], value of a pair with equal scores: 1/2 as in the AUC, which breaks ties at random on average,
+            or 0, which counts the pair as wrong.
         nothing_to_order: in [0, 1] or NaN, the value of users without two different grades.
     """
     convention = _convention("nothing_to_order", nothing_to_order)

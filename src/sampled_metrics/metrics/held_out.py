@@ -1,4 +1,4 @@
-"""Ranking metrics: from the ranks of the relevant items to a value in [0, 1] (section 3 of the paper).
+"""Ranking metrics: values in [0, 1] from the ranks of the relevant items (section 3 of the paper).
 
 Ranks start at 1. The functions of one rank (eqs 7-13) are the metrics of an instance with one relevant item. `metric`
 finds a metric by a label such as ``recall@10``, ``ndcg``, ``auc``; its `Metric.of_sets` takes any number of relevant
@@ -27,7 +27,7 @@ from sampled_metrics.errors import ConfigError
 def auc(rank: ArrayLike, candidates: ArrayLike) -> Floats:
     """Area under the ROC curve of one relevant item at rank r of n candidates, eq. 7: (n - r) / (n - 1).
 
-    Linear in the rank, so a mean (fractional) rank gives the mean value. NaN for n = 1, where nothing is ranked.
+    It is linear in the rank, so a mean (fractional) rank gives the mean value. It is NaN for n = 1.
     """
     n = np.asarray(candidates, dtype=np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -62,10 +62,10 @@ def ndcg(rank: ArrayLike, k: int | None = None) -> Floats:
 
 @dataclass(frozen=True)
 class RankMetric:
-    """What one relevant item is worth, by its rank.
+    """The value of one relevant item by its rank.
 
     Attributes:
-        label: as in config and in the tables, for example ``recall@10``.
+        label: its label in config and tables, for example ``recall@10``.
         of_rank: (rank, candidates) → value of one relevant item at that rank (eqs 7-13), elementwise.
         linear_in_rank: whether the value is linear in the rank (AUC alone). Every other metric ignores candidates.
     """
@@ -95,11 +95,11 @@ class Metric(RankMetric):
     share: Callable[[Any, Any, Any, Any], Floats]
 
     def of_sets(self, ranks: ArrayLike, candidates: ArrayLike) -> Floats:
-        """Return the metric of any number of relevant items, eqs 2-6; hit rate and reciprocal rank are of the best.
+        """Return the metric of any number of relevant items, eqs 2-6; hit rate and reciprocal rank use the best item.
 
         Args:
             ranks: (instances, relevant) ranks of the relevant items; rows with fewer are filled up with 0.
-            candidates: (instances,) or one number: n, the items that were ranked, the relevant ones included.
+            candidates: (instances,) or one number: n, the number of ranked items, including the relevant ones.
 
         Returns:
             (instances,) values; AUC is NaN where every candidate is relevant.
@@ -120,12 +120,12 @@ class Metric(RankMetric):
         return np.where(position <= relevant, terms, 0.0).sum(axis=1)
 
     def over_ties(self, above: ArrayLike, tied: ArrayLike, candidates: ArrayLike) -> Floats:
-        """Expected value when ties are broken at random: the mean over the ranks above + 1 … above + tied + 1.
+        """Return the mean over the ranks above + 1 … above + tied + 1: the expectation if ties are broken at random.
 
         Args:
-            above: (events,) candidates scored higher than the held-out item.
-            tied: (events,) other candidates scored the same.
-            candidates: (events,) or one number: items that were ranked, the held-out one included.
+            above: (events,) number of candidates that score higher than the held-out item.
+            tied: (events,) number of other candidates that score the same.
+            candidates: (events,) or one number: the number of ranked items, including the held-out item.
 
         Returns:
             (events,) expected values.
@@ -136,7 +136,7 @@ class Metric(RankMetric):
         return _mean_over_ranks(lambda rank: self.of_rank(rank, 0), self.cutoff, above, tied)
 
     def squares_over_ties(self, above: Ints, tied: Ints) -> Floats:
-        """Expected square when ties are broken at random, of a metric that is not linear; as of `over_ties`."""
+        """Return the mean square over ties, for a metric that is not linear; arguments as in `over_ties`."""
         return _mean_over_ranks(lambda rank: self.of_rank(rank, 0) ** 2, self.cutoff, above, tied)
 
     @cache  # noqa: B019 (metrics are kept for ever)
@@ -147,7 +147,7 @@ class Metric(RankMetric):
 
         Args:
             position: i, from 1.
-            relevant: R, how many are relevant.
+            relevant: R, the number of relevant items.
 
         Raises:
             ValueError: position is not from 1 to relevant.
@@ -164,13 +164,13 @@ class Metric(RankMetric):
 
 
 SUMMED = 2**20
-"""Up to this rank a metric is summed over ranks one by one; sums of what is beyond are integrals."""
+"""Up to this rank a metric is summed rank by rank; beyond it, sums are integrals."""
 
 _NODES, _SHARES = np.polynomial.legendre.leggauss(32)
 
 
 def _mean_over_ranks(of_rank: Callable[[ArrayLike], Floats], cutoff: int | None, above: Ints, tied: Ints) -> Floats:
-    """Mean of a function over the ranks above + 1 … above + tied + 1, (events,), in memory that is bounded.
+    """Return the mean of a function over the ranks above + 1 … above + tied + 1, (events,), in bounded memory.
 
     Args:
         of_rank: smooth in the logarithm of ranks up to the cut-off, and 0 beyond it.
@@ -185,15 +185,15 @@ def _mean_over_ranks(of_rank: Callable[[ArrayLike], Floats], cutoff: int | None,
     far = np.flatnonzero(last > np.maximum(above, SUMMED))
     for some in np.array_split(far, len(far) // SUMMED + 1):
         first = np.maximum(above[some], SUMMED)
-        # the last rank by itself, as what is 0 beyond the cut-off is no integral up to half a rank after it
+        # the last rank is separate: at the cut-off, an integral to half a rank beyond it would include zeros
         total[some] += _integral(of_rank, first + 0.5, last[some] - first - 1) + of_rank(last[some])
     return total / (tied + 1)
 
 
 def _integral(of_rank: Callable[[ArrayLike], Floats], start: Floats, length: Ints) -> Floats:
-    """∫ f(r) dr from start on, (events,): the sum over the whole r there, but for some 1/(12 start²) of it at most.
+    """Return ∫ f(r) dr from start, (events,): the sum over whole r, with a relative error of at most 1/(12 start²).
 
-    By Gauss and Legendre's rule for log r, exact up to degree 63, which is all digits where start ≥ 2²⁰.
+    It uses Gauss-Legendre quadrature in log r, exact up to degree 63, which gives all digits if start ≥ 2²⁰.
     """
     width = np.log1p(length / start)
     total, weights = np.zeros(len(start)), np.zeros(len(start))
@@ -209,7 +209,7 @@ def _integral(of_rank: Callable[[ArrayLike], Floats], start: Floats, length: Int
 
 @dataclass(frozen=True)
 class _Family:
-    name: str  # as it is displayed
+    name: str  # displayed name
     build: Callable[[str, int | None], Metric]
     suffixes: tuple[str, ...]  # of labels: "", "@k"
 
@@ -220,7 +220,7 @@ FAMILIES: dict[str, _Family] = {}
 def _register(
     family: str, name: str, suffixes: tuple[str, ...], of_rank: Callable[..., Floats], share: Callable[..., Floats]
 ) -> None:
-    """Add a family of metrics: functions of (rank, k), and of (rank, i, R, k) as of `Metric.share`."""
+    """Add a family of metrics: functions of (rank, k), and of (rank, i, R, k) as in `Metric.share`."""
 
     def build(label: str, k: int | None) -> Metric:
         return Metric(label, lambda rank, _: of_rank(rank, k), False, k, lambda b, _, i, r: share(b + i, i, r, k))
@@ -253,10 +253,10 @@ FAMILIES["auc"] = _Family("AUC", lambda label, k: Metric(label, auc, True, k, _a
 
 @cache
 def metric(label: str) -> Metric:
-    """Return the metric of a label such as ``recall@10``, ``ndcg``, ``auc``; the same object for the same label.
+    """Return the metric of a label such as ``recall@10``, ``ndcg``, ``auc``; equal labels give the same object.
 
     Raises:
-        ConfigError: the label names no metric, or its cut-off is missing, not allowed or not a whole number from 1.
+        ConfigError: the label is unknown, or its cut-off is missing, not allowed or not a whole number from 1.
 
     Examples:
         >>> import sampled_metrics as sm
@@ -275,9 +275,9 @@ def metric(label: str) -> Metric:
 
 
 def metric_name(label: str) -> str:
-    """Return the name of a metric as it is displayed: ``ndcg@10`` is NDCG@10, ``recall@1-50`` is Recall@1-50.
+    """Return the displayed name of a metric: ``ndcg@10`` is NDCG@10, ``recall@1-50`` is Recall@1-50.
 
-    The label of no metric is its own name.
+    Any other label is returned unchanged.
     """
     family, at, k = label.partition("@")
     return f"{FAMILIES[family].name}{at}{k}" if family in FAMILIES else label
