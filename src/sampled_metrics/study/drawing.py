@@ -16,7 +16,7 @@ from matplotlib.ticker import LogFormatter
 from sampled_metrics import _files
 
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
-"""Okabe and Ito's colours, which people with any colour vision can tell apart."""
+"""Okabe and Ito's colours, which are distinct for people with any colour vision."""
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1, 3, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
@@ -41,7 +41,7 @@ styled = mpl.rc_context(SETTINGS)
 
 @styled
 def write(figure: Figure, *paths: str | os.PathLike[str]) -> None:
-    """Write a figure in the formats of the paths' endings; the same figure gives the same bytes."""
+    """Write a figure in the formats given by the paths' endings; the same figure gives the same bytes."""
     for path in paths:
         with _files.atomic_write(path) as temporary:
             timeless = {"Date": None} if Path(path).suffix == ".svg" else {"Software": None}
@@ -64,7 +64,7 @@ def draw_lines(
 
 
 def panels(rows: int, columns: int, height: float = 3.2) -> tuple[Figure, list[Axes]]:
-    """A figure and its panels, row by row; each panel has this height in inches."""
+    """Return a figure and its panels, row by row; height is that of a panel, in inches."""
     figure = Figure(figsize=(4.4 * columns, height * rows))
     return figure, figure.subplots(rows, columns, squeeze=False).ravel().tolist()
 

@@ -46,7 +46,7 @@ def order(studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _with_place(table: pd.DataFrame) -> pd.DataFrame:
-    """Add what pairs the samples of two recommenders: m of a fixed sample; the others are one for each recommender."""
+    """Add the key that pairs the samples of two recommenders: m of fixed samples, the same key for the others."""
     return table.assign(place=table["negatives"].where(table["sample"] == "fixed", 0.0))
 
 
@@ -109,7 +109,7 @@ def _bias_and_deviation(cells: pd.DataFrame) -> pd.DataFrame:
 
 @styled
 def draw(compared: pd.DataFrame, ordered: pd.DataFrame) -> Figure:
-    """Draw error and order of every estimator by sample size, a row of panels for seven estimators each.
+    """Draw error and order of every estimator by sample size, with seven estimators in each row of panels.
 
     Args:
         compared: results of `study_estimators` of all recommenders, with a column recommender.
@@ -146,7 +146,7 @@ def draw(compared: pd.DataFrame, ordered: pd.DataFrame) -> Figure:
 def _by_negatives(
     panel: Axes, table: pd.DataFrame, column: str, label: str, style: dict[str, Any], sample: str = "fixed"
 ) -> None:
-    """Draw the mean of a column, over all else, by sample size."""
+    """Draw the mean of a column, over all other columns, by sample size."""
     cells = table[(table["sample"] == sample) & (table["estimator"] == label)]
     curve = 100 * cells.groupby("negatives")[column].mean().dropna()
     if sample != "fixed":

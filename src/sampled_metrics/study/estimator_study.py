@@ -1,7 +1,7 @@
 """Bias, deviation and error of estimators by sample size.
 
-Mean and deviation of an estimate that is linear in the sample are exact, without a draw; for other estimators they are
-over repetitions. Estimates, being means over users, are taken as normal.
+The mean and deviation of estimates that are linear in the sample are exact; nothing is drawn. For other estimators they
+are computed over repetitions. Estimates are means over users and are taken as normal.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,9 +38,9 @@ class EstimatorStudy:
     Attributes:
         estimators: labels of estimators.
         negatives: m, the fixed sample sizes.
-        repetitions: how often a sample is drawn for the estimators whose moments have no closed form.
+        repetitions: number of samples drawn for the estimators whose moments have no closed form.
         recall_up_to: K of the mean relative error over Recall@1 … K.
-        adaptive: the `steps` of an adaptive sample (without any there is no such sample), and the `iterations` of EM.
+        adaptive: the `steps` of an adaptive sample (no steps, no such sample), and the `iterations` of EM.
         metrics: labels of metrics.
         replacement: whether negatives are drawn with replacement.
         assume_replacement: whether estimators take P(x | r) as binomial.
@@ -56,7 +56,7 @@ class EstimatorStudy:
     assume_replacement: bool
 
     def possible(self, table: RankTable) -> "EstimatorStudy":
-        """Return the study without the sample sizes that exceed the other candidates of some event.
+        """Return the study without sample sizes larger than the number of other candidates of an event.
 
         Raises:
             DataError: no sample size is left.
@@ -80,16 +80,16 @@ def study_estimators(
     """Compare estimators on one recommender's ranks.
 
     Args:
-        table: where the recommender ranks the held-out items.
-        study: what is compared.
-        stream: from a name to the random stream of that name.
+        table: ranks of the held-out items by the recommender.
+        study: estimators and samples to compare.
+        stream: function from a name to the random stream of that name.
         progress: wraps the list of samples, for a progress bar.
 
     Returns:
-        Columns sample (fixed, adaptive, or equal-cost: fixed, of as many negatives as the adaptive one has on average,
-        left out where an event has fewer), negatives (mean m of an event: the cost), estimator, metric, exact, mean,
-        bias, sd, rmse, and error, the mean of |estimate - exact| / exact. The metric recall@1-K has only an error, the
-        mean over k = 1 … K. Numbers are missing where the estimator is not valid for the metric with such a sample.
+        Columns sample (fixed, adaptive, or equal-cost), negatives (mean m of an event: the cost), estimator, metric,
+        exact, mean, bias, sd, rmse, and error, the mean of |estimate - exact| / exact. The equal-cost sample is fixed,
+        with the mean m of the adaptive one; it is left out if an event has fewer negatives. The metric recall@1-K has
+        only an error, the mean over k = 1 … K. Numbers are missing if the estimator is not valid for the metric.
     """
     labels = [*study.metrics, *(f"recall@{k}" for k in range(1, study.recall_up_to + 1))]
     metrics = [metric(label) for label in labels]
@@ -115,7 +115,7 @@ def _fixed(
     negatives: int,
     rng: np.random.Generator,
 ) -> dict[str, Floats]:
-    """Moments of every estimator on samples of a fixed size.
+    """Return the moments of every estimator on samples of a fixed size.
 
     Moments are mean, standard deviation and mean relative error of an estimate, (3, metrics), NaN where not valid.
     """
@@ -145,7 +145,7 @@ def _fixed(
 def _fit_what_is_valid(
     label: str, assume_replacement: bool, outcomes: Outcomes, metrics: Sequence[Metric]
 ) -> tuple[np.ndarray, Estimate | None]:
-    """Fit an estimator for the metrics that it is valid for; (metrics,) which these are."""
+    """Fit an estimator for the metrics that it is valid for; also return (metrics,) whether it is."""
 
     def fit(some: Sequence[Metric]) -> Estimate | None:
         try:
@@ -163,13 +163,13 @@ def _fit_what_is_valid(
 def _adaptive(
     table: RankTable, study: EstimatorStudy, metrics: Sequence[Metric], exact: Floats, rng: np.random.Generator
 ) -> tuple[float, Floats]:
-    """Mean sample size and moments of EM on adaptive samples, over repetitions."""
+    """Return the mean sample size and the moments of EM on adaptive samples, over repetitions."""
     design = AdaptiveDesign(tuple(study.adaptive["steps"]), study.replacement)
     em = MaximumLikelihood(study.adaptive["iterations"], study.assume_replacement)
     costs, estimates = [], []
     for _ in range(study.repetitions):
         x, negatives = draw_adaptive(table, design, rng)
-        # as elsewhere in a study, events share the typical n, but for those that drew more than it has
+        # as elsewhere in a study, events share the typical n, except those that drew more negatives than it has
         n = np.maximum(table.mean_candidates, 0 if study.replacement else negatives + 1)
         outcomes, which = Outcomes.observed(SampledRanks(x, negatives, n, study.replacement, adaptive=True))
         costs.append(negatives.mean())
@@ -178,7 +178,7 @@ def _adaptive(
 
 
 def _observed(estimates: Floats, exact: Floats) -> Floats:
-    """Moments of (repetitions, metrics) estimates."""
+    """Return the moments of (repetitions, metrics) estimates."""
     sd = estimates.std(axis=0, ddof=1) if len(estimates) > 1 else np.full(len(exact), np.nan)
     return np.stack([estimates.mean(axis=0), sd, np.abs(estimates - exact).mean(axis=0) / _or_missing(exact)])
 
@@ -197,7 +197,7 @@ def _or_missing(exact: Floats) -> Floats:
 def _summary(
     study: EstimatorStudy, sample: str, negatives: float, label: str, exact: Floats, moments: Floats
 ) -> pd.DataFrame:
-    """Rows of one estimator on one kind of sample: the metrics, and the mean error over Recall@1 … K."""
+    """Return rows for one estimator and sample: the metrics, and the mean error over Recall@1 … K."""
     mean, sd, error = moments
     own, bias = len(study.metrics), mean - exact
     recall_error = error[own:][exact[own:] > 0]

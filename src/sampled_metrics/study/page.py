@@ -1,4 +1,4 @@
-"""Tables as people read them: Markdown, LaTeX and html."""
+"""Write tables as Markdown, LaTeX and html."""
 
 import html
 import math
@@ -25,7 +25,7 @@ def plus_minus(mean: float, sd: float, digits: int) -> str:
 
 
 def write(title: str, sections: Sequence[Section], *paths: str | os.PathLike[str]) -> None:
-    """Write a table in the formats of the paths' endings: .md, .tex or .html."""
+    """Write a table in the formats given by the paths' endings: .md, .tex or .html."""
     formats = {".md": _markdown, ".tex": _latex, ".html": _html}
     for path in paths:
         _files.write_text(path, formats[Path(path).suffix](title, sections))
@@ -80,10 +80,10 @@ tbody tr:hover > * { background: #f3f3f3 }
 """
 
 _WORDS = 40
-"""Where a cell is longer, the table is of sentences: on a phone its rows stand one below the other."""
+"""A table with a longer cell holds sentences; on a phone its cells are stacked."""
 
 _LABEL, _LABELS = 13, 20.0
-"""On a phone: the letters of a label before it is broken, and how wide, in em, all that stay on scrolling are."""
+"""On a phone: the letters of a label per line, and the total width, in em, of the columns that stay on scrolling."""
 
 
 def _html(title: str, sections: Sequence[Section]) -> str:
@@ -101,7 +101,7 @@ def _html(title: str, sections: Sequence[Section]) -> str:
 
 
 def _html_table(table: pd.DataFrame) -> str:
-    """One table. The columns that say what a row is of are headers, and stay in sight on a phone."""
+    """Return one table. The columns that label a row are headers, and stay in sight on a phone."""
     text = table.astype(str)
     has_words = bool((text.map(len) > _WORDS).to_numpy().any())
     labels = 1 if has_words else _label_columns(text)
@@ -121,14 +121,14 @@ def _html_table(table: pd.DataFrame) -> str:
 
 
 def _label_columns(text: pd.DataFrame) -> int:
-    """Count the columns that say what a row is of: the first, and those after it up to the first of numbers."""
+    """Count the columns that label a row: the first, and those after it up to the first column of numbers."""
     numbers = [bool(text[name].str.fullmatch(r"-|[-+]?[\d.].*").all()) for name in text]
     return next((place for place, are in enumerate(numbers) if are and place), len(numbers))
 
 
 def _staying(labels: pd.DataFrame) -> dict[int, str]:
-    """Give the label columns that stay on a phone their attributes: the last ones, so many that numbers have room."""
-    widths = [  # in em: what letters take, bold in the header, and the padding
+    """Return the attributes of the label columns that stay on a phone: as many of the last ones as leave room."""
+    widths = [  # in em: the letters, bold in the header, and the padding
         max(0.62 * min(labels[name].map(len).max(), _LABEL), 0.8 * max(map(len, str(name).split()))) + 0.8
         for name in labels
     ]

@@ -18,8 +18,8 @@ def rank_histogram(tables: Mapping[str, RankTable], edges: Sequence[int]) -> pd.
 
     Args:
         tables: rank tables by recommender.
-        edges: last rank of each bucket, ascending. The worse half of each user's candidates is one more bucket,
-            whatever the number of candidates.
+        edges: last rank of each bucket, ascending. The worse half of each user's candidates is one more bucket, for
+            any number of candidates.
 
     Returns:
         Columns recommender, bucket, events.
@@ -40,7 +40,7 @@ def rank_histogram(tables: Mapping[str, RankTable], edges: Sequence[int]) -> pd.
 
 @styled
 def draw(table: pd.DataFrame) -> Figure:
-    """Draw what `rank_histogram` returned: a bar for each bucket and recommender."""
+    """Draw the table of `rank_histogram`: a bar for each bucket and recommender."""
     figure, [panel] = panels(1, 1)
     buckets = list(dict.fromkeys(table["bucket"]))
     names = list(dict.fromkeys(table["recommender"]))

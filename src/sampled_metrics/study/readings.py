@@ -1,4 +1,4 @@
-"""Readings of the paper: where its text and its printed numbers disagree."""
+"""Readings of the paper, whose text and printed numbers disagree."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,12 +8,12 @@ from sampled_metrics.errors import ConfigError
 
 @dataclass(frozen=True)
 class Reading:
-    """How a sample is turned into an estimate.
+    """The way an estimate is computed from a sample.
 
     Attributes:
-        heading: what tables call it.
+        heading: its name in tables.
         tie_rule: how tied negatives in a sample count (`sampled_metrics.sampling.ties.TIE_RULES`).
-        substitutes: label of an estimator → label of the one that takes its place.
+        substitutes: label of an estimator → label of its substitute.
     """
 
     heading: str

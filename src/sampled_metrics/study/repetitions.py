@@ -18,7 +18,7 @@ from sampled_metrics.study.readings import reading
 
 
 def sampled_histograms(draws: Iterator[Draws], tie_rules: Sequence[str], negatives: int) -> dict[str, np.ndarray]:
-    """Count, for each tie rule, how many events had x = 0 … m in each repetition, as (repetitions, m + 1)."""
+    """Count the events with x = 0 … m in each repetition, (repetitions, m + 1), for each tie rule."""
     histograms: dict[str, list[np.ndarray]] = {rule: [] for rule in tie_rules}
     for repetition in draws:
         for rule, counted in histograms.items():
@@ -28,11 +28,11 @@ def sampled_histograms(draws: Iterator[Draws], tie_rules: Sequence[str], negativ
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A sampled evaluation, and what is made of it.
+    """A sampled evaluation and its estimates.
 
     Attributes:
-        design: how negatives are drawn, from each event's own other candidates.
-        repetitions: how often the evaluation is run.
+        design: how negatives are drawn from each event's own other candidates.
+        repetitions: number of repetitions.
         readings: names of `readings.READINGS`. They share the draws.
         estimators: labels of estimators, fitted for a table's mean number of candidates.
         metrics: labels of metrics.
@@ -47,12 +47,12 @@ class Evaluation:
     assume_replacement: bool
 
     def fitted_labels(self) -> list[str]:
-        """Return the labels of all estimators that some reading uses."""
+        """Return the labels of all estimators that the readings use."""
         readings = [reading(name) for name in self.readings]
         return sorted({each.substitutes.get(label, label) for each in readings for label in self.estimators})
 
     def fit(self, candidates: int) -> dict[str, Estimate]:
-        """Fit the estimators that some reading uses for all metrics, with n candidates; by label."""
+        """Fit the estimators that the readings use for all metrics, with n candidates; return them by label."""
         outcomes, metrics = Outcomes.of(self.design, candidates), [metric(label) for label in self.metrics]
         return {
             label: estimator(label, assume_replacement=self.assume_replacement).fit(outcomes, metrics)
@@ -63,7 +63,7 @@ class Evaluation:
     def configured(
         cls, sampling: Mapping[str, Any], estimators: Sequence[str], metrics: Sequence[str], assume_replacement: bool
     ) -> "Evaluation":
-        """Build an evaluation from the config entries of those names."""
+        """Build an evaluation from the config entries with these names."""
         design = SamplingDesign(sampling["negatives"], sampling["replacement"])
         return cls(design, sampling["repetitions"], sampling["readings"], estimators, metrics, assume_replacement)
 
@@ -76,8 +76,8 @@ def conditions(evaluation: Evaluation, candidates: int) -> pd.DataFrame:
         candidates: n, the mean number of candidates.
 
     Returns:
-        Columns estimator, candidates, negatives, condition_number, digits: the decimal digits of a double, out of
-        sixteen, that are left in the worst weight.
+        Columns estimator, candidates, negatives, condition_number, digits: the correct decimal digits of the worst
+        weight, out of sixteen.
     """
     design, metrics = evaluation.design, tuple(metric(label) for label in evaluation.metrics)
     outcomes = Outcomes.of(design, candidates)
@@ -101,9 +101,9 @@ def repeat(
     """Repeat a sampled evaluation, and estimate every metric from each repetition.
 
     Args:
-        table: where the recommender ranks the held-out items.
+        table: ranks of the held-out items by the recommender.
         evaluation: the evaluation.
-        rng: the random stream of the draws. More repetitions begin with the numbers of fewer.
+        rng: the random stream of the draws. The first repetitions do not depend on their number.
         progress: wraps the range of repetitions, for a progress bar.
 
     Returns:
@@ -126,10 +126,10 @@ def repeat(
 
 
 def exact_moments(table: RankTable, evaluation: Evaluation) -> pd.DataFrame:
-    """Compute the exact mean and standard deviation of a sampled evaluation, without a draw.
+    """Compute the exact mean and standard deviation of a sampled evaluation; nothing is drawn.
 
     Args:
-        table: where the recommender ranks the held-out items.
+        table: ranks of the held-out items by the recommender.
         evaluation: the evaluation.
 
     Returns:

@@ -32,7 +32,7 @@ def expected_by_sample_size(
         tables: rank tables by recommender.
         metric_label: the metric.
         estimators: labels of estimators.
-        negatives: m, the sample sizes. Sizes that exceed the other candidates of some event are left out.
+        negatives: m, the sample sizes. Sizes larger than the number of other candidates of an event are left out.
         replacement: whether negatives are drawn with replacement.
         assume_replacement: whether estimators take P(x | r) as binomial.
         progress: wraps the sample sizes, for a progress bar.
@@ -73,7 +73,7 @@ def expected_by_sample_size(
 
 @styled
 def draw(table: pd.DataFrame) -> Figure:
-    """Draw what `expected_by_sample_size` returned: a panel for each estimator, a line for each recommender."""
+    """Draw the table of `expected_by_sample_size`: a panel for each estimator, a line for each recommender."""
     estimators = list(dict.fromkeys(table["estimator"]))
     figure, axes = panels(1, len(estimators), 3.4)
     for panel, label in zip(axes, estimators, strict=True):

@@ -16,7 +16,7 @@ from sampled_metrics.study.readings import READINGS
 
 KEYS = ["reading", "metric", "estimator"]
 WITHOUT_REPETITIONS = "Without repetitions"
-"""First words of the headings of sections on exact expectations."""
+"""Start of the headings of sections on exact expectations."""
 
 
 def table_3(
@@ -30,9 +30,8 @@ def table_3(
         expected: results of `repetitions.exact_moments` by recommender.
 
     Returns:
-        Columns reading, recommender, metric, estimator, mean, sd, mean_exact, sd_exact: the last two are exact, without
-        any repetition. The first estimator of each metric is `exact`; its standard deviation is that of breaking ties
-        at random once.
+        Columns reading, recommender, metric, estimator, mean, sd, mean_exact, sd_exact; the last two use no repetition.
+        The first estimator of each metric is `exact`; its standard deviation is that of breaking ties at random once.
     """
     rows: list[tuple[object, ...]] = []
     for name in _readings(estimates):
@@ -54,7 +53,7 @@ def table_3(
 def table_4(
     ranks: Mapping[str, RankTable], estimates: Mapping[str, pd.DataFrame], expected: Mapping[str, pd.DataFrame]
 ) -> pd.DataFrame:
-    """Count how often each pair of recommenders is ordered as by the exact metric.
+    """Compute how often the estimates order each pair of recommenders as the exact metric does.
 
     Args:
         ranks: rank tables by recommender.
@@ -63,8 +62,8 @@ def table_4(
 
     Returns:
         Columns reading, worse, better, metric, estimator, correct (fraction of the repetitions), correct_exact (its
-        expectation without any repetition, by the normal approximation). A pair whose exact metrics are equal has no
-        right order and no row. An estimate that ties the two is not correct.
+        expectation by the normal approximation, without repetitions). A pair with equal exact metrics has no row. Equal
+        estimates are not correct.
     """
     moments = {name: each.set_index(KEYS) for name, each in expected.items()}
     rows: list[tuple[object, ...]] = []
@@ -87,14 +86,14 @@ def table_4(
 
 
 def _readings(estimates: Mapping[str, pd.DataFrame]) -> list[str]:
-    """Names of all readings, in their order."""
+    """Return the names of all readings, in their order."""
     return list(dict.fromkeys(name for runs in estimates.values() for name in runs["reading"].unique()))
 
 
 def sections_3(table: pd.DataFrame, repetitions: int) -> list[Section]:
     """Lay out Table 3, a section for each reading; values in per cent.
 
-    The last section says how far the means are from their exact expectations.
+    The last section compares the means with their exact expectations.
     """
     cells = table.assign(
         cell=[
@@ -107,7 +106,7 @@ def sections_3(table: pd.DataFrame, repetitions: int) -> list[Section]:
         for name, rows in cells.groupby("reading", sort=False)
     ]
     linear = table[(table["estimator"] != "exact") & table["mean_exact"].notna()]
-    # 1e-12: where nothing varies, the two differ by rounding alone
+    # 1e-12: if nothing varies, the two differ only by rounding
     error = (linear["sd_exact"] / math.sqrt(repetitions)).clip(lower=1e-12)
     off = ((linear["mean"] - linear["mean_exact"]) / error).abs()
     heading = f"{WITHOUT_REPETITIONS}: the means of the repetitions and their exact expectations, in standard errors"
@@ -115,7 +114,7 @@ def sections_3(table: pd.DataFrame, repetitions: int) -> list[Section]:
 
 
 def _agreement(readings: pd.Series, off: pd.Series) -> pd.DataFrame:
-    """Count how many numbers are how many standard errors off, by reading."""
+    """Count the numbers by reading and by distance in standard errors."""
     rows = [
         [str(name), str(len(errors)), f"{errors.max():.1f}", *(str((errors > limit).sum()) for limit in (2, 3, 4))]
         for name, errors in off.groupby(readings, sort=False)
@@ -148,7 +147,7 @@ def _wide(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 
 
 def pair_names(table: pd.DataFrame) -> "pd.Series[str]":
-    """Name the pairs of Table 4 in alphabetical order, as the paper does, whichever is worse."""
+    """Name the pairs of Table 4 in alphabetical order, as the paper does."""
     return table[["worse", "better"]].min(axis=1) + " vs " + table[["worse", "better"]].max(axis=1)
 
 
