@@ -1,1 +1,1 @@
-"""What only the paper needs: its running example, its printed numbers and its claims."""
+"""The paper's running example, printed numbers and claims."""

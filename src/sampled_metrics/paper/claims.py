@@ -1,4 +1,4 @@
-"""Claims that the paper makes in words, and what is found of them."""
+"""Claims that the paper makes in words, and their checks."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from sampled_metrics.study.page import Section
 from sampled_metrics.study.readings import READINGS
 
 Finding = tuple[str, bool | None]
-"""What was measured, in words, and whether the claim holds; None if the paper does not say enough to tell."""
+"""The measurement, in words, and whether the claim holds; None if the paper is not specific enough."""
 
 COLUMNS = ["reading", "place", "claim", "ours", "holds"]
 LOW_GAMMA = ("bv-0.1", "bv-0.01", "bv-0.001")
@@ -19,8 +19,8 @@ class Claim(NamedTuple):
     """A claim of the paper.
 
     Attributes:
-        place: where the paper says it.
-        words: what it says.
+        place: its place in the paper.
+        words: its wording.
         check: tables of a study → finding.
     """
 
@@ -30,7 +30,7 @@ class Claim(NamedTuple):
 
 
 class Claims(list[Claim]):
-    """Claims in the order of the paper. The instance decorates the function that checks a claim."""
+    """Claims in the order of the paper. An instance is a decorator of functions that check a claim."""
 
     def __call__(self, place: str, words: str) -> Callable[[Callable[[Any], Finding]], Callable[[Any], Finding]]:
         """Register the decorated function as the check of a claim."""

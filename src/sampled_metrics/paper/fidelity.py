@@ -1,9 +1,8 @@
-"""Every printed number beside ours, with the standard error of the difference.
+"""Compare every printed number with ours, with the standard error of the difference.
 
-Both numbers are random if negatives are drawn: the paper's mean of 100 repetitions has an error, ours has one, and the
-printed number is rounded. A cell of recommender X also varies over X's random starts, which neither side controls;
-docs/seed-spread.csv holds that spread. A cell is ok if ours rounds to the printed digits, or lies within 3 standard
-errors.
+If negatives are drawn, both numbers are random: the means of the repetitions have errors, and the printed number is
+rounded. The cells of recommender X also vary over X's random starts; docs/seed-spread.csv holds that spread. A cell is
+ok if our number rounds to the printed digits, or lies within 3 standard errors.
 """
 
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from sampled_metrics.study.page import Section
 from sampled_metrics.study.tables import pair_names
 
 LIMIT = 3.0
-"""Standard errors that a difference may have."""
+"""Largest allowed difference, in standard errors."""
 KEYS = ["table", "reading", "cell"]
 COLUMNS = [*KEYS, "printed", "ours", "standard_error", "z", "ok"]
 SUFFIXES = ("_printed", "_ours")
@@ -28,7 +27,7 @@ def compare_toy(table_1: pd.DataFrame, table_2: pd.DataFrame, repetitions: int) 
     Args:
         table_1: columns recommender, metric, value.
         table_2: columns recommender, metric, mean, sd.
-        repetitions: of table_2.
+        repetitions: number of repetitions of table_2.
 
     Returns:
         A row for each printed number, with `COLUMNS`.
@@ -50,7 +49,7 @@ def compare_study(
     Args:
         table_3: columns reading, recommender, metric, estimator, mean, sd.
         table_4: columns reading, worse, better, metric, estimator, correct.
-        repetitions: of both.
+        repetitions: number of repetitions of both.
         seed_spread: result of `seed_spread`: the spread of cells over random starts.
 
     Returns:
@@ -101,7 +100,7 @@ def _with_cells(table: pd.DataFrame, number: int, keys: list[str]) -> pd.DataFra
 
 
 def _rows(cells: pd.DataFrame, column: str, variance: "pd.Series[float] | float", suffix: str = "") -> pd.DataFrame:
-    """Return a row for each cell, with a column of the printed table beside ours."""
+    """Return a row for each cell, with a column of the printed table and of ours."""
     rows = cells[["table", "reading", "unit"]].assign(cell=cells["cell"] + suffix, variance=variance)
     return rows.assign(printed=cells[f"{column}_printed"], ours=cells[f"{column}_ours"])
 
@@ -116,7 +115,7 @@ def _mean_and_sd_rows(cells: pd.DataFrame, printed_repetitions: int, our_repetit
 
 
 def _with_seed_spread(rows: pd.DataFrame, spread: pd.DataFrame) -> pd.DataFrame:
-    """Raise the variance of cells that depend on a random start; ours and the paper's are one start each."""
+    """Add the variance over random starts to the cells that depend on one; both sides have one start."""
     rows = rows.merge(spread[[*KEYS, "sd"]], on=KEYS, how="left")
     starts = 2 * rows.pop("sd").fillna(0.0) ** 2
     # over starts, the fractions of Table 4 also vary by sampling; the means of Table 3 hardly do
@@ -125,12 +124,12 @@ def _with_seed_spread(rows: pd.DataFrame, spread: pd.DataFrame) -> pd.DataFrame:
 
 
 def _judged(rows: pd.DataFrame) -> pd.DataFrame:
-    """Add standard error, z and ok, rounding of the printed digits included, and bring the columns in order."""
+    """Add standard error, z and ok, including the rounding of the printed digits, and order the columns."""
     difference = rows["ours"] - rows["printed"]
     rows["standard_error"] = np.sqrt(rows["variance"] + rows["unit"] ** 2 / 12)
     with np.errstate(divide="ignore", invalid="ignore"):
         rows["z"] = np.where(difference == 0, 0.0, difference / rows["standard_error"])
-    # half a unit, with room for its rounding in binary
+    # half a unit, with a margin for binary rounding
     same_digits = difference.abs() <= rows["unit"] / 2 * (1 + 1e-9)
     # a number that varies by less than a hundredth of the last digit is not random: its digits must agree
     random = np.sqrt(rows["variance"]) > rows["unit"] / 100

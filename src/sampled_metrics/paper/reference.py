@@ -1,7 +1,7 @@
 """Every number that the paper prints, as data (Krichene and Rendle, KDD 2020).
 
-The tables are as printed, so that they can be read against the paper; Tables 3 and 4 are in per cent there. The
-functions return fractions, with the unit of the last printed digit.
+The tables are copies of the printed ones; Tables 3 and 4 are in per cent. The functions return fractions, with the unit
+of the last printed digit.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 DATASET = "ml-1m"
-"""The dataset that the paper has numbers for."""
+"""The dataset of the paper's numbers."""
 _ITEM_CF = {"type": "item-cf", "neighbours_prime": None, "row_norm": "l2", "denominator": False}
 RECOMMENDERS: dict[str, dict[str, Any]] = {
     "X": {
@@ -24,9 +24,9 @@ RECOMMENDERS: dict[str, dict[str, Any]] = {
     "Y": {**_ITEM_CF, "exponent": 3, "neighbours": None, "keep_self": True},
     "Z": {**_ITEM_CF, "exponent": 1, "neighbours": 10, "keep_self": False},
 }
-"""Of Tables 3 and 4, as config.yaml has them."""
+"""Recommenders of Tables 3 and 4, as in config.yaml."""
 RANDOM_RECOMMENDER = "X"
-"""The one whose random start the paper does not give."""
+"""The recommender with a random start, which the paper does not give."""
 REPETITIONS = 100
 """Of Tables 3 and 4."""
 TOY_REPETITIONS = 1000
@@ -88,7 +88,7 @@ Y-Z auc       100          100            100  100   100     100      100
 
 
 def covers_toy(config: Mapping[str, Any]) -> bool:
-    """Whether a configuration's running example is the paper's, and has all that its claims are about."""
+    """Return whether a configuration's running example is the paper's and covers all of its claims."""
     toy, figures = config["toy"], config["figures"]
     return (
         (toy["candidates"], toy["ranks"], toy["negatives"], toy["replacement"]) == (10000, TOY_RANKS, 99, False)
@@ -103,7 +103,7 @@ def covers_toy(config: Mapping[str, Any]) -> bool:
 
 
 def covers_study(dataset: str, config: Mapping[str, Any]) -> bool:
-    """Whether the study of a dataset is the paper's, in one of its readings, and has all that its claims are about."""
+    """Return whether the study of a dataset is the paper's, in one of its readings, and covers all of its claims."""
     sampling, figure_6 = config["sampling"], config["figures"]["figure-6"]
     return (
         dataset == DATASET

@@ -30,7 +30,7 @@ class Study:
 def check(
     ranks: Mapping[str, RankTable], table_3: pd.DataFrame, table_4: pd.DataFrame, figure_6: pd.DataFrame
 ) -> pd.DataFrame:
-    """Check the claims under every reading; the tables are the csv tables. Columns as of `Claims.check`."""
+    """Check the claims under every reading, on the csv tables; columns as in `Claims.check`."""
     table_3, figure_6 = (table[table["recommender"].isin(RECOMMENDERS)] for table in (table_3, figure_6))
     table_4 = table_4[table_4["worse"].isin(RECOMMENDERS) & table_4["better"].isin(RECOMMENDERS)]
     table_4 = table_4.assign(pair=pair_names(table_4))
@@ -50,7 +50,7 @@ def check(
 
 
 def _corrections(study: Study) -> list[str]:
-    """Estimators of Table 3 that correct."""
+    """Return the estimators of Table 3 that correct."""
     estimators = study.means.index.get_level_values("estimator").unique()
     return [str(name) for name in estimators if name not in ("exact", "uncorrected")]
 
@@ -105,7 +105,7 @@ def _y_between(study: Study) -> Finding:
 
 
 def _ordered(study: Study, estimator: str, metrics: Sequence[str], wanted: str) -> Finding:
-    """Orders of the recommenders by an estimator, and whether all are as claimed."""
+    """Return the orders of the recommenders by an estimator, and whether all are as claimed."""
     orders = {label: order(study.means.loc[(label, estimator)]) for label in metrics}
     return "; ".join(f"{label}: {found}" for label, found in orders.items()), set(orders.values()) == {wanted}
 
@@ -162,7 +162,7 @@ def _one_third(study: Study) -> Finding:
 
 
 def _right_from(study: Study, estimator: str, better: Sequence[str]) -> int | None:
-    """Smallest sample size from which on the recommenders, given best first, are in the right order."""
+    """Return the smallest sample size from which on the recommenders, given best first, are in the right order."""
     curves = study.by_size.loc[estimator]
     right = np.all([curves[one] > curves[next_] for one, next_ in pairwise(better)], axis=0)
     wrong = np.flatnonzero(~right)

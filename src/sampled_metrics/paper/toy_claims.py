@@ -31,7 +31,7 @@ def check(
     figure_4: pd.DataFrame,
     candidates: int,
 ) -> pd.DataFrame:
-    """Check the claims; the arguments are the csv tables of those names. Columns as of `Claims.check`."""
+    """Check the claims on the csv tables with the names of the arguments; columns as in `Claims.check`."""
     toy = Toy(
         table_1.pivot(index="recommender", columns="metric", values="value"),
         table_2.pivot(index="recommender", columns="metric", values="mean"),
@@ -84,7 +84,7 @@ def _only_auc(toy: Toy) -> Finding:
 
 
 def _ordered(toy: Toy, sizes: str, wanted: str) -> Finding:
-    """Orders of the recommenders by AP at sample sizes such as `m < 50`, and whether they are as claimed."""
+    """Return the orders of the recommenders by AP at sizes such as `m < 50`, and whether they are as claimed."""
     curves = toy.by_size.loc["ap"].rename_axis(index="m").query(sizes)
     orders = "; ".join(dict.fromkeys(order(row) for _, row in curves.iterrows()))
     return f"{sizes.replace('==', '=')}: {orders}", orders == wanted
@@ -115,7 +115,7 @@ def _large(toy: Toy) -> Finding:
 @claim("Section 4.2, Figure 2", "It takes about m = 5000 for Recall to become consistent")
 def _recall_5000(toy: Toy) -> Finding:
     curves = toy.by_size.loc["recall@10"]
-    # exactly, C is best and A and B are both 0: the metric is as good as consistent once they are within 0.01
+    # by the exact metric, C is best and A and B are both 0; the metric is nearly consistent once they are within 0.01
     consistent = (curves.idxmax(axis=1) == "C") & ((curves["A"] - curves["B"]).abs() < 0.01)
     sizes, wrong = curves.index.to_numpy(), np.flatnonzero(~consistent)
     if len(wrong) == 0 or wrong[-1] + 1 == len(sizes):

@@ -1,6 +1,6 @@
 """Figures of the running example: metrics and their expectations on samples (Figures 1-4).
 
-The expectations of Figures 2-4 are those of binomial ranks (section 4.3).
+The expectations of Figures 2-4 use binomial ranks (section 4.3).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -61,8 +61,8 @@ def figure_3(candidates: int, metrics: Sequence[str], negatives: Sequence[int], 
 def figure_4(candidates: int, metric_label: str, negatives: int, estimators: Sequence[str]) -> pd.DataFrame:
     """Corrected metrics; columns panel, estimator, rank, value.
 
-    In the panel `sampled` the rank is the one in the sample, and the value what an event with it counts; in the panel
-    `expected` it is the true rank, and the value what is counted on average. There the estimator `exact` is the metric.
+    In the panel `sampled`, rank is the sampled rank and value is the weight of an event with it. In the panel
+    `expected`, rank is the true rank and value is the expected weight; the estimator `exact` is the metric itself.
     """
     design = SamplingDesign(negatives, replacement=True)
     sampled_rank = np.arange(1, negatives + 2)
@@ -79,13 +79,13 @@ def figure_4(candidates: int, metric_label: str, negatives: int, estimators: Seq
 
 
 def _ranks_to_draw(last: int, dense: int) -> Ints:
-    """Every rank to `dense`, then 400 evenly spread ones to `last`."""
+    """Return every rank to `dense`, then 400 evenly spread ranks to `last`."""
     spread = np.linspace(min(dense, last), last, 400).round().astype(np.int64)
     return np.unique(np.concatenate((np.arange(1, min(dense, last) + 1), spread)))
 
 
 def _grid(number: int) -> tuple[Figure, list[Axes]]:
-    """Panels in two columns, or in one if there is one."""
+    """Return a figure and its panels, in two columns, or in one if there is one panel."""
     columns = min(number, 2)
     rows = -(-number // columns)
     figure, axes = panels(rows, columns, 2.8)
@@ -145,7 +145,7 @@ def draw_4(table: pd.DataFrame) -> Figure:
         for number, name in enumerate(names):
             curve = curves[curves["estimator"] == name]
             if len(curve):
-                # markers at every one of the first ranks in the sample, and staggered along the true ranks
+                # markers at all of the first sampled ranks, and staggered along the true ranks
                 spaced = np.unique(np.geomspace(1, len(curve), 20).round().astype(int) - 1).tolist()
                 marks = spaced if which == "sampled" else (number * 3, max(1, len(curve) // 12))
                 panel.plot(curve["rank"], curve["value"], **style[name], markevery=marks)

@@ -15,7 +15,7 @@ from sampled_metrics.sampling.draws import draw
 from sampled_metrics.study.page import Section, plus_minus
 
 Stream = Callable[[str, str], np.random.Generator]
-"""The names of a random stream → the stream."""
+"""Function from the names of a random stream to the stream."""
 
 
 def table_1(toy: Mapping[str, Any], _: Stream | None = None) -> pd.DataFrame:
