@@ -1,1 +1,1 @@
-"""What only the Snakefile and the scripts import: configuration, jobs and files between stages."""
+"""Configuration, jobs and files between stages; only the Snakefile and the scripts import it."""

@@ -1,4 +1,4 @@
-"""The files of this library that a script depends on, so that the workflow re-runs what an edit affects."""
+"""Find the library files that a script depends on. The workflow re-runs a script if they change."""
 
 import ast
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def _modules(node: ast.AST) -> Iterator[str]:
 
 
 def _files(module: str) -> Iterator[Path]:
-    """Yield the files that run if a module of this library is imported: its own, and the `__init__` of its packages."""
+    """Yield the files that an import of a library module runs: its own, and the `__init__` of its packages."""
     first, *parts = module.split(".")
     if first != PACKAGE.name:
         return

@@ -1,4 +1,4 @@
-"""The configuration of a study: its defaults, and its checks. Each error is one line that names the key."""
+"""The defaults and checks of a study's configuration. Each error is one line that names the key."""
 
 import copy
 import difflib
@@ -27,8 +27,8 @@ RESERVED = ("toy", "logs", "benchmarks", "report.html", "README.md")  # names un
 def merge_recommenders(config: dict[str, Any], files: Sequence[Mapping[str, Any]]) -> None:
     """Merge the recommenders of several config files, in place.
 
-    Each file overrides the files before it key by key. An entry that changes the type of a recommender replaces it, as
-    parameters of another type mean something else; null removes a recommender.
+    Each file overrides the files before it key by key. An entry that changes the type of a recommender replaces it,
+    because parameters depend on the type. Null removes a recommender.
 
     Args:
         config: the merged configuration, not yet checked; its recommenders are replaced.
@@ -56,7 +56,7 @@ def _merged(before: Any, after: Any) -> Any:
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    """Match a pattern of JSON schema, whose $ is the end; in Python it also matches before a last line break."""
+    """Match a pattern of JSON schema. Its $ is the end of the text; Python's also matches before a last line break."""
     if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), instance):
         yield ValidationError("does not match")
 
@@ -126,10 +126,10 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
 
 
 def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
-    """Fill in the schema's defaults, in place, and refuse what the schema does not allow.
+    """Fill in the schema's defaults, in place, and refuse values that the schema does not allow.
 
     Args:
-        config: what to check.
+        config: the configuration to check.
         schema: a JSON schema.
         where: the key under which it stands, for messages.
 
@@ -159,7 +159,7 @@ def check_recommender(entry: dict[str, Any], where: str) -> None:
 def precomputed_ranks(config: Mapping[str, Any]) -> dict[tuple[str, str], PrecomputedRanks]:
     """Return the precomputed ranks of a study by (dataset, recommender).
 
-    A dataset has them (key `ranks`), or a recommender of type ranks.
+    They belong to a dataset (key `ranks`) or to a recommender of type ranks.
     """
     found = {}
     for dataset in config["study"]:
@@ -172,7 +172,7 @@ def precomputed_ranks(config: Mapping[str, Any]) -> dict[tuple[str, str], Precom
 
 
 def _check_sources(name: str, config: Mapping[str, Any]) -> None:
-    """Refuse a dataset that lacks what its recommenders need: events to train on, or files of ranks."""
+    """Refuse a dataset without the input of its recommenders: events to train on, or files of ranks."""
     dataset, where, recommenders = config["datasets"][name], f"datasets.{name}", config["recommenders"]
     for each in dataset["ranks"]:
         if each not in recommenders:
@@ -194,7 +194,7 @@ def _check_sources(name: str, config: Mapping[str, Any]) -> None:
 
 
 def _check_file(key: str, path: str, config: Mapping[str, Any]) -> None:
-    """Refuse a path that leads to no file, to a result of this study, or that snakemake takes for a pattern."""
+    """Refuse a path that is not a file, is a result of this study, or contains a pattern of snakemake."""
     if "{" in path or "}" in path:
         raise ConfigError(f"{key}: {path!r} has braces, which cannot be in the name of a file here; rename it")
     real = "" if "\0" in path else os.path.realpath(path)
@@ -215,7 +215,7 @@ def _check_dataset(dataset: dict[str, Any], where: str) -> None:
 
 
 def _check_published_split(dataset: Mapping[str, Any], where: str) -> None:
-    """Refuse a ready-made split that the config would change, or whose second file is missing."""
+    """Refuse a ready-made split that the config changes, or whose second file is missing."""
     form = formats.get(dataset["format"])
     for key in ("min_rating", "core") if form.other_file is not None else ():
         if dataset[key] != 0:
@@ -238,7 +238,7 @@ def _named(key: str, name: str, find: Callable[[str], object]) -> None:
 
 
 def _fill_in_defaults(config: Any, schema: Mapping[str, Any]) -> None:
-    """Set missing keys to their defaults, outermost first, so that the keys of a default {} are filled in, too."""
+    """Set missing keys to their defaults, outermost first, which also fills in the keys of a default {}."""
     if not isinstance(config, dict):
         return
     properties = schema.get("properties", {})

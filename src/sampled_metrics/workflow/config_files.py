@@ -1,4 +1,4 @@
-"""Reading config files: YAML of plain values, without repeated keys."""
+"""Read config files: YAML of plain values, without repeated keys."""
 
 import os
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ MOST_BITS = 256  # of a whole number, such as a seed
 
 
 class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
-    """Loads plain values, no objects of classes, and refuses a repeated key."""
+    """Load plain values only, and refuse a repeated key."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Return a mapping without repeated keys; keys that `<<` merges may be overridden."""
@@ -33,8 +33,8 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a config file; an empty one is an empty mapping.
 
     Raises:
-        ConfigError: it cannot be read, is not a mapping of keys in YAML (or JSON, which is YAML), repeats a key or
-            has too many values; the message names the file and the line.
+        ConfigError: the file cannot be read, is not a mapping in YAML (or JSON, which is YAML), repeats a key or has
+            too many values; the message names the file and the line.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -49,7 +49,7 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
         mark = error.problem_mark or error.context_mark
         line = f", line {mark.line + 1}" if mark else ""
         raise ConfigError(f"{path}{line}: {error.problem or error.context or 'is not YAML'}") from None
-    except Exception as error:  # also of a constructor: a value does not fit its tag, or is nested too deep
+    except Exception as error:  # constructors fail too: a value does not fit its tag, or is nested too deep
         raise ConfigError(f"{path}: is not YAML: {reason(error)}") from None
     if content is None:
         return {}

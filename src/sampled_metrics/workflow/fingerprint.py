@@ -1,4 +1,4 @@
-"""Fingerprint of a file, to notice that another file takes its place."""
+"""Fingerprint of a file, which changes if another file takes its place."""
 
 import hashlib
 import os
@@ -12,8 +12,7 @@ BLOCKS = 256  # that are read of a file; a file of up to 16 MiB is read whole
 def fingerprint(path: str | os.PathLike[str]) -> list[int | str] | None:
     """Return size, time of change in nanoseconds, and a digest of the content of a file; None if there is no file.
 
-    Neither time nor content suffices alone: `cp -p` and rsync keep the time of another file, and only a part of a large
-    file is read.
+    Both time and content are needed: `cp -p` and rsync copy the time, and only a part of a large file is read.
     """
     if not Path(path).is_file():
         return None

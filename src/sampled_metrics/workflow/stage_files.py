@@ -1,7 +1,7 @@
-"""Reading files between stages of the workflow: a damaged file is refused by its name.
+"""Read files between stages of the workflow. The error for a damaged file names it.
 
-Zip and gzip files have a checksum, so that every changed byte is noticed. A plain csv table has none: its numbers must
-be finite and its rows complete.
+The checksum of zip and gzip files detects every changed byte. A plain csv table has none, so the checks are that its
+numbers are finite and its rows complete.
 """
 
 import math
@@ -23,10 +23,10 @@ class Columns(NamedTuple):
     """Columns of a csv file between stages.
 
     Attributes:
-        key: columns that tell the rows apart.
+        key: columns that identify a row.
         numbers: the other columns.
         may_lack: whether a number may be missing.
-        within: columns of the key. Within each of their values, all combinations of the rest of the key are there.
+        within: columns of the key. For each of their values, all combinations of the other key columns must exist.
     """
 
     key: tuple[str, ...]
@@ -59,14 +59,14 @@ NUMBERED = {"repetition", "negatives", "rank", "table"}  # columns of keys; the 
 
 
 def read_table(path: str | os.PathLike[str], kind: str) -> pd.DataFrame:
-    """Read a csv table that the workflow wrote, gzip if its name ends in .gz.
+    """Read a csv table that the workflow wrote, gzipped if its name ends in .gz.
 
     Args:
         path: the file.
         kind: a key of `FILES`.
 
     Raises:
-        DataError: it cannot be read, lacks a column or rows, or a row is wrong; the message names the line.
+        DataError: the file cannot be read, a column or row is missing, or a row is wrong; the message names the line.
     """
     key, numbers, may_lack, within = FILES[kind]
     text = [name for name in key if name not in NUMBERED]
@@ -83,7 +83,7 @@ def read_table(path: str | os.PathLike[str], kind: str) -> pd.DataFrame:
         if name in text:
             _refuse(table[name].isna().to_numpy(), path, f"{name} is empty")
             continue
-        column = table[name] if table[name].dtype.kind in "iuf" else table[name].astype(str)  # True is no number
+        column = table[name] if table[name].dtype.kind in "iuf" else table[name].astype(str)  # True is not a number
         values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
         wrong = ~np.isfinite(values)
         if may_lack and name in numbers:
@@ -111,7 +111,7 @@ def read_runs(
         expected: files of exact moments, one for each recommender.
 
     Raises:
-        DataError: a file is damaged, or not all hold the same readings, metrics, estimators and repetitions.
+        DataError: a file is damaged, or the files differ in readings, metrics, estimators or repetitions.
     """
     runs = [read_table(path, "estimates") for path in estimates]
     moments = [read_table(path, "expected") for path in expected]
@@ -127,7 +127,7 @@ def read_estimator_studies(names: Sequence[str], paths: Sequence[str]) -> dict[s
     """Read the estimator studies of all recommenders, by recommender.
 
     Raises:
-        DataError: a file is damaged, or not all hold the same samples, estimators and metrics.
+        DataError: a file is damaged, or the files differ in samples, estimators or metrics.
     """
     tables = [read_table(path, "estimator-study") for path in paths]
     # the size of a sample that is not fixed depends on the recommender
