@@ -1,7 +1,7 @@
 """Cosine similarities of items, weighted as in eqs 27-29 of the paper, for a block of items at a time.
 
-A block is a sparse product: the block's events, by item, times all events. Rows do not depend on each other, so each
-number is the same to the bit for all blocks.
+A block is a sparse product: the block's events, by item, times all events. Rows do not depend on each other, so the
+numbers do not depend on the blocks.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ ROW_BYTES = 64
 """Bytes of an entry of a row of similarities while the row is computed, all copies together."""
 
 ROWS_AT_ONCE = 24 * 2**20
-"""Bytes of the rows that one product computes; more would be no faster."""
+"""Bytes of the rows that one product computes; more are not faster."""
 
 
 class Interactions:
@@ -39,9 +39,9 @@ class Interactions:
         self.users: Floats = np.diff(self.by_item.indptr).astype(np.float64)
 
     def cosines(self, items: slice) -> csr_array:
-        """Return the cosines of a block of items to all, eq. 27 with q = 1, as sparse (block, items); none is 0."""
+        """Return the cosines of a block of items to all, eq. 27 with q = 1, as sparse (block, items), without zeros."""
         together = csr_array(self.by_item[items] @ self.training)
-        # as the square root of t² / (n_i n_j), both exact, equal cosines are equal numbers
+        # √(t² / (n_i n_j)), with exact t² and n_i n_j, gives equal numbers for equal cosines
         cosines = together.data
         np.square(cosines, out=cosines)
         product = self.users[together.indices]
@@ -52,7 +52,7 @@ class Interactions:
 
 
 def rows_at_once(items: int, memory: float = ROWS_AT_ONCE) -> int:
-    """Return how many rows of similarities one product computes, at least one, in so many bytes of memory."""
+    """Return the number of rows of similarities, at least one, that one product computes in `memory` bytes."""
     return max(1, int(min(memory, ROWS_AT_ONCE) // (ROW_BYTES * max(1, items))))
 
 

@@ -27,7 +27,7 @@ class EASE(Recommender):
         """Solve for B, (items, items), in double precision. Nothing is random.
 
         Raises:
-            ConfigError: λ is so small that no digit of B is certain.
+            ConfigError: λ is too small for any digit of B to be certain.
         """
         from threadpoolctl import threadpool_limits  # needed for training only
 
@@ -48,10 +48,10 @@ class EASE(Recommender):
         return reserved_memory(shape, shape.items**2)
 
     def _require_digits(self, gram: Floats, inverse: Floats) -> None:
-        """Refuse an inverse whose error may be as large as itself.
+        """Refuse an inverse with a relative error of 1 or more.
 
-        The relative error of P is n ε times the condition number of XᵀX + λI, scaled to a diagonal of ones: the number
-        of an item's events costs no digits.
+        The relative error of P is n ε times the condition number of XᵀX + λI, scaled to a unit diagonal. The scaling
+        removes the effect of the items' numbers of events.
         """
         scale = np.sqrt(gram.diagonal())
         with np.errstate(all="ignore"):

@@ -8,8 +8,8 @@
 | cosine, tfidf, bm25 | the K items most similar by cosine, by cosine of TF-IDF weights, by BM25 weights |
 
 Options are those of implicit's constructors, with its defaults. Training uses one thread, a seed from the study's
-stream, and implicit's single precision, so that the same entry gives the same bytes. The biases of bpr and lmf are
-columns of their factors, so a dot product is the whole score there too.
+stream, and implicit's single precision. The same entry gives the same bytes. The biases of bpr and lmf are columns of
+their factors, so their scores are dot products too.
 """
 
 import inspect
@@ -40,15 +40,15 @@ CONSTRUCTORS = {
 """Module and name of each model's constructor; implicit is slow to import, and needed for these models only."""
 
 FIXED = ("num_threads", "random_state", "use_gpu", "dtype")
-"""Options that are fixed, as other values give other bytes from run to run, or machine to machine."""
+"""Options that are fixed, because other values give results that vary between runs or machines."""
 
 _VALUES: dict[type, tuple[str, Callable[[Any], bool]]] = {
     bool: ("true or false", lambda value: isinstance(value, bool)),
-    # counts such as factors and K: K = 0 makes implicit end in a segmentation fault
+    # counts such as factors and K; K = 0 causes a segmentation fault in implicit
     int: ("a whole number, 1 or more", lambda value: type(value) is int and value >= 1),
     float: ("a finite number, 0 or more", lambda value: type(value) in (int, float) and 0 <= value < math.inf),
 }
-"""The values of an option, by the type of implicit's default."""
+"""Allowed values of an option, by the type of implicit's default."""
 
 
 def constructor(model: str) -> Callable[..., Any]:
@@ -69,7 +69,7 @@ class ImplicitLibrary(Recommender):
     )
 
     def __post_init__(self) -> None:
-        """Refuse options that implicit's constructor does not take, or that would not give the same bytes again."""
+        """Refuse options that implicit's constructor does not take, or whose results are not reproducible."""
         parameters = inspect.signature(constructor(self.model)).parameters
         allowed = [name for name in parameters if name not in FIXED]
         for name, value in self.options.items():
@@ -91,7 +91,7 @@ class ImplicitLibrary(Recommender):
         trained = self._trained(training, int(rng.integers(2**31)))
         if not hasattr(trained, "similarity"):
             return FactorModel(trained.user_factors.astype(np.float64), trained.item_factors.astype(np.float64))
-        return SparseSimilarityModel(csr_array(trained.similarity))  # row i: what an event with item i adds to scores
+        return SparseSimilarityModel(csr_array(trained.similarity))  # row i: what item i adds to scores
 
     def training_memory(self, shape: Shape, memory: int) -> int:
         """Return the bytes to reserve for training: the factors, or as much for similarities."""

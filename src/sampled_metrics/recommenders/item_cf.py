@@ -4,8 +4,8 @@ Where the paper's text and its printed numbers disagree, a parameter says which 
 from the L2 norm in eq. 29, no denominator in eq. 30, and, for Z, i among the 10 items nearest to j (k = 10 in eq. 28,
 not k' = 10 as printed), without j itself.
 
-A matrix of all items by all items is never held. With k or k', the neighbours are found by blocks of items and stored
-as a sparse matrix. Without, only the weighting is stored, and ranking computes the similarities from the events.
+A matrix of all items by all items is never in memory. With k or k', the neighbours are found by blocks of items and
+stored as a sparse matrix. Otherwise only the weighting is stored; ranking computes the similarities from the events.
 """
 
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ KEPT_BYTES = 64
 
 
 def nearest(similar: Floats, items: Ints, k: int) -> Ints:
-    """Return the places of the k most similar, or all, of n items, most similar first and equal ones by their indices.
+    """Return the positions of the k most similar of n items, most similar first, ties by index; all if n < k.
 
     The similarities, (n,), are above 0. The indices of the items are (n,) too.
     """
@@ -27,8 +27,8 @@ def nearest(similar: Floats, items: Ints, k: int) -> Ints:
 def near_items(interactions: Interactions, k: int | None, k_prime: int | None, rows: int) -> csr_array:
     """Return the cosines that eq. 28 keeps, as sparse (items, items); an item is not its own neighbour.
 
-    s_ij, in row i, is kept if i is among the k items nearest to j, and j among the k' nearest to i. None stands for
-    all items, and is not given for both. The cosines of so many rows are computed at a time.
+    s_ij, in row i, is kept if i is among the k items nearest to j, and j is among the k' nearest to i. None means all
+    items; k and k' are not both None. The cosines of `rows` rows are computed at a time.
     """
     items = len(interactions.users)
     most = min(max(k or 0, k_prime or 0), items)

@@ -1,4 +1,4 @@
-"""Parameters of recommenders: description and allowed values stand where a parameter is defined."""
+"""Parameters of recommenders, defined with their description and allowed values."""
 
 from copy import deepcopy
 from dataclasses import MISSING, field, fields
@@ -13,7 +13,7 @@ def parameter(description: str, *, default: Any = MISSING, **schema: Any) -> Any
     """Define a field of a recommender's dataclass.
 
     Args:
-        description: what the parameter is, for the documentation of the config.
+        description: description for the documentation of the config.
         default: its default; a parameter without one is required.
         **schema: JSON schema keywords for the allowed values, such as ``type="integer", minimum=1``.
     """

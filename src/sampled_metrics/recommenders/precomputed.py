@@ -1,4 +1,4 @@
-"""Precomputed ranks: another tool has trained and ranked, and its ranks are read from a file."""
+"""Precomputed ranks, which another tool computed and which are read from a file."""
 
 from dataclasses import dataclass
 

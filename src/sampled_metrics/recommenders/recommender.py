@@ -1,4 +1,4 @@
-"""What every recommender has: training, and the memory that it takes."""
+"""The interface of recommenders: training and its memory."""
 
 from abc import ABC, abstractmethod
 
@@ -20,21 +20,21 @@ class Recommender(ABC):
         Args:
             training: (users, items) 1.0 where there is an event.
             rng: the source of everything random.
-            memory: megabytes that may be resident, for a recommender that can do with less; None for no limit.
+            memory: limit of resident memory in megabytes, for recommenders that support it; None for no limit.
         """
 
     def least_memory(self, shape: Shape) -> int:
-        """Return the bytes without which training is refused; 0 for a recommender that does not look at `memory`."""
+        """Return the least bytes for training; 0 for a recommender that ignores `memory`."""
         return 0
 
     def training_memory(self, shape: Shape, memory: int) -> int:
-        """Return the bytes to reserve for training on a cluster, where the budget is so many megabytes.
+        """Return the bytes to reserve for training on a cluster, with a budget of `memory` megabytes.
 
-        By default these are the bytes for 128 factors of each user and item.
+        The default is for 128 factors of each user and item.
         """
         return reserved_memory(shape, 128 * (shape.users + shape.items))
 
 
 def reserved_memory(shape: Shape, numbers: int) -> int:
-    """Return the bytes to reserve for Python, the events, and a model of so many numbers, four times each."""
+    """Return the bytes to reserve for Python, the events, and four copies of a model of `numbers` numbers."""
     return 700 * MEGABYTE + 200 * shape.events + 4 * 8 * numbers

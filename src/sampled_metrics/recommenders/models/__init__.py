@@ -33,7 +33,7 @@ _MODEL = "a model of this project"
 
 
 def read_model(path: str | os.PathLike[str]) -> Model:
-    """Read what `Model.write` wrote.
+    """Read a model written by `Model.write`.
 
     Raises:
         DataError: the file is not a model, or is damaged.
@@ -44,12 +44,12 @@ def read_model(path: str | os.PathLike[str]) -> Model:
         return kind.from_arrays(arrays)
     except KeyError as error:
         raise DataError(f"{path}: is not {_MODEL}: lacks {error.args[0]}") from None
-    except (TypeError, ValueError) as error:  # a sparse matrix of arrays that do not fit together, or not one number
+    except (TypeError, ValueError) as error:  # arrays that form no sparse matrix, or not one number
         raise DataError(f"{path}: is not {_MODEL}, or is damaged: {error}") from None
 
 
 def ranking_memory(path: str | os.PathLike[str], shape: Shape, threads: int) -> int:
-    """Return the bytes that ranking by a stored model takes at least, `Model.least_memory`, without reading the model.
+    """Return `Model.least_memory`, the least bytes for ranking, of a stored model without reading it.
 
     Raises:
         DataError: the file is not a model, or is damaged.

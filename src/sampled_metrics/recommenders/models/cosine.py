@@ -1,4 +1,4 @@
-"""Models whose scores are sums of weighted cosines, which are computed from the events where they are needed."""
+"""Models whose scores are sums of weighted cosines. The cosines are computed from the events when needed."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +18,7 @@ from sampled_metrics.recommenders.models.model import Model
 
 @dataclass(frozen=True)
 class CosineModel(Model):
-    """An item's score is the sum of its weighted cosines to the user's training items; parameters as of `ItemCF`."""
+    """An item's score is the sum of its weighted cosines to the user's training items; parameters as in `ItemCF`."""
 
     kind: ClassVar[str] = "cosine"
     exponent: float
@@ -35,13 +35,13 @@ class CosineModel(Model):
 
     @classmethod
     def least_memory(cls, size: int, shape: Shape, threads: int) -> int:
-        """Return the bytes of split, events by item, and the narrowest blocks, made a row at a time."""
+        """Return the bytes of split, events by item, and the narrowest blocks, computed one row at a time."""
         by_item = 12 * shape.events + 24 * shape.items
         narrowest = similarity.least_memory(shape, threads) + threads * ROW_BYTES * shape.items
         return split_memory(shape) + by_item + narrowest
 
     def counter(self, split: Split, *, precision: str, threads: int, spare: float) -> Counter:
-        """Count by blocks of items. Spare memory widens blocks, then makes more rows at a time, then keeps blocks."""
+        """Count by blocks of items. Spare memory first widens blocks, then the rows per product, then keeps blocks."""
         items = split.shape.items
         width, rest = similarity.widest_blocks(items, threads, spare)
         rows = min(width, rows_at_once(items, rest / threads + ROW_BYTES * items))
@@ -62,9 +62,9 @@ class CosineModel(Model):
             rows.data **= float(self.exponent)
 
     def weight(self, kept: csr_array, rows: int) -> None:
-        """Weight cosines, sparse (items, items), in place and so many rows at a time.
+        """Weight cosines, sparse (items, items), in place, `rows` rows at a time.
 
-        Rows are made dense, as the order of a sum decides its last digit, and so ties.
+        Rows are made dense, because the order of a sum affects its last digit and thereby ties.
         """
         self.sharpen(kept)
         for block in blocks(slice(0, kept.shape[0]), rows):
@@ -73,7 +73,7 @@ class CosineModel(Model):
             kept.data[stored] = self.normalize(kept[block].toarray())[owners, kept.indices[stored]]
 
     def columns(self, interactions: Interactions, items: slice, rows: int) -> Floats:
-        """Return the similarities of some items to all, (items, some items), of which so many are computed at a time.
+        """Return the similarities of some items to all, (items, some items), computing `rows` items at a time.
 
         A row holds what an event with its item adds to the scores.
         """

@@ -33,7 +33,7 @@ class FactorModel(Model):
         return np.asarray(self.user_factors[users] @ self.item_factors[items].T)
 
     def check(self, split: Split, name: str) -> None:
-        """Refuse factors that are not finite, or not one row for each user and item of the split."""
+        """Refuse factors that are not finite, or do not have one row for each user and item of the split."""
         users, items = split.training.shape
         for factors, of, count in ((self.user_factors, "user", users), (self.item_factors, "item", items)):
             if factors.ndim != 2 or len(factors) != count:
@@ -52,5 +52,5 @@ class FactorModel(Model):
         return split_memory(shape) + 3 * size + threads * BLOCK_BYTES
 
     def counter(self, split: Split, *, precision: str, threads: int, spare: float) -> Counter:
-        """Count by a float32 product, and by the exact scores of near ties."""
+        """Count by a float32 product, and by exact scores for near ties."""
         return FactorCounter(self.user_factors, self.item_factors, split, precision)

@@ -1,4 +1,4 @@
-"""Models of random scores, none of which is stored."""
+"""Models of random scores, which are not stored."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -40,7 +40,7 @@ class SimilarityModel(Model):
         return split_memory(shape) + size + similarity.least_memory(shape, threads)
 
     def counter(self, split: Split, *, precision: str, threads: int, spare: float) -> Counter:
-        """Count by blocks of items. No block is kept, as copying one takes no longer than keeping it."""
+        """Count by blocks of items. Blocks are not kept, because copying a block again is as fast."""
 
         def columns(items: slice) -> Floats:
             return np.ascontiguousarray(self.similarity[:, items], dtype=np.float64)
@@ -70,7 +70,7 @@ class SparseSimilarityModel(Model):
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
-        """Make a model of the parts of the sparse matrix."""
+        """Make a model from the parts of the sparse matrix."""
         items = len(arrays["indptr"]) - 1
         return cls(csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=(items, items)))
 
@@ -89,7 +89,7 @@ class SparseSimilarityModel(Model):
 
 
 def _check(matrix: Floats | csr_array, stored: Floats, split: Split, name: str) -> None:
-    """Refuse a matrix that is not of all items to all, or of which a stored number is not finite."""
+    """Refuse a matrix that is not (items, items), or has a stored number that is not finite."""
     items = split.shape.items
     if matrix.shape != (items, items):
         raise DataError(f"{name}: has similarities of shape {matrix.shape}, not {(items, items)} (items)")
