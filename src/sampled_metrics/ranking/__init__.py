@@ -1,1 +1,1 @@
-"""From a model or scores to exact ranks."""
+"""Compute exact ranks from a model or from scores."""

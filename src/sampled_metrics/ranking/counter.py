@@ -1,4 +1,4 @@
-"""Counters: how many of a user's candidates score above the held-out item, and how many others tie with it."""
+"""Counters of a user's candidates that score above the held-out item, or tie with it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,8 +20,8 @@ class Counter:
     """Counts, for each user, the candidates that score above the held-out item, and the others that score the same.
 
     Attributes:
-        blocks: indices of consecutive users by block. A count may depend, in the last digit of a score, on who else is
-            in the block, so the blocks are the same however the work is divided.
+        blocks: indices of consecutive users by block. The last digit of a score may depend on the other users of the
+            block, so the blocks do not depend on how the work is divided.
     """
 
     blocks: list[Ints]
@@ -35,7 +35,7 @@ class Counter:
 
         Args:
             blocks: some of the counter's blocks.
-            threads: how many blocks are counted at a time.
+            threads: number of blocks to count at a time.
             progress: wraps the range of steps, for a progress bar.
         """
         counts = in_threads(lambda number: self.count_block(blocks[number]), len(blocks), threads)
@@ -60,10 +60,10 @@ def in_threads(work: Callable[[int], _Result], steps: int, threads: int) -> Iter
 
 
 def require_finite(wrong: NDArray[np.bool_], user_ids: NDArray[np.generic]) -> None:
-    """Refuse candidates whose score is not a finite number: (users,) whether one is wrong, and the users' ids.
+    """Refuse scores that are not finite: `wrong` is (users,) whether a user's candidate has one.
 
     Raises:
-        DataError: the message names the first such user.
+        DataError: a user's score is wrong; the message names the first such user.
     """
     if wrong.any():
         raise DataError(f"the recommender gives user {user_ids[np.argmax(wrong)]} a score that is not a finite number")

@@ -1,10 +1,10 @@
 """Ranking by factors: a float32 product decides clear cases, and near ties are computed again.
 
-A matrix product is by far the fastest way to compute many scores. But the order in which it adds depends on the
-library, on its threads, and on the place of an item in the matrix: items of the same factors may differ in the last
-digit. So the product is used as a sieve. A block of scores is computed, compared with the held-out item's score minus
-and plus the possible rounding error (near_ties.py), counted, and dropped while it is in the cache. The few items in
-between, some in a hundred thousand, are compared by their exact scores. So the counts do not depend on the product.
+A matrix product is the fastest way to compute many scores. But its order of additions depends on the library, on its
+threads, and on the position of an item in the matrix, so items with equal factors may differ in the last digit. The
+product is therefore a sieve. Each block of scores is compared with the held-out item's score minus and plus the largest
+rounding error (near_ties.py), and counted while it is in the cache. The few items in between, some in a hundred
+thousand, are compared by their exact scores. So the counts do not depend on the product.
 """
 
 from collections.abc import Iterator
@@ -29,14 +29,14 @@ SCORES, ITEMS = 2**20, 4096
 """Scores that are computed at a time, four megabytes of them, and the largest number of items among them."""
 
 WORDS = 255
-"""Words of eight bytes, each 0 or 1, that can be added before a byte overflows."""
+"""Number of words of eight bytes, each 0 or 1, that can be added before a byte overflows."""
 
 
 class FactorCounter(Counter):
     """Counts by dot products of factors, (users, d) and (items, d), rounded to a precision, float64 or float32.
 
     Raises:
-        DataError: a score might not be a finite number.
+        DataError: the bound of the scores is not finite.
     """
 
     def __init__(self, user_factors: Floats, item_factors: Floats, split: Split, precision: str) -> None:
@@ -106,7 +106,7 @@ class FactorCounter(Counter):
 
 
 def _count_rows(scores: Floats32, compare: np.ufunc, threshold: Floats32, bits: NDArray[np.bool_]) -> Ints:
-    """Count the scores of each row that compare so with its threshold, (rows, 1); bits is memory to use."""
+    """Count the scores of each row that compare true with its threshold, (rows, 1); bits is working memory."""
     wide = scores.shape[1]
     here = bits[: len(scores), : -(-wide // 8) * 8]
     here[:, wide:] = False
@@ -120,7 +120,7 @@ def _count_rows(scores: Floats32, compare: np.ufunc, threshold: Floats32, bits: 
 
 
 def _training_by_block(training: csr_array, users: Ints, height: int, width: int) -> Iterator[Ints]:
-    """Yield, for each block, the places of the training items of consecutive users in the block's memory."""
+    """Yield, for each block, the positions of the users' training items in the block's memory."""
     ends = training.indptr[users[0] : users[-1] + 2]
     item = training.indices[ends[0] : ends[-1]]
     counts, every = np.diff(ends), training.shape[1]

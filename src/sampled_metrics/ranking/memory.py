@@ -1,6 +1,6 @@
-"""The memory budget of a job (`ranking.memory` of config): what a job needs at least, and what a budget leaves.
+"""The memory budget of a job (`ranking.memory` of config): the least memory of the job, and the spare memory.
 
-What a job needs follows from the size of its data. So a budget that is too small is refused before anything is read.
+The least memory follows from the size of the data. So a budget that is too small is refused before anything is read.
 """
 
 import math
@@ -11,7 +11,7 @@ from sampled_metrics.errors import ConfigError
 MEGABYTE = 2**20
 
 BASE = 200 * MEGABYTE
-"""Bytes of Python, its libraries, what snakemake puts before a script, and what an allocator keeps back."""
+"""Bytes of Python, its libraries, the preamble of snakemake, and the reserve of the allocator."""
 
 BLOCK_BYTES = 16 * MEGABYTE
 """Bytes of a block of scores of all items, and of a thread that ranks by factors."""
@@ -23,10 +23,10 @@ def split_memory(shape: Shape) -> int:
 
 
 def spare_memory(least: int, memory: int | None, what: str) -> float:
-    """Return the bytes that a budget, in megabytes of 2²⁰ bytes, leaves beyond the least; None is no limit.
+    """Return the bytes of a budget, in megabytes of 2²⁰ bytes, beyond the least; None is no limit.
 
     Raises:
-        ConfigError: the budget is too small; the message states what needs more, and the smallest that is enough.
+        ConfigError: the budget is too small; the message names the job and the smallest budget that is enough.
     """
     if memory is None:
         return math.inf

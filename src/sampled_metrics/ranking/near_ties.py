@@ -1,7 +1,7 @@
-"""Near ties: the rounding error of the scores of a matrix product, and the scores of single pairs, which have none.
+"""Near ties: a bound of the rounding error of scores from a matrix product, and reproducible scores of single pairs.
 
 The score of a user and an item is the dot product of their factors. Its terms are added one by one in the order of the
-factors, and each step is rounded. So it does not depend on a library, on threads, or on its place in a matrix.
+factors, with rounding at each step. So it does not depend on a library, on threads, or on its position in a matrix.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sampled_metrics._arrays import Floats, Ints
 
 FACTORS = 2**20
-"""Factors that are multiplied at a time when single pairs are scored."""
+"""Number of factors multiplied at a time to score single pairs."""
 
 SLACK = 1.0 + 2.0**-10
 """Factor that widens an error bound, for the rounding of the bound itself."""
@@ -32,7 +32,7 @@ def pair_scores(users: Factors, items: Factors, user: Ints, item: Ints) -> Facto
 def scale(factors: Factors, *, each: bool) -> tuple[Floats32, Ints]:
     """Return factors, (rows, d), in float32, scaled by powers of two so that the largest is in [1/2, 1).
 
-    The exponents of the scales are returned too: (rows,) if each row has a scale of its own, else ().
+    The exponents of the scales are returned too: (rows,) if each row has its own scale, else ().
     """
     largest = np.abs(factors).max(axis=1 if each else None, initial=0.0)
     exponents = np.asarray(np.frexp(largest)[1])
@@ -43,13 +43,13 @@ def error_bound(d: int, kind: str, exponents: Ints) -> Floats:
     """Bound the difference between product and score, for scaled factors of user and item of length 1 at most.
 
     Both the float32 product, in any order, and the score differ from the exact dot product by at most γ ‖u‖ ‖v‖,
-    γ_n = n ε / (1 - n ε), with n = d, or n = d + 2 where the factors were rounded to float32 first (Higham, Accuracy
-    and Stability of Numerical Algorithms, 2nd edition, eq. 3.5, and Cauchy-Schwarz; ε is the unit roundoff). The loss
-    in terms too small for normal numbers is added. It is multiplied by four, as lengths are 1/2 or more.
+    γ_n = n ε / (1 - n ε), with n = d, or n = d + 2 if the factors are rounded to float32 first (Higham, Accuracy and
+    Stability of Numerical Algorithms, 2nd edition, eq. 3.5, and Cauchy-Schwarz; ε is the unit roundoff). The bound adds
+    the error of terms too small for normal numbers, multiplied by four because lengths are 1/2 or more.
 
     Args:
         d: number of factors.
-        kind: what scores are rounded to, float64 or float32.
+        kind: precision of the scores, float64 or float32.
         exponents: of the scales of user and item together. The bound has their shape; it may be infinite.
     """
     roundings = (((d + 2), np.finfo(np.float32)), (d, np.finfo(kind)))
@@ -74,7 +74,7 @@ def thresholds(target: Floats, doubt: Floats) -> tuple[Floats32, Floats32]:
 def first_same(items: Factors) -> Ints:
     """Return, for each item, the first item with the same (items, d) factors, as (items,); some may be missed.
 
-    Items of the same factors tie, so their scores need not be compared.
+    Items with the same factors tie, so their scores need no comparison.
     """
     numbers = np.random.default_rng(0).integers(1, 2**62, items.shape[1], dtype=np.uint64)
     bits = np.ascontiguousarray(items, dtype=np.float64).view(np.uint64)

@@ -1,4 +1,4 @@
-"""Ranking: where each held-out item stands among its user's candidates, in blocks of users and bounded memory."""
+"""Rank each held-out item among its user's candidates, in blocks of users and bounded memory."""
 
 from collections.abc import Iterable
 from typing import Protocol
@@ -14,17 +14,17 @@ from sampled_metrics.ranks.table import RankTable
 
 
 class Model(Protocol):
-    """What ranking needs of a trained recommender."""
+    """The part of a trained recommender that ranking uses."""
 
     @property
     def size(self) -> int:
         """Bytes of the model's arrays."""
 
     def least_memory(self, size: int, shape: Shape, threads: int) -> int:
-        """Return the bytes that ranking by a model of some size takes at least, all threads together."""
+        """Return the least bytes for ranking by a model of `size` bytes, in all threads together."""
 
     def counter(self, split: Split, *, precision: str, threads: int, spare: float) -> Counter:
-        """Return what counts the candidates of a split's users; spare is the memory beyond the least, in bytes."""
+        """Return the counter of the candidates of a split's users; spare is the memory beyond the least, in bytes."""
 
 
 def rank_held_out(
@@ -42,12 +42,12 @@ def rank_held_out(
 
     Args:
         model: the trained recommender.
-        split: what it was trained on, and what was held out.
+        split: its training events and the held-out items.
         progress: wraps the range of blocks, for a progress bar.
-        precision: float64 or float32, what the scores of factor models are rounded to.
-        threads: how many blocks are counted at a time; the counts do not depend on it.
-        memory: megabytes that may be resident, including split and model; None for no limit. The counts do not depend
-            on it.
+        precision: float64 or float32, the precision of the scores of factor models.
+        threads: number of blocks to count at a time; the counts do not depend on it.
+        memory: limit of resident memory in megabytes, including split and model; None for no limit. The counts do not
+            depend on it.
 
     Raises:
         ConfigError: the memory is too small; the message states the smallest that is enough.
@@ -67,7 +67,7 @@ def rank_part(
     threads: int = 1,
     memory: int | None = None,
 ) -> tuple[Ints, Ints, Ints]:
-    """Count for one of several parts of the users, from 1; other arguments and errors as of `rank_held_out`.
+    """Count for one of several parts of the users, from 1; other arguments and errors as in `rank_held_out`.
 
     Returns:
         Indices, above and tied, (users of the part,) each.

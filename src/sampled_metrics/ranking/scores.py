@@ -19,10 +19,10 @@ from sampled_metrics.ranks.table import RankTable
 _MATRIX = "must be numbers, a row of them for each user and an entry for each item"
 
 _WHOLE = 2.0**53
-"""Below it float64 holds every whole number."""
+"""float64 holds every whole number below it."""
 
 COPIES = 5
-"""Arrays of the size of a block of scores while the block is counted."""
+"""Number of arrays of the size of a block of scores while the block is counted."""
 
 
 def rank_table_from_scores(
@@ -35,16 +35,16 @@ def rank_table_from_scores(
 ) -> RankTable:
     """Count, for each user, the candidates that score above the held-out item, and those that tie with it.
 
-    A user's candidates are all items except the user's training items. The scores of training items are ignored. One
-    item is held out per row: a user with several held-out items takes several rows, each with an id of its own. Scores
-    are compared in the type that they are given in, without rounding.
+    A user's candidates are all items except the user's training items. The scores of training items are ignored. Each
+    row has one held-out item; a user with several held-out items takes several rows, each with its own id. Scores are
+    compared in their own type, without rounding.
 
     Args:
         scores: (users, items) array, or a function that takes a slice of the rows and returns them. Higher is better,
             equal is a tie.
         training: (users, items) sparse or dense, nonzero where the user has the item in training.
         held_out: (users,) int, index of the held-out item.
-        user_ids: (users,) distinct ids, the user column of the table, which has none by default.
+        user_ids: (users,) distinct ids, the user column of the table. The default is a table without users.
         progress: wraps the range of blocks, for a progress bar.
 
     Returns:
@@ -109,15 +109,15 @@ class ScoreCounter(Counter):
 
 
 def _array(scores: Any) -> NDArray[Any]:
-    """Return scores as an array of their own type, without a copy of one; numbers of Python as float64 or integers."""
+    """Return scores as an array of their own type, without copying arrays; Python numbers as float64 or integers."""
     refuse_masked(scores, "scores")
-    given = None  # the numbers as Python holds them, where float64 might round them
+    given = None  # the Python numbers, if float64 might round them
     try:
         found = np.asarray(scores)
         if found.dtype == object:
             found, given = found.astype(np.float64), found
         elif not hasattr(scores, "dtype") and found.dtype == np.float64 and (np.abs(found) >= _WHOLE).any():
-            table = isinstance(scores, pd.DataFrame)  # of integers and floats together, like a list of both
+            table = isinstance(scores, pd.DataFrame)  # may mix integers and floats, like a list
             given = scores.to_numpy(object) if table else np.asarray(scores, dtype=object)
         wrong = np.False_ if given is None else (found != given) & ~np.isnan(found)
     except (TypeError, ValueError, OverflowError):  # ValueError: rows differ in length
@@ -130,7 +130,7 @@ def _array(scores: Any) -> NDArray[Any]:
 
 
 def _pairs(training: ArrayLike | csr_array) -> csr_array:
-    """Return training with each of its pairs stored once; the caller's array is not changed."""
+    """Return training with each pair stored once; the caller's array does not change."""
     try:
         pairs = csr_array(training)
     except (TypeError, ValueError):
@@ -147,7 +147,7 @@ def _pairs(training: ArrayLike | csr_array) -> csr_array:
 
 
 def _require_ids(user_ids: NDArray[np.generic]) -> None:
-    """Refuse ids of which one is missing or repeated."""
+    """Refuse missing or repeated ids."""
     ids = pd.Series(user_ids)
     missing, repeated = ids.isna(), ids.duplicated()
     if missing.any():

@@ -1,9 +1,9 @@
 """Ranking by similarities of all items to all, stored or computed, a block of items at a time.
 
 A score is a sum over the user's training items, in their order. So the counts do not depend on the width of a block,
-the memory, the number of threads, or the division of the users. A first pass over the items scores the held-out items,
-a second one counts. Blocks of similarities that fit into memory are kept between the passes, the others are computed
-twice. Width and number of users are such that a block stays in the cache.
+the memory, the number of threads, or the division of the users. A first pass over the items scores the held-out items;
+a second pass counts. Blocks of similarities that fit into memory are kept between the passes. The others are computed
+twice. A block is small enough to stay in the cache.
 """
 
 import threading
@@ -18,10 +18,10 @@ from sampled_metrics.data.split import Shape, Split
 from sampled_metrics.ranking.counter import Counter, Progress, in_threads, require_finite
 
 WIDTHS = (64, 32, 16, 8)
-"""Items of a block: the widest for which there is memory."""
+"""Possible numbers of items of a block; the largest that fits into memory is used."""
 
 USERS = 1024
-"""Users that are scored at a time."""
+"""Number of users scored at a time."""
 
 TOGETHER = 256
 """Users that are not divided over parts."""
@@ -37,7 +37,7 @@ def least_memory(shape: Shape, threads: int) -> int:
 
 
 def widest_blocks(items: int, threads: int, spare: float) -> tuple[int, float]:
-    """Return the widest blocks for which there is memory, spare bytes beyond the least, and the bytes they leave."""
+    """Return the width of the widest blocks that fit into `spare` bytes beyond the least, and the bytes left."""
     left = {width: spare - threads * 8 * items * (width - WIDTHS[-1]) for width in WIDTHS}
     return next((width, rest) for width, rest in left.items() if rest >= 0)
 
@@ -60,7 +60,7 @@ class SimilarityCounter(Counter):
         self.blocks = [np.arange(first, min(first + TOGETHER, users)) for first in range(0, users, TOGETHER)]
 
     def count(self, blocks: list[Ints], threads: int, progress: Progress) -> tuple[Ints, Ints]:
-        """Return above and tied, (users,) each. The range that progress wraps is of the blocks of both passes."""
+        """Return above and tied, (users,) each. Progress wraps the range of the blocks of both passes."""
         if not blocks:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         users = slice(int(blocks[0][0]), int(blocks[-1][-1]) + 1)
@@ -82,7 +82,7 @@ class _Count:
         self._training, self._users = split.training, users
         self._held_out, self._user_ids = split.held_out[users], split.user_ids[users]
         self._parts = [slice(at, min(at + USERS, users.stop)) for at in range(users.start, users.stop, USERS)]
-        # by item, so that a row of similarities is used for all users who have the item while it is in the cache
+        # by item: a row of similarities is used for all users who have the item while it is in the cache
         self._by_item = [csc_array(self._training[part]) for part in self._parts]
         most = int(np.diff(self._training.indptr).max(initial=0))  # training items of a user
         self._largest = float(np.finfo(np.float64).max) / max(1, most)
@@ -111,7 +111,7 @@ class _Count:
     def count(self, block: int) -> None:
         """Count the items of a block for all users."""
         similar = self._kept.pop(block) if block in self._kept else self._columns(self._items[block])
-        # False where one is NaN; where True, no sum can become infinite
+        # False if a similarity is NaN; if True, no sum can become infinite
         finite = max(float(similar.max()), -float(similar.min())) <= self._largest
         for part, by_item in zip(self._parts, self._by_item, strict=True):
             self._count_part(part, by_item, similar, self._items[block], finite)

@@ -1,7 +1,7 @@
-"""Ranking by a sparse similarity: only the stored scores are compared, and no row of scores is made dense.
+"""Ranking by a sparse similarity: only stored scores are compared, and no row of scores is made dense.
 
 The scores of a block of users are a sparse product. An item without an entry scores 0. A diagonal of NaN in the
-similarity makes the scores of training items NaN: so they have an entry, and are neither above nor tied.
+similarity makes the scores of training items NaN, so they have an entry and are neither above nor tied.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from sampled_metrics.data.split import Shape, Split
 from sampled_metrics.ranking.counter import Counter, require_finite
 
 ENTRIES = 2**19
-"""Largest number of scores of a block of users: a few dozen megabytes with all copies."""
+"""Largest number of scores of a block of users, a few dozen megabytes with all copies."""
 
 ENTRY_BYTES = 64
 """Bytes of a score while it is counted, all copies together."""
@@ -23,13 +23,13 @@ THREAD_BYTES = 8 * 2**20
 
 
 def least_memory(size: int, shape: Shape, threads: int) -> int:
-    """Return the bytes of counting by blocks of one user, besides split and similarity, which has so many bytes."""
-    marked = 2 * size + 64 * shape.items  # the similarity with its diagonal, and while the diagonal is added
+    """Return the bytes of counting by blocks of one user, besides the split and a similarity of `size` bytes."""
+    marked = 2 * size + 64 * shape.items  # the similarity with its diagonal, and a copy while adding it
     return marked + 8 * shape.users + threads * (ENTRY_BYTES * shape.items + THREAD_BYTES)
 
 
 def block_entries(items: int, threads: int, spare: float) -> int:
-    """Return the scores of a block for which there is memory: spare bytes beyond `least_memory`."""
+    """Return the number of scores of a block that fits into `spare` bytes beyond `least_memory`."""
     return int(min(ENTRIES, items + spare / (threads * ENTRY_BYTES)))
 
 
@@ -58,7 +58,7 @@ class SparseCounter(Counter):
 
 
 def _blocks(most: Ints, entries: int) -> list[Ints]:
-    """Divide users, by the most scores of each, into blocks of at most so many scores."""
+    """Divide users, by their largest numbers of scores, into blocks of at most `entries` scores."""
     ends = np.append(0, np.cumsum(most))
     found, first = [], 0
     while first < len(most):
