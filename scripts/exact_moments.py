@@ -1,4 +1,4 @@
-"""Compute the exact mean and standard deviation of a recommender's sampled evaluation, without a draw."""
+"""Compute the exact mean and standard deviation of a recommender's sampled evaluation; nothing is drawn."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Set the study beside the paper: Tables 3 and 4, and the claims of section 6."""
+"""Compare the study with the paper: Tables 3 and 4, and the claims of section 6."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from sampled_metrics.workflow.stage_files import read_table
 
 
 def main(snakemake: Any) -> None:
-    """Write the printed numbers and the claims beside ours, and their pages."""
+    """Write the comparisons of numbers and claims, and their pages."""
     given, params, output = snakemake.input, snakemake.params, snakemake.output
     ranks = read_rank_tables(params.recommenders, given.ranks)
     table_3, table_4 = read_table(given.table_3, "table-3"), read_table(given.table_4, "table-4")

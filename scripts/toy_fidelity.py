@@ -1,4 +1,4 @@
-"""Set the running example beside the paper: Tables 1 and 2, and the claims on Figures 1-4."""
+"""Compare the running example with the paper: Tables 1 and 2, and the claims on Figures 1-4."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from sampled_metrics.workflow.stage_files import read_table
 
 
 def main(snakemake: Any) -> None:
-    """Write the printed numbers and the claims beside ours, and their pages."""
+    """Write the comparisons of numbers and claims, and their pages."""
     toy, output = snakemake.params.toy, snakemake.output
     tables = {
         name: read_table(getattr(snakemake.input, name), name.replace("_", "-"))
