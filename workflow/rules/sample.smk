@@ -1,5 +1,5 @@
-# Needs: a rank table. Makes: what every estimator says in every repetition of the sampled evaluation, and what it says
-# on average, without a draw, with the condition numbers of the estimators' fits.
+# Needs: a rank table. Makes: the estimates of every estimator in every repetition of the sampled evaluation, their
+# exact expectations, and the condition numbers of the estimators' fits.
 
 
 rule sample:
