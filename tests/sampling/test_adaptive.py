@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
+from small_tables import table_of
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator
@@ -22,12 +23,6 @@ from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "published/ml-1m"
 SOURCE = (99, 100, 200, 400, 800, 1600)
-
-
-def table_of(rows):
-    """Rows of (candidates, above, tied)."""
-    candidates, above, tied = np.array(rows, dtype=np.int64).T
-    return RankTable(np.arange(len(rows)), candidates, above, tied)
 
 
 def events(number, candidates, above, tied=0):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_tables import table_of
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator
@@ -22,12 +23,6 @@ from sampled_metrics.study import repetitions
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "published/ml-1m"
 METRICS = ["recall@10", "ndcg@10", "ap", "auc"]
-
-
-def table_of(rows):
-    """Rows of (candidates, above, tied)."""
-    candidates, above, tied = np.array(rows, dtype=np.int64).T
-    return RankTable(np.arange(len(rows)), candidates, above, tied)
 
 
 # --- every sample listed ----------------------------------------------------------------------------------------------

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import integrate, stats
+from small_tables import table_of
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.held_out import metric
-from sampled_metrics.ranks.table import RankTable, read_ranks
+from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.sampling.adaptive import AdaptiveDesign, draw_adaptive
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
@@ -23,12 +24,6 @@ from sampled_metrics.workflow.seeds import stream
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "published/ml-1m"
 METRICS = ["recall@3", "ap", "auc"]
-
-
-def table_of(rows):
-    """Rows of (candidates, above, tied)."""
-    candidates, above, tied = np.array(rows, dtype=np.int64).T
-    return RankTable(np.arange(len(rows)), candidates, above, tied)
 
 
 def made_up(seed, events=60, candidates=50):

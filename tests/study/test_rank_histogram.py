@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_tables import table_of
 from study.read_figures import texts
 
 from sampled_metrics.ranks.table import RankTable
@@ -15,12 +16,6 @@ TABLES = {
     name: RankTable(np.arange(3), np.full(3, 40), np.array(above), np.array([0, 2, 0]))
     for name, above in (("X", [0, 9, 30]), ("Y", [1, 2, 3]), ("Z", [0, 1, 35]))
 }
-
-
-def table_of(rows):
-    """Rows of (candidates, above, tied)."""
-    candidates, above, tied = np.array(rows, dtype=np.int64).T
-    return RankTable(np.arange(len(rows)), candidates, above, tied)
 
 
 class TestCounts:

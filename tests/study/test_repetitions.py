@@ -4,10 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from small_tables import random_table, table_of
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics.held_out import metric
-from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling import moments
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import Draws
@@ -15,20 +15,6 @@ from sampled_metrics.study import repetitions as study
 
 METRICS = ["recall@10", "ndcg@10", "ap", "auc"]
 ESTIMATORS = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001"]
-
-
-def table_of(rows):
-    """Rows of (candidates, above, tied)."""
-    candidates, above, tied = np.array(rows, dtype=np.int64).T
-    return RankTable(np.arange(len(rows)), candidates, above, tied)
-
-
-def random_table(seed, events, *, ties=True):
-    rng = np.random.default_rng(seed)
-    candidates = rng.integers(60, 90, size=events)
-    above = np.minimum(rng.geometric(0.06, size=events) - 1, candidates - 1)
-    tied = np.where(rng.random(events) < 0.4, rng.integers(0, 40, size=events), 0) * ties
-    return table_of(np.column_stack([candidates, above, np.minimum(tied, candidates - 1 - above)]))
 
 
 def evaluation(repetitions=3, **changes):

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from small_tables import random_table, table_of
 from study.read_figures import curves
 
 from sampled_metrics.errors import SampledMetricsError
@@ -19,20 +20,6 @@ TABLES = {
     name: RankTable(np.arange(3), np.full(3, 40), np.array(above), np.array([0, 2, 0]))
     for name, above in (("X", [0, 9, 30]), ("Y", [1, 2, 3]), ("Z", [0, 1, 35]))
 }
-
-
-def table_of(rows):
-    """Rows of (candidates, above, tied)."""
-    candidates, above, tied = np.array(rows, dtype=np.int64).T
-    return RankTable(np.arange(len(rows)), candidates, above, tied)
-
-
-def random_table(seed, events, *, ties=True):
-    rng = np.random.default_rng(seed)
-    candidates = rng.integers(60, 90, size=events)
-    above = np.minimum(rng.geometric(0.06, size=events) - 1, candidates - 1)
-    tied = np.where(rng.random(events) < 0.4, rng.integers(0, 40, size=events), 0) * ties
-    return table_of(np.column_stack([candidates, above, np.minimum(tied, candidates - 1 - above)]))
 
 
 class TestExpected:

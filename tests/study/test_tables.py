@@ -3,19 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from small_tables import table_of
 from study.read_pages import plain, written
 
-from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.study import tables
 
 NOTHING = float("nan")
 TABLE_3 = ["reading", "recommender", "metric", "estimator", "mean", "sd", "mean_exact", "sd_exact"]
-
-
-def table_of(rows):
-    """Rows of (candidates, above, tied)."""
-    candidates, above, tied = np.array(rows, dtype=np.int64).T
-    return RankTable(np.arange(len(rows)), candidates, above, tied)
 
 
 def runs_of(values, reading="default", label="ap", name="cls"):
