@@ -55,7 +55,7 @@ class TestCosines:
         st.sampled_from([1, 5, 64]),
         st.sampled_from([0, 500, 1e9]),
     )
-    def test_counts_are_those_of_an_argsort_to_the_bit_of_the_scores(
+    def test_counts_are_those_of_an_argsort_of_the_scores(
         self, seed, users, items, weighting, rows_made, width, kept_bytes
     ):
         training, held_out = case(seed, users, items)
@@ -66,7 +66,8 @@ class TestCosines:
             spare = kept_bytes + (rows_made - 1) * ROW_BYTES * items
             counter = weighting.counter(split, precision="float64", threads=1, spare=spare)
             above, tied = counter.count(counter.blocks, 1, lambda steps: steps)
-        wanted = by_argsort(plain_scores(training, weighting), training, held_out)
+        # rounded, because the last digits may separate scores that are equal in exact arithmetic
+        wanted = by_argsort(plain_scores(training, weighting).round(10), training, held_out)
         assert list(zip(above.tolist(), tied.tolist(), strict=True)) == wanted
 
     def test_do_not_depend_on_memory_threads_or_parts(self, monkeypatch):

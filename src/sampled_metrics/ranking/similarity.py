@@ -15,7 +15,7 @@ from scipy.sparse import csc_array
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.data.split import Shape, Split
-from sampled_metrics.ranking.counter import Counter, Progress, in_threads, require_finite
+from sampled_metrics.ranking.counter import Counter, Progress, in_threads, require_finite, tie_bounds
 
 WIDTHS = (64, 32, 16, 8)
 """Possible numbers of items of a block; the largest that fits into memory is used."""
@@ -127,10 +127,11 @@ class _Count:
             require_finite(~np.isfinite(scores).all(axis=1), self._user_ids[here])
         bits = np.zeros((len(scores), -(-width // 8) * 8), dtype=bool)  # counted eight at a time
         counts = []
-        for compare in (np.greater, np.equal):
-            compare(scores, target, out=bits[:, :width])
+        low, high = tie_bounds(target)
+        for compare, bound in ((np.greater, high), (np.greater_equal, low)):
+            compare(scores, bound, out=bits[:, :width])
             bits[trained] = False
             counts.append(np.bitwise_count(bits.view(np.uint64)).sum(axis=1, dtype=np.int64))
         with self._lock:
             self.above[here] += counts[0]
-            self.tied[here] += counts[1]
+            self.tied[here] += counts[1] - counts[0]

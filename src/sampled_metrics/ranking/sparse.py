@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, diags_array
 
 from sampled_metrics._arrays import Ints
 from sampled_metrics.data.split import Shape, Split
-from sampled_metrics.ranking.counter import Counter, require_finite
+from sampled_metrics.ranking.counter import Counter, require_finite, tie_bounds
 
 ENTRIES = 2**19
 """Largest number of scores of a block of users, a few dozen megabytes with all copies."""
@@ -75,11 +75,12 @@ def _count(scores: csr_array, trained: Ints, held_out: Ints, user_ids: NDArray[n
     held_out_entries = np.flatnonzero(scores.indices == np.repeat(held_out.astype(scores.indices.dtype), entries))
     target = np.zeros(len(held_out))
     target[np.searchsorted(scores.indptr, held_out_entries, side="right") - 1] = scores.data[held_out_entries]
-    targets, other = np.repeat(target, entries), scores.data != 0
+    low, high = tie_bounds(target)
+    other = scores.data != 0
     zeros = scores.shape[1] - _row_counts(other, scores)
-    above = _row_counts((scores.data > targets) & other, scores) + np.where(target < 0, zeros, 0)
-    tied = _row_counts((scores.data == targets) & other, scores) + np.where(target == 0, zeros, 0)
-    return above, tied - 1
+    above = _row_counts((scores.data > np.repeat(high, entries)) & other, scores) + np.where(high < 0, zeros, 0)
+    reached = _row_counts((scores.data >= np.repeat(low, entries)) & other, scores) + np.where(low <= 0, zeros, 0)
+    return above, reached - above - 1
 
 
 def _row_counts(which: NDArray[np.bool_], scores: csr_array) -> Ints:

@@ -64,7 +64,7 @@ class CosineModel(Model):
     def weight(self, kept: csr_array, rows: int) -> None:
         """Weight cosines, sparse (items, items), in place, `rows` rows at a time.
 
-        Rows are made dense, because the order of a sum affects its last digit and thereby ties.
+        Rows are made dense, because the order of a sum affects its last digit.
         """
         self.sharpen(kept)
         for block in blocks(slice(0, kept.shape[0]), rows):
