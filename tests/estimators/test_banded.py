@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.estimators.banded import NEGLIGIBLE, Banded
-from sampled_metrics.sampling.distributions import hypergeometric_pmf
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import pmf
 
 
 def check(matrix, tolerance):
@@ -69,7 +70,7 @@ def test_blocks_of_zeros_are_skipped_wherever_they_are():
 
 
 def test_what_is_left_out_is_negligible_at_any_number_of_ranks():
-    matrix = hypergeometric_pmf(np.arange(20_000), 19_999, 500)
+    matrix = pmf(np.arange(20_000), 19_999, SamplingDesign(500))
     banded = Banded.of(matrix)
     whole = np.zeros_like(matrix)
     for rows, columns, block in banded.blocks:

@@ -12,7 +12,7 @@ from sampled_metrics._arrays import Floats
 NEGLIGIBLE = 1e-25
 """Probabilities up to this are taken as 0. A sum over all ranks does not change: it is rounded at 10⁻¹⁶."""
 
-_ROWS = 128  # least rows of a block
+_ROWS = 32  # least rows of a block
 
 
 @dataclass(frozen=True)

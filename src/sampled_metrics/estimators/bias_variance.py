@@ -1,24 +1,28 @@
 """The bias-variance trade-off (BV γ): minimise bias² + γ variance under a uniform prior (section 5.3)."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
-from scipy.linalg import lstsq, solve_triangular
 
-from sampled_metrics._arrays import Floats
-from sampled_metrics.errors import ConfigError
-from sampled_metrics.estimators.linear import LinearEstimator, Solved
-from sampled_metrics.estimators.reduction import reduced
+from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.estimators.linear import LinearEstimator
+from sampled_metrics.estimators.reduction import Reduction, reduced, solved
 from sampled_metrics.metrics.held_out import RankMetric
 from sampled_metrics.sampling.design import SamplingDesign
+
+WORST_CONDITION = 1e10
+"""Largest condition number of the equations of γ = 0; beyond, the weights are made of rounding errors."""
+
+_SMALL = 1e-4  # below this γ, the digits of small singular values matter
 
 
 @dataclass(frozen=True)
 class BiasVariance(LinearEstimator):
     """Eq. 25: w = ((1-γ) AᵀDA + γ diag(c))⁻¹ AᵀD f, with D the uniform prior and c = AᵀD 1.
 
-    These are the normal equations of the solved least-squares problem. γ = 1 gives the posterior mean of f (eq. 26).
+    In the singular vectors of P(x | r) the equations are diagonal (`reduction`). γ = 1 gives the posterior mean of f
+    (eq. 26).
 
     Attributes:
         gamma: γ, the weight of variance, 0 to 1.
@@ -35,34 +39,39 @@ class BiasVariance(LinearEstimator):
     def __str__(self) -> str:
         return f"bv-{self.gamma:g}"
 
-    def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
-        """Solve the problem for every metric at once."""
-        return _solved(self.gamma, design.assumed(self.replacement), candidates, metrics).weights
+    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[RankMetric, ...]) -> Floats:
+        """Solve the problem for every n and every metric.
+
+        Raises:
+            DataError: γ is 0 and the equations are too badly conditioned for double precision, or m is too large.
+        """
+        assumed = design.assumed(self.replacement)
+        if self.gamma == 0:
+            for n in candidates:
+                self._require_condition(design, int(n), metrics)
+        return solved(self._solve, candidates, assumed, metrics, self._precise)
 
     def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
         """Return the condition number of the solved equations, at most γ^-½ for γ > 0."""
-        return _solved(self.gamma, design.assumed(self.replacement), candidates, metrics).condition_number
+        problem = reduced((candidates,), design.assumed(self.replacement), metrics, self._precise)
+        squares = self._denominators(problem.singular[0])
+        return float(np.sqrt(squares.max() / max(squares.min(), np.finfo(np.float64).tiny)))
 
+    @property
+    def _precise(self) -> bool:
+        return self.gamma < _SMALL
 
-@lru_cache(maxsize=128)
-def _solved(gamma: float, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Solved:
-    problem = reduced(candidates, design, metrics)
-    seen = problem.marginal > 0  # an x that no rank can give has weight 0
-    weights = np.zeros((len(metrics), design.negatives + 1))
-    condition_number = 1.0
-    if gamma == 1:
-        weights[:, seen] = (problem.joint[seen] / problem.marginal[seen, np.newaxis]).T
-    elif gamma == 0:
-        weights[:] = lstsq(problem.factor, problem.targets, lapack_driver="gelsy", check_finite=False)[0].T
-        condition_number = float(np.linalg.cond(problem.factor))
-    else:
-        # with u = c^½ w the penalty is γ ‖u‖², and all singular values of the system are at least γ^½
-        scale = np.sqrt(problem.marginal[seen])
-        bias = np.sqrt(1 - gamma)
-        equations = np.vstack((bias * problem.factor[:, seen] / scale, np.sqrt(gamma) * np.eye(len(scale))))
-        wanted = np.vstack((problem.targets / bias, np.zeros((len(scale), len(metrics)))))
-        system = np.asarray(np.linalg.qr(np.hstack((equations, wanted)), mode="r"))
-        solved = solve_triangular(system[: len(scale), : len(scale)], system[: len(scale), len(scale) :])
-        weights[:, seen] = solved.T / scale
-        condition_number = float(np.linalg.cond(system[: len(scale), : len(scale)]))
-    return Solved(weights, condition_number)
+    def _denominators(self, singular: Floats) -> Floats:
+        return (1 - self.gamma) * singular**2 + self.gamma
+
+    def _solve(self, problem: Reduction) -> Floats:
+        """Solve for y = S Uᵀ D^½ f / ((1 - γ) S² + γ)."""
+        return problem.weights(problem.projected / self._denominators(problem.singular)[:, :, np.newaxis])
+
+    def _require_condition(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> None:
+        condition = self.condition_number(design, candidates, metrics)
+        if condition > WORST_CONDITION:
+            raise DataError(
+                f"{self} cannot be solved in double precision for {candidates} candidates and {design}: the condition "
+                f"number of its equations is {condition:.1g}; take a γ above 0, such as bv-0.01"
+            )

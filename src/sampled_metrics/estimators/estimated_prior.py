@@ -12,12 +12,12 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sampled_metrics._arrays import Floats
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.banded import Banded
-from sampled_metrics.estimators.rank_prior import RankPrior, distribution_of_ranks
+from sampled_metrics.estimators.rank_prior import ClassDistribution, RankPrior, rank_distributions
 from sampled_metrics.metrics.held_out import Metric
-from sampled_metrics.sampling.outcomes import Group, Outcomes
+from sampled_metrics.sampling.outcomes import Outcomes
 
 Matrix = Callable[[Floats, int], Floats]
-"""(prior (n,), number of events) → the (m + 1, m + 1) matrix S; the weights w solve S w = AᵀD f."""
+"""(prior (nodes,), number of events) → the (m + 1, m + 1) matrix S; the weights w solve S w = AᵀD f."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class BiasVarianceTradeoff:
     def __str__(self) -> str:
         return f"bv-{self.gamma:g}"
 
-    def matrix(self, distribution: Banded) -> Matrix:
-        """Return the matrix of eq. 25 by prior."""
+    def matrix(self, distribution: Banded, ranks: Floats) -> Matrix:
+        """Return the matrix of eq. 25 by prior; `ranks` are the (nodes,) numbers of ranks of the nodes."""
 
         def from_prior(prior: Floats, events: int) -> Floats:
             variance = np.diag(distribution.to_outcomes(prior))
@@ -54,10 +54,9 @@ class Multinomial:
     def __str__(self) -> str:
         return "mn"
 
-    def matrix(self, distribution: Banded) -> Matrix:
-        """Return the matrix by prior and number of events."""
-        ones = np.ones(distribution.shape[0])
-        spread = np.diag(distribution.to_outcomes(ones)) - distribution.gram(ones)
+    def matrix(self, distribution: Banded, ranks: Floats) -> Matrix:
+        """Return the matrix by prior and number of events; `ranks` are the (nodes,) numbers of ranks of the nodes."""
+        spread = np.diag(distribution.to_outcomes(ranks)) - distribution.gram(ranks)
 
         def from_prior(prior: Floats, events: int) -> Floats:
             return distribution.gram(prior) + spread / events
@@ -99,26 +98,26 @@ class EstimatedPriorEstimate:
     def estimate(self, counts: np.ndarray) -> Floats:
         """Return (…, metrics) estimates from (…, outcomes) counts."""
         samples = counts.reshape(-1, counts.shape[-1])
-        priors = distribution_of_ranks(self.correction.prior, self.outcomes, samples)
         totals = np.zeros((len(samples), len(self.metrics)))
-        for group in self.outcomes.groups:
-            totals += self._of_group(group, priors[:, : group.candidates], samples)
+        for each in rank_distributions(self.correction.prior, self.outcomes, self.metrics, samples):
+            for negatives in np.unique(each.users.negatives):
+                totals += self._of_class(each, int(negatives), samples)
         return (totals / samples.sum(axis=1, keepdims=True)).reshape(*counts.shape[:-1], len(self.metrics))
 
-    def _of_group(self, group: Group, priors: Floats, samples: np.ndarray) -> Floats:
-        """Sum of the weights of a group's events, (samples, metrics)."""
-        distribution = Banded.of(group.distribution(self.correction.prior.replacement))
-        values = np.stack([group.target(metric).values(group.candidates) for metric in self.metrics], axis=1)
-        matrix = self.correction.tradeoff.matrix(distribution)
+    def _of_class(self, estimated: ClassDistribution, negatives: int, samples: np.ndarray) -> Floats:
+        """Sum of the weights of the events of a class with m negatives, (samples, metrics)."""
+        users = estimated.users
+        chances = users.chances(estimated.ranks, negatives, self.correction.prior.replacement)
+        distribution, values = Banded.of(chances), users.values(self.metrics, estimated.ranks)
+        matrix = self.correction.tradeoff.matrix(distribution, users.nodes(self.metrics).weights)
+        m, x, _ = users.columns
+        counts = users.counts(samples)[:, m == negatives]
         sums = np.zeros((len(samples), len(self.metrics)))
-        for sample, prior in enumerate(priors):
-            counts, events = samples[sample, group.outcomes], int(samples[sample].sum())
-            if not counts.any():
-                continue
-            prior = prior / prior.sum()
+        for sample in np.flatnonzero(counts.any(axis=1)):
+            prior = estimated.probabilities[sample]
             joint = distribution.to_outcomes(prior * values.T).T
-            weights = _solve(matrix(prior, events), joint, self.correction)
-            sums[sample] = counts @ weights[group.x]
+            weights = _solve(matrix(prior, int(samples[sample].sum())), joint, self.correction)
+            sums[sample] = counts[sample] @ weights[x[m == negatives]]
         return sums
 
 

@@ -1,16 +1,18 @@
 """Constrained least squares (CLS): the least biased weights that do not increase with the rank (section 5.2)."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats
-from sampled_metrics.estimators.linear import LinearEstimator, Solved
-from sampled_metrics.estimators.reduction import reduced
+from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics.estimators.linear import LinearEstimator
+from sampled_metrics.estimators.reduction import Reduction, reduced, solved
 from sampled_metrics.metrics.held_out import RankMetric
 from sampled_metrics.sampling.design import SamplingDesign
 
+_NEGLIGIBLE = 1e-10  # singular values that have no effect on weights from 0 to 1
+_SHARED = 8  # largest active set that is tried for other n
+_TOLERANCE = 1e-11  # slope of the loss that counts as none, relative to the largest
 
 @dataclass(frozen=True)
 class ConstrainedLeastSquares(LinearEstimator):
@@ -28,22 +30,76 @@ class ConstrainedLeastSquares(LinearEstimator):
     def __str__(self) -> str:
         return "cls"
 
-    def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
-        """Solve the least-squares problem of each metric."""
-        return _solved(design.assumed(self.replacement), candidates, metrics).weights
+    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[RankMetric, ...]) -> Floats:
+        """Solve the least-squares problem of each n and metric.
+
+        A metric that is linear in the rank has the weights f(1 + (n-1) x/m): they meet the constraints and have no bias.
+        """
+        n, share = candidates[:, np.newaxis], np.arange(design.negatives + 1) / design.negatives
+        weights = np.empty((len(candidates), len(metrics), len(share)))
+        others = tuple(metric for metric in metrics if not metric.linear_in_rank)
+        if others:
+            weights[:, [not metric.linear_in_rank for metric in metrics]] = solved(
+                _solve, candidates, design.assumed(self.replacement), others
+            )
+        for at, metric in enumerate(metrics):
+            if metric.linear_in_rank:
+                weights[:, at] = metric.of_rank(1 + (n - 1) * share, n)
+        return weights
 
     def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
         """Return the largest condition number over metrics, of the columns whose δ is not 0."""
-        return _solved(design.assumed(self.replacement), candidates, metrics).condition_number
+        others = tuple(metric for metric in metrics if not metric.linear_in_rank)
+        if not others:
+            return 1.0
+        problem = reduced((candidates,), design.assumed(self.replacement), others)
+        steps, _ = _steps(problem)
+        weights = _solve(problem)[0]
+        taken = [weights_x > following for weights_x, following in zip(weights, np.roll(weights, -1, 1), strict=True)]
+        for each, last in zip(taken, weights[:, -1], strict=True):
+            each[-1] = last > 0
+        scaled = problem.singular.T * steps
+        return max((float(np.linalg.cond(scaled[:, each])) for each in taken if each.any()), default=1.0)
 
 
-@lru_cache(maxsize=128)
-def _solved(design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Solved:
+def _steps(problem: Reduction) -> tuple[Floats, Floats]:
+    """Return the (K, m + 1) effects of δ_j relative to S, and the (n's, K, metrics) targets Uᵀ D^½ f."""
+    steps = np.cumsum(problem.basis.T * problem.marginal, axis=1)
+    singular = problem.singular[:, :, np.newaxis]
+    negligible = singular <= _NEGLIGIBLE
+    return steps, np.where(negligible, 0.0, problem.projected / np.where(negligible, 1.0, singular))
+
+
+def _solve(problem: Reduction) -> Floats:
+    """Return the (n's, metrics, m + 1) weights."""
+    steps, targets = _steps(problem)
+    deltas = np.stack([_deltas(steps, problem.singular, each) for each in np.moveaxis(targets, 2, 0)], axis=1)
+    return np.cumsum(deltas[:, :, ::-1], axis=2)[:, :, ::-1]
+
+
+def _deltas(steps: Floats, singular: Floats, targets: Floats) -> Floats:
+    """Return δ of one metric, (n's, m + 1).
+
+    The δ above 0 are often the same ones for neighbouring n. So one n is solved by the active-set method. Its active
+    set is tried for all other n, and taken where the conditions of an optimum (Karush, Kuhn and Tucker) hold. Large
+    active sets differ from n to n, and are not tried.
+    """
     from scipy.optimize import nnls  # slow to import, and used only here
 
-    problem = reduced(candidates, design, metrics)
-    steps = np.cumsum(problem.factor, axis=1)  # effect of δ_j: A summed over x ≤ j
-    deltas = np.stack([nnls(steps, target)[0] for target in problem.targets.T])
-    taken = [steps[:, each > 0] for each in deltas if each.any()]
-    condition_number = max((float(np.linalg.cond(each)) for each in taken), default=1.0)
-    return Solved(np.cumsum(deltas[:, ::-1], axis=1)[:, ::-1], condition_number)
+    deltas = np.zeros((len(targets), steps.shape[1]))
+    left = np.arange(len(targets))
+    while len(left):
+        first, left = left[len(left) // 2], np.delete(left, len(left) // 2)
+        deltas[first] = nnls(singular[first][:, np.newaxis] * steps, targets[first])[0]
+        active = deltas[first] > 0
+        if not len(left) or not 0 < active.sum() <= _SHARED:
+            continue
+        factor, upper = np.linalg.qr(singular[left][:, :, np.newaxis] * steps[:, active])
+        found = np.linalg.solve(upper, np.swapaxes(factor, 1, 2) @ targets[left][:, :, np.newaxis])[:, :, 0]
+        rest = targets[left] - singular[left] * (found @ steps[:, active].T)
+        slope = (singular[left] * rest) @ steps
+        most = np.abs((singular[left] * targets[left]) @ steps).max(axis=1, keepdims=True)
+        best = (found > 0).all(axis=1) & (slope <= _TOLERANCE * most).all(axis=1)
+        deltas[np.ix_(left[best], active)] = found[best]
+        left = left[~best]
+    return deltas

@@ -6,46 +6,62 @@ An event with the sampled rank x + 1 counts w_x. The estimate is the mean over e
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_memory_limit, require_finite
 from sampled_metrics.errors import DataError
 from sampled_metrics.metrics.held_out import Metric, RankMetric
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.outcomes import Group, Outcomes
 
 
 @dataclass(frozen=True)
 class LinearEstimate:
-    """A fitted estimator that is linear in the counts of outcomes, with (metrics, outcomes) weights."""
+    """A fitted estimator that is linear in the counts of outcomes.
+
+    Attributes:
+        weights: (metrics, outcomes) weights.
+        of_groups: for each group of the outcomes, the (metrics, m + 1) weights of every x, seen or not.
+    """
 
     weights: Floats
+    of_groups: tuple[Floats, ...]
+
+    @property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Return the (metrics,) smallest and largest weights of any x."""
+        return (
+            np.min([each.min(axis=1) for each in self.of_groups], axis=0),
+            np.max([each.max(axis=1) for each in self.of_groups], axis=0),
+        )
 
     def estimate(self, counts: np.ndarray) -> Floats:
         """Return (…, metrics) estimates from (…, outcomes) counts."""
         return np.asarray(counts @ self.weights.T / np.sum(counts, axis=-1, keepdims=True))
 
 
-class Solved(NamedTuple):
-    """(metrics, m + 1) weights that solve equations, and the condition number of these equations."""
-
-    weights: Floats
-    condition_number: float
-
-
 class LinearEstimator(ABC):
     """An estimator that is given by its weights for a design, an n and a metric."""
 
     @abstractmethod
-    def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
-        """Return the (metrics, m + 1) weights of x = 0 … m for samples of a design from n candidates."""
+    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[RankMetric, ...]) -> Floats:
+        """Return the (n's, metrics, m + 1) weights of x = 0 … m for samples of a design, for each n by itself.
+
+        Raises:
+            DataError: an n or m is too large for the allowed memory, or the equations are too badly conditioned.
+        """
 
     def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
         """Return the condition number of the solved equations, 1 if there are none; arguments as in `weights`."""
         return 1.0
+
+    def checked_weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[RankMetric, ...]) -> Floats:
+        """Return `weights`; raise NumericError if one is not finite."""
+        weights = self.weights(design, candidates, metrics)
+        require_finite(weights, f"weights of {self} for {design} from up to {candidates.max()} candidates")
+        return weights
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> LinearEstimate:
         """Return the weights of all outcomes, fitted separately for each n and m.
@@ -59,13 +75,20 @@ class LinearEstimator(ABC):
                 f"{self} is not valid on an adaptive sample: its weights hold for a number of negatives that was fixed "
                 "beforehand; mle is valid"
             )
+        if (outcomes.negatives == 0).any():
+            raise DataError(f"{self} has no weights for an event without sampled negatives; mle is valid")
         weights = np.empty((len(metrics), len(outcomes)))
-        for group in outcomes.groups:
-            if group.negatives == 0:
-                raise DataError(f"{self} has no weights for an event without sampled negatives; mle is valid")
-            design = SamplingDesign(group.negatives, outcomes.replacement)
-            check_memory_limit((len(metrics), design.negatives + 1), f"weights of {self} for {design}", "take fewer")
-            group_weights = self.weights(design, group.candidates, tuple(group.target(metric) for metric in metrics))
-            require_finite(group_weights, f"weights of {self} for n = {group.candidates} candidates and {design}")
-            weights[:, group.outcomes] = group_weights[:, group.x]
-        return LinearEstimate(weights)
+        of_groups: dict[int, Floats] = {}
+        by_design: dict[tuple[int, int], list[tuple[int, Group]]] = {}
+        for number, group in enumerate(outcomes.groups):
+            by_design.setdefault((group.negatives, group.relevant), []).append((number, group))
+        for (negatives, _), groups in by_design.items():
+            design = SamplingDesign(negatives, outcomes.replacement)
+            shape = (len(groups), len(metrics), negatives + 1)
+            check_memory_limit(shape, f"weights of {self} for {design}", "take fewer")
+            targets = tuple(groups[0][1].target(metric) for metric in metrics)
+            fitted = self.checked_weights(design, np.array([group.candidates for _, group in groups]), targets)
+            for (number, group), group_weights in zip(groups, fitted, strict=True):
+                weights[:, group.outcomes] = group_weights[:, group.x]
+                of_groups[number] = group_weights
+        return LinearEstimate(weights, tuple(of_groups[number] for number in sorted(of_groups)))

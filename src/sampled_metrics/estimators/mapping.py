@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_memory_limit
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.linear import LinearEstimator
@@ -51,13 +51,16 @@ class Mapping(LinearEstimator):
         log = gammaln(k + self.shape) + gammaln(negatives + 1) - gammaln(k) - gammaln(negatives + 1 + self.shape)
         return 1 + (candidates - 1) * np.exp(log / self.shape)
 
-    def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
+    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[RankMetric, ...]) -> Floats:
         """Average each metric between the mapped ranks.
 
         Raises:
             DataError: the cut-off of a metric is below f(1), so no sampled rank maps to it; or n is too large for the
                 allowed memory.
         """
+        return np.stack([self._weights(design, int(n), metrics) for n in candidates])
+
+    def _weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
         check_memory_limit(
             (len(metrics) + 3, candidates),
             f"the metrics at every rank of {candidates} candidates",

@@ -7,25 +7,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp, xlogy
+from scipy.linalg import solve
+from scipy.special import xlogy
 
 from sampled_metrics._arrays import Floats
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators.banded import Banded
 from sampled_metrics.estimators.rank_prior import PlugIn, RankPrior
 from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.rank_classes import RankClass
+from sampled_metrics.sampling.rank_nodes import RankNodes
 
 GAP = 1e-8
 """Largest duality gap of a solution."""
+
+_MOST_STEPS = 200  # of Newton's method
 
 
 @dataclass(frozen=True)
 class MaximumEntropy(RankPrior):
     """min over the simplex of (m + 1) Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π).
 
-    The dual, which is smooth and unconstrained, is solved. If n or m differ between events, x is compared over all
-    events together: A is averaged over the events whose n allows the rank, and m + 1 over all events.
+    The dual, which is smooth and unconstrained, is solved for each class of users with similar n. If n or m differ in a
+    class, x is compared over all of its events together, with the means of A and of m + 1.
 
     Attributes:
         eta: η, the weight of entropy; 0.01 in the source.
@@ -48,57 +52,81 @@ class MaximumEntropy(RankPrior):
             raise DataError(f"{self} is not valid on an adaptive sample; mle is valid")
         return super().fit(outcomes, metrics)
 
-    def solve(self, outcomes: Outcomes, counts: np.ndarray) -> Floats:
-        """Return (samples, largest n) distributions of true ranks."""
-        if len(outcomes.groups) == 1:
-            likelihood, scale = outcomes.likelihood(replacement=self.replacement), outcomes.negatives[0] + 1.0
-            return np.stack([maximum_entropy(likelihood, sample, scale, self.eta)[0] for sample in counts])
-        return np.stack([self._solve_mixed(outcomes, sample) for sample in counts])
-
-    def _solve_mixed(self, outcomes: Outcomes, counts: np.ndarray) -> Floats:
-        columns = int(outcomes.negatives.max()) + 1
-        likelihood = np.zeros((outcomes.most_candidates, columns))
-        allowed = np.zeros(outcomes.most_candidates)
-        for group in outcomes.groups:
-            events = counts[group.outcomes].sum()
-            likelihood[: group.candidates, : group.negatives + 1] += events * group.distribution(self.replacement)
-            allowed[: group.candidates] += events
-        likelihood /= allowed[:, np.newaxis]
-        x_counts = np.bincount(outcomes.x, weights=counts, minlength=columns)
-        scale = float(counts @ (outcomes.negatives + 1) / counts.sum())
-        return maximum_entropy(likelihood, x_counts, scale, self.eta)[0]
+    def solve(self, users: RankClass, nodes: RankNodes, counts: Floats) -> Floats:
+        """Return (samples, nodes) probabilities of the true ranks."""
+        negatives, x, _ = users.columns
+        weight = counts.sum(axis=0)
+        likelihood = np.zeros((len(nodes.ranks), int(negatives.max()) + 1))
+        for m in np.unique(negatives):
+            share = weight[negatives == m].sum() / weight.sum()
+            likelihood[:, : m + 1] += share * users.chances(nodes.ranks, int(m), self.replacement)
+        merged = np.zeros((len(counts), likelihood.shape[1]))
+        np.add.at(merged.T, x, counts.T)
+        scales = counts @ (negatives + 1) / counts.sum(axis=1)
+        seen = merged.any(axis=0)
+        found, start = [], np.zeros(int(seen.sum()))
+        for sample, scale in zip(merged[:, seen], scales, strict=True):
+            probabilities, _, start = maximum_entropy(likelihood[:, seen], sample, scale, self.eta, nodes.weights, start)
+            found.append(probabilities)
+        return np.stack(found)
 
 
-def maximum_entropy(likelihood: Floats, counts: np.ndarray, scale: float, eta: float) -> tuple[Floats, float]:
+def maximum_entropy(
+    likelihood: Floats, counts: np.ndarray, scale: float, eta: float, weights: Floats, start: Floats
+) -> tuple[Floats, float, Floats]:
     """Minimise scale Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π) over distributions π.
 
     With v_x = scale h_x the dual is to minimise η log Σ_r exp(-(Aλ)_r / η) + Σ_x λ_x² / (4 v_x) + λᵀh, and
-    π ∝ exp(-Aλ/η). In μ = λ / √(2v) its Hessian is at least the identity, and L-BFGS takes about fifty steps.
+    π ∝ exp(-Aλ/η). In μ = λ / √(2v) its Hessian is at least the identity, and Newton's method takes about ten steps.
 
-    The `likelihood` A is (n, outcomes), `counts` are (outcomes,) events, `scale` is m + 1 and `eta` is η. Returns the
-    (n,) distribution and the duality gap. Raises DataError if the gap does not fall below 10⁻⁸.
+    Args:
+        likelihood: A, (nodes, outcomes).
+        counts: (outcomes,) events, not all 0.
+        scale: m + 1.
+        eta: η.
+        weights: (nodes,) numbers of ranks that the nodes stand for.
+        start: (outcomes,) μ to start from.
+
+    Returns:
+        The (nodes,) probabilities, the duality gap, and μ.
+
+    Raises:
+        DataError: the gap does not fall below 10⁻⁸, relative to the objective where that is above 1.
     """
-    seen = counts > 0
-    bands, frequencies = Banded.of(likelihood[:, seen]), counts[seen] / counts.sum()
+    frequencies = counts / counts.sum()
     unit = np.sqrt(2 * scale * frequencies)
+    scaled, base = likelihood * unit, np.log(weights)
 
-    def distribution(mu: Floats) -> tuple[Floats, float]:
-        exponents = bands.to_ranks(unit * mu) / -eta
-        log_sum = float(logsumexp(exponents))
-        return np.exp(exponents - log_sum), log_sum
+    def dual(mu: Floats) -> tuple[float, Floats, Floats]:
+        exponents = base - scaled @ mu / eta
+        highest = exponents.max()
+        probabilities = np.exp(exponents - highest)
+        total = probabilities.sum()
+        probabilities /= total
+        value = eta * (highest + np.log(total)) + 0.5 * mu @ mu + (unit * mu) @ frequencies
+        return float(value), mu + unit * frequencies - probabilities @ scaled, probabilities
 
-    def dual(mu: Floats) -> tuple[float, Floats]:
-        pi, log_sum = distribution(mu)
-        value = eta * log_sum + 0.5 * mu @ mu + (unit * mu) @ frequencies
-        return value, mu + unit * (frequencies - bands.to_outcomes(pi))
-
-    from scipy.optimize import minimize  # slow to import, and used only here
-
-    options = {"ftol": 0, "gtol": 1e-8, "maxcor": 30, "maxiter": 5000}
-    solved = minimize(dual, np.zeros(len(unit)), jac=True, method="L-BFGS-B", options=options)
-    pi, _ = distribution(solved.x)
-    off = bands.to_outcomes(pi) - frequencies
-    gap = float(scale * frequencies @ off**2 + eta * xlogy(pi, pi).sum() + solved.fun)
-    if not gap <= GAP:
+    mu = start
+    value, slope, probabilities = dual(mu)
+    for _ in range(_MOST_STEPS):
+        mean = probabilities @ scaled
+        curvature = np.eye(len(mu)) + ((scaled.T * probabilities) @ scaled - np.outer(mean, mean)) / eta
+        step = -solve(curvature, slope, assume_a="pos", check_finite=False)
+        decrement = -float(slope @ step)
+        if not decrement > 1e-3 * GAP * max(1.0, abs(value)):
+            break
+        size = 1.0
+        while size > 1e-12:
+            ahead = dual(mu + size * step)
+            if ahead[0] <= value - 1e-4 * size * decrement:
+                break
+            size /= 2
+        else:
+            break  # rounding hides what is left to gain
+        mu = mu + size * step
+        value, slope, probabilities = ahead
+    off = probabilities @ likelihood - frequencies
+    gap = float(scale * frequencies @ off**2 + eta * (xlogy(probabilities, probabilities / weights)).sum() + value)
+    if not gap <= GAP * max(1.0, abs(value)):
         raise DataError(f"mes: the duality gap is {gap:.1e}, not below {GAP:.0e}; is η = {eta:g} too small?")
-    return pi, gap
+    return probabilities, gap, mu

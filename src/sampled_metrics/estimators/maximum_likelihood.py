@@ -11,16 +11,17 @@ from sampled_metrics._arrays import Floats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.banded import Banded
 from sampled_metrics.estimators.rank_prior import RankPrior
-from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.rank_classes import RankClass
+from sampled_metrics.sampling.rank_nodes import RankNodes
 
 
 @dataclass(frozen=True)
 class MaximumLikelihood(RankPrior):
     """π_r ← π_r Σ_x h_x A[r, x] / (Aᵀπ)_x, from the uniform distribution.
 
-    The optimum is not unique, so the number of iterations regularises and is part of the estimator. Each outcome uses
-    the likelihood of its own n and m, so EM is valid if these differ between events. Adaptive samples are included: a
-    stopping rule that depends only on the sample does not change the likelihood.
+    The optimum is not unique, so the number of iterations regularises and is part of the estimator. Users with similar n
+    share a distribution, whatever their m. Adaptive samples are included: a stopping rule that depends only on the
+    sample does not change the likelihood.
 
     Attributes:
         iterations: number of updates of π; 100 in the source.
@@ -37,22 +38,24 @@ class MaximumLikelihood(RankPrior):
     def __str__(self) -> str:
         return "mle" if self.iterations == 100 else f"mle-{self.iterations}"
 
-    def solve(self, outcomes: Outcomes, counts: np.ndarray) -> Floats:
-        """Return (samples, largest n) distributions of true ranks."""
-        return expectation_maximisation(outcomes.likelihood(replacement=self.replacement), counts, self.iterations)
+    def solve(self, users: RankClass, nodes: RankNodes, counts: Floats) -> Floats:
+        """Return (samples, nodes) probabilities of the true ranks."""
+        likelihood = users.likelihood(nodes.ranks, self.replacement)
+        return expectation_maximisation(likelihood, counts, self.iterations, nodes.weights)
 
 
-def expectation_maximisation(likelihood: Floats, counts: np.ndarray, iterations: int) -> Floats:
-    """Return (samples, n) distributions of true ranks from (samples, outcomes) counts, by EM.
+def expectation_maximisation(likelihood: Floats, counts: np.ndarray, iterations: int, weights: Floats) -> Floats:
+    """Return (samples, nodes) probabilities of the true ranks from (samples, outcomes) counts, by EM.
 
-    `likelihood` is the (n, outcomes) P(outcome | rank), up to a factor for each outcome.
+    `likelihood` is the (nodes, outcomes) P(outcome | rank), up to a factor for each outcome; `weights` are the (nodes,)
+    numbers of ranks that the nodes stand for.
     """
     seen = counts.any(axis=0)
-    ranks, columns, counts = len(likelihood), likelihood[:, seen], counts[:, seen]
+    columns, counts = likelihood[:, seen], counts[:, seen]
     columns /= columns.max(axis=0)  # entries outside the band are negligible relative to the largest
     bands = Banded.of(columns)
     frequencies = counts / counts.sum(axis=1, keepdims=True)
-    distribution = np.full((len(counts), ranks), 1.0 / ranks)
+    distribution = np.tile(weights / weights.sum(), (len(counts), 1))
     for _ in range(iterations):
         expected = bands.to_outcomes(distribution)
         ratio = np.divide(frequencies, expected, out=np.zeros_like(expected), where=frequencies > 0)

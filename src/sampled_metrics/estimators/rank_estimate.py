@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.estimators.linear import LinearEstimator
 from sampled_metrics.metrics.held_out import RankMetric
 from sampled_metrics.sampling.design import SamplingDesign
@@ -23,9 +23,9 @@ class RankEstimate(LinearEstimator):
     def __str__(self) -> str:
         return "rank-estimate"
 
-    def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
+    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[RankMetric, ...]) -> Floats:
         """Scale every sampled rank to the n candidates."""
-        x = np.arange(design.negatives + 1)
-        whole, rest = divmod(candidates - 1, design.negatives + self.extra_divisor)  # (n - 1) x may overflow
+        x, n = np.arange(design.negatives + 1), candidates[:, np.newaxis]
+        whole, rest = np.divmod(n - 1, design.negatives + self.extra_divisor)  # (n - 1) x may overflow
         rank = 1 + whole * x + rest * x // (design.negatives + self.extra_divisor)
-        return np.stack([metric.of_rank(rank, candidates) for metric in metrics])
+        return np.stack([metric.of_rank(rank, n) for metric in metrics], axis=1)

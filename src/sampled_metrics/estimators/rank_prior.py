@@ -1,7 +1,8 @@
 """The distribution of true ranks behind a sample, and the metrics that follow from it.
 
-Maximum likelihood and maximum entropy estimate the distribution of true ranks. The estimate of a metric is its mean
-under this distribution, which is also the prior of other estimators (`estimated_prior`).
+Maximum likelihood and maximum entropy estimate the distribution of true ranks, for each class of users with similar n
+(`sampled_metrics.sampling.rank_classes`). The estimate of a metric is its mean under these distributions, which are also
+the prior of other estimators (`estimated_prior`).
 """
 
 from abc import ABC, abstractmethod
@@ -14,7 +15,9 @@ import numpy as np
 from sampled_metrics._arrays import Floats
 from sampled_metrics._validation import require_sum_of_one
 from sampled_metrics.metrics.held_out import Metric
-from sampled_metrics.sampling.outcomes import Group, Outcomes
+from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.rank_classes import RankClass, rank_classes
+from sampled_metrics.sampling.rank_nodes import RankNodes
 
 
 class RankPrior(ABC):
@@ -23,20 +26,43 @@ class RankPrior(ABC):
     replacement: bool | None  # whether P(x | r) is taken as binomial; None follows the design
 
     @abstractmethod
-    def solve(self, outcomes: Outcomes, counts: np.ndarray) -> Floats:
-        """Return (samples, largest n) distributions of true ranks from (samples, outcomes) counts."""
+    def solve(self, users: RankClass, nodes: RankNodes, counts: Floats) -> Floats:
+        """Return (samples, nodes) probabilities of the true ranks from (samples, distinct (m, x)) counts above 0."""
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "PlugIn":
         """Keep the outcomes; the distribution needs the sample."""
         return PlugIn(self, outcomes, tuple(metrics))
 
 
-def distribution_of_ranks(prior: RankPrior, outcomes: Outcomes, counts: np.ndarray) -> Floats:
-    """Return the result of `RankPrior.solve`, cached by samples."""
-    columns = (outcomes.x, outcomes.negatives, outcomes.candidates, outcomes.relevant, counts)
+@dataclass(frozen=True)
+class ClassDistribution:
+    """The estimated distribution of true ranks of a class of users.
+
+    Attributes:
+        users: the class.
+        ranks: (nodes,) ranks.
+        probabilities: (samples, nodes) the probability of the ranks that a node stands for; 0 in a sample without any
+            of these users.
+        events: (samples,) numbers of events of the class.
+    """
+
+    users: RankClass
+    ranks: Floats
+    probabilities: Floats
+    events: Floats
+
+
+def rank_distributions(
+    prior: RankPrior, outcomes: Outcomes, metrics: tuple[Metric, ...], counts: np.ndarray
+) -> tuple[ClassDistribution, ...]:
+    """Return the distributions of true ranks by class of users, from (samples, outcomes) counts, cached by samples.
+
+    The nodes are right for sums of these metrics.
+    """
+    columns = (outcomes.x, outcomes.negatives, outcomes.candidates, outcomes.relevant, outcomes.events, counts)
     flags = (outcomes.replacement, outcomes.adaptive, outcomes.position, counts.shape, counts.dtype.str)
     key = (flags, *(np.ascontiguousarray(column).tobytes() for column in columns))
-    return _solved(prior, _Samples(key, outcomes, counts))
+    return _solved(prior, _Samples(key, outcomes, counts), metrics)
 
 
 @dataclass(frozen=True)
@@ -49,20 +75,25 @@ class _Samples:
 
 
 @lru_cache(maxsize=4)
-def _solved(prior: RankPrior, samples: _Samples) -> Floats:
-    distribution = prior.solve(samples.outcomes, samples.counts)
-    require_sum_of_one(distribution, f"ranks behind the sample, by {prior}", tolerance=1e-6)  # errors of iteration
-    distribution.flags.writeable = False
-    return distribution
+def _solved(prior: RankPrior, samples: _Samples, metrics: tuple[Metric, ...]) -> tuple[ClassDistribution, ...]:
+    found = []
+    for users in rank_classes(samples.outcomes):
+        nodes, counts = users.nodes(metrics), users.counts(samples.counts)
+        events = counts.sum(axis=1)
+        there, same = np.unique(counts[events > 0], axis=0, return_inverse=True)
+        probabilities = np.zeros((len(counts), len(nodes.ranks)))
+        if len(there):
+            solved = prior.solve(users, nodes, there)
+            require_sum_of_one(solved, f"ranks behind the sample, by {prior}", tolerance=1e-6)  # errors of iteration
+            probabilities[events > 0] = solved[np.asarray(same).ravel()]
+        probabilities.flags.writeable = False
+        found.append(ClassDistribution(users, nodes.ranks, probabilities, events))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
 class PlugIn:
-    """Metrics of the estimated distribution of true ranks: Σ_r π_r f(r).
-
-    If f differs between events, as AUC does with n, each outcome counts the mean of its own f under π given the
-    outcome.
-    """
+    """Metrics of the estimated distributions of true ranks: the mean over users of Σ_r π_r f(r)."""
 
     prior: RankPrior
     outcomes: Outcomes
@@ -71,27 +102,8 @@ class PlugIn:
     def estimate(self, counts: np.ndarray) -> Floats:
         """Return (…, metrics) estimates from (…, outcomes) counts."""
         samples = counts.reshape(-1, counts.shape[-1])
-        distribution = distribution_of_ranks(self.prior, self.outcomes, samples)
-        estimates = np.stack([self._mean(metric, distribution, samples) for metric in self.metrics], axis=-1)
-        return estimates.reshape(*counts.shape[:-1], len(self.metrics))
-
-    def _mean(self, metric: Metric, distribution: Floats, counts: np.ndarray) -> Floats:
-        groups = self.outcomes.groups
-        values = [group.target(metric).values(group.candidates) for group in groups]
-        largest = max(values, key=len)
-        if all(np.array_equal(each, largest[: len(each)]) for each in values):
-            return distribution @ largest
-        total = np.zeros(len(counts))
-        for group, group_values in zip(groups, values, strict=True):
-            total += self._mean_given_outcomes(group, group_values, distribution, counts[:, group.outcomes])
-        return total / counts.sum(axis=1)
-
-    def _mean_given_outcomes(self, group: Group, values: Floats, distribution: Floats, counts: np.ndarray) -> Floats:
-        """Σ_x h_x E[f(r) | x], summed over the outcomes of a group."""
-        likelihood = group.likelihood(self.prior.replacement)
-        possible = distribution[:, : group.candidates]
-        weight = possible @ likelihood
-        mean = np.divide(
-            possible @ (values[:, np.newaxis] * likelihood), weight, out=np.zeros_like(weight), where=weight > 0
-        )
-        return (counts * mean).sum(axis=1)
+        total = np.zeros((len(samples), len(self.metrics)))
+        for each in rank_distributions(self.prior, self.outcomes, self.metrics, samples):
+            means = each.probabilities @ each.users.values(self.metrics, each.ranks)
+            total += each.events[:, np.newaxis] * means
+        return (total / samples.sum(axis=1, keepdims=True)).reshape(*counts.shape[:-1], len(self.metrics))

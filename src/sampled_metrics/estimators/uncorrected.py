@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.estimators.linear import LinearEstimator
 from sampled_metrics.metrics.held_out import RankMetric
 from sampled_metrics.sampling.design import SamplingDesign
@@ -17,6 +17,7 @@ class Uncorrected(LinearEstimator):
     def __str__(self) -> str:
         return "uncorrected"
 
-    def weights(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> Floats:
-        """Return the weights, which do not depend on the number of candidates."""
-        return np.stack([metric.values(design.negatives + 1) for metric in metrics])
+    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[RankMetric, ...]) -> Floats:
+        """Return the weights, which are the same for each n."""
+        weights = np.stack([metric.values(design.negatives + 1) for metric in metrics])
+        return np.broadcast_to(weights, (len(candidates), *weights.shape))

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import check_label, check_labels, check_names
 from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import LinearEstimate, estimator, estimator_name
-from sampled_metrics.evaluation.evaluate import METRICS
+from sampled_metrics.estimators import Estimate, LinearEstimate, estimator, estimator_name
+from sampled_metrics.evaluation.evaluate import METRICS, exact_outcomes, few_users, largest_values
 from sampled_metrics.evaluation.intervals import (
     IntervalOptions,
     Progress,
-    Statistic,
     in_blocks,
-    linear,
     no_progress,
     uncertainty,
 )
-from sampled_metrics.evaluation.result import Result
+from sampled_metrics.evaluation.result import Remark, Result
+from sampled_metrics.evaluation.units import units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike, columns_of
 from sampled_metrics.ranks.pairing import pair_users
@@ -31,14 +28,8 @@ from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.sampled_ranks import SampledRanks, sampled_ranks
 
-
-class _Pairs(NamedTuple):
-    """Counts of users by their pair of outcomes, and the statistics of these counts."""
-
-    counts: Ints  # (pairs of outcomes,) users
-    one: Statistic  # metrics of the first recommender, from counts of pairs
-    other: Statistic  # metrics of the second one
-    weights: Floats | None  # (metrics, pairs) of the difference, if it is linear
+_Side = tuple[Estimate, Ints, int]
+"""A recommender: an estimate, the (rows,) outcomes, and the number of outcomes."""
 
 
 def compare(
@@ -73,9 +64,10 @@ def compare(
             100 negatives (docs/which-estimator.md).
         names: names of the two recommenders.
         confidence_level: probability that the interval covers the difference: 1 - the false-alarm rate of a metric.
-        method: delta (normal) or bootstrap (BCa; resamples users with both of their ranks). The default is delta, or
-            bootstrap for estimators that are not linear in the sample. The bootstrap interval is too narrow if few
-            users make up the difference. It then raises too many false alarms (docs/reproduction/coverage.md).
+        method: delta (score interval, as in `evaluate`) or bootstrap (BCa; resamples users with both of their ranks).
+            The default is delta, or bootstrap for estimators that are not linear in the sample. The bootstrap interval
+            is too narrow if few users make up the difference. It then raises too many false alarms
+            (docs/reproduction/coverage.md).
         n_resamples: as in `evaluate`.
         seed: as in `evaluate`.
         progress: as in `evaluate`.
@@ -117,23 +109,32 @@ def compare(
             sampled_ranks(each, candidates, negatives, replacement=replacement, name=name)
             for each, name in zip((a, b), names, strict=True)
         )
-        positions, paired = pair_users(one, other, names, candidates, negatives)
-        pairs = _sampled_pairs(one, other, positions, wanted, label)
+        pairs = pair_users(one, other, names, candidates, negatives)
+        sides = _sampled_sides(one, other, wanted, label)
     else:
         exact, other_exact = (rank_table(each, candidates, name) for each, name in zip((a, b), names, strict=True))
-        positions, paired = pair_users(exact, other_exact, names, candidates)
-        pairs = _exact_pairs(exact, other_exact.rows(positions), wanted)
-
-    method = ("bootstrap" if pairs.weights is None else "delta") if method is None else method
+        pairs = pair_users(exact, other_exact, names, candidates)
+        sides = tuple(_exact_side(each, wanted) for each in (exact, other_exact))
+    kinds = units(*((side[1], user, side[2]) for side, user in zip(sides, (pairs.one, pairs.other), strict=True)))
+    estimates = [each for each, _, _ in sides]
+    weights, most = None, largest_values(wanted)
+    bounds = -most, most
+    if all(isinstance(each, LinearEstimate) for each in estimates):
+        weights = kinds.weights(estimates[1].weights, 1) - kinds.weights(estimates[0].weights, 0)
+        (least_a, most_a), (least_b, most_b) = (each.bounds for each in estimates)
+        bounds = least_b - most_a, most_b - least_a
+    value_of = [kinds.statistic(in_blocks(each.estimate, side[2]), at) for at, (each, side) in enumerate(zip(estimates, sides, strict=True))]
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
     interval = uncertainty(
-        lambda counts: pairs.other(counts) - pairs.one(counts),
-        pairs.counts,
+        lambda counts: value_of[1](counts) - value_of[0](counts),
+        kinds.counts,
         options,
-        weights=pairs.weights,
+        bounds=bounds,
+        weights=weights,
         progress=progress,
     )
-    value_a, value_b = (each(pairs.counts[np.newaxis])[0] for each in (pairs.one, pairs.other))
+    value_a, value_b = (each(kinds.counts[np.newaxis])[0] for each in value_of)
+    users = int(kinds.counts.sum())
     table = Result(
         {
             "metric": labels,
@@ -147,58 +148,42 @@ def compare(
                 names[1] if low > EQUAL else names[0] if high < -EQUAL else "undecided"
                 for low, high in zip(interval.low, interval.high, strict=True)
             ],
-            "users": int(pairs.counts.sum()),
+            "users": users,
         }
     )
-    return table.with_remarks([*_sentences(table, names, confidence_level, label if is_sampled else None), paired])
+    remarks = _sentences(table, names, confidence_level, label if is_sampled else None)
+    return table.with_remarks([*remarks, *few_users(users), pairs.sentence])
 
 
-def _exact_pairs(one: RankTable, other: RankTable, metrics: Sequence[Metric]) -> _Pairs:
-    columns = one.candidates, one.above, one.tied, other.above, other.tied
-    distinct, counts = np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)
-    n, above, tied, other_above, other_tied = distinct.T
-    values = np.stack([each.over_ties(above, tied, n) for each in metrics])
-    other_values = np.stack([each.over_ties(other_above, other_tied, n) for each in metrics])
-    return _Pairs(counts, linear(values), linear(other_values), other_values - values)
+def _exact_side(table: RankTable, metrics: Sequence[Metric]) -> _Side:
+    values, which = exact_outcomes(table, metrics)
+    return LinearEstimate(values, (np.stack((np.zeros(len(metrics)), largest_values(metrics)), axis=1),)), which, values.shape[1]
 
 
-def _sampled_pairs(
-    one: SampledRanks, other: SampledRanks, positions: Ints, metrics: Sequence[Metric], label: str
-) -> _Pairs:
-    outcomes, which = Outcomes.observed(one)
-    other_outcomes, other_which = Outcomes.observed(other)
-    pairs, counts = np.unique(np.stack((which, other_which[positions]), axis=1), axis=0, return_counts=True)
-    first, second = (estimator(label).fit(each, metrics) for each in (outcomes, other_outcomes))
-    if isinstance(first, LinearEstimate) and isinstance(second, LinearEstimate):
-        weights, other_weights = first.weights[:, pairs[:, 0]], second.weights[:, pairs[:, 1]]
-        return _Pairs(counts, linear(weights), linear(other_weights), other_weights - weights)
-    return _Pairs(
-        counts,
-        _marginal(in_blocks(first.estimate, outcomes.most_candidates), pairs[:, 0], len(outcomes)),
-        _marginal(in_blocks(second.estimate, other_outcomes.most_candidates), pairs[:, 1], len(other_outcomes)),
-        None,
-    )
+def _sampled_sides(one: SampledRanks, other: SampledRanks, metrics: Sequence[Metric], label: str) -> tuple[_Side, ...]:
+    sides = []
+    for ranks in (one, other):
+        outcomes, which = Outcomes.observed(ranks)
+        sides.append((estimator(label).fit(outcomes, metrics), which, len(outcomes)))
+    return tuple(sides)
 
 
-def _marginal(statistic: Statistic, outcome: Ints, outcomes: int) -> Statistic:
-    """Return a statistic of pair counts that uses one side only, where pair p has outcome[p]."""
-    sums = csr_array((np.ones(len(outcome)), (np.arange(len(outcome)), outcome)), shape=(len(outcome), outcomes))
-    return lambda counts: statistic((counts @ sums).astype(np.int64))
-
-
-def _sentences(table: Result, names: tuple[str, str], confidence_level: float, label: str | None) -> list[str]:
+def _sentences(
+    table: Result, names: tuple[str, str], confidence_level: float, label: str | None
+) -> list[Remark | str]:
     """Return the conclusion for each metric, and its assumptions, as sentences."""
-    sentences = []
+    sentences: list[Remark | str] = []
     for row in table.to_dict("records"):
         found, rest = "undecided", f" that includes 0; the chance that {names[1]} is better is {row['probability']:.2f}"
         if row["conclusion"] != "undecided":
             worse = names[0] if row["conclusion"] == names[1] else names[1]
             found, rest = f"{row['conclusion']} is better than {worse}", ""
-        sentences.append(
+        sentence = (
             f"{metric_name(str(row['metric']))}: {found}. The difference ({names[1]} - {names[0]}) is "
             f"{row['difference']:+.4f}, with a {100 * confidence_level:g} % interval of {row['low']:+.4f} to "
             f"{row['high']:+.4f}{rest}."
         )
+        sentences.append(Remark(sentence, rows=(("metric", row["metric"]),)))
     if label == "uncorrected":
         sentences.append(
             "These are uncorrected sampled metrics: except for AUC, the better recommender by them may be the worse by "

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._arrays import Floats
 from sampled_metrics._validation import TOLERANCE, check_labels
 from sampled_metrics.estimators import (
     Estimate,
@@ -17,24 +17,25 @@ from sampled_metrics.estimators import (
     linear_estimator,
 )
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
-from sampled_metrics.estimators.rank_prior import distribution_of_ranks
-from sampled_metrics.evaluation.evaluate import METRICS
+from sampled_metrics.estimators.rank_prior import rank_distributions
+from sampled_metrics.evaluation.evaluate import METRICS, few_users, largest_values
 from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, in_blocks, no_progress, uncertainty
-from sampled_metrics.evaluation.result import Result
+from sampled_metrics.evaluation.result import Remark, Result
+from sampled_metrics.evaluation.units import Units, units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
-from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.ranks.pairing import user_numbers
+from sampled_metrics.sampling.outcomes import Group, Outcomes
 from sampled_metrics.sampling.sampled_ranks import sampled_ranks
 
 ESTIMATORS = ("bv-0.1", "bv-0.01", "mle")
 """The default estimators: one with the best order, one with a small error, and one without γ."""
 
-MOST_GROUPS = 20
-"""The bias is estimated for at most this many different (candidates, negatives)."""
+LARGE_WEIGHT = 10.0
+"""A remark names estimators in which a user counts more than this."""
 
-MOST_PROBABILITIES = 2**27
-"""The bias is estimated for at most this many P(x | rank), which take 1 GiB."""
+BIAS_RESAMPLES = 200
+"""Bootstrap samples for the error of the bias."""
 
 
 def correct(
@@ -47,7 +48,7 @@ def correct(
     estimators: str | Sequence[str] = ESTIMATORS,
     metrics: str | Sequence[str] = METRICS,
     confidence_level: float = 0.95,
-    method: str = "bootstrap",
+    method: str | None = None,
     n_resamples: int = 1000,
     seed: int = 0,
     progress: Progress = no_progress,
@@ -58,7 +59,7 @@ def correct(
     linear in the sample give the user a weight w_x; the estimate is the mean weight (section 5 of the paper).
 
     Args:
-        ranks: (users,) ranks of the held-out items among themselves and m sampled negatives, from 1 to m + 1; or a
+        ranks: (rows,) ranks of the held-out items among themselves and m sampled negatives, from 1 to m + 1; or a
             DataFrame with the column rank and optionally user, candidates and negatives.
         candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item.
             Leave it out if the ranks have this column. An array is in the order of the ranks.
@@ -68,17 +69,19 @@ def correct(
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md).
         metrics: labels, as in `evaluate`.
         confidence_level: probability that the interval covers the mean of the estimator over users and samples.
-        method: as in `evaluate`. Users are the unit, so the interval includes the error of sampling.
+        method: delta or bootstrap, as in `evaluate`. The default is delta, or bootstrap for estimators that are not
+            linear in the sample. Users are the unit, so the interval includes the error of sampling.
         n_resamples: as in `evaluate`.
         seed: as in `evaluate`.
         progress: as in `evaluate`.
 
     Returns:
         A row for each estimator and metric, with the columns estimator, metric, value, low, high, standard_error, bias,
-        users. The bias is the mean error of the estimator under the distribution of true ranks that mle finds.
-        Intervals ignore it; a remark says where it matters. It is missing (NaN) for estimators that are not linear in
-        the sample, for more than 20 different (candidates, negatives), and if candidates times (negatives + 1), the
-        size of P(x | rank), exceeds 2²⁷.
+        bias_error, users. The bias is the mean error of the estimator under the distributions of true ranks that mle
+        finds, and bias_error its standard error over users and samples. Intervals ignore the bias; a remark says where
+        it matters. It is missing (NaN) for estimators that are not linear in the sample, and for adaptive samples.
+        Users whose n differ by a factor of at most 1.25 share a distribution of ranks; each n and m has weights of its
+        own.
 
     Raises:
         DataError: the ranks are not sampled ranks, an estimator is not valid for them, or it needs an array of more
@@ -105,67 +108,133 @@ def correct(
     """
     sampled = sampled_ranks(ranks, candidates, negatives, replacement=replacement, adaptive=adaptive)
     labels, estimators = check_labels(metrics, "metrics"), estimator_labels(estimators)
-    wanted = [metric(label) for label in labels]
+    wanted = tuple(metric(label) for label in labels)
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
     outcomes, which = Outcomes.observed(sampled)
-    counts = np.bincount(which, minlength=len(outcomes))
+    kinds = units((which, user_numbers(sampled), len(outcomes)))
+    counts = np.asarray(kinds.counts @ kinds.shares[0])
     fitted = {label: estimator(label).fit(outcomes, wanted) for label in estimators}
-    truth = _estimated_distribution(outcomes, counts) if not adaptive else None
-    rows = []
+    linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}
+    biases = {} if adaptive else _biases(linear, outcomes, kinds, wanted, options.seed)
+    users, rows = int(kinds.counts.sum()), []
     for label, estimate in fitted.items():
-        weights = estimate.weights if isinstance(estimate, LinearEstimate) else None
-        held = outcomes.most_candidates if weights is None else len(outcomes)
-        interval = uncertainty(in_blocks(estimate.estimate, held), counts, options, weights=weights, progress=progress)
-        bias = _bias(label, estimate, outcomes, counts, wanted, truth)
-        columns = estimate.estimate(counts), interval.low, interval.high, interval.standard_error, bias
-        rows += [(label, *row, len(which)) for row in zip(labels, *columns, strict=True)]
-    table = Result(rows, columns=["estimator", "metric", "value", "low", "high", "standard_error", "bias", "users"])
-    return table.with_remarks(_remarks(table))
+        weights, bounds = None, (np.zeros(len(labels)), largest_values(wanted))
+        if isinstance(estimate, LinearEstimate):
+            weights, bounds = kinds.weights(estimate.weights), estimate.bounds
+        statistic = kinds.statistic(in_blocks(estimate.estimate, len(outcomes)))
+        interval = uncertainty(statistic, kinds.counts, options, bounds=bounds, weights=weights, progress=progress)
+        ends = interval.low, interval.high, interval.standard_error
+        columns = estimate.estimate(counts), *ends, *biases.get(label, np.full((2, len(labels)), np.nan))
+        rows += [(label, *row, users) for row in zip(labels, *columns, strict=True)]
+    columns = ["estimator", "metric", "value", "low", "high", "standard_error", "bias", "bias_error", "users"]
+    table = Result(rows, columns=columns)
+    unbiased = linear_estimator("uncorrected").fit(outcomes, [metric("auc")]).estimate(counts)[0] if not adaptive else None
+    return table.with_remarks([*_remarks(table, unbiased), *_warnings(fitted, outcomes), *few_users(users)])
 
 
-def _estimated_distribution(outcomes: Outcomes, counts: Ints) -> Floats | None:
-    """Return the (largest n,) distribution of true ranks found by mle; None if that takes too much work."""
-    sizes = [group.candidates * (group.negatives + 1) for group in outcomes.groups]
-    largest = max(*sizes, outcomes.most_candidates * len(outcomes))
-    if len(sizes) > MOST_GROUPS or largest > MOST_PROBABILITIES:
-        return None
-    return distribution_of_ranks(MaximumLikelihood(), outcomes, counts[np.newaxis])[0]
+def _biases(
+    fitted: Mapping[str, LinearEstimate], outcomes: Outcomes, kinds: Units, metrics: tuple[Metric, ...], seed: int
+) -> dict[str, Floats]:
+    """Return the mean errors of linear estimators and their standard errors, (2, metrics) each.
+
+    The mean error is Σ_r π_r ((A w)_r - f(r)), averaged over users, with the π of mle. Its standard error is that over
+    bootstrap samples of the users.
+    """
+    if not fitted:
+        return {}
+    users = kinds.counts.sum()
+    drawn = np.random.default_rng(seed).multinomial(users, kinds.counts / users, size=BIAS_RESAMPLES)
+    samples = np.asarray(np.vstack((kinds.counts, drawn)) @ kinds.shares[0])
+    weights = [np.vstack(each) for each in zip(*(one.of_groups for one in fitted.values()), strict=True)]
+    of_group = {id(group): each for group, each in zip(outcomes.groups, weights, strict=True)}
+
+    def errors(group: Group, ranks: Floats) -> Floats:
+        truth = np.stack([group.target(each).of_rank(ranks, group.candidates) for each in metrics], axis=1)
+        return group.pmf(ranks) @ of_group[id(group)].T - np.tile(truth, len(fitted))
+
+    total = np.zeros((len(samples), len(fitted) * len(metrics)))
+    for each in rank_distributions(MaximumLikelihood(), outcomes, metrics, samples):
+        total += each.events[:, np.newaxis] * (each.probabilities @ each.users.mean(errors, each.ranks))
+    bias = total / samples.sum(axis=1, keepdims=True)
+    error = bias[1:].std(axis=0, ddof=1)
+    error[len(np.unique(drawn, axis=0)) == 1] = np.nan  # all users are alike
+    both = np.stack((bias[0], error))
+    return dict(zip(fitted, np.split(both, len(fitted), axis=1), strict=True))
 
 
-def _bias(
-    label: str, estimate: Estimate, outcomes: Outcomes, counts: Ints, metrics: Sequence[Metric], truth: Floats | None
-) -> Floats:
-    """Return the mean error of a linear estimator, Σ_r π_r ((A w)_r - f(r)), with π found by mle; NaN for others."""
-    if not isinstance(estimate, LinearEstimate) or truth is None:
-        return np.full(len(metrics), np.nan)
-    bias = np.zeros(len(metrics))
-    for group in outcomes.groups:
-        design = SamplingDesign(group.negatives, group.replacement)
-        weights = linear_estimator(label).fit(Outcomes.of(design, group.candidates), metrics).weights
-        prior = truth[: group.candidates] / truth[: group.candidates].sum()
-        expected = (prior @ group.distribution()) @ weights.T
-        true = np.array([prior @ each.values(group.candidates) for each in metrics])
-        bias += (expected - true) * counts[group.outcomes].sum()
-    return bias / counts.sum()
+def _remarks(table: Result, unbiased_auc: float | None) -> list[Remark | str]:
+    """Return sentences on the rows whose intervals may not cover the true value."""
+    remarks: list[Remark | str] = []
+    for row in table.to_dict("records"):
+        label, of_metric = str(row["estimator"]), str(row["metric"])
+        name, what, rows = estimator_name(label), metric_name(of_metric), (("estimator", label), ("metric", of_metric))
+        if label == "uncorrected" and of_metric != "auc":
+            remarks.append(
+                Remark(
+                    "Uncorrected: the metric of the sampled rank is not that of the true rank (AUC excepted), and can "
+                    "order recommenders wrongly.",
+                    rows=rows,
+                )
+            )
+        far = max(4 * row["standard_error"], 0.01)
+        if label.startswith("mes") and of_metric == "auc" and unbiased_auc is not None and row["value"] < unbiased_auc - far:
+            remarks.append(
+                Remark(
+                    f"{name}: its AUC is too low. The AUC of the sample, which has no bias, is {unbiased_auc:.3f}.",
+                    rows=rows,
+                )
+            )
+        ends = {"the value": row["value"], "low": row["low"], "high": row["high"]}
+        out = [f"{end} of {what} ({value:.4g})" for end, value in ends.items() if not -1e-9 <= value <= 1 + 1e-9]
+        if out:
+            remarks.append(
+                Remark(
+                    f"{name}: a metric is from 0 to 1, but not {{}}. Its weights vary too much for this sample; take an "
+                    "estimator with a larger γ, or more negatives or users.",
+                    ", ".join(out),
+                    rows,
+                )
+            )
+        if label != "uncorrected" and abs(row["bias"]) > max(row["standard_error"] / 2, TOLERANCE):
+            remarks.append(
+                Remark(
+                    f"{name}: the interval ignores the bias. The estimated bias, with its standard error: {{}}.",
+                    f"{what} {_with_error(row['bias'], row['bias_error'])}",
+                    rows,
+                )
+            )
+        if not row["bias"] == row["bias"]:
+            remarks.append(
+                Remark(
+                    "No bias is estimated for {}: only that of an estimator that is linear in the sample is known.",
+                    name,
+                    (("estimator", label),),
+                )
+            )
+    return list(dict.fromkeys(remarks))
 
 
-def _remarks(table: Result) -> list[str]:
-    """Return sentences on the intervals that may not cover the true value."""
+def _with_error(value: float, error: float) -> str:
+    """Return a value with its standard error, both with as many decimals as the first digit of the error needs."""
+    if not error > 0:
+        return f"{value:+.1g} (its standard error is not known, as all users are alike)"
+    decimals = max(0, -int(np.floor(np.log10(error))))
+    return f"{value:+.{decimals}f} ± {error:.{decimals}f}"
+
+
+def _warnings(fitted: Mapping[str, Estimate], outcomes: Outcomes) -> list[Remark]:
+    """Return sentences on estimators whose equations are badly conditioned."""
     remarks = []
-    if "uncorrected" in set(table["estimator"]) and any(label != "auc" for label in table["metric"]):
-        remarks.append(
-            "Uncorrected: the metric of the sampled rank is not that of the true rank (AUC excepted), and can order "
-            "recommenders wrongly."
-        )
-    if "auc" in set(table["metric"]) and any(label.startswith("mes") for label in table["estimator"]):
-        remarks.append("MES: its AUC is far too low, as the flattest distribution of ranks has too many bad ones.")
-    for label, rows in table.groupby("estimator", sort=False):
-        large = rows[rows["bias"].abs() > np.maximum(rows["standard_error"] / 2, TOLERANCE)]
-        if label == "uncorrected" or not len(large):
+    for label, estimate in fitted.items():
+        if not isinstance(estimate, LinearEstimate):
             continue
-        off = ", ".join(
-            f"{metric_name(str(row.metric))} {abs(row.bias):.2g} too {'low' if row.bias < 0 else 'high'}"
-            for row in large.itertuples()
-        )
-        remarks.append(f"{estimator_name(str(label))}: the interval ignores the bias. The estimated bias: {off}.")
+        least, most = estimate.bounds
+        if max(-least.min(), most.max()) > LARGE_WEIGHT:
+            remarks.append(
+                Remark(
+                    f"{estimator_name(label)}: a single user counts up to {max(-least.min(), most.max()):.2g}, where a "
+                    "metric is at most 1, because its equations are badly conditioned. Take a larger γ.",
+                    rows=(("estimator", label),),
+                )
+            )
     return remarks

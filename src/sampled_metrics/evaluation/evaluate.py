@@ -8,10 +8,19 @@ import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_labels
-from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, linear, no_progress, uncertainty
+from sampled_metrics.evaluation.intervals import (
+    FEW_USERS,
+    IntervalOptions,
+    Progress,
+    linear,
+    no_progress,
+    uncertainty,
+)
 from sampled_metrics.evaluation.result import Result
+from sampled_metrics.evaluation.units import units
 from sampled_metrics.metrics.held_out import Metric, metric
 from sampled_metrics.ranks.frames import PerUser, RanksLike
+from sampled_metrics.ranks.pairing import user_numbers
 from sampled_metrics.ranks.table import RankTable, rank_table
 
 METRICS = ("recall@10", "ndcg@10", "ap", "auc")
@@ -24,14 +33,15 @@ def evaluate(
     metrics: str | Sequence[str] = METRICS,
     candidates: PerUser | None = None,
     confidence_level: float = 0.95,
-    method: str = "bootstrap",
+    method: str = "delta",
     n_resamples: int = 1000,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:
     """Compute the exact metrics of ranks among all candidates, with intervals over users.
 
-    The value of a metric is its mean over users, sum_u f(r_u) / U, where r_u is the rank of user u's held-out item.
+    The value of a metric is its mean over users, sum_u f(r_u) / U, where r_u is the rank of user u's held-out item. A
+    user with several rows counts once, with the mean over the rows.
 
     Args:
         ranks: (users,) ranks of the held-out items, from 1, best first; or a DataFrame with the columns candidates and
@@ -41,7 +51,8 @@ def evaluate(
         candidates: (users,) or one number: n, the number of ranked items, including the held-out item. Leave it out if
             the ranks have this column. An array is in the order of the ranks. Only AUC depends on it.
         confidence_level: probability that the interval covers the mean over the population of users.
-        method: bootstrap (BCa) or delta (normal).
+        method: delta (score interval with quantiles of Student's distribution; for recall@k it is Wilson's interval) or
+            bootstrap (BCa). With few users, bootstrap intervals are too narrow (docs/reproduction/coverage.md).
         n_resamples: bootstrap samples, from 100 to 1,000,000.
         seed: seed of the bootstrap.
         progress: wraps the blocks of bootstrap samples, for a progress bar.
@@ -71,23 +82,43 @@ def evaluate(
     table = rank_table(ranks, candidates)
     labels = check_labels(metrics, "metrics")
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
-    weights, counts = exact_outcomes(table, [metric(label) for label in labels])
-    interval = uncertainty(linear(weights), counts, options, weights=weights, progress=progress)
-    return Result(
+    wanted = [metric(label) for label in labels]
+    values, which = exact_outcomes(table, wanted)
+    kinds = units((which, user_numbers(table), values.shape[1]))
+    weights, bounds = kinds.weights(values), (0.0, largest_values(wanted))
+    interval = uncertainty(linear(weights), kinds.counts, options, bounds=bounds, weights=weights, progress=progress)
+    users = int(kinds.counts.sum())
+    result = Result(
         {
             "metric": labels,
-            "value": linear(weights)(counts[np.newaxis])[0],
+            "value": linear(weights)(kinds.counts[np.newaxis])[0],
             "low": interval.low,
             "high": interval.high,
             "standard_error": interval.standard_error,
-            "users": len(table),
+            "users": users,
         }
     )
+    return result.with_remarks(few_users(users))
+
+
+def largest_values(metrics: Sequence[Metric]) -> Floats:
+    """Return the (metrics,) largest values, those of rank 1."""
+    return np.array([float(metric.of_rank(1, 2)) for metric in metrics])
+
+
+def few_users(users: int) -> list[str]:
+    """Return a remark if there are too few users to rely on an interval."""
+    if users >= FEW_USERS:
+        return []
+    return [
+        f"There are only {users} users. With fewer than {FEW_USERS}, intervals are rough: a few users who are unlike the "
+        "others decide them."
+    ]
 
 
 def exact_outcomes(table: RankTable, metrics: Sequence[Metric]) -> tuple[Floats, Ints]:
-    """Return the (metrics, outcomes) values of the distinct rows of a table, and (outcomes,) how often each occurs."""
+    """Return the (metrics, outcomes) values of the distinct rows of a table, and the (rows,) outcome of each row."""
     rows = np.stack((table.candidates, table.above, table.tied), axis=1)
-    distinct, counts = np.unique(rows, axis=0, return_counts=True)
+    distinct, which = np.unique(rows, axis=0, return_inverse=True)
     n, above, tied = distinct.T
-    return np.stack([metric.over_ties(above, tied, n) for metric in metrics]), counts
+    return np.stack([metric.over_ties(above, tied, n) for metric in metrics]), np.asarray(which).ravel()

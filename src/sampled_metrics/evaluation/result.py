@@ -1,34 +1,63 @@
 """The result of `evaluate` and the other functions: a pandas DataFrame with remarks."""
 
 import html
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import pandas as pd
+
+
+class Remark(NamedTuple):
+    """A sentence about some rows of a table.
+
+    Attributes:
+        sentence: the text; remarks with the same text are shown as one.
+        clause: stands for ``{}`` in the sentence, with commas between the clauses of several rows.
+        rows: columns and their values in the rows; the remark is shown if the table has such a row.
+    """
+
+    sentence: str
+    clause: str = ""
+    rows: tuple[tuple[str, Any], ...] = ()
 
 
 class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     """A DataFrame that shows its numbers with few digits, and remarks below them.
 
-    Rows, columns and copies taken from it keep the remarks.
-
-    Attributes:
-        remarks: warnings and conclusions, as sentences.
+    Rows, columns and copies taken from it keep the remarks that are about their rows.
     """
 
-    _metadata = ["remarks"]  # noqa: RUF012  # pandas requires this
+    _metadata = ["_remarks"]  # noqa: RUF012  # pandas requires this
 
-    remarks: tuple[str, ...] = ()
+    _remarks: tuple[Remark, ...] = ()
 
     @property
     def _constructor(self) -> Callable[..., "Result"]:
         return Result
 
-    def with_remarks(self, remarks: list[str]) -> "Result":
-        """Return the same table with other remarks."""
+    def with_remarks(self, remarks: Sequence[Remark | str]) -> "Result":
+        """Return the same table with other remarks; a text is about all rows."""
         table = self.copy()
-        table.remarks = tuple(remarks)
+        table._remarks = tuple(each if isinstance(each, Remark) else Remark(each) for each in remarks)
         return table
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return the warnings and conclusions about the rows of this table, as sentences."""
+        clauses: dict[str, list[str]] = {}
+        for remark in self._remarks:
+            if not remark.rows or self._has(remark.rows):
+                clauses.setdefault(remark.sentence, []).append(remark.clause)
+        return tuple(
+            sentence.replace("{}", ", ".join(each)) if each[0] else sentence for sentence, each in clauses.items()
+        )
+
+    def _has(self, rows: tuple[tuple[str, Any], ...]) -> bool:
+        found = pd.Series(True, index=range(len(self)))
+        for column, value in rows:
+            if column in self.columns:
+                found &= (self[column].astype(object) == value).to_numpy()
+        return bool(found.any())
 
     def __repr__(self) -> str:
         return "\n\n".join([self._shown().to_string(index=False), *self.remarks])

@@ -68,11 +68,13 @@ class RankMetric:
         label: its label in config and tables, for example ``recall@10``.
         of_rank: (rank, candidates) → value of one relevant item at that rank (eqs 7-13), elementwise.
         linear_in_rank: whether the value is linear in the rank (AUC alone). Every other metric ignores candidates.
+        cutoff: k, the last rank with a value above 0, or None.
     """
 
     label: str
     of_rank: Callable[[ArrayLike, ArrayLike], Floats]
     linear_in_rank: bool
+    cutoff: int | None
 
     def values(self, candidates: int) -> Floats:
         """Return the metric at every rank 1 … n, as an (n,) array: f(r) of the estimators."""
@@ -87,11 +89,9 @@ class Metric(RankMetric):
     items above it.
 
     Attributes:
-        cutoff: k, or None.
         share: (b, N, i, R) → the term of the i-th best relevant item, elementwise.
     """
 
-    cutoff: int | None
     share: Callable[[Any, Any, Any, Any], Floats]
 
     def of_sets(self, ranks: ArrayLike, candidates: ArrayLike) -> Floats:
@@ -160,7 +160,8 @@ class Metric(RankMetric):
         def of_rank(rank: ArrayLike, candidates: ArrayLike) -> Floats:
             return self.share(np.asarray(rank) - 1, np.asarray(candidates) - 1, position, relevant)
 
-        return RankMetric(f"{self.label} of {position}/{relevant}", of_rank, self.linear_in_rank)
+        last = None if self.cutoff is None else max(self.cutoff + 1 - position, 0)
+        return RankMetric(f"{self.label} of {position}/{relevant}", of_rank, self.linear_in_rank, last)
 
 
 SUMMED = 2**20

@@ -1,5 +1,6 @@
 """Columns of ranks from an array, a data frame or a csv file, with the place of each row for messages."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,9 @@ from sampled_metrics.errors import DataError
 
 COLUMNS = ("user", "candidates", "negatives", "above", "tied", "rank")
 """Names of the columns that are used. Other columns are ignored."""
+
+USER_NAMES = {"user", "users", "userid", "usersid", "uid", "useridx", "userindex"}
+"""Names of the column user, in lower case and without signs between words."""
 
 MEANINGS = {
     "candidates": "how many items an exact evaluation ranks for each user",
@@ -44,9 +48,14 @@ class Columns:
     header: str
 
     def __post_init__(self) -> None:
-        names = list(self.frame.columns)
         if isinstance(self.frame.columns, pd.MultiIndex):
             raise DataError(f"{self.name}: has columns with several levels; ranks have one level of columns")
+        names = list(self.frame.columns)
+        if "user" not in names:
+            users = [name for name in names if re.sub("[^a-z]", "", str(name).lower()) in USER_NAMES]
+            if len(users) > 1:
+                raise DataError(f"{self.header}: has several columns of users, {', '.join(map(repr, users))}; call one of them user")
+            object.__setattr__(self, "frame", self.frame.rename(columns=dict.fromkeys(users, "user")))
         if repeated := [name for name in COLUMNS if names.count(name) > 1]:
             raise DataError(f"{self.header}: has the column {repeated[0]!r} more than once")
         if len(self.frame) == 0:
@@ -114,7 +123,6 @@ class Columns:
             text = _as_text(users)
             refuse_rows(text == "", lambda row: "user is empty", self.place)
             users = text.astype(np.int64) if text.str.fullmatch("0|[1-9][0-9]{0,17}").all() else text
-        refuse_rows(users.duplicated(), lambda row: f"user {shown(users.iloc[row])} has an earlier row too", self.place)
         return users.to_numpy() if _is_numpy(users, "iu") else users.to_numpy(dtype=np.str_)
 
 

@@ -3,7 +3,7 @@
 import itertools
 import os
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -29,58 +29,83 @@ class Ranked(Protocol):
         ...
 
 
-def pair_users(one: Ranked, other: Ranked, names: tuple[str, str], *per_user: ArrayLike | None) -> tuple[Ints, str]:
-    """Return the (events,) positions of the users of one table in the other, and a sentence that states the pairing.
+class Pairs(NamedTuple):
+    """Users of two tables.
 
-    Users are paired by user if both tables have users, else by position. Raises DataError if the users of the tables
-    differ, or the candidates of a user do, or if an argument `per_user` gives a number for each row and the tables
-    have their users in different orders.
+    Attributes:
+        one: (rows,) numbers of the users of the first table, from 0.
+        other: (rows,) numbers of the users of the second table; the same users have the same numbers.
+        sentence: how the users were paired.
     """
-    first, second = one.user, other.user
-    if first is not None and second is not None:
-        positions = _positions(pd.Index(first), pd.Index(second), names)
-        if (positions != np.arange(len(positions))).any() and any(
-            each is not None and np.size(each) > 1 for each in per_user
-        ):
+
+    one: Ints
+    other: Ints
+    sentence: str
+
+
+def user_numbers(table: Ranked) -> Ints:
+    """Return the (rows,) numbers of a table's users from 0; every row is a user of its own if users are not known."""
+    if table.user is None:
+        return np.arange(len(table.candidates))
+    return np.asarray(pd.factorize(table.user)[0])
+
+
+def pair_users(one: Ranked, other: Ranked, names: tuple[str, str], *per_user: ArrayLike | None) -> Pairs:
+    """Pair the users of two tables by user if both have users, else by position. A user may have several rows.
+
+    Raises DataError if the users of the tables differ, or the rows or candidates of a user do, or if an argument
+    `per_user` gives a number for each row and the tables have their users in different orders.
+    """
+    if one.user is not None and other.user is not None:
+        first, second = _paired(pd.Index(one.user), pd.Index(other.user), names)
+        if any(each is not None and np.size(each) > 1 for each in per_user) and not np.array_equal(first, second):
             raise DataError(
                 f"{names[0]} and {names[1]} have their users in different orders, so candidates and negatives that "
                 "differ by user must be columns of both, not arguments"
             )
         sentence = "Users are paired by the column user."
     elif len(one.candidates) == len(other.candidates):
-        positions = np.arange(len(one.candidates))
+        known = one if one.user is not None else other
+        first = second = user_numbers(known)
         sentence = "Users are paired by position: row i of both tables is taken to be the same user."
     else:
         raise DataError(
             f"{names[0]} has {len(one.candidates)} users and {names[1]} {len(other.candidates)}; to be compared they "
             "must have the same users"
         )
-    n = other.candidates[positions]
-    if (one.candidates != n).any():
-        row = int(np.argmax(one.candidates != n))
-        known = first if first is not None else second if second is not None else np.arange(1, len(n) + 1)
+    order, other_order = np.lexsort((one.candidates, first)), np.lexsort((other.candidates, second))
+    user, n, other_n = first[order], one.candidates[order], other.candidates[other_order]
+    if (n != other_n).any():
+        row = int(np.argmax(n != other_n))
+        known = one if one.user is not None else other
+        rows = order if known is one else other_order
+        label = user[row] + 1 if known.user is None else shown(known.user[rows[row]])
         raise DataError(
-            f"user {shown(known[row])} has {one.candidates[row]} candidates in {names[0]} and {n[row]} in {names[1]}; "
+            f"user {label} has {n[row]} candidates in {names[0]} and {other_n[row]} in {names[1]}; "
             "to be compared they must have ranked the same items"
         )
-    return positions, sentence
+    return Pairs(first, second, sentence)
 
 
-def _positions(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> Ints:
-    for index, name in zip((first, second), names, strict=True):
-        if not index.is_unique:
-            raise DataError(f"{name}: user {shown(index[index.duplicated()][0])} has an earlier row too")
+def _paired(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tuple[Ints, Ints]:
     if first.dtype != second.dtype:  # users 1, 2 of one table and "1", "b" of the other are compared as text
         first, second = first.astype(str), second.astype(str)
-    found = second.get_indexer(first)
-    if len(first) != len(second) or (found < 0).any():
-        missing = first.difference(second).append(second.difference(first))
-        example = f", for instance {shown(missing[0])}" if len(missing) else ""
+    numbers, users = pd.factorize(first)
+    found = users.get_indexer(second)
+    missing = first.difference(second).append(second.difference(first)).unique()
+    if len(missing):
         raise DataError(
             f"{names[0]} and {names[1]} must have the same users to be compared: {len(missing)} are in one of them "
-            f"only{example}"
+            f"only, for instance {shown(missing[0])}"
         )
-    return np.asarray(found)
+    rows, other_rows = np.bincount(numbers), np.bincount(found, minlength=len(users))
+    if (rows != other_rows).any():
+        user = int(np.argmax(rows != other_rows))
+        raise DataError(
+            f"user {shown(users[user])} has {rows[user]} rows in {names[0]} and {other_rows[user]} in {names[1]}; to be "
+            "compared they must have the same rows"
+        )
+    return np.asarray(numbers), np.asarray(found)
 
 
 def read_rank_tables(names: Sequence[str], paths: Sequence[str | os.PathLike[str]]) -> dict[str, RankTable]:
@@ -96,8 +121,12 @@ def read_rank_tables(names: Sequence[str], paths: Sequence[str | os.PathLike[str
 def require_same_events(tables: Mapping[str, RankTable]) -> None:
     """Raise DataError if the tables differ in their users, or in the candidates of a user.
 
-    Tables without users, which a file numbers from 1, may be in any order.
+    Tables without users, which a file numbers from 1, may be in any order. A user has one row.
     """
+    for name, table in tables.items():
+        rows = pd.Index(table.users)
+        if not rows.is_unique:
+            raise DataError(f"{name}: user {shown(rows[rows.duplicated()][0])} has an earlier row too; a study has one row a user")
     named = [name for name, table in tables.items() if not _is_numbered(table)]
     for first, other in itertools.pairwise(named):
         pair_users(tables[first], tables[other], (first, other))

@@ -1,10 +1,10 @@
 """P(x | rank): the binomial and the hypergeometric distribution, to about 12 digits for any size.
 
-Sums of log-factorials lose digits as they grow (half of them at a pool of 10⁷). Here a log-factorial has two parts.
-The first is a multiple of a power of two, so its sums and differences are exact.
+Neighbouring probabilities have a simple ratio: P(x+1) / P(x) = (m-x)(b-x) / ((x+1)(N-b-m+x+1)) without replacement and
+(m-x) b / ((x+1)(N-b)) with it, where b of N negatives are better. The probabilities are the products of these ratios
+from the most likely x on, divided by their sum. Unlike logarithms of factorials, they lose no digits as N grows.
 """
 
-from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -15,19 +15,69 @@ from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_memory_limit, require_sum_of_one
 from sampled_metrics.sampling.design import SamplingDesign
 
+_BLOCK = 32_768  # probabilities at a time; intermediate results stay in the cache
 
-def binomial_pmf(better: ArrayLike, pool: ArrayLike, draws: int, x: Ints | None = None) -> Floats:
-    """Return P(x of m = `draws` negatives are better), drawn with replacement from a pool with `better` better items.
 
-    `better` is r - 1, (events,). `pool` is n - 1, (events,) or one number. `x` is (columns,) numbers from 0 to m, by
-    default all of them. Returns (events, columns) probabilities.
+def pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign, x: Ints | None = None) -> Floats:
+    """Return P(x of m negatives are better) under a design.
+
+    Args:
+        better: (events,) b = r - 1, the better items of the pool. Without replacement, a number that is not whole is
+            allowed if the pool is at least 10 m: the probability is then that of the polynomial in b, or 0 if x > b.
+        pool: (events,) or one number: n - 1, all items that can be drawn.
+        design: m, and whether an item can be drawn again.
+        x: (columns,) numbers from 0 to m, by default all of them.
+
+    Returns:
+        (events, columns) probabilities.
     """
-    return _in_blocks(_binomial, better, pool, draws, x)
+    better, pool = _events(better, pool)
+    draws = design.negatives
+    probabilities = np.empty((len(better), draws + 1 if x is None else len(x)))
+    step = max(1, _BLOCK // (draws + 1))
+    for first in range(0, len(better), step):
+        events = slice(first, first + step)
+        block = _products(better[events], pool[events], design, np.zeros(1), draws + 1)
+        probabilities[events] = block if x is None else block[:, x]
+    return probabilities
 
 
-def hypergeometric_pmf(better: ArrayLike, pool: ArrayLike, draws: int, x: Ints | None = None) -> Floats:
-    """Return P(x of `draws` negatives are better), drawn without replacement; as `binomial_pmf` otherwise."""
-    return _in_blocks(_hypergeometric, better, pool, draws, x)
+def band_pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign) -> tuple[Ints, Floats]:
+    """Return the probabilities that are not negligible: the (events,) smallest x, and (events, columns) from there on.
+
+    The left-out probability of an event is below 10⁻²⁰ by Bernstein's inequality. Columns beyond m have probability 0.
+    """
+    better, pool = _events(better, pool)
+    share = better / pool
+    likely = np.round(design.negatives * share)
+    reach = 17 + np.sqrt(17**2 + 100 * design.negatives * np.max(share * (1 - share), initial=0.0))
+    width = int(min(2 * np.ceil(reach) + 1, design.negatives + 1))
+    first = np.clip(likely - width // 2, 0, design.negatives + 1 - width)
+    return first.astype(np.int64), _products(better, pool, design, first, width)
+
+
+def _events(better: ArrayLike, pool: ArrayLike) -> tuple[Floats, Floats]:
+    better = np.atleast_1d(np.asarray(better, dtype=np.float64))
+    return better, np.broadcast_to(np.asarray(pool, dtype=np.float64), better.shape)
+
+
+def _products(better: Floats, pool: Floats, design: SamplingDesign, first: Floats, width: int) -> Floats:
+    """Return P(first) … P(first + width - 1), (events, width), relative to their sum; `first` is (events,) or (1,)."""
+    draws, x = design.negatives, first[:, np.newaxis] + np.arange(width - 1)
+    b, rest = better[:, np.newaxis], (pool - better)[:, np.newaxis]
+    if design.replacement:
+        up, down = (draws - x) * b, (x + 1) * rest
+        likely = np.floor((draws + 1) * (better / pool))
+    else:
+        up, down = (draws - x) * np.maximum(b - x, 0), (x + 1) * np.maximum(rest - draws + 1 + x, 0)
+        likely = np.floor((draws + 1) * ((better + 1) / (pool + 2)))
+    above = x >= np.minimum(likely, draws)[:, np.newaxis]
+    products = np.ones((len(better), width))
+    np.cumprod(np.divide(up, down, out=np.ones_like(up), where=above), axis=1, out=products[:, 1:])
+    ratios = np.divide(down, up, out=np.ones_like(up), where=~above)
+    products[:, :-1] *= np.cumprod(ratios[:, ::-1], axis=1)[:, ::-1]
+    products /= products.sum(axis=1, keepdims=True)
+    return products
 
 
 def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> NDArray[np.bool_]:
@@ -56,67 +106,6 @@ def why_impossible(negatives: int, candidates: int) -> str:
     return (
         f"the chance of that, of {negatives} negatives drawn from {candidates - 1}, is below 1e-307 whatever the rank"
     )
-
-
-_BLOCK = 32_768  # probabilities at a time; intermediate results stay in the cache
-
-
-def _in_blocks(
-    block: Callable[[Ints, Ints, int, Ints], Floats], better: ArrayLike, pool: ArrayLike, draws: int, x: Ints | None
-) -> Floats:
-    better = np.atleast_1d(np.asarray(better, dtype=np.int64))
-    pool = np.broadcast_to(np.asarray(pool, dtype=np.int64), better.shape)
-    x = np.arange(draws + 1) if x is None else x
-    probabilities = np.empty((len(better), len(x)))
-    step = max(1, _BLOCK // len(x))
-    for first in range(0, len(better), step):
-        events = slice(first, first + step)
-        probabilities[events] = block(better[events], pool[events], draws, x)
-    return probabilities
-
-
-def _binomial(better: Ints, pool: Ints, draws: int, x: Ints) -> Floats:
-    """Return exp(log C(m, x) + x log θ + (m - x) log(1 - θ))."""
-    log_choose = sum(table[draws] - table[x] - table[draws - x] for table in _log_factorials(_rounded_up(draws)))
-    theta, rest = (better / pool)[:, np.newaxis], ((pool - better) / pool)[:, np.newaxis]
-    return np.asarray(np.exp(log_choose + xlogy(x, theta) + xlogy(draws - x, rest)))
-
-
-def _hypergeometric(better: Ints, pool: Ints, draws: int, x: Ints) -> Floats:
-    """Return exp(log(C(better, x) C(rest, m - x) / C(pool, m))); terms of the event or of x alone are added first."""
-    rest = pool - better
-    above_left, rest_left = better[:, np.newaxis] - x, (rest - draws)[:, np.newaxis] + x
-    impossible = (above_left < 0) | (rest_left < 0)
-    above_left[impossible], rest_left[impossible] = 0, 0
-    logs = np.zeros(impossible.shape)
-    for table in _log_factorials(_rounded_up(max(int(pool.max()), draws))):
-        event_logs = table[better] + table[rest] + table[draws] + table[np.maximum(pool - draws, 0)] - table[pool]
-        logs += event_logs[:, np.newaxis] - (table[x] + table[draws - x])
-        logs -= table.take(above_left) + table.take(rest_left)
-    logs[impossible] = -np.inf
-    return np.asarray(np.exp(logs, out=logs))
-
-
-def _rounded_up(largest: int) -> int:
-    """Return the next power of two; a few tables then serve all sizes."""
-    return 1 << max(10, largest.bit_length())
-
-
-@lru_cache(maxsize=4)
-def _log_factorials(largest: int) -> tuple[Floats, Floats]:
-    """Return two (largest + 1,) tables whose sum is log n!; sums of a few dozen entries of the first are exact."""
-    check_memory_limit(
-        (6, largest + 1), f"sampling without replacement from up to {largest} items", "take fewer candidates"
-    )
-    log = np.log(np.maximum(np.arange(largest + 1), 1))
-    quantum = 2.0 ** (np.ceil(np.log2(max(log.sum(), 1.0))) - 46)
-    coarse = np.round(log / quantum) * quantum
-    return np.cumsum(coarse), np.cumsum(log - coarse)
-
-
-def pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign, x: Ints | None = None) -> Floats:
-    """Return P(x | rank) under a design, (events, m + 1) or (events, columns); arguments as in `binomial_pmf`."""
-    return (binomial_pmf if design.replacement else hypergeometric_pmf)(better, pool, design.negatives, x)
 
 
 @lru_cache(maxsize=2)  # an array may take 100 MB

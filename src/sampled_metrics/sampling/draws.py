@@ -14,7 +14,7 @@ from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import require_sum_of_one
 from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.distributions import hypergeometric_pmf, pmf
+from sampled_metrics.sampling.distributions import pmf
 from sampled_metrics.sampling.ties import tie_rule
 
 
@@ -27,7 +27,7 @@ def thinned(distribution: ArrayLike, negatives: int) -> Floats:
     distribution = np.asarray(distribution, dtype=np.float64)
     drawn = len(distribution) - 1
     if negatives < drawn:
-        distribution = distribution @ hypergeometric_pmf(np.arange(drawn + 1), drawn, negatives)
+        distribution = distribution @ pmf(np.arange(drawn + 1), drawn, SamplingDesign(negatives))
     require_sum_of_one(distribution, f"P(x) of samples of {drawn} negatives thinned to m = {negatives}")
     return distribution
 

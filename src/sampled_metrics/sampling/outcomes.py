@@ -15,7 +15,7 @@ from sampled_metrics._validation import check_memory_limit
 from sampled_metrics.metrics.held_out import Metric, RankMetric
 from sampled_metrics.ranks.frames import refuse_rows
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.distributions import pmf, rank_distribution
+from sampled_metrics.sampling.distributions import pmf
 from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 
@@ -29,6 +29,7 @@ class Group:
         replacement: whether negatives were drawn with replacement.
         position: i, if the ranked item is the i-th best of the user's relevant items.
         relevant: R, the number of the user's relevant items.
+        events: the number of events of this group in the sample that showed the outcomes.
         outcomes: (of this group,) indices among all outcomes.
         x: (of this group,) numbers of negatives above the item.
     """
@@ -38,6 +39,7 @@ class Group:
     replacement: bool
     position: int
     relevant: int
+    events: int
     outcomes: Ints
     x: Ints
 
@@ -45,18 +47,12 @@ class Group:
         """Return the term of a metric for the item in this position."""
         return metric.at_position(self.position, self.relevant)
 
-    def distribution(self, replacement: bool | None = None) -> Floats:
-        """Return P(x | rank) for this n and m, (n, m + 1), taken as binomial or not; None follows the design."""
+    def pmf(self, ranks: Floats, replacement: bool | None = None) -> Floats:
+        """Return P(x | rank) for this n and m, (ranks, m + 1), taken as binomial or not; None follows the design."""
         if self.negatives == 0:
-            return np.ones((self.candidates, 1))
-        return rank_distribution(self.candidates, SamplingDesign(self.negatives, self.replacement).assumed(replacement))
-
-    def likelihood(self, replacement: bool | None = None) -> Floats:
-        """Return P(outcome | rank), (n, outcomes of this group); argument as in `distribution`."""
-        if len(self.x) == self.negatives + 1:
-            return self.distribution(replacement)[:, self.x]
+            return np.ones((len(ranks), 1))
         design = SamplingDesign(self.negatives, self.replacement).assumed(replacement)
-        return pmf(np.arange(self.candidates), self.candidates - 1, design, self.x)
+        return pmf(ranks - 1, self.candidates - 1, design)
 
 
 @dataclass(frozen=True)
@@ -71,6 +67,8 @@ class Outcomes:
         adaptive: whether m depends on the sample, as in adaptive sampling.
         position: i, for the i-th best of several relevant items.
         relevant: (outcomes,) R, numbers of the user's relevant items.
+        events: (outcomes,) numbers of events with the outcome in the sample that showed them; they weight the users
+            of a class with different n.
     """
 
     x: Ints
@@ -80,6 +78,7 @@ class Outcomes:
     adaptive: bool
     position: int
     relevant: Ints
+    events: Ints
 
     @classmethod
     def of(cls, design: SamplingDesign, candidates: int) -> "Outcomes":
@@ -91,7 +90,7 @@ class Outcomes:
         check_memory_limit((6, design.negatives + 1), f"what samples of {design} can show", "take fewer")
         x = np.arange(design.negatives + 1)
         ones = np.ones_like(x)
-        return cls(x, design.negatives * ones, candidates * ones, design.replacement, False, 1, ones)
+        return cls(x, design.negatives * ones, candidates * ones, design.replacement, False, 1, ones, ones)
 
     @classmethod
     def observed(cls, ranks: SampledRanks, *, position: int = 1, relevant: ArrayLike = 1) -> tuple["Outcomes", Ints]:
@@ -105,9 +104,9 @@ class Outcomes:
         few = table[:, 2] < position
         message = f"relevant items, but one in position {position}"
         refuse_rows(few, lambda row: f"{table[row, 2]} {message}", lambda row: f"event {row + 1}")
-        distinct, which = np.unique(table, axis=0, return_inverse=True)
+        distinct, which, events = np.unique(table, axis=0, return_inverse=True, return_counts=True)
         n, m, r, x = distinct.T
-        return cls(x, m, n, ranks.replacement, ranks.adaptive, position, r), np.asarray(which).ravel()
+        return cls(x, m, n, ranks.replacement, ranks.adaptive, position, r, events), np.asarray(which).ravel()
 
     def __len__(self) -> int:
         return len(self.x)
@@ -120,28 +119,7 @@ class Outcomes:
         order = np.argsort(which.ravel(), kind="stable")
         ends = np.cumsum(np.bincount(which.ravel()))
         return tuple(
-            Group(int(n), int(m), self.replacement, self.position, int(relevant), outcomes, self.x[outcomes])
+            Group(*map(int, (n, m)), self.replacement, self.position, int(relevant), int(events), outcomes, x)
             for (n, m, relevant), outcomes in zip(distinct, np.split(order, ends[:-1]), strict=True)
+            for events, x in [(self.events[outcomes].sum(), self.x[outcomes])]
         )
-
-    @property
-    def most_candidates(self) -> int:
-        """Return the largest n, which is the last rank."""
-        return int(self.candidates.max())
-
-    def likelihood(self, *, replacement: bool | None = None) -> Floats:
-        """Return P(outcome | rank), (largest n, outcomes); it is 0 at ranks beyond the outcome's own n.
-
-        Raises DataError if it takes too much memory; `replacement` is as in `Group.distribution`.
-        """
-        check_memory_limit(
-            (self.most_candidates, len(self)),
-            f"P(x | rank) of {self.most_candidates} candidates and {len(self)} outcomes",
-            "take an estimator that does not hold it, such as bv-0.1 or cls",
-        )
-        if len(self.groups) == 1 and np.array_equal(self.x, np.arange(self.negatives[0] + 1)):
-            return self.groups[0].distribution(replacement)
-        likelihood = np.zeros((self.most_candidates, len(self)))
-        for group in self.groups:
-            likelihood[: group.candidates, group.outcomes] = group.likelihood(replacement)
-        return likelihood

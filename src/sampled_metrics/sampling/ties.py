@@ -14,7 +14,7 @@ from scipy.special import betainc
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.distributions import hypergeometric_pmf, pmf
+from sampled_metrics.sampling.distributions import pmf
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,11 @@ def _broken_at_random(above: Ints, tied: Ints, candidates: Ints, design: Samplin
     """
     if design.replacement:
         return _binomial_over_ties(above, tied, candidates - 1, design.negatives)
-    distribution = hypergeometric_pmf(above, candidates - 1, design.negatives)
+    distribution = pmf(above, candidates - 1, design)
     few = np.flatnonzero(tied <= FEW_TIES)
     for further in range(1, int(tied[few].max(initial=0)) + 1):
         reached = few[tied[few] >= further]
-        distribution[reached] += hypergeometric_pmf(above[reached] + further, candidates[reached] - 1, design.negatives)
+        distribution[reached] += pmf(above[reached] + further, candidates[reached] - 1, design)
     distribution[few] /= (tied[few] + 1)[:, np.newaxis]
     many = np.flatnonzero(tied > FEW_TIES)
     if len(many):
@@ -91,8 +91,9 @@ def _broken_at_random(above: Ints, tied: Ints, candidates: Ints, design: Samplin
 
 def _hypergeometric_over_ties(above: Ints, tied: Ints, candidates: Ints, negatives: int) -> Floats:
     # P(more than x) at the last rank + 1 minus at the first = CDF at the first minus CDF at the last + 1, x = 0 … m
-    up_to_first = np.cumsum(hypergeometric_pmf(above, candidates, negatives + 1), axis=1)[:, :-1]
-    up_to_last = np.cumsum(hypergeometric_pmf(above + tied + 1, candidates, negatives + 1), axis=1)[:, :-1]
+    one_more = SamplingDesign(negatives + 1)
+    up_to_first = np.cumsum(pmf(above, candidates, one_more), axis=1)[:, :-1]
+    up_to_last = np.cumsum(pmf(above + tied + 1, candidates, one_more), axis=1)[:, :-1]
     return (up_to_first - up_to_last) * (candidates / (negatives + 1) / (tied + 1))[:, np.newaxis]
 
 

@@ -1,0 +1,116 @@
+"""Classes of users who share one distribution of true ranks: users with similar numbers of candidates.
+
+The ranks of a user with 100 candidates say little about those of a user with 5000. So a distribution of ranks is
+estimated for each class of users whose n differ by a factor of at most 1.25. Within a class, P(x | rank) and the metrics
+are means over the users whose n allows the rank.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import check_memory_limit
+from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.outcomes import Group, Outcomes
+from sampled_metrics.sampling.rank_nodes import RankNodes, rank_nodes
+
+FACTOR = 1.25
+"""Largest ratio of the n of two users of a class."""
+
+
+@dataclass(frozen=True)
+class RankClass:
+    """Users with similar n, and the same number of relevant items.
+
+    Attributes:
+        groups: the outcomes of the class by n and m.
+        outcomes: (of this class,) indices among all outcomes.
+        negatives: (of this class,) m of each outcome.
+        x: (of this class,) x of each outcome.
+    """
+
+    groups: tuple[Group, ...]
+    outcomes: Ints
+    negatives: Ints
+    x: Ints
+
+    @property
+    def candidates(self) -> int:
+        """Return the largest n."""
+        return max(group.candidates for group in self.groups)
+
+    @cached_property
+    def columns(self) -> tuple[Ints, Ints, Ints]:
+        """Return m and x of the distinct (m, x), and the (of this class,) index of each outcome's."""
+        pairs = np.stack((self.negatives, self.x), axis=1)
+        distinct, which = np.unique(pairs, axis=0, return_inverse=True)
+        return distinct[:, 0], distinct[:, 1], np.asarray(which).ravel()
+
+    def counts(self, counts: np.ndarray) -> Floats:
+        """Return (samples, distinct (m, x)) counts from (samples, all outcomes) ones."""
+        m, _, which = self.columns
+        sums = np.zeros((len(m), len(counts)))
+        np.add.at(sums, which, counts[:, self.outcomes].T)
+        return sums.T
+
+    def nodes(self, metrics: tuple[Metric, ...]) -> RankNodes:
+        """Return nodes for sums over the ranks of the class."""
+        design = SamplingDesign(max(1, int(self.negatives.max())), self.groups[0].replacement)
+        targets = [self.groups[0].target(metric).cutoff for metric in metrics]
+        return rank_nodes(self.candidates, design, tuple(k for k in targets if k))
+
+    def mean(self, of_group: Callable[[Group, Floats], Floats], ranks: Floats, groups: list[Group] | None = None) -> Floats:
+        """Return the (ranks, …) mean of a function over the users whose n allows the rank; 0 where none does."""
+        total, users = 0.0, np.zeros(len(ranks))
+        for group in self.groups if groups is None else groups:
+            allowed = int(np.searchsorted(ranks, group.candidates, side="right"))
+            values = of_group(group, ranks[:allowed])
+            if np.isscalar(total):
+                total = np.zeros((len(ranks), *values.shape[1:]))
+            total[:allowed] += group.events * values
+            users[:allowed] += group.events
+        return total / np.maximum(users, 1).reshape(-1, *[1] * (total.ndim - 1))
+
+    def chances(self, ranks: Floats, negatives: int, replacement: bool | None) -> Floats:
+        """Return P(x | rank) of the users with m negatives, (ranks, m + 1)."""
+        groups = [group for group in self.groups if group.negatives == negatives]
+        check_memory_limit((2 * len(ranks), negatives + 1), f"P(x | rank) of m = {negatives} negatives", "take fewer")
+        return self.mean(lambda group, allowed: group.pmf(allowed, replacement), ranks, groups)
+
+    def likelihood(self, ranks: Floats, replacement: bool | None) -> Floats:
+        """Return P(x | rank) of the distinct (m, x), (ranks, distinct (m, x))."""
+        negatives, x, _ = self.columns
+        likelihood = np.empty((len(ranks), len(x)))
+        for m in np.unique(negatives):
+            likelihood[:, negatives == m] = self.chances(ranks, int(m), replacement)[:, x[negatives == m]]
+        return likelihood
+
+    def values(self, metrics: tuple[Metric, ...], ranks: Floats) -> Floats:
+        """Return (ranks, metrics) values of the metrics."""
+        return self.mean(
+            lambda group, allowed: np.stack(
+                [group.target(metric).of_rank(allowed, group.candidates) for metric in metrics], axis=1
+            ),
+            ranks,
+        )
+
+
+def rank_classes(outcomes: Outcomes) -> tuple[RankClass, ...]:
+    """Cut the outcomes into classes, for each number of relevant items from the largest n downwards."""
+    classes: list[list[Group]] = []
+    for group in sorted(outcomes.groups, key=lambda each: (each.relevant, -each.candidates)):
+        if classes:
+            first = classes[-1][0]
+            if first.relevant == group.relevant and first.candidates <= FACTOR * group.candidates:
+                classes[-1].append(group)
+                continue
+        classes.append([group])
+    found = []
+    for groups in classes:
+        members = np.concatenate([group.outcomes for group in groups])
+        found.append(RankClass(tuple(groups), members, outcomes.negatives[members], outcomes.x[members]))
+    return tuple(found)
