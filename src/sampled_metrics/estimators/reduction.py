@@ -45,7 +45,9 @@ class Reduction:
 
     def weights(self, coefficients: Floats) -> Floats:
         """Return the (n's, metrics, m + 1) weights w = B y of (n's, K, metrics) coefficients y."""
-        return np.swapaxes(self.basis @ coefficients, 1, 2)
+        count, kept, metrics = coefficients.shape
+        weights = np.swapaxes(coefficients, 1, 2).reshape(-1, kept) @ self.basis.T
+        return weights.reshape(count, metrics, -1)
 
 
 def solved(

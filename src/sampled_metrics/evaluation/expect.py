@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 
 from sampled_metrics._validation import check_labels
 from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import estimator_labels, estimator_name, linear_estimator
+from sampled_metrics.estimators import estimator_labels, estimator_name
 from sampled_metrics.evaluation.evaluate import METRICS
-from sampled_metrics.evaluation.result import Result
+from sampled_metrics.evaluation.expectation import Expectation, mean_of_rows, shared_covariances
+from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
+from sampled_metrics.ranks.pairing import pair_users, user_numbers
 from sampled_metrics.ranks.table import RankTable, rank_table
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.moments import EQUAL, linear_moments, probability_of_order
-from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
 
 def expect(
@@ -28,10 +29,12 @@ def expect(
     replacement: bool = False,
     estimators: str | Sequence[str] = ("uncorrected",),
     candidates: PerUser | None = None,
+    shared_negatives: float | None = None,
 ) -> Result:
     """Compute the exact expectation of an evaluation on sampled negatives; nothing is drawn.
 
-    The expectation of an estimator with weights w is the mean over users of sum_x P(x | r_u) w_x (eq. 16).
+    The expectation of an estimator with weights w is the mean over users of sum_x P(x | r_u) w_x (eq. 16). The weights
+    are those of each user's own n, as in `correct`. A user with several rows counts once, with the mean over the rows.
 
     Args:
         ranks: exact ranks, as in `evaluate`; or a mapping from the names of recommenders to their ranks. Names must
@@ -41,6 +44,10 @@ def expect(
         replacement: whether a negative may be sampled twice for the same user.
         estimators: labels of estimators that are linear in the sample; uncorrected is the sampled metric itself.
         candidates: (users,) or one number: n. Leave it out if the ranks have this column.
+        shared_negatives: None if each recommender has negatives of its own, or how much the recommenders agree if all
+            rank the same negatives of a user: from 0 (the items above the held-out item by one are a random part of
+            all items for the other) to 1 (one set of items above contains the other). This changes the chances in the
+            remarks, and not the columns.
 
     Returns:
         A row for each recommender, estimator and metric, with the columns recommender, estimator, metric, exact,
@@ -69,18 +76,31 @@ def expect(
     """
     tables = _tables(ranks, candidates)
     labels, estimators = check_labels(metrics, "metrics"), estimator_labels(estimators)
-    wanted, design = [metric(label) for label in labels], SamplingDesign(negatives, replacement)
-    rows = []
+    wanted, design = tuple(metric(label) for label in labels), SamplingDesign(negatives, replacement)
+    rows, expectations = [], {}
     for name, table in tables.items():
-        design.check(table.candidates)
-        outcomes = Outcomes.of(design, table.mean_candidates)
-        exact = [float(table.values(each).mean()) for each in wanted]
-        for label in estimators:
-            weights = linear_estimator(label).fit(outcomes, wanted).weights
-            expected, deviation = linear_moments(table, design, weights)
-            rows += [(name, label, *row) for row in zip(labels, exact, expected, deviation, strict=True)]
+        user = user_numbers(table)
+        exact = [float(mean_of_rows(table.values(each), user).mean()) for each in wanted]
+        expectations[name] = each = Expectation.of(table, user, design, estimators, wanted)
+        expected, deviation = each.means.mean(axis=0), np.sqrt(each.variances.sum(axis=0)) / len(each.means)
+        columns = zip(expected, deviation, strict=True)
+        rows += [
+            (name, label, of_metric, true, *next(columns))
+            for label in estimators
+            for of_metric, true in zip(labels, exact, strict=True)
+        ]
     result = Result(rows, columns=["recommender", "estimator", "metric", "exact", "expected", "deviation"])
-    return result.with_remarks(_wrong_orders(result, negatives))
+    columns = [(label, of_metric) for label in estimators for of_metric in labels]
+
+    def covariance(one: str, other: str, label: str, of_metric: str) -> float:
+        if shared_negatives is None:
+            return 0.0
+        pairs = pair_users(tables[one], tables[other], (one, other))
+        both = expectations[one], expectations[other]
+        of_users = shared_covariances(*both, pairs, shared_negatives, columns.index((label, of_metric)))
+        return float(of_users.sum() / len(of_users) ** 2)
+
+    return result.with_remarks(_wrong_orders(result, negatives, covariance))
 
 
 def _tables(ranks: RanksLike | Mapping[str, RanksLike], candidates: PerUser | None) -> dict[str, RankTable]:
@@ -95,19 +115,24 @@ def _tables(ranks: RanksLike | Mapping[str, RanksLike], candidates: PerUser | No
     return {str(name): rank_table(each, candidates, str(name)) for name, each in ranks.items()}
 
 
-def _wrong_orders(table: Result, negatives: int) -> list[str]:
+def _wrong_orders(
+    table: Result, negatives: int, covariance: Callable[[str, str, str, str], float]
+) -> list[Remark | str]:
     """Return sentences on the recommenders that a sampled evaluation orders wrongly on average."""
-    remarks = []
+    remarks: list[Remark | str] = []
     for (label, metric_label), group in table.groupby(["estimator", "metric"], sort=False):
         for one, other in combinations(group.to_dict("records"), 2):
             better, worse = (one, other) if one["exact"] > other["exact"] else (other, one)
             gap = better["expected"] - worse["expected"]
             if better["exact"] - worse["exact"] > EQUAL and gap < -EQUAL:
-                chance = probability_of_order(gap, float(np.hypot(better["deviation"], worse["deviation"])))
-                remarks.append(
+                shared = covariance(better["recommender"], worse["recommender"], str(label), str(metric_label))
+                variance = better["deviation"] ** 2 + worse["deviation"] ** 2 - 2 * shared
+                chance = probability_of_order(gap, float(np.sqrt(max(variance, 0.0))))
+                sentence = (
                     f"Wrong order: {better['recommender']} is better than {worse['recommender']} on "
                     f"{metric_name(str(metric_label))} ({better['exact']:.4f} against {worse['exact']:.4f}), but among "
                     f"{negatives} sampled negatives {estimator_name(str(label))} says {better['expected']:.4f} against "
                     f"{worse['expected']:.4f}, and is right with a chance of {chance:.2f}."
                 )
+                remarks.append(Remark(sentence, rows=(("estimator", label), ("metric", metric_label))))
     return remarks

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri, stdtrit
 
 from sampled_metrics._validation import check_label, check_names, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import estimator_labels, estimator_name, linear_estimator
+from sampled_metrics.estimators import estimator_labels, estimator_name
+from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows, shared_covariances
 from sampled_metrics.evaluation.intervals import Progress, no_progress
-from sampled_metrics.evaluation.result import Result
+from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.metrics.held_out import metric as metric_of
 from sampled_metrics.metrics.held_out import metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
-from sampled_metrics.ranks.pairing import pair_users
+from sampled_metrics.ranks.pairing import Pairs, pair_users
 from sampled_metrics.ranks.table import RankTable, rank_table
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.moments import EQUAL, probability_of_order, user_moments
-from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.moments import EQUAL, probability_of_order
+
+_EXACT_USERS = 100  # with up to so many users, chances near the given probability are exact
+_NEAR = 0.1  # a difference of chances that is near
+_FEW_USERS = 1000  # with up to so many users, more m are tried
+_FURTHER = 16  # the next m that are tried with few users
 
 ESTIMATORS = ("uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01")
 """The default estimators."""
@@ -36,6 +43,7 @@ def plan(
     estimators: str | Sequence[str] = ESTIMATORS,
     replacement: bool = False,
     candidates: PerUser | None = None,
+    shared_negatives: float | None = None,
     names: tuple[str, str] = ("A", "B"),
     progress: Progress = no_progress,
 ) -> Result:
@@ -49,15 +57,21 @@ def plan(
         estimators: labels of estimators that are linear in the sample.
         replacement: whether a negative may be sampled twice for the same user.
         candidates: as in `evaluate`.
+        shared_negatives: as in `expect`.
         names: names of the two recommenders.
         progress: wraps the sample sizes that are tried, for a progress bar.
 
     Returns:
         A row for each estimator, with the columns estimator, negatives (the smallest m from which on these users reach
-        the probability, or NA), probability (at that m, or at the largest m tried), gap (the expected difference at
-        that m, better - worse; it is negative if the order is wrong on average), users (the number of users needed at
-        that m if the users are a sample too, or NA). The last row, `exact`, ranks all candidates. The negatives of the
-        two recommenders are drawn independently.
+        the probability, or NA), probability (at that m, or at the largest m), gap (the expected difference at that m,
+        better - worse; it is negative if the order is wrong on average), conclusive (the chance that `compare`
+        concludes for the better one at 95 %, with as many users drawn anew), users (the number of users for which that
+        chance is the given probability, or NA). The last row, `exact`, ranks all candidates.
+
+        Ten m a decade are tried (five with more than 1000 users), then those between, and then further m as long as the
+        probability may fall below the given one again. Larger m are left out after two that leave less than a tenth of
+        the allowed chance of a wrong order. With up to 100 users, probabilities near the given one are exact, and otherwise those of a
+        normal distribution.
 
     Raises:
         DataError: the ranks are wrong, of different users or candidates, or equal by the exact metric.
@@ -80,34 +94,32 @@ def plan(
     if not 0.5 < probability < 1:
         raise ConfigError(f"probability must be above 0.5 and below 1, not {probability}")
     one, other = rank_table(a, candidates, names[0]), rank_table(b, candidates, names[1])
-    positions, paired = pair_users(one, other, names, candidates)
-    other = other.rows(positions)
-    differences = other.values(metric_of(metric)) - one.values(metric_of(metric))
+    pairs = pair_users(one, other, names, candidates)
+    values = (mean_of_rows(table.values(metric_of(metric)), user) for table, user in ((one, pairs.one), (other, pairs.other)))
+    differences = np.subtract(*values) * -1
     gap = float(differences.mean())
     if abs(gap) <= EQUAL:
         raise DataError(
             f"{names[0]} and {names[1]} have the same exact {metric_name(metric)}: no order is the right one"
         )
-    better, worse = (other, one) if gap > 0 else (one, other)
-    sizes = _sizes(one, other, replacement)
-    known: dict[int, list[_Chance]] = {}
+    if gap < 0:
+        pairs = Pairs(pairs.other, pairs.one, pairs.sentence)
+    search = _Search(*((other, one) if gap > 0 else (one, other)), pairs, metric, replacement, shared_negatives, probability)
+    sizes = _sizes(one, other, replacement, 10 if len(differences) <= _FEW_USERS else 5)
+    known: dict[str, dict[int, _Chance]] = {label: {} for label in estimators}
     for m in progress(sizes):
-        known[m] = _chances(better, worse, metric, estimators, SamplingDesign(m, replacement))
+        left = [label for label in estimators if not search.settled(known[label])]
+        for label, chance in zip(left, search.chances(m, left) if left else [], strict=True):
+            known[label][m] = chance
     rows = []
-    for number, label in enumerate(estimators):
-        chances = {m: each[number] for m, each in known.items()}
-        low, high = _bracket([chances[m].right >= probability for m in sizes], sizes)
-        while high and high - low > 1:
-            middle = (low + high) // 2
-            if middle not in chances:
-                (chances[middle],) = _chances(better, worse, metric, [label], SamplingDesign(middle, replacement))
-            low, high = (low, middle) if chances[middle].right >= probability else (middle, high)
-        rows.append(_row(label, high, chances[high or sizes[-1]], probability))
-    error = float(differences.std(ddof=1)) if len(one) > 1 else np.nan
-    rows.append(_row("exact", None, _Chance(abs(gap), 0.0, error), probability))
+    for label, chances in known.items():
+        smallest = search.smallest(label, chances)
+        rows.append(_row(label, smallest, chances[smallest or sizes[-1]], len(differences), probability))
+    error = float(differences.std(ddof=1)) if len(differences) > 1 else np.nan
+    rows.append(_row("exact", None, _Chance(abs(gap), 0.0, error, 1.0), len(differences), probability))
     table = Result(rows)
     sentences = _sentences(table, metric, names if gap > 0 else names[::-1], probability, sizes[-1])
-    return table.with_remarks([*sentences, paired])
+    return table.with_remarks([*sentences, pairs.sentence])
 
 
 class _Chance(NamedTuple):
@@ -116,78 +128,154 @@ class _Chance(NamedTuple):
     gap: float  # its expectation
     deviation: float  # its standard deviation over samples of negatives, for these users
     user_deviation: float  # standard deviation of one user's difference, over users and negatives
+    right: float  # probability of the correct order on these users
 
-    @property
-    def right(self) -> float:
-        """Return the probability of the correct order on these users."""
-        return probability_of_order(self.gap, self.deviation)
-
-
-def _chances(
-    better: RankTable, worse: RankTable, metric: str, estimators: list[str], design: SamplingDesign
-) -> list[_Chance]:
-    """Return the expected difference by estimator under a design."""
-    moments = []
-    for table in (better, worse):
-        outcomes = Outcomes.of(design, table.mean_candidates)
-        fitted = [linear_estimator(label).fit(outcomes, [metric_of(metric)]) for label in estimators]
-        moments.append(user_moments(table, design, np.vstack([each.weights for each in fitted])))
-    (better_means, better_variances), (worse_means, worse_variances) = moments
-    gaps, variance = better_means - worse_means, better_variances + worse_variances
-    users = len(gaps)
-    spread = gaps.var(axis=0, ddof=1) if users > 1 else np.full(gaps.shape[1], np.nan)
-    user_deviation = np.sqrt(spread + variance.mean(axis=0))
-    deviation = np.sqrt(variance.sum(axis=0)) / users
-    return [_Chance(*map(float, row)) for row in zip(gaps.mean(axis=0), deviation, user_deviation, strict=True)]
+    def conclusive(self, users: float) -> float:
+        """Return the chance that the 95 % interval of `compare` on that many new users is above 0."""
+        if not self.user_deviation > 0:
+            return float(self.gap > 0)
+        t = stdtrit(max(users - 1, 1), 0.975)
+        noncentral = self.gap / self.user_deviation * np.sqrt(users)
+        return float(ndtr((noncentral - t) / np.sqrt(1 + t**2 / (2 * max(users - 1, 1)))))
 
 
-def _bracket(enough: list[bool], sizes: list[int]) -> tuple[int, int | None]:
-    """Return the last size that is not enough, and the next size, or None if there is none."""
-    if all(enough):
-        return 0, sizes[0]
-    last = len(enough) - 1 - enough[::-1].index(False)
-    return sizes[last], sizes[last + 1] if last + 1 < len(sizes) else None
+@dataclass(frozen=True)
+class _Search:
+    """The search for the smallest m."""
+
+    better: RankTable
+    worse: RankTable
+    pairs: Pairs  # the users of worse, then those of better
+    metric: str
+    replacement: bool
+    shared: float | None
+    probability: float
+
+    def chances(self, negatives: int, estimators: Sequence[str]) -> list[_Chance]:
+        """Return the expected difference by estimator with m negatives."""
+        design, metrics = SamplingDesign(negatives, self.replacement), (metric_of(self.metric),)
+        worse = Expectation.of(self.worse, self.pairs.one, design, estimators, metrics)
+        better = Expectation.of(self.better, self.pairs.other, design, estimators, metrics)
+        gaps, variances = better.means - worse.means, better.variances + worse.variances
+        if self.shared is not None:
+            for number in range(len(estimators)):
+                variances[:, number] -= 2 * shared_covariances(worse, better, self.pairs, self.shared, number)
+        users = len(gaps)
+        spread = gaps.var(axis=0, ddof=1) if users > 1 else np.full(gaps.shape[1], np.nan)
+        user_deviation = np.sqrt(np.maximum(spread + variances.mean(axis=0), 0.0))
+        deviation = np.sqrt(np.maximum(variances.sum(axis=0), 0.0)) / users
+        found = []
+        for number, values in enumerate(zip(gaps.mean(axis=0), deviation, user_deviation, strict=True)):
+            gap, off, of_user = map(float, values)
+            right = probability_of_order(gap, off)
+            if users <= _EXACT_USERS and self.shared is None and abs(right - self.probability) < _NEAR:
+                right = exact_chance(better.only(number), worse.only(number))
+            found.append(_Chance(gap, off, of_user, right))
+        return found
+
+    def settled(self, chances: dict[int, _Chance]) -> bool:
+        """Return whether the last two m leave less than a tenth of the allowed chance of a wrong order."""
+        last = [chances[m].right for m in sorted(chances)[-2:]]
+        return len(last) == 2 and min(last) > 1 - (1 - self.probability) / 10
+
+    def smallest(self, label: str, chances: dict[int, _Chance]) -> int | None:
+        """Return the smallest m from which on the chance is enough; adds the chances of further m."""
+
+        def enough(m: int) -> bool:
+            if m not in chances:
+                (chances[m],) = self.chances(m, [label])
+            return chances[m].right >= self.probability
+
+        sizes = sorted(chances)
+        failed = [m for m in sizes if not enough(m)]
+        if failed and failed[-1] == sizes[-1]:
+            return None
+        low = failed[-1] if failed else 0
+        high = next(m for m in sizes if m > low)
+        while high - low > 1:
+            middle = self._between(chances, low, high)
+            low, high = (low, middle) if enough(middle) else (middle, high)
+        last = high
+        while last < sizes[-1] and self._may_fall(chances, high, last):
+            last += 1
+            if not enough(last):
+                high = last + 1
+        return high
+
+    def _between(self, chances: dict[int, _Chance], low: int, high: int) -> int:
+        """Return an m between two, where the normal quantile of the chance, linear in log m, is that of the given one."""
+        levels = [ndtri(chances[m].right) - ndtri(self.probability) if m in chances else np.nan for m in (low, high)]
+        share = min(max(levels[0] / (levels[0] - levels[1]), 0.05), 0.95) if np.isfinite(levels).all() else 0.5
+        middle = low * (high / low) ** share if low else high * share
+        return int(min(max(round(middle), low + 1), high - 1))
+
+    def _may_fall(self, chances: dict[int, _Chance], high: int, last: int) -> bool:
+        """Return whether a later chance may be too small again.
+
+        That is so near the found m if there are few users, and as long as the chance is above enough by less than twice
+        the largest fall from one m to the next.
+        """
+        tried = [chances[m].right for m in sorted(chances) if high <= m <= 2 * last]
+        fall = max((one - other for one, other in itertools.pairwise(tried)), default=0.0)
+        near = last < high + _FURTHER if len(self.pairs.one) <= _FEW_USERS else False
+        return near or chances[last].right - self.probability < 2 * fall
 
 
-def _row(label: str, negatives: int | None, chance: _Chance, probability: float) -> dict[str, Any]:
-    users: Any = pd.NA
+def _row(label: str, negatives: int | None, chance: _Chance, users: int, probability: float) -> dict[str, Any]:
+    needed: Any = pd.NA
     if chance.gap > 0 and np.isfinite(chance.user_deviation):
-        users = max(2, int(np.ceil((float(ndtri(probability)) * chance.user_deviation / chance.gap) ** 2)))
+        low, high = 5, 6  # fewer than six users cannot conclude
+        while chance.conclusive(high) < probability:
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if chance.conclusive(middle) >= probability else (middle, high)
+        needed = high
     return {
         "estimator": label,
         "negatives": pd.NA if negatives is None else negatives,
         "probability": chance.right,
         "gap": chance.gap,
-        "users": users,
+        "conclusive": chance.conclusive(users) if np.isfinite(chance.user_deviation) else np.nan,
+        "users": needed,
     }
 
 
-def _sizes(one: RankTable, other: RankTable, replacement: bool) -> list[int]:
-    """Return the sample sizes to try, a tenth of a decade apart, up to all negatives that every user has."""
+def _sizes(one: RankTable, other: RankTable, replacement: bool, by_decade: int) -> list[int]:
+    """Return the sample sizes to try first, up to all negatives that every user has."""
     candidates = np.concatenate((one.candidates, other.candidates))
     most = int(candidates.max() if replacement else candidates.min()) - 1
     if most < 1:
         raise DataError("a user has no candidates besides the held-out item, so that there is nothing to sample")
-    return sorted({round(10 ** (tenth / 10)) for tenth in range(int(10 * np.log10(most)) + 1)} | {most})
+    return sorted({round(10 ** (step / by_decade)) for step in range(int(by_decade * np.log10(most)) + 1)} | {most})
 
 
-def _sentences(table: Result, metric: str, names: tuple[str, str], probability: float, most: int) -> list[str]:
+def _sentences(
+    table: Result, metric: str, names: tuple[str, str], probability: float, most: int
+) -> list[Remark | str]:
     """Return the result as sentences; names are (worse, better)."""
     what = metric_name(metric)
-    sentences = [f"By the exact {what}, {names[1]} is better than {names[0]}, by {table['gap'].iloc[-1]:.4f}."]
+    sentences: list[Remark | str] = [
+        f"By the exact {what}, {names[1]} is better than {names[0]}, by {table['gap'].iloc[-1]:.4f}."
+    ]
     for row in table.iloc[:-1].to_dict("records"):
         name = estimator_name(str(row["estimator"]))
+        concludes = f"compare then concludes with a chance of {row['conclusive']:.2f}" + (
+            "" if pd.isna(row["users"]) else f"; for {probability:g} it needs {row['users']} users"
+        )
         if not pd.isna(row["negatives"]):
-            sentences.append(
-                f"{name}: {row['negatives']} negatives order the two rightly with a chance of {probability:g} or more."
+            sentence = (
+                f"{name}: {row['negatives']} negatives or more order the two rightly with a chance of {probability:g} or "
+                f"more. With new users, {concludes}."
             )
         elif row["gap"] > 0:
-            sentences.append(
+            sentence = (
                 f"{name}: no sample of up to {most} negatives is enough for these users; with {most} the chance is "
-                f"{row['probability']:.2f}, and {row['users']} users would be needed."
+                f"{row['probability']:.2f}. With new users, {concludes}."
             )
         else:
-            sentences.append(
+            sentence = (
                 f"{name}: orders the two wrongly on average even with {most} negatives; more users do not help."
             )
+        sentences.append(Remark(sentence, rows=(("estimator", row["estimator"]),)))
     return sentences

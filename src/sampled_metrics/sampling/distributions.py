@@ -16,6 +16,7 @@ from sampled_metrics._validation import check_memory_limit, require_sum_of_one
 from sampled_metrics.sampling.design import SamplingDesign
 
 _BLOCK = 32_768  # probabilities at a time; intermediate results stay in the cache
+_FEWEST = 16  # events at a time
 
 
 def pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign, x: Ints | None = None) -> Floats:
@@ -42,18 +43,29 @@ def pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign, x: Ints | No
     return probabilities
 
 
-def band_pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign) -> tuple[Ints, Floats]:
-    """Return the probabilities that are not negligible: the (events,) smallest x, and (events, columns) from there on.
+def sparse_pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign) -> Floats:
+    """Return P(x) as `pmf` does, with probabilities that are negligible as 0: their sum is below 10⁻²⁰ for an event.
 
-    The left-out probability of an event is below 10⁻²⁰ by Bernstein's inequality. Columns beyond m have probability 0.
+    This is faster where x is likely in a small part of 0 … m only.
     """
     better, pool = _events(better, pool)
-    share = better / pool
-    likely = np.round(design.negatives * share)
-    reach = 17 + np.sqrt(17**2 + 100 * design.negatives * np.max(share * (1 - share), initial=0.0))
-    width = int(min(2 * np.ceil(reach) + 1, design.negatives + 1))
-    first = np.clip(likely - width // 2, 0, design.negatives + 1 - width)
-    return first.astype(np.int64), _products(better, pool, design, first, width)
+    draws, share = design.negatives, better / pool
+    variance = draws * share * (1 - share)
+    if not design.replacement:
+        variance *= np.maximum(pool - draws, 0) / np.maximum(pool - 1, 1)
+    reach = np.ceil(17 + np.sqrt(17**2 + 100 * variance))  # Bernstein's inequality
+    probabilities = np.zeros((len(better), draws + 1))
+    order = np.argsort(reach, kind="stable")
+    start = 0
+    while start < len(order):
+        width = int(min(2 * reach[order[min(start + _FEWEST, len(order)) - 1]] + 1, draws + 1))
+        events = order[start : start + max(_FEWEST, _BLOCK // width)]
+        width = int(min(2 * reach[events[-1]] + 1, draws + 1))
+        first = np.clip(np.round(draws * share[events]) - width // 2, 0, draws + 1 - width)
+        at = first.astype(np.int64)[:, np.newaxis] + np.arange(width)
+        probabilities[events[:, np.newaxis], at] = _products(better[events], pool[events], design, first, width)
+        start += len(events)
+    return probabilities
 
 
 def _events(better: ArrayLike, pool: ArrayLike) -> tuple[Floats, Floats]:

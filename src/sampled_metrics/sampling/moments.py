@@ -10,10 +10,11 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import ndtr
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import require_sum_of_one
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import sparse_pmf
 from sampled_metrics.sampling.ties import distribution_over_ties
 
 _BLOCK = 2_000_000  # probabilities held at once
@@ -48,20 +49,45 @@ def linear_moments(
     table: RankTable, design: SamplingDesign, weights: Floats, rule: str = "random"
 ) -> tuple[Floats, Floats]:
     """Return exact (estimates,) means and standard deviations over draws, for (estimates, m + 1) weights."""
-    means, variances = user_moments(table, design, weights, rule)
-    return means.mean(axis=0), np.sqrt(variances.sum(axis=0)) / len(table)
+    mean, variance = np.zeros(len(weights)), np.zeros(len(weights))
+    for chances in distributions(table, design, rule):
+        means = chances @ weights.T
+        mean += means.sum(axis=0)
+        variance += np.maximum(chances @ weights.T**2 - means**2, 0.0).sum(axis=0)
+    return mean / len(table), np.sqrt(variance) / len(table)
 
 
 def user_moments(
-    table: RankTable, design: SamplingDesign, weights: Floats, rule: str = "random"
+    table: RankTable, design: SamplingDesign, weights: Floats, which: Ints, rule: str = "random"
 ) -> tuple[Floats, Floats]:
-    """Return exact (users, estimates) means and variances of each user's weight; arguments as in `linear_moments`."""
-    means, variances = [], []
-    for chances in distributions(table, design, rule):
-        mean = chances @ weights.T
-        means.append(mean)
-        variances.append(np.maximum(chances @ weights.T**2 - mean**2, 0.0))
-    return np.concatenate(means), np.concatenate(variances)
+    """Return exact (rows, estimates) means and variances of the weight of each row of a table.
+
+    `weights` are (n's, estimates, m + 1), and `which` are the (rows,) indices of each row's n.
+    """
+    design.check(table.candidates)
+    both = np.concatenate((weights, weights**2), axis=1)
+    moments = np.empty((len(table), both.shape[1]))
+    order = np.argsort(which, kind="stable")
+    step = max(1, _BLOCK // (design.negatives + 1))
+    for start in range(0, len(order), step):
+        rows = order[start : start + step]
+        chances = row_chances(table.rows(rows), design, rule)
+        numbers, firsts = np.unique(which[rows], return_index=True)
+        for number, first, last in zip(numbers, firsts, [*firsts[1:], len(rows)], strict=True):
+            moments[rows[first:last]] = chances[first:last] @ both[number].T
+    means, squares = np.split(moments, 2, axis=1)
+    return means, np.maximum(squares - means**2, 0.0)
+
+
+def row_chances(table: RankTable, design: SamplingDesign, rule: str = "random") -> Floats:
+    """Return P(x) of each row, (rows, m + 1); negligible ones are 0."""
+    ties = table.tied > 0
+    chances = np.empty((len(table), design.negatives + 1))
+    chances[~ties] = sparse_pmf(table.above[~ties], table.candidates[~ties] - 1, design)
+    if ties.any():
+        counts = table.above[ties], table.tied[ties], table.candidates[ties]
+        chances[ties] = distribution_over_ties(*counts, design, rule)
+    return chances
 
 
 def probability_of_order(gap: float, deviation: float) -> float:

@@ -14,7 +14,7 @@ from scipy.special import betainc
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.distributions import pmf
+from sampled_metrics.sampling.distributions import pmf, sparse_pmf
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,15 @@ def distribution_over_ties(
     )
     design.check(candidates)
     chosen = tie_rule(rule)
-    ties = np.flatnonzero(tied)
-    distribution = pmf(above, candidates - 1, design)
-    if len(ties):
+    ties = tied > 0
+    distribution = np.empty((len(above), design.negatives + 1))
+    distribution[~ties] = pmf(above[~ties], candidates[~ties] - 1, design)
+    if ties.any():
         distribution[ties] = chosen.distribution(above[ties], tied[ties], candidates[ties], design)
     return distribution
 
 
-FEW_TIES = 64
+FEW_TIES = 8
 """Largest number of ties for which the mean over ranks is a sum; beyond, a difference that loses a few digits."""
 
 
@@ -77,8 +78,9 @@ def _broken_at_random(above: Ints, tied: Ints, candidates: Ints, design: Samplin
     """
     if design.replacement:
         return _binomial_over_ties(above, tied, candidates - 1, design.negatives)
-    distribution = pmf(above, candidates - 1, design)
+    distribution = np.empty((len(above), design.negatives + 1))
     few = np.flatnonzero(tied <= FEW_TIES)
+    distribution[few] = pmf(above[few], candidates[few] - 1, design)
     for further in range(1, int(tied[few].max(initial=0)) + 1):
         reached = few[tied[few] >= further]
         distribution[reached] += pmf(above[reached] + further, candidates[reached] - 1, design)
@@ -92,8 +94,8 @@ def _broken_at_random(above: Ints, tied: Ints, candidates: Ints, design: Samplin
 def _hypergeometric_over_ties(above: Ints, tied: Ints, candidates: Ints, negatives: int) -> Floats:
     # P(more than x) at the last rank + 1 minus at the first = CDF at the first minus CDF at the last + 1, x = 0 … m
     one_more = SamplingDesign(negatives + 1)
-    up_to_first = np.cumsum(pmf(above, candidates, one_more), axis=1)[:, :-1]
-    up_to_last = np.cumsum(pmf(above + tied + 1, candidates, one_more), axis=1)[:, :-1]
+    up_to_first = np.cumsum(sparse_pmf(above, candidates, one_more), axis=1)[:, :-1]
+    up_to_last = np.cumsum(sparse_pmf(above + tied + 1, candidates, one_more), axis=1)[:, :-1]
     return (up_to_first - up_to_last) * (candidates / (negatives + 1) / (tied + 1))[:, np.newaxis]
 
 

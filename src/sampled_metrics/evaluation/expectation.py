@@ -1,0 +1,161 @@
+"""What sampled evaluations of exact ranks give, by user: means, variances, covariances, and the chance of an order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import is_real, shown
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.estimators import linear_estimator
+from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.ranks.pairing import Pairs
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.moments import row_chances, user_moments
+
+_DRAWS = 200_000  # samples for the covariances of all users together
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """Expected weights of the users of a table under a design, by estimator and metric.
+
+    Attributes:
+        means: (users, estimates) means over the samples of negatives.
+        variances: (users, estimates) variances.
+        table: the exact ranks.
+        design: how negatives are drawn.
+        weights: (n's, estimates, m + 1) weights, for each n of the table.
+        which: (rows,) index of each row's n.
+        row_means: (rows, estimates) means of each row.
+        user: (rows,) number of each row's user.
+    """
+
+    means: Floats
+    variances: Floats
+    table: RankTable
+    design: SamplingDesign
+    weights: Floats
+    which: Ints
+    row_means: Floats
+    user: Ints
+
+    @classmethod
+    def of(
+        cls,
+        table: RankTable,
+        user: Ints,
+        design: SamplingDesign,
+        estimators: Sequence[str],
+        metrics: tuple[Metric, ...],
+    ) -> "Expectation":
+        """Compute the moments; `user` are the (rows,) numbers of the users from 0."""
+        design.check(table.candidates)
+        candidates, which = np.unique(table.candidates, return_inverse=True)
+        weights = _weights(tuple(map(int, candidates)), design, tuple(estimators), metrics)
+        means, variances = user_moments(table, design, weights, which)
+        rows = np.bincount(user)[user][:, np.newaxis]
+        of_users = mean_of_rows(means, user), mean_of_rows(variances / rows, user)
+        return cls(*of_users, table, design, weights, which, means, user)
+
+    def only(self, estimate: int) -> "Expectation":
+        """Return the expectation of one estimate."""
+        parts = (each[:, estimate : estimate + 1] for each in (self.means, self.variances, self.row_means, self.weights))
+        means, variances, row_means, weights = parts
+        return replace(self, means=means, variances=variances, row_means=row_means, weights=weights)
+
+
+@lru_cache(maxsize=2)  # two recommenders have the same n
+def _weights(
+    candidates: tuple[int, ...], design: SamplingDesign, estimators: tuple[str, ...], metrics: tuple[Metric, ...]
+) -> Floats:
+    """Return (n's, estimates, m + 1) weights."""
+    n = np.array(candidates)
+    fitted = [linear_estimator(label).checked_weights(design, n, metrics) for label in estimators]
+    return np.concatenate(fitted, axis=1)
+
+
+def mean_of_rows(values: Floats, user: Ints) -> Floats:
+    """Return the (users, …) means over the rows of each user, from (rows, …) values."""
+    sums = np.zeros((int(user.max()) + 1, *values.shape[1:]))
+    np.add.at(sums, user, values)
+    return sums / np.bincount(user).reshape(-1, *[1] * (values.ndim - 1))
+
+
+def shared_covariances(one: Expectation, other: Expectation, pairs: Pairs, agreement: float, estimate: int) -> Floats:
+    """Return the (users,) covariances of the weights of two recommenders that rank the same negatives of a user.
+
+    Of the N negatives, a and b rank above by the two recommenders, and c by both. c is between the mean a b / N, at an
+    agreement of 0, and min(a, b), at 1. Samples are drawn from these three counts, with a fixed seed. Half of the ties
+    count as above.
+
+    Raises:
+        DataError: a user has several rows.
+        ConfigError: the agreement is not from 0 to 1.
+    """
+    if not is_real(agreement) or not 0 <= agreement <= 1:
+        raise ConfigError(f"shared_negatives must be a number from 0 to 1, not {shown(agreement)}")
+    users = len(one.means)
+    if len(pairs.one) != users:
+        raise DataError("with shared negatives, a user may have only one row")
+    order, other_order = np.argsort(pairs.one), np.argsort(pairs.other)
+    a, b = (
+        each.table.above[rows] + each.table.tied[rows] // 2 for each, rows in ((one, order), (other, other_order))
+    )
+    pool = one.table.candidates[order] - 1
+    by_chance = a * b / pool
+    both = np.clip(np.round(by_chance + agreement * (np.minimum(a, b) - by_chance)), a + b - pool, np.minimum(a, b))
+    both = both.astype(np.int64)
+    size = (max(1, _DRAWS // users), users)
+    rng = np.random.default_rng(0)
+    left, drawn = pool, np.full(users, one.design.negatives)
+    counts = []
+    for items in (both, a - both, b - both):
+        if one.design.replacement:
+            counts.append(rng.binomial(drawn, np.divide(items, left, out=np.zeros(users), where=left > 0), size=size))
+        else:
+            counts.append(rng.hypergeometric(items, left - items, drawn, size=size))
+        left, drawn = left - items, drawn - counts[-1]
+    off = [
+        each.weights[each.which[rows], estimate, counts[0] + own] - mean
+        for each, rows, own, mean in (
+            (one, order, counts[1], one.row_means[order, estimate]),
+            (other, other_order, counts[2], other.row_means[other_order, estimate]),
+        )
+    ]
+    return np.asarray((off[0] * off[1]).mean(axis=0))
+
+
+def exact_chance(better: Expectation, worse: Expectation) -> float:
+    """Return the chance that the first estimate of `better` is above that of `worse`, plus half that of equality.
+
+    The difference of the means is a sum of independent terms, one for each row. Its distribution is computed on a
+    lattice of 2048 points from its characteristic function; a weight between two points is split between them.
+    """
+    points = 2048
+    sides = [(each, sign / len(each.means)) for each, sign in ((better, 1.0), (worse, -1.0))]
+    deviation = np.sqrt(sum(each.variances[:, 0].sum() for each, _ in sides)) / len(better.means)
+    gap = abs(float(better.means[:, 0].mean() - worse.means[:, 0].mean()))
+    if deviation == 0:
+        return float(better.means[:, 0].mean() > worse.means[:, 0].mean())
+    largest = max(float(np.abs(each.weights[:, 0]).max()) for each, _ in sides) / len(better.means)
+    step = largest / max(1, np.floor(largest * points / (2 * gap + 24 * deviation)))
+    angle = 2 * np.pi * np.arange(points // 2 + 1) / points
+    log = np.zeros(len(angle), dtype=complex)
+    for each, sign in sides:
+        rows = np.bincount(each.user)[each.user]
+        for n, count in np.unique(np.stack((each.which, rows)), axis=1).T:
+            alike = np.flatnonzero((each.which == n) & (rows == count))
+            chances = row_chances(each.table.rows(alike), each.design)
+            seen = (chances > 1e-18).any(axis=0)
+            place = each.weights[n, 0, seen] * sign / count / step
+            whole = np.floor(place)
+            phase = np.exp(1j * np.outer(whole, angle))
+            phase *= 1 + (place - whole)[:, np.newaxis] * (np.exp(1j * angle) - 1)
+            log += np.log(chances[:, seen] @ phase).sum(axis=0)
+    transform = np.concatenate((np.exp(log), np.conj(np.exp(log[1:-1]))[::-1]))
+    probabilities = np.real(np.fft.fft(transform)) / points  # of 0, 1, ... and then of the negative points
+    return float(probabilities[1 : points // 2].sum() + probabilities[0] / 2)
