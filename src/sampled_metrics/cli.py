@@ -112,13 +112,19 @@ def _intervals(default: str | None) -> Callable[[Callable[..., Any]], Callable[.
             "--method",
             default=default,
             show_default=default or "delta; bootstrap for estimators that are not linear",
-            metavar="bootstrap|delta",
+            metavar="delta|bootstrap",
             help="How intervals are computed.",
         ),
         click.option("--n-resamples", type=int, default=1000, show_default=True, help="Bootstrap samples."),
         click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap."),
     )
 
+
+SHARED = click.option(
+    "--shared-negatives",
+    type=click.FloatRange(0, 1),
+    help="All rank the same negatives; from 0 to 1: how much they agree on the items above.",
+)
 
 OUTPUT = _options(
     click.option("--json", "form", flag_value="json", help="Print rows and remarks as JSON."),
@@ -211,7 +217,7 @@ cli.command_class = _Formatted
 @click.argument("ranks", type=FILE)
 @METRIC_LIST
 @CANDIDATES
-@_intervals("bootstrap")
+@_intervals("delta")
 @OUTPUT
 def _evaluate(ranks: str, form: str | None, **options: Any) -> None:
     """Exact metrics of ranks among all candidates, with intervals."""
@@ -231,7 +237,7 @@ def _evaluate(ranks: str, form: str | None, **options: Any) -> None:
 @METRIC_LIST
 @REPLACEMENT
 @click.option("--adaptive", is_flag=True, help="More negatives were sampled where none was above the item; mle only.")
-@_intervals("bootstrap")
+@_intervals(None)
 @OUTPUT
 def _correct(ranks: str, form: str | None, **options: Any) -> None:
     """The true metrics behind ranks among sampled negatives, with intervals."""
@@ -273,6 +279,7 @@ def _compare(one: str, other: str, form: str | None, **options: Any) -> None:
 @_labels("--estimators", ("uncorrected",))
 @CANDIDATES
 @REPLACEMENT
+@SHARED
 @OUTPUT
 def _expect(ranks: tuple[str, ...], form: str | None, **options: Any) -> None:
     """What sampled metrics would show of exact ranks, and whether they would order recommenders wrongly."""
@@ -294,6 +301,7 @@ def _expect(ranks: tuple[str, ...], form: str | None, **options: Any) -> None:
 @_labels("--estimators", PLANNED)
 @CANDIDATES
 @REPLACEMENT
+@SHARED
 @OUTPUT
 def _plan(one: str, other: str, form: str | None, **options: Any) -> None:
     """How many negatives, and users, it takes to order two recommenders rightly; from exact ranks."""

@@ -14,6 +14,7 @@ _NEGLIGIBLE = 1e-10  # singular values that have no effect on weights from 0 to 
 _SHARED = 8  # largest active set that is tried for other n
 _TOLERANCE = 1e-11  # slope of the loss that counts as none, relative to the largest
 
+
 @dataclass(frozen=True)
 class ConstrainedLeastSquares(LinearEstimator):
     """Minimise eq. 21 under a uniform prior, over weights that are non-negative and non-increasing in x.
@@ -33,7 +34,7 @@ class ConstrainedLeastSquares(LinearEstimator):
     def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[RankMetric, ...]) -> Floats:
         """Solve the least-squares problem of each n and metric.
 
-        A metric that is linear in the rank has the weights f(1 + (n-1) x/m): they meet the constraints and have no bias.
+        A metric that is linear in the rank has the weights f(1 + (n-1) x/m), which meet the constraints without bias.
         """
         n, share = candidates[:, np.newaxis], np.arange(design.negatives + 1) / design.negatives
         weights = np.empty((len(candidates), len(metrics), len(share)))

@@ -66,7 +66,9 @@ class MaximumEntropy(RankPrior):
         seen = merged.any(axis=0)
         found, start = [], np.zeros(int(seen.sum()))
         for sample, scale in zip(merged[:, seen], scales, strict=True):
-            probabilities, _, start = maximum_entropy(likelihood[:, seen], sample, scale, self.eta, nodes.weights, start)
+            probabilities, _, start = maximum_entropy(
+                likelihood[:, seen], sample, scale, self.eta, nodes.weights, start
+            )
             found.append(probabilities)
         return np.stack(found)
 

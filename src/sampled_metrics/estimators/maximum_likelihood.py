@@ -19,8 +19,8 @@ from sampled_metrics.sampling.rank_nodes import RankNodes
 class MaximumLikelihood(RankPrior):
     """π_r ← π_r Σ_x h_x A[r, x] / (Aᵀπ)_x, from the uniform distribution.
 
-    The optimum is not unique, so the number of iterations regularises and is part of the estimator. Users with similar n
-    share a distribution, whatever their m. Adaptive samples are included: a stopping rule that depends only on the
+    The optimum is not unique, so the number of iterations regularises and is part of the estimator. Users with similar
+    n share a distribution, whatever their m. Adaptive samples are included: a stopping rule that depends only on the
     sample does not change the likelihood.
 
     Attributes:

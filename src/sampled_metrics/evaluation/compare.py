@@ -115,15 +115,17 @@ def compare(
         exact, other_exact = (rank_table(each, candidates, name) for each, name in zip((a, b), names, strict=True))
         pairs = pair_users(exact, other_exact, names, candidates)
         sides = tuple(_exact_side(each, wanted) for each in (exact, other_exact))
-    kinds = units(*((side[1], user, side[2]) for side, user in zip(sides, (pairs.one, pairs.other), strict=True)))
-    estimates = [each for each, _, _ in sides]
+    (first, which, outcomes), (second, other_which, other_outcomes) = sides
+    kinds = units((which, pairs.one, outcomes), (other_which, pairs.other, other_outcomes))
     weights, most = None, largest_values(wanted)
     bounds = -most, most
-    if all(isinstance(each, LinearEstimate) for each in estimates):
-        weights = kinds.weights(estimates[1].weights, 1) - kinds.weights(estimates[0].weights, 0)
-        (least_a, most_a), (least_b, most_b) = (each.bounds for each in estimates)
-        bounds = least_b - most_a, most_b - least_a
-    value_of = [kinds.statistic(in_blocks(each.estimate, side[2]), at) for at, (each, side) in enumerate(zip(estimates, sides, strict=True))]
+    if isinstance(first, LinearEstimate) and isinstance(second, LinearEstimate):
+        weights = kinds.weights(second.weights, 1) - kinds.weights(first.weights, 0)
+        bounds = second.bounds[0] - first.bounds[1], second.bounds[1] - first.bounds[0]
+    value_of = (
+        kinds.statistic(in_blocks(first.estimate, outcomes), 0),
+        kinds.statistic(in_blocks(second.estimate, other_outcomes), 1),
+    )
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
     interval = uncertainty(
         lambda counts: value_of[1](counts) - value_of[0](counts),
@@ -157,7 +159,8 @@ def compare(
 
 def _exact_side(table: RankTable, metrics: Sequence[Metric]) -> _Side:
     values, which = exact_outcomes(table, metrics)
-    return LinearEstimate(values, (np.stack((np.zeros(len(metrics)), largest_values(metrics)), axis=1),)), which, values.shape[1]
+    possible = np.stack((np.zeros(len(metrics)), largest_values(metrics)), axis=1)
+    return LinearEstimate(values, (possible,)), which, values.shape[1]
 
 
 def _sampled_sides(one: SampledRanks, other: SampledRanks, metrics: Sequence[Metric], label: str) -> tuple[_Side, ...]:
@@ -168,9 +171,7 @@ def _sampled_sides(one: SampledRanks, other: SampledRanks, metrics: Sequence[Met
     return tuple(sides)
 
 
-def _sentences(
-    table: Result, names: tuple[str, str], confidence_level: float, label: str | None
-) -> list[Remark | str]:
+def _sentences(table: Result, names: tuple[str, str], confidence_level: float, label: str | None) -> list[Remark | str]:
     """Return the conclusion for each metric, and its assumptions, as sentences."""
     sentences: list[Remark | str] = []
     for row in table.to_dict("records"):

@@ -126,9 +126,11 @@ def correct(
         ends = interval.low, interval.high, interval.standard_error
         columns = estimate.estimate(counts), *ends, *biases.get(label, np.full((2, len(labels)), np.nan))
         rows += [(label, *row, users) for row in zip(labels, *columns, strict=True)]
-    columns = ["estimator", "metric", "value", "low", "high", "standard_error", "bias", "bias_error", "users"]
-    table = Result(rows, columns=columns)
-    unbiased = linear_estimator("uncorrected").fit(outcomes, [metric("auc")]).estimate(counts)[0] if not adaptive else None
+    names = ["estimator", "metric", "value", "low", "high", "standard_error", "bias", "bias_error", "users"]
+    table = Result(rows, columns=names)
+    unbiased = None
+    if not adaptive and (outcomes.negatives > 0).all():
+        unbiased = float(linear_estimator("uncorrected").fit(outcomes, [metric("auc")]).estimate(counts)[0])
     return table.with_remarks([*_remarks(table, unbiased), *_warnings(fitted, outcomes), *few_users(users)])
 
 
@@ -176,8 +178,8 @@ def _remarks(table: Result, unbiased_auc: float | None) -> list[Remark | str]:
                     rows=rows,
                 )
             )
-        far = max(4 * row["standard_error"], 0.01)
-        if label.startswith("mes") and of_metric == "auc" and unbiased_auc is not None and row["value"] < unbiased_auc - far:
+        least = -1.0 if unbiased_auc is None else unbiased_auc - max(4 * row["standard_error"], 0.01)
+        if label.startswith("mes") and of_metric == "auc" and row["value"] < least:
             remarks.append(
                 Remark(
                     f"{name}: its AUC is too low. The AUC of the sample, which has no bias, is {unbiased_auc:.3f}.",
@@ -189,8 +191,8 @@ def _remarks(table: Result, unbiased_auc: float | None) -> list[Remark | str]:
         if out:
             remarks.append(
                 Remark(
-                    f"{name}: a metric is from 0 to 1, but not {{}}. Its weights vary too much for this sample; take an "
-                    "estimator with a larger γ, or more negatives or users.",
+                    f"{name}: a metric is from 0 to 1, but not {{}}. Its weights vary too much for this sample; take "
+                    "an estimator with a larger γ, or more negatives or users.",
                     ", ".join(out),
                     rows,
                 )
@@ -203,7 +205,7 @@ def _remarks(table: Result, unbiased_auc: float | None) -> list[Remark | str]:
                     rows,
                 )
             )
-        if not row["bias"] == row["bias"]:
+        if np.isnan(row["bias"]):
             remarks.append(
                 Remark(
                     "No bias is estimated for {}: only that of an estimator that is linear in the sample is known.",

@@ -111,8 +111,8 @@ def few_users(users: int) -> list[str]:
     if users >= FEW_USERS:
         return []
     return [
-        f"There are only {users} users. With fewer than {FEW_USERS}, intervals are rough: a few users who are unlike the "
-        "others decide them."
+        f"There are only {users} users. With fewer than {FEW_USERS}, intervals are rough: a few users who are unlike "
+        "the others decide them."
     ]
 
 

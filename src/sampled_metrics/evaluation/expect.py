@@ -83,9 +83,9 @@ def expect(
         exact = [float(mean_of_rows(table.values(each), user).mean()) for each in wanted]
         expectations[name] = each = Expectation.of(table, user, design, estimators, wanted)
         expected, deviation = each.means.mean(axis=0), np.sqrt(each.variances.sum(axis=0)) / len(each.means)
-        columns = zip(expected, deviation, strict=True)
+        moments = zip(expected, deviation, strict=True)
         rows += [
-            (name, label, of_metric, true, *next(columns))
+            (name, label, of_metric, true, *next(moments))
             for label in estimators
             for of_metric, true in zip(labels, exact, strict=True)
         ]

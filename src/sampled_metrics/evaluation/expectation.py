@@ -63,8 +63,8 @@ class Expectation:
 
     def only(self, estimate: int) -> "Expectation":
         """Return the expectation of one estimate."""
-        parts = (each[:, estimate : estimate + 1] for each in (self.means, self.variances, self.row_means, self.weights))
-        means, variances, row_means, weights = parts
+        of_all = self.means, self.variances, self.row_means, self.weights
+        means, variances, row_means, weights = (each[:, estimate : estimate + 1] for each in of_all)
         return replace(self, means=means, variances=variances, row_means=row_means, weights=weights)
 
 
@@ -102,9 +102,7 @@ def shared_covariances(one: Expectation, other: Expectation, pairs: Pairs, agree
     if len(pairs.one) != users:
         raise DataError("with shared negatives, a user may have only one row")
     order, other_order = np.argsort(pairs.one), np.argsort(pairs.other)
-    a, b = (
-        each.table.above[rows] + each.table.tied[rows] // 2 for each, rows in ((one, order), (other, other_order))
-    )
+    a, b = (each.table.above[rows] + each.table.tied[rows] // 2 for each, rows in ((one, order), (other, other_order)))
     pool = one.table.candidates[order] - 1
     by_chance = a * b / pool
     both = np.clip(np.round(by_chance + agreement * (np.minimum(a, b) - by_chance)), a + b - pool, np.minimum(a, b))
@@ -142,7 +140,7 @@ def exact_chance(better: Expectation, worse: Expectation) -> float:
     if deviation == 0:
         return float(better.means[:, 0].mean() > worse.means[:, 0].mean())
     largest = max(float(np.abs(each.weights[:, 0]).max()) for each, _ in sides) / len(better.means)
-    step = largest / max(1, np.floor(largest * points / (2 * gap + 24 * deviation)))
+    step = largest / max(1, np.floor(largest * points / (2 * gap + 24 * deviation + 16 * largest)))
     angle = 2 * np.pi * np.arange(points // 2 + 1) / points
     log = np.zeros(len(angle), dtype=complex)
     for each, sign in sides:

@@ -6,11 +6,12 @@ count of outcomes for any number of users.
 
 The closed form is the score interval of E. B. Wilson (Probable Inference, JASA 22, 1927), for means of any values that
 have bounds. It holds the means μ with (ȳ - μ)² <= t² V(μ) / U, with the quantile t of Student's distribution. The
-variance V(μ) = κ μ - μ² grows with the mean, as hits are rare or frequent, and κ = Σ y² / Σ y is the mean size of a hit.
-For values 0 and 1, κ is 1, and this is Wilson's interval. κ counts half a hit of the largest size, so the interval has a
-width even if all users are the same. Differences of metrics have Student's interval, or this one if it is wider. The bootstrap interval is BCa, bias-corrected and accelerated (B. Efron, Better
-Bootstrap Confidence Intervals, JASA 82, 1987), and widened by the ratio of the quantiles of Student's and the normal
-distribution.
+variance V(μ) = κ μ - μ² grows with the mean, as hits are rare or frequent; κ = Σ y² / Σ y is the size of a hit. For
+values 0 and 1, κ is 1, and this is Wilson's interval. κ counts half a hit of the largest size, so the interval has a
+width even if all users are the same. Differences of metrics have Student's interval, or this one where it is wider.
+
+The bootstrap interval is BCa, bias-corrected and accelerated (B. Efron, Better Bootstrap Confidence Intervals, JASA 82,
+1987), and widened by the ratio of the quantiles of Student's and the normal distribution.
 """
 
 from collections.abc import Callable, Iterable
@@ -153,8 +154,8 @@ def uncertainty(
         positive = stdtr(users - 1, np.divide(estimate, error, out=np.zeros_like(error), where=error > 0))
         if weights is not None:
             alpha = 1 - options.confidence_level
-            ends = [_score(*each, counts, quantile, alpha) for each in zip(weights, least, most, strict=True)]
-            low, high = (np.array(end) for end in zip(*ends, strict=True))
+            scores = [_score(*each, counts, quantile, alpha) for each in zip(weights, least, most, strict=True)]
+            low, high = (np.array(end) for end in zip(*scores, strict=True))
             error_at_0 = np.sqrt(weights**2 @ counts) / users
             positive = stdtr(users - 1, np.divide(estimate, error_at_0, out=np.zeros_like(error), where=error_at_0 > 0))
     same = ~(high - low > _ROUNDING * np.maximum(np.abs(estimate), 1e-300))
@@ -183,7 +184,7 @@ def _score(
         low, high = _score_of_hits(most - mean, _hit_size(most - values, most, counts), ratio)
         return most - high, most - low
     largest = float(np.abs(values[counts > 0]).max()) or max(-least, most)
-    reach = np.sqrt(ratio * (counts @ (values - mean) ** 2) / (users - 1))
+    reach = float(np.sqrt(ratio * (counts @ (values - mean) ** 2) / (users - 1)))
     ends = [mean - reach, mean + reach]
     hit = _hit_size(np.abs(values), largest, counts)
     for sign in (1, -1):
@@ -203,7 +204,7 @@ def _score_of_hits(mean: float, hit: float, ratio: float) -> tuple[float, float]
     """Return the roots of (ȳ - μ)² = (κ μ - μ²) t²/U."""
     half = mean + ratio * hit / 2
     root = np.sqrt(max(half**2 - (1 + ratio) * mean**2, 0.0))
-    return float(half - root) / (1 + ratio), float(half + root) / (1 + ratio)
+    return float((half - root) / (1 + ratio)), float((half + root) / (1 + ratio))
 
 
 def _left_out(statistic: Statistic, counts: Ints, weights: Floats | None, estimate: Floats) -> Floats | None:

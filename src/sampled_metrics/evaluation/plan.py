@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,8 +26,8 @@ from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
 _EXACT_USERS = 100  # with up to so many users, chances near the given probability are exact
 _NEAR = 0.1  # a difference of chances that is near
-_FEW_USERS = 1000  # with up to so many users, more m are tried
-_FURTHER = 16  # the next m that are tried with few users
+_FEW_USERS = 1000  # with up to so many users, larger m are tried in small steps
+_STEP = 1.02  # ratio of such a step
 
 ESTIMATORS = ("uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01")
 """The default estimators."""
@@ -68,10 +67,10 @@ def plan(
         concludes for the better one at 95 %, with as many users drawn anew), users (the number of users for which that
         chance is the given probability, or NA). The last row, `exact`, ranks all candidates.
 
-        Ten m a decade are tried (five with more than 1000 users), then those between, and then further m as long as the
-        probability may fall below the given one again. Larger m are left out after two that leave less than a tenth of
-        the allowed chance of a wrong order. With up to 100 users, probabilities near the given one are exact, and otherwise those of a
-        normal distribution.
+        Ten m a decade are tried, and then those between. With up to 1000 users, larger m are tried in steps of 2 %, as
+        the probability may fall again; with more, five a decade are. The search ends after two m that leave less than a
+        tenth of the allowed chance of a wrong order. With up to 100 users, probabilities near the given one are exact.
+        Otherwise they are those of a normal distribution.
 
     Raises:
         DataError: the ranks are wrong, of different users or candidates, or equal by the exact metric.
@@ -95,8 +94,8 @@ def plan(
         raise ConfigError(f"probability must be above 0.5 and below 1, not {probability}")
     one, other = rank_table(a, candidates, names[0]), rank_table(b, candidates, names[1])
     pairs = pair_users(one, other, names, candidates)
-    values = (mean_of_rows(table.values(metric_of(metric)), user) for table, user in ((one, pairs.one), (other, pairs.other)))
-    differences = np.subtract(*values) * -1
+    exact = metric_of(metric)
+    differences = mean_of_rows(other.values(exact), pairs.other) - mean_of_rows(one.values(exact), pairs.one)
     gap = float(differences.mean())
     if abs(gap) <= EQUAL:
         raise DataError(
@@ -104,7 +103,9 @@ def plan(
         )
     if gap < 0:
         pairs = Pairs(pairs.other, pairs.one, pairs.sentence)
-    search = _Search(*((other, one) if gap > 0 else (one, other)), pairs, metric, replacement, shared_negatives, probability)
+    search = _Search(
+        *((other, one) if gap > 0 else (one, other)), pairs, metric, replacement, shared_negatives, probability
+    )
     sizes = _sizes(one, other, replacement, 10 if len(differences) <= _FEW_USERS else 5)
     known: dict[str, dict[int, _Chance]] = {label: {} for label in estimators}
     for m in progress(sizes):
@@ -191,34 +192,30 @@ class _Search:
         if failed and failed[-1] == sizes[-1]:
             return None
         low = failed[-1] if failed else 0
-        high = next(m for m in sizes if m > low)
+        high = last = self._bisect(enough, chances, low, next(m for m in sizes if m > low))
+        low, later = 0, {high: chances[high]}
+        while last < sizes[-1] and len(self.pairs.one) <= _FEW_USERS and not self.settled(later):
+            last = min(max(last + 1, int(_STEP * last)), sizes[-1])
+            if not enough(last):
+                low = last
+            elif low:
+                high, low = self._bisect(enough, chances, low, last), 0
+            later[last] = chances[last]
+        return high
+
+    def _bisect(self, enough: Callable[[int], bool], chances: dict[int, _Chance], low: int, high: int) -> int:
+        """Return an m that is enough, after one that is not, between one that is not and one that is."""
         while high - low > 1:
             middle = self._between(chances, low, high)
             low, high = (low, middle) if enough(middle) else (middle, high)
-        last = high
-        while last < sizes[-1] and self._may_fall(chances, high, last):
-            last += 1
-            if not enough(last):
-                high = last + 1
         return high
 
     def _between(self, chances: dict[int, _Chance], low: int, high: int) -> int:
-        """Return an m between two, where the normal quantile of the chance, linear in log m, is that of the given one."""
+        """Return an m between two, by interpolation of the normal quantile of the chance in log m."""
         levels = [ndtri(chances[m].right) - ndtri(self.probability) if m in chances else np.nan for m in (low, high)]
         share = min(max(levels[0] / (levels[0] - levels[1]), 0.05), 0.95) if np.isfinite(levels).all() else 0.5
         middle = low * (high / low) ** share if low else high * share
         return int(min(max(round(middle), low + 1), high - 1))
-
-    def _may_fall(self, chances: dict[int, _Chance], high: int, last: int) -> bool:
-        """Return whether a later chance may be too small again.
-
-        That is so near the found m if there are few users, and as long as the chance is above enough by less than twice
-        the largest fall from one m to the next.
-        """
-        tried = [chances[m].right for m in sorted(chances) if high <= m <= 2 * last]
-        fall = max((one - other for one, other in itertools.pairwise(tried)), default=0.0)
-        near = last < high + _FURTHER if len(self.pairs.one) <= _FEW_USERS else False
-        return near or chances[last].right - self.probability < 2 * fall
 
 
 def _row(label: str, negatives: int | None, chance: _Chance, users: int, probability: float) -> dict[str, Any]:
@@ -250,9 +247,7 @@ def _sizes(one: RankTable, other: RankTable, replacement: bool, by_decade: int) 
     return sorted({round(10 ** (step / by_decade)) for step in range(int(by_decade * np.log10(most)) + 1)} | {most})
 
 
-def _sentences(
-    table: Result, metric: str, names: tuple[str, str], probability: float, most: int
-) -> list[Remark | str]:
+def _sentences(table: Result, metric: str, names: tuple[str, str], probability: float, most: int) -> list[Remark | str]:
     """Return the result as sentences; names are (worse, better)."""
     what = metric_name(metric)
     sentences: list[Remark | str] = [
@@ -265,8 +260,8 @@ def _sentences(
         )
         if not pd.isna(row["negatives"]):
             sentence = (
-                f"{name}: {row['negatives']} negatives or more order the two rightly with a chance of {probability:g} or "
-                f"more. With new users, {concludes}."
+                f"{name}: {row['negatives']} negatives or more order the two rightly with a chance of {probability:g} "
+                f"or more. With new users, {concludes}."
             )
         elif row["gap"] > 0:
             sentence = (
@@ -274,8 +269,6 @@ def _sentences(
                 f"{row['probability']:.2f}. With new users, {concludes}."
             )
         else:
-            sentence = (
-                f"{name}: orders the two wrongly on average even with {most} negatives; more users do not help."
-            )
+            sentence = f"{name}: orders the two wrongly on average even with {most} negatives; more users do not help."
         sentences.append(Remark(sentence, rows=(("estimator", row["estimator"]),)))
     return sentences

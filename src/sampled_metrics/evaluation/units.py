@@ -1,7 +1,7 @@
 """Users as the unit of intervals: users of a kind have the same outcomes.
 
-A user with several rows counts once, with the mean over the rows. A statistic of the counts of outcomes then becomes one
-of the counts of kinds.
+A user with several rows counts once, with the mean over the rows. A statistic of the counts of outcomes then becomes
+one of the counts of kinds.
 """
 
 from dataclasses import dataclass
@@ -35,14 +35,16 @@ class Units:
 
 
 def units(*sides: tuple[Ints, Ints, int]) -> Units:
-    """Return the units of recommenders: for each, the (rows,) outcomes, the (rows,) users from 0, and the number of
-    outcomes."""
+    """Return the units of recommenders.
+
+    A recommender is given by the (rows,) outcomes, the (rows,) users from 0, and the number of outcomes.
+    """
     if all(len(outcome) == user.max() + 1 for outcome, user, _ in sides):
         of_users = np.stack([outcome[np.argsort(user)] for outcome, user, _ in sides], axis=1)
         kinds, counts = np.unique(of_users, axis=0, return_counts=True)
         ones, at = np.ones(len(kinds)), np.arange(len(kinds) + 1)
-        shares = [csr_array((ones, kind, at), shape=(len(kinds), side[2])) for kind, side in zip(kinds.T, sides, strict=True)]
-        return Units(counts, tuple(shares))
+        parts = zip(kinds.T, sides, strict=True)
+        return Units(counts, tuple(csr_array((ones, kind, at), shape=(len(kinds), side[2])) for kind, side in parts))
     shares = []
     for outcome, user, outcomes in sides:
         rows = np.bincount(user)

@@ -54,7 +54,9 @@ class Columns:
         if "user" not in names:
             users = [name for name in names if re.sub("[^a-z]", "", str(name).lower()) in USER_NAMES]
             if len(users) > 1:
-                raise DataError(f"{self.header}: has several columns of users, {', '.join(map(repr, users))}; call one of them user")
+                raise DataError(
+                    f"{self.header}: has several columns of users, {', '.join(map(repr, users))}; call one of them user"
+                )
             object.__setattr__(self, "frame", self.frame.rename(columns=dict.fromkeys(users, "user")))
         if repeated := [name for name in COLUMNS if names.count(name) > 1]:
             raise DataError(f"{self.header}: has the column {repeated[0]!r} more than once")

@@ -102,8 +102,8 @@ def _paired(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tuple[
     if (rows != other_rows).any():
         user = int(np.argmax(rows != other_rows))
         raise DataError(
-            f"user {shown(users[user])} has {rows[user]} rows in {names[0]} and {other_rows[user]} in {names[1]}; to be "
-            "compared they must have the same rows"
+            f"user {shown(users[user])} has {rows[user]} rows in {names[0]} and {other_rows[user]} in {names[1]}; to "
+            "be compared they must have the same rows"
         )
     return np.asarray(numbers), np.asarray(found)
 
@@ -126,7 +126,8 @@ def require_same_events(tables: Mapping[str, RankTable]) -> None:
     for name, table in tables.items():
         rows = pd.Index(table.users)
         if not rows.is_unique:
-            raise DataError(f"{name}: user {shown(rows[rows.duplicated()][0])} has an earlier row too; a study has one row a user")
+            again = shown(rows[rows.duplicated()][0])
+            raise DataError(f"{name}: user {again} has an earlier row too; a study has one row a user")
     named = [name for name, table in tables.items() if not _is_numbered(table)]
     for first, other in itertools.pairwise(named):
         pair_users(tables[first], tables[other], (first, other))

@@ -118,8 +118,17 @@ class Outcomes:
         distinct, which = np.unique(keys, axis=0, return_inverse=True)
         order = np.argsort(which.ravel(), kind="stable")
         ends = np.cumsum(np.bincount(which.ravel()))
+        members = np.split(order, ends[:-1])
         return tuple(
-            Group(*map(int, (n, m)), self.replacement, self.position, int(relevant), int(events), outcomes, x)
-            for (n, m, relevant), outcomes in zip(distinct, np.split(order, ends[:-1]), strict=True)
-            for events, x in [(self.events[outcomes].sum(), self.x[outcomes])]
+            Group(
+                candidates=int(n),
+                negatives=int(m),
+                replacement=self.replacement,
+                position=self.position,
+                relevant=int(relevant),
+                events=int(self.events[outcomes].sum()),
+                outcomes=outcomes,
+                x=self.x[outcomes],
+            )
+            for (n, m, relevant), outcomes in zip(distinct, members, strict=True)
         )

@@ -1,11 +1,11 @@
 """Classes of users who share one distribution of true ranks: users with similar numbers of candidates.
 
 The ranks of a user with 100 candidates say little about those of a user with 5000. So a distribution of ranks is
-estimated for each class of users whose n differ by a factor of at most 1.25. Within a class, P(x | rank) and the metrics
-are means over the users whose n allows the rank.
+estimated for each class of users whose n differ by a factor of at most 1.25. Within a class, P(x | rank) and the
+metrics are means over the users whose n allows the rank.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -63,17 +63,19 @@ class RankClass:
         targets = [self.groups[0].target(metric).cutoff for metric in metrics]
         return rank_nodes(self.candidates, design, tuple(k for k in targets if k))
 
-    def mean(self, of_group: Callable[[Group, Floats], Floats], ranks: Floats, groups: list[Group] | None = None) -> Floats:
+    def mean(
+        self, of_group: Callable[[Group, Floats], Floats], ranks: Floats, groups: Sequence[Group] | None = None
+    ) -> Floats:
         """Return the (ranks, …) mean of a function over the users whose n allows the rank; 0 where none does."""
-        total, users = 0.0, np.zeros(len(ranks))
+        total, users = np.zeros((len(ranks), 1)), np.zeros((len(ranks), 1))
         for group in self.groups if groups is None else groups:
             allowed = int(np.searchsorted(ranks, group.candidates, side="right"))
             values = of_group(group, ranks[:allowed])
-            if np.isscalar(total):
-                total = np.zeros((len(ranks), *values.shape[1:]))
+            if total.shape[1] != values.shape[1]:
+                total = np.zeros((len(ranks), values.shape[1]))
             total[:allowed] += group.events * values
             users[:allowed] += group.events
-        return total / np.maximum(users, 1).reshape(-1, *[1] * (total.ndim - 1))
+        return total / np.maximum(users, 1)
 
     def chances(self, ranks: Floats, negatives: int, replacement: bool | None) -> Floats:
         """Return P(x | rank) of the users with m negatives, (ranks, m + 1)."""

@@ -22,6 +22,7 @@ _NODES = 16  # of a panel
 _WIDTH = 1.75  # widest panel, in φ √m; at 2.5, P(x | rank) is exact to 8 digits, and here to 12
 _ALL = 512  # up to this n, every rank is a node
 
+
 @dataclass(frozen=True)
 class RankNodes:
     """Nodes and weights of sums over ranks: Σ_{r=1}^n g(r) = Σ_i weights_i g(ranks_i).
