@@ -1,312 +1,279 @@
-"""How often intervals cover what they claim to cover, and how often `compare` raises a false alarm.
+"""How often intervals hold the truth, how often `compare` raises a false alarm, and the bias of a correction.
 
-Evaluations are simulated from a known distribution of true ranks: a user's rank is r with a probability proportional to
-1 / (r + 30) for r = 1 … n, and of m negatives drawn without replacement x are above the held-out item. So the truth is
-a sum, and so is what a linear estimator gives on average over users and samples; for MLE, which is not linear, that is
-the mean of further simulated estimates. Every interval is made by the functions that users call. The same seed gives
-the same numbers, whatever the number of jobs.
+Evaluations are simulated from known distributions of true ranks, in settings that differ in the users, the candidates,
+the negatives and the ties. Intervals are made by the function behind `evaluate` and `compare`, and biases by `correct`.
+The same seed gives the same numbers, whatever the number of jobs.
 
     python benchmarks/coverage.py --jobs 2 --output docs/reproduction/coverage.md
 """
 
 import argparse
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from multiprocessing import Pool
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from sampled_metrics import compare, correct, evaluate
-from sampled_metrics.estimators import LinearEstimate, estimator, estimator_name
+from sampled_metrics import correct
+from sampled_metrics.estimators import linear_estimator
+from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
 from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.distributions import rank_distribution
-from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.distributions import pmf
 
 METRICS = ("recall@10", "ndcg@10", "ap", "auc")
-LINEAR = ("bv-0.1", "bv-0.01")
-INTERVALS = ("delta", "bootstrap")
+ESTIMATOR = "bv-0.1"
 SAME = 0.7
 """Share of users for whom correlated recommenders have the same rank; the others' ranks are independent."""
 
+OFFSETS = (10, 60)
+"""P(r) ∝ 1 / (r + offset); the first is that of the smaller n of a mixture."""
+
 
 @dataclass(frozen=True)
-class Study:
+class Setting:
     """What is simulated.
 
     Attributes:
+        name: of the table.
         users: of an evaluation.
-        candidates: n.
+        candidates: the n of the users, in turn.
         negatives: m.
-        resamples: bootstrap samples of linear estimators, of exact metrics and of comparisons.
-        mle_resamples: bootstrap samples of MLE, each of which is a fit; 0 leaves MLE out.
+        ties: how many neighbouring ranks share a score.
         seed: of everything.
     """
 
-    users: int = 1000
-    candidates: int = 3541
-    negatives: int = 100
-    resamples: int = 1000
-    mle_resamples: int = 200
+    name: str
+    users: int
+    candidates: tuple[int, ...]
+    negatives: int
+    ties: int = 1
     seed: int = 1
 
-    @property
-    def ranks(self) -> np.ndarray:
-        """(n,) probabilities of the true ranks."""
-        weights = 1.0 / (np.arange(1, self.candidates + 1) + 30)
-        return weights / weights.sum()
+    @cached_property
+    def n(self) -> np.ndarray:
+        """(users,) numbers of candidates."""
+        return np.resize(np.array(self.candidates), self.users)
 
-    @property
-    def other_ranks(self) -> np.ndarray:
-        """(n,) probabilities with the same Recall@10 and other ranks: ∝ 1 / (r + 30)^1.2, within and beyond 10."""
-        of_top = self.ranks[:10].sum()
-        steep = self.ranks**1.2
-        top, rest = steep[:10] / steep[:10].sum(), steep[10:] / steep[10:].sum()
-        return np.concatenate((of_top * top, (1 - of_top) * rest))
+    @cached_property
+    def ranks(self) -> dict[int, np.ndarray]:
+        """(n,) probabilities of the true ranks, by n."""
+        found = {}
+        for n in np.unique(self.n):
+            weights = 1.0 / (np.arange(1, n + 1) + OFFSETS[int(n > 1000)])
+            found[int(n)] = weights / weights.sum()
+        return found
 
-    def random(self, purpose: int, number: int) -> np.random.Generator:
-        """Return the random numbers of one simulated evaluation."""
-        return np.random.default_rng([self.seed, purpose, number])
+    @cached_property
+    def values(self) -> dict[int, np.ndarray]:
+        """(n, metrics) exact metrics by rank, by n; ranks that tie have the mean of their metrics."""
+        found = {}
+        for n in self.ranks:
+            above = np.arange(n) // self.ties * self.ties
+            tied = np.minimum(above + self.ties, n) - above - 1
+            found[n] = np.stack([metric(label).over_ties(above, tied, n) for label in METRICS], axis=1)
+        return found
 
-    def draw(self, rng: np.random.Generator, ranks: np.ndarray | None = None) -> np.ndarray:
+    @cached_property
+    def weights(self) -> dict[int, np.ndarray]:
+        """(m + 1, metrics) weights of the estimator, by n."""
+        design, metrics = SamplingDesign(self.negatives), tuple(metric(label) for label in METRICS)
+        candidates = np.array(list(self.ranks))
+        fitted = linear_estimator(ESTIMATOR).weights(design, candidates, metrics)
+        return {int(n): each.T for n, each in zip(candidates, fitted, strict=True)}
+
+    def of_users(self, by_n: dict[int, float | np.ndarray]) -> np.ndarray:
+        """Return the mean over users of what depends on n alone."""
+        numbers, counts = np.unique(self.n, return_counts=True)
+        return np.asarray(sum(count * by_n[int(n)] for n, count in zip(numbers, counts, strict=True)) / self.users)
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
         """Draw (users,) true ranks."""
-        return rng.choice(self.candidates, size=self.users, p=self.ranks if ranks is None else ranks) + 1
+        drawn, uniform = np.empty(self.users, dtype=np.int64), rng.random(self.users)
+        for n, chances in self.ranks.items():
+            users = self.n == n
+            drawn[users] = np.searchsorted(np.cumsum(chances), uniform[users])
+        return np.minimum(drawn, self.n - 1) + 1
 
     def sample(self, rng: np.random.Generator, rank: np.ndarray) -> np.ndarray:
-        """Draw (users,) ranks among m negatives."""
-        return 1 + rng.hypergeometric(rank - 1, self.candidates - rank, self.negatives)
+        """Draw (users,) numbers of sampled negatives above; a rank among ties is drawn anew."""
+        first = (rank - 1) // self.ties * self.ties
+        last = np.minimum(first + self.ties, self.n)
+        better = first + np.floor(rng.random(self.users) * (last - first)).astype(np.int64)
+        return rng.hypergeometric(better, self.n - 1 - better, self.negatives)
+
+    def exact(self, rank: np.ndarray) -> np.ndarray:
+        """Return (users, metrics) exact metrics."""
+        return self._looked_up(self.values, rank - 1)
+
+    def corrected(self, x: np.ndarray) -> np.ndarray:
+        """Return (users, metrics) weights of the sampled ranks."""
+        return self._looked_up(self.weights, x)
+
+    def _looked_up(self, tables: dict[int, np.ndarray], rows: np.ndarray) -> np.ndarray:
+        lengths = [len(table) for table in tables.values()]
+        starts = np.cumsum(lengths) - lengths
+        of_user = starts[np.searchsorted(np.array(list(tables)), self.n)]
+        return np.concatenate(list(tables.values()))[of_user + rows]
 
 
-def truth(study: Study, ranks: np.ndarray) -> np.ndarray:
-    """Return the (metrics,) true means."""
-    return np.array([ranks @ metric(label).values(study.candidates) for label in METRICS])
+MANY = tuple(range(1400, 3690, 10))
+CANDIDATES: dict[str, tuple[tuple[int, ...], int, int]] = {
+    "n = 3541, m = 100": ((3541,), 100, 1),
+    "n by user, 1400 to 3690, m = 100": (MANY, 100, 1),
+    "n = 100 and 5000, m = 50": ((100, 5000), 50, 1),
+    "n = 500 and 5000, m = 50": ((500, 5000), 50, 1),
+    "n = 3541, m = 5": ((3541,), 5, 1),
+    "n = 3541, m = 1000": ((3541,), 1000, 1),
+    "n = 3541, m = 100, ties of 20": ((3541,), 100, 20),
+}
+USERS = (5, 10, 30, 200, 6040)
 
 
-def expectation(study: Study, label: str, ranks: np.ndarray) -> np.ndarray:
-    """Return the (metrics,) means of a linear estimator over users and samples: Σ_r π_r Σ_x P(x | r) w_x."""
-    design = SamplingDesign(study.negatives)
-    fitted = estimator(label).fit(Outcomes.of(design, study.candidates), [metric(each) for each in METRICS])
-    assert isinstance(fitted, LinearEstimate)
-    return ranks @ rank_distribution(study.candidates, design) @ fitted.weights.T
+def simulated(evaluations: int, biases: int, setting: Setting) -> dict[str, object]:
+    """Simulate a setting; return a row of the table, with lists by metric."""
+    truth = setting.of_users({n: chances @ setting.values[n] for n, chances in setting.ranks.items()})
+    covered, alarms = (
+        np.zeros(len(METRICS)),
+        {name: np.zeros(len(METRICS)) for name in ("own", "same", "bv", "bv same")},
+    )
+    options, ones = IntervalOptions(), np.ones(setting.users, dtype=np.int64)
+    most = np.ones(len(METRICS))
+    low, high = (np.array([end(each) for each in setting.weights.values()]) for end in (np.min, np.max))
+    reach = float(high.max() - low.min())
+
+    def ends(values: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        found = uncertainty(linear(values.T), ones, options, bounds=bounds, weights=values.T)
+        return found.low, found.high
+
+    for number in range(evaluations):
+        rng = np.random.default_rng([setting.seed, number])
+        one, fresh = setting.draw(rng), setting.draw(rng)
+        same = np.where(rng.random(setting.users) < SAME, one, fresh)
+        exact = setting.exact(one)
+        least, largest = ends(exact, (0 * most, most))
+        covered += (least <= truth) & (truth <= largest)
+        for name, other in (("own", fresh), ("same", same)):
+            least, largest = ends(setting.exact(other) - exact, (-most, most))
+            alarms[name] += (least > 0) | (largest < 0)
+        corrected = setting.corrected(setting.sample(rng, one))
+        for name, other in (("bv", fresh), ("bv same", same)):
+            difference = setting.corrected(setting.sample(rng, other)) - corrected
+            least, largest = ends(difference, (-reach * most, reach * most))
+            alarms[name] += (least > 0) | (largest < 0)
+    expected = setting.of_users({n: _expected(setting, n) for n in setting.ranks})
+    reported = []
+    for number in range(biases):
+        rng = np.random.default_rng([setting.seed, 10**6 + number])
+        x = setting.sample(rng, setting.draw(rng))
+        columns = {"candidates": setting.n, "negatives": setting.negatives, "estimators": ESTIMATOR}
+        reported.append(correct(x + 1, metrics=METRICS, **columns)[["bias", "bias_error"]].to_numpy(dtype=float))
+    return {
+        "setting": setting.name,
+        "users": setting.users,
+        "covered": covered / evaluations,
+        "alarms": {name: each / evaluations for name, each in alarms.items()},
+        "bias": expected - truth,
+        "reported": np.nanmean(reported, axis=0),
+    }
 
 
-def mle_expectation(study: Study, evaluations: int) -> np.ndarray:
-    """Return the (metrics,) means of MLE over simulated evaluations of which no interval is made."""
-    design = SamplingDesign(study.negatives)
-    fitted = estimator("mle").fit(Outcomes.of(design, study.candidates), [metric(each) for each in METRICS])
-    chances = study.ranks @ rank_distribution(study.candidates, design)
-    counts = study.random(3, 0).multinomial(study.users, chances / chances.sum(), size=evaluations)
-    blocks = [fitted.estimate(block) for block in np.array_split(counts, max(1, evaluations // 250))]
-    return np.concatenate(blocks).mean(axis=0)
+def _expected(setting: Setting, n: int) -> np.ndarray:
+    """Return the (metrics,) means of the estimator over users with n candidates and their samples."""
+    chances = pmf(np.arange(n), n - 1, SamplingDesign(setting.negatives))
+    rank = setting.ranks[n]
+    if setting.ties > 1:
+        group = np.arange(n) // setting.ties
+        rank = (np.bincount(group, weights=rank) / np.bincount(group))[group]
+    return np.asarray(rank @ chances @ setting.weights[n])
 
 
-def intervals(study: Study, number: int) -> pd.DataFrame:
-    """Simulate one evaluation; columns what, interval, metric, value, low, high, standard_error."""
-    rng = study.random(1, number)
-    rank = study.draw(rng)
-    sampled = study.sample(rng, rank)
-    of_sample = partial(correct, sampled, study.candidates, study.negatives, metrics=METRICS)
-    parts = []
-    for how in INTERVALS:
-        options: dict[str, Any] = {"interval": how, "resamples": study.resamples, "seed": number}
-        exact = evaluate(rank, metrics=METRICS, candidates=study.candidates, **options).assign(estimator="exact")
-        parts += [part.assign(method=how) for part in (exact, of_sample(estimators=LINEAR, **options))]
-        if study.mle_resamples:
-            options["resamples"] = study.mle_resamples
-            parts.append(of_sample(estimators=["mle"], **options).assign(method=how))
-    columns = ["estimator", "interval", "metric", "value", "low", "high", "standard_error"]
-    return pd.concat([pd.DataFrame(part)[columns] for part in parts], ignore_index=True)
+def settings(users: tuple[int, ...], seed: int) -> list[Setting]:
+    """Return the settings, the largest first, so that jobs end at about the same time."""
+    return [
+        Setting(name, count, candidates, negatives, ties, seed)
+        for count in sorted(users, reverse=True)
+        for name, (candidates, negatives, ties) in CANDIDATES.items()
+    ]
 
 
-def alarms(study: Study, number: int) -> pd.DataFrame:
-    """Compare recommenders that are equal; columns pair, estimator, interval, metric, alarm."""
-    rng = study.random(2, number)
-    one, fresh = study.draw(rng), study.draw(rng)
-    correlated = np.where(rng.random(study.users) < SAME, one, fresh)
-    unlike = study.draw(rng, study.other_ranks)
-    parts = []
-    for pair, other, labels, methods in (
-        ("independent", fresh, METRICS, INTERVALS),
-        ("correlated", correlated, METRICS, INTERVALS),
-        ("equal Recall@10 alone", unlike, METRICS[:1], INTERVALS[:1]),
-    ):
-        sampled = study.sample(rng, one), study.sample(rng, other)
-        for how in methods:
-            options: dict[str, Any] = {"interval": how, "resamples": study.resamples, "seed": number}
-            found = {"exact": compare(one, other, metrics=labels, candidates=study.candidates, **options)}
-            for label in LINEAR if how == "delta" else LINEAR[:1]:
-                found[label] = compare(
-                    *sampled,
-                    metrics=labels,
-                    candidates=study.candidates,
-                    negatives=study.negatives,
-                    estimator=label,
-                    **options,
-                )
-            for label, table in found.items():
-                alarm = table["conclusion"] != "undecided"
-                rows = {"pair": pair, "estimator": label, "interval": how, "metric": list(labels), "alarm": alarm}
-                parts.append(pd.DataFrame(rows))
-    return pd.concat(parts, ignore_index=True)
-
-
-def simulate(
-    one: Callable[[Study, int], pd.DataFrame], study: Study, evaluations: int, jobs: int = 1, progress: bool = False
-) -> pd.DataFrame:
-    """Stack what many simulated evaluations give."""
-
-    def results() -> Iterator[pd.DataFrame]:
-        if jobs == 1:
-            yield from map(partial(one, study), range(evaluations))
-            return
-        with Pool(jobs, initializer=threadpool_limits, initargs=(1,)) as pool:
-            yield from pool.imap(partial(one, study), range(evaluations), chunksize=5)
-
-    watched = tqdm(results(), one.__name__, evaluations, disable=None if progress else True)
-    return pd.concat(list(watched), ignore_index=True)
-
-
-def coverage(study: Study, simulated: pd.DataFrame, own: dict[str, np.ndarray]) -> pd.DataFrame:
-    """Return the share of intervals that cover, by estimator, metric and interval.
-
-    Args:
-        study: what was simulated.
-        simulated: rows of `intervals`.
-        own: (metrics,) what each estimator gives on average.
-    """
-    true = dict(zip(METRICS, truth(study, study.ranks), strict=True))
-    expected = {label: dict(zip(METRICS, means, strict=True)) for label, means in own.items()}
-    rows = []
-    for (label, of_metric, how), group in simulated.groupby(["estimator", "metric", "interval"], sort=False):
-
-        def covered(target: float, group: pd.DataFrame = group) -> float:
-            return float(((group["low"] <= target) & (target <= group["high"])).mean())
-
-        rows.append(
-            {
-                "estimator": label,
-                "metric": of_metric,
-                "interval": how,
-                "own": covered(expected[label][of_metric]),
-                "truth": covered(true[of_metric]),
-                "true": true[of_metric],
-                "bias": expected[label][of_metric] - true[of_metric],
-                "deviation": float(group["value"].std()),
-                "standard_error": float(group["standard_error"].mean()),
-                "evaluations": len(group),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def alarm_rates(simulated: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of comparisons that are not undecided, by pair, estimator, interval and metric."""
-    by = ["pair", "estimator", "interval", "metric"]
-    return simulated.groupby(by, sort=False)["alarm"].mean().unstack("metric").reindex(columns=METRICS).reset_index()
-
-
-def report(study: Study, covered: pd.DataFrame, rates: pd.DataFrame, comparisons: int, fits: int) -> str:
+def report(rows: list[dict[str, object]], evaluations: int, biases: int) -> str:
     """Return the page as Markdown."""
-    percent = "{:.1f}".format
 
-    def error(evaluations: int, chance: float) -> str:
-        return percent(100 * np.sqrt(chance * (1 - chance) / evaluations))
+    def percents(values: np.ndarray) -> str:
+        return " / ".join(f"{100 * value:.1f}" for value in values)
 
-    shown = pd.DataFrame(
+    order = {name: at for at, name in enumerate(CANDIDATES)}
+    rows = sorted(rows, key=lambda row: (order[str(row["setting"])], row["users"]))
+    names = " / ".join(metric_name(label) for label in METRICS)
+    first = pd.DataFrame(
         {
-            "Estimator": covered["estimator"].map(estimator_name),
-            "Metric": covered["metric"].map(metric_name),
-            "Interval": covered["interval"],
-            "Covers its own mean, %": (100 * covered["own"]).map(percent),
-            "Covers the truth, %": (100 * covered["truth"]).map(percent),
-            "Truth": covered["true"].map("{:.4f}".format),
-            "Bias": [
-                "0" if label == "exact" else f"{bias:+.4f}"
-                for label, bias in zip(covered["estimator"], covered["bias"], strict=True)
-            ],
-            "Standard deviation": covered["deviation"].map("{:.4f}".format),
-            "Standard error, mean": covered["standard_error"].map("{:.4f}".format),
+            "Setting": [row["setting"] for row in rows],
+            "Users": [row["users"] for row in rows],
+            "Coverage, %": [percents(row["covered"]) for row in rows],
+            "Alarms, %": [percents(row["alarms"]["own"]) for row in rows],
+            "Alarms, correlated, %": [percents(row["alarms"]["same"]) for row in rows],
+            "Alarms of BV 0.1, %": [percents(row["alarms"]["bv"]) for row in rows],
+            "Alarms of BV 0.1, correlated, %": [percents(row["alarms"]["bv same"]) for row in rows],
         }
     )
-    of_alarms = pd.DataFrame(
+    at = METRICS.index("recall@10")
+    second = pd.DataFrame(
         {
-            "Recommenders": rates["pair"],
-            "Ranks": rates["estimator"].map(lambda label: "exact" if label == "exact" else estimator_name(label)),
-            "Interval": rates["interval"],
-            **{
-                metric_name(each): (100 * rates[each]).map(lambda rate: "-" if np.isnan(rate) else percent(rate))
-                for each in METRICS
-            },
+            "Setting": [row["setting"] for row in rows],
+            "Users": [row["users"] for row in rows],
+            "Bias": [f"{row['bias'][at]:+.4f}" for row in rows],
+            "Mean of the reported bias": [f"{row['reported'][at, 0]:+.4f}" for row in rows],
+            "Mean of its standard error": [f"{row['reported'][at, 1]:.4f}" for row in rows],
         }
     )
-    evaluations = int(covered["evaluations"].iloc[0])
-    mle = covered[(covered["estimator"] == "mle") & (covered["metric"] == "recall@10")]
-    of_evaluations, of_comparisons = error(evaluations, 0.95), error(comparisons, 0.05)
-    same = f"{100 * SAME:.0f} %"
-    of_mle = (
-        f"MLE has {study.mle_resamples} bootstrap samples, the others {study.resamples}; its own mean is that of "
-        f"{fits} further evaluations."
-        if len(mle)
-        else f"There are {study.resamples} bootstrap samples."
-    )
+    off = 100 * np.sqrt(0.05 * 0.95 / evaluations)
     return f"""# Do the intervals cover?
 
-Simulated: {study.users} users, n = {study.candidates}, true ranks with P(r) ∝ 1 / (r + 30), m = {study.negatives}
-negatives without replacement, seed {study.seed}. Made by `python benchmarks/coverage.py`.
+Simulated evaluations in {len(rows)} settings, {evaluations} of each. Made by `python benchmarks/coverage.py`. The true
+ranks have P(r) ∝ 1 / (r + {OFFSETS[0]}) for n up to 1000, and 1 / (r + {OFFSETS[1]}) for larger n. Negatives are drawn
+without replacement. Numbers with a slash between them are of {names}.
 
-## 95 % intervals
+## 95 % intervals and false alarms
 
-Over {evaluations} evaluations, so that 95.0 has a standard error of {of_evaluations}. An estimator's own mean is what
-it gives on average over users and samples: that is what an interval claims to cover. For exact metrics it is the truth.
-Where an estimator is biased, its interval misses the truth more often, and the more users there are the more often: the
-column *Covers the truth* says how often here.
+*Coverage* is how often the interval of `evaluate` holds the true mean: 95 is right. *Alarms* are how often `compare`
+says that one of two recommenders is better, although both have the same distribution of ranks: 5 at most is right. Both
+have a standard error of {off:.1f} or less. Correlated: both have the same rank for {100 * SAME:.0f} % of the users. The
+last two columns compare sampled ranks, corrected by BV 0.1. With few users, or few hits, metrics take few values, and
+no interval covers 95 % exactly; these cover more.
 
-{of_mle}
+{first.to_markdown(index=False, disable_numparse=True)}
 
-{shown.to_markdown(index=False, disable_numparse=True)}
+## The bias of BV 0.1
 
-## False alarms of `compare`
+The bias of Recall@10, and what `correct` reports: means over {biases} evaluations. The reported bias is that under the
+ranks that MLE finds, so it has a bias of its own.
 
-Two recommenders with the same distribution of ranks, compared on the same users {comparisons} times: how often one is
-said to be better, in per cent. 5.0 is right, with a standard error of {of_comparisons}. Correlated: {same} of the users
-have the same rank by both. The last rows are of two that are equal by Recall@10 and by nothing else (the other one has
-P(r) ∝ 1 / (r + 30)^1.2 both within and beyond the first 10): there the bias of a correction differs between the two,
-and that difference is what it finds.
-
-Where few users make up the difference, as by exact AP and NDCG of correlated recommenders, the bootstrap is too narrow
-and alarms too often; the delta method does not.
-
-{of_alarms.to_markdown(index=False, disable_numparse=True)}
+{second.to_markdown(index=False, disable_numparse=True)}
 """
 
 
 def main() -> None:
     """Simulate, print the page, and write it where --output says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--evaluations", type=int, default=1000, help="for the coverage (1000)")
-    parser.add_argument("--comparisons", type=int, default=2000, help="for the false alarms (2000)")
-    parser.add_argument("--users", type=int, default=1000, help="of an evaluation (1000)")
-    parser.add_argument("--resamples", type=int, default=1000, help="bootstrap samples (1000)")
-    parser.add_argument("--mle-resamples", type=int, default=200, help="bootstrap samples of MLE; 0: without MLE (200)")
-    parser.add_argument("--mle-fits", type=int, default=10_000, help="evaluations for the mean of MLE (10000)")
+    parser.add_argument("--evaluations", type=int, default=2000, help="of each setting (2000)")
+    parser.add_argument("--biases", type=int, default=10, help="evaluations for the bias (10)")
+    parser.add_argument("--users", type=int, nargs="+", default=USERS, help="numbers of users")
     parser.add_argument("--seed", type=int, default=1, help="of everything (1)")
     parser.add_argument("--jobs", type=int, default=1, help="processes (1)")
     parser.add_argument("--output", type=Path, help="also write the page to this file")
     given = parser.parse_args()
-
-    study = Study(users=given.users, n_resamples=given.resamples, mle_resamples=given.mle_resamples, seed=given.seed)
-    own = {label: expectation(study, label, study.ranks) for label in LINEAR} | {"exact": truth(study, study.ranks)}
-    if study.mle_resamples:
-        own["mle"] = mle_expectation(study, given.mle_fits)
-    rates = alarm_rates(simulate(alarms, study, given.comparisons, given.jobs, progress=True))
-    covered = coverage(study, simulate(intervals, study, given.evaluations, given.jobs, progress=True), own)
-    page = report(study, covered, rates, given.comparisons, given.mle_fits)
+    one, todo = partial(simulated, given.evaluations, given.biases), settings(tuple(given.users), given.seed)
+    if given.jobs == 1:
+        rows = [one(each) for each in tqdm(todo, disable=None)]
+    else:
+        with Pool(given.jobs, initializer=threadpool_limits, initargs=(1,)) as pool:
+            rows = list(tqdm(pool.imap_unordered(one, todo), total=len(todo), disable=None))
+    page = report(rows, given.evaluations, given.biases)
     print(page)
     if given.output:
         given.output.write_text(page, encoding="utf-8")

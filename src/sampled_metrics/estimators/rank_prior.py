@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -59,26 +60,36 @@ def rank_distributions(
 
     The nodes are right for sums of these metrics.
     """
-    columns = (outcomes.x, outcomes.negatives, outcomes.candidates, outcomes.relevant, outcomes.events, counts)
-    flags = (outcomes.replacement, outcomes.adaptive, outcomes.position, counts.shape, counts.dtype.str)
-    key = (flags, *(np.ascontiguousarray(column).tobytes() for column in columns))
-    return _solved(prior, _Samples(key, outcomes, counts), metrics)
+    columns = (outcomes.x, outcomes.negatives, outcomes.candidates, outcomes.relevant, outcomes.events)
+    flags = (outcomes.replacement, outcomes.adaptive, outcomes.position)
+    known = _Keyed((flags, *map(_key, columns)), outcomes)
+    return _solved(prior, known, _Keyed((_key(counts),), counts), metrics)
 
 
 @dataclass(frozen=True)
-class _Samples:
-    """Samples that compare equal if their keys are equal."""
+class _Keyed:
+    """A value that compares equal to another one if their keys are equal."""
 
     key: tuple[object, ...]
-    outcomes: Outcomes = field(compare=False)
-    counts: np.ndarray = field(compare=False)
+    value: Any = field(compare=False)
+
+
+def _key(array: np.ndarray) -> tuple[object, ...]:
+    return array.shape, array.dtype.str, np.ascontiguousarray(array).tobytes()
 
 
 @lru_cache(maxsize=4)
-def _solved(prior: RankPrior, samples: _Samples, metrics: tuple[Metric, ...]) -> tuple[ClassDistribution, ...]:
+def _classes(outcomes: _Keyed) -> tuple[RankClass, ...]:
+    return rank_classes(outcomes.value)
+
+
+@lru_cache(maxsize=4)
+def _solved(
+    prior: RankPrior, outcomes: _Keyed, samples: _Keyed, metrics: tuple[Metric, ...]
+) -> tuple[ClassDistribution, ...]:
     found = []
-    for users in rank_classes(samples.outcomes):
-        nodes, counts = users.nodes(metrics), users.counts(samples.counts)
+    for users in _classes(outcomes):
+        nodes, counts = users.nodes(metrics), users.counts(samples.value)
         events = counts.sum(axis=1)
         there, same = np.unique(counts[events > 0], axis=0, return_inverse=True)
         probabilities = np.zeros((len(counts), len(nodes.ranks)))

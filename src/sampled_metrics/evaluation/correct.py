@@ -148,11 +148,11 @@ def _biases(
     drawn = np.random.default_rng(seed).multinomial(users, kinds.counts / users, size=BIAS_RESAMPLES)
     samples = np.asarray(np.vstack((kinds.counts, drawn)) @ kinds.shares[0])
     weights = [np.vstack(each) for each in zip(*(one.of_groups for one in fitted.values()), strict=True)]
-    of_group = {id(group): each for group, each in zip(outcomes.groups, weights, strict=True)}
+    of_group = {_key(group): each for group, each in zip(outcomes.groups, weights, strict=True)}
 
     def errors(group: Group, ranks: Floats) -> Floats:
         truth = np.stack([group.target(each).of_rank(ranks, group.candidates) for each in metrics], axis=1)
-        return group.pmf(ranks) @ of_group[id(group)].T - np.tile(truth, len(fitted))
+        return group.pmf(ranks) @ of_group[_key(group)].T - np.tile(truth, len(fitted))
 
     total = np.zeros((len(samples), len(fitted) * len(metrics)))
     for each in rank_distributions(MaximumLikelihood(), outcomes, metrics, samples):
@@ -162,6 +162,10 @@ def _biases(
     error[len(np.unique(drawn, axis=0)) == 1] = np.nan  # all users are alike
     both = np.stack((bias[0], error))
     return dict(zip(fitted, np.split(both, len(fitted), axis=1), strict=True))
+
+
+def _key(group: Group) -> tuple[int, int, int]:
+    return group.candidates, group.negatives, group.relevant
 
 
 def _remarks(table: Result, unbiased_auc: float | None) -> list[Remark | str]:

@@ -6,7 +6,7 @@ metrics are means over the users whose n allows the rank.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -37,6 +37,7 @@ class RankClass:
     outcomes: Ints
     negatives: Ints
     x: Ints
+    _known: dict[tuple[object, ...], Floats] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def candidates(self) -> int:
@@ -84,12 +85,16 @@ class RankClass:
         return self.mean(lambda group, allowed: group.pmf(allowed, replacement), ranks, groups)
 
     def likelihood(self, ranks: Floats, replacement: bool | None) -> Floats:
-        """Return P(x | rank) of the distinct (m, x), (ranks, distinct (m, x))."""
-        negatives, x, _ = self.columns
-        likelihood = np.empty((len(ranks), len(x)))
-        for m in np.unique(negatives):
-            likelihood[:, negatives == m] = self.chances(ranks, int(m), replacement)[:, x[negatives == m]]
-        return likelihood
+        """Return P(x | rank) of the distinct (m, x), (ranks, distinct (m, x)), computed once."""
+        key = replacement, ranks.tobytes()
+        if key not in self._known:
+            negatives, x, _ = self.columns
+            likelihood = np.empty((len(ranks), len(x)))
+            for m in np.unique(negatives):
+                likelihood[:, negatives == m] = self.chances(ranks, int(m), replacement)[:, x[negatives == m]]
+            self._known.clear()
+            self._known[key] = likelihood
+        return self._known[key]
 
     def values(self, metrics: tuple[Metric, ...], ranks: Floats) -> Floats:
         """Return (ranks, metrics) values of the metrics."""
