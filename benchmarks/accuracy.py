@@ -170,7 +170,10 @@ def library(n: int, m: int, gammas: Sequence[str], labels: Sequence[str], replac
     """Return the weights of the library, (gammas, labels, m + 1)."""
     metrics = tuple(metric(label) for label in labels)
     return np.stack(
-        [BiasVariance(float(gamma), None).weights(SamplingDesign(m, replacement), n, metrics) for gamma in gammas]
+        [
+            BiasVariance(float(gamma), None).weights(SamplingDesign(m, replacement), np.array([n]), metrics)[0]
+            for gamma in gammas
+        ]
     )
 
 

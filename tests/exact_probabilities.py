@@ -1,10 +1,12 @@
-"""P(x | rank) in fractions, from its definition: what estimators are tested against."""
+"""P(x | rank), from its definition: what estimators are tested against."""
 
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, product
 from math import comb
 
 import numpy as np
+from scipy.special import xlogy
 
 
 def exact(n, m, replacement):
@@ -30,3 +32,20 @@ def enumerated(better, pool, draws, replacement):
     for sample in ways:
         counts[sum(item < better for item in sample)] += 1
     return [float(Fraction(count, sum(counts))) for count in counts]
+
+
+@cache
+def dense(n, m, replacement=False):
+    """P(x | r) of thousands of ranks, (n, m + 1), from sums of logarithms; to about 10 digits, read-only."""
+    logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1.0, max(n, m) + 1)))))  # of factorials
+    x, better = np.arange(m + 1), np.arange(n)[:, np.newaxis]
+    if replacement:
+        share = better / (n - 1)
+        chances = np.exp(logs[m] - logs[x] - logs[m - x] + xlogy(x, share) + xlogy(m - x, 1 - share))
+    else:
+        least, rest = np.maximum(better - x, 0), np.maximum(n - 1 - better - (m - x), 0)
+        counted = logs[better] - logs[x] - logs[least] + logs[n - 1 - better] - logs[m - x] - logs[rest]
+        counted -= logs[n - 1] - logs[m] - logs[n - 1 - m]
+        chances = np.exp(counted) * ((better >= x) & (n - 1 - better >= m - x))
+    chances.flags.writeable = False
+    return chances

@@ -152,8 +152,9 @@ EVALUATE = {
     "ties above candidates": ("candidates,above,tied\n5,3,2\n", [], "f.csv, line 2: rank 6 (ties included) is above"),
     "mixed candidates": ("candidates,rank\n50,30\n20,30\n", [], "f.csv, line 3: rank 30 (ties included) is above"),
     "no candidate": ("candidates,rank\n0,1\n", [], "f.csv, line 2: candidates must be a whole number, 1 or more"),
-    "user twice": ("user,rank\n1,3\n2,3\n1,4\n", N, "f.csv, line 4: user 1 has an earlier row too"),
-    "user twice but for a space": ("user,rank\na,3\n a,3\n", N, "f.csv, line 3: user 'a' has an earlier row too"),
+    "one user twice": ("user,rank\n1,3\n1,4\n", N, "an interval needs two users or more, not 1"),
+    "one user twice but for a space": ("user,rank\na,3\n a,3\n", N, "an interval needs two users or more, not 1"),
+    "two columns of users": ("user_id,uid,rank\n1,1,3\n", N, "f.csv, line 1: has several columns of users, 'user_"),
     "user empty": ("user,rank\n1,3\n,3\n", N, "f.csv, line 3: user is empty"),
     "one user": ("user,rank\n1,3\n", N, "an interval needs two users or more, not 1"),
     "too many fields": ("user,rank\n1,3\n2,3,4\n", N, "f.csv, line 3: has 3 fields, but the lines before have 2"),
@@ -190,7 +191,7 @@ CORRECT = {
     "more negatives than items": ("rank,candidates\n1,9\n", ["--negatives", 9], "f.csv, line 2: 9 negatives cannot be"),
     "mixed candidates": ("rank,candidates\n1,50\n1,5\n", ["--negatives", 9], "f.csv, line 3: 9 negatives cannot be"),
     "fractional negatives": ("rank,negatives\n1,9.5\n", N, "f.csv, line 2: negatives must be a whole number, 0 or"),
-    "user twice": ("user,rank\nx,1\nx,1\n", NM, "f.csv, line 3: user 'x' has an earlier row too"),
+    "one user twice": ("user,rank\nx,1\nx,1\n", NM, "an interval needs two users or more, not 1"),
     "empty": ("", NM, "f.csv: is empty"),
     "header alone": ("rank\n", NM, "f.csv: holds no ranks"),
 }  # fmt: skip
@@ -349,6 +350,8 @@ class TestBadOptions:
             ),
             (["plan", "exact.csv", "other.csv", "--probability", "0.5"], "probability must be above 0.5"),
             (["plan", "exact.csv", "other.csv", "--metric", "auc@3"], "unknown metric"),
+            (["plan", "exact.csv", "other.csv", "--shared-negatives", "2"], "2.0 is not in the range 0<=x<=1"),
+            (["expect", "exact.csv", "--negatives", "3", "--shared-negatives", "x"], "'x' is not a valid float"),
             (["completion", "powershell"], "'powershell' is not one of"),
             (["completion"], "Missing argument"),
         ],
@@ -374,6 +377,7 @@ CALLS = [
         ["evaluate", "exact.csv", "--seed", "5", "--n-resamples", "200"],
         lambda t: evaluate(t["exact"], seed=5, n_resamples=200),
     ),
+    (["evaluate", "exact.csv", "--method", "bootstrap"], lambda t: evaluate(t["exact"], method="bootstrap")),
     (["correct", "sampled.csv", "--n-resamples", "100"], lambda t: correct(t["sampled"], n_resamples=100)),
     (
         ["correct", "sampled.csv", "--estimators", "cls,mle", "--method", "delta", "--replacement"],
@@ -391,6 +395,18 @@ CALLS = [
     (
         ["expect", "exact.csv", "other.csv", "--negatives", "5", "--estimators", "uncorrected,cls"],
         lambda t: expect({"exact": t["exact"], "other": t["other"]}, negatives=5, estimators=["uncorrected", "cls"]),
+    ),
+    (
+        ["expect", "exact.csv", "other.csv", "--negatives", "5", "--metrics", "ap", "--shared-negatives", "0.5"],
+        lambda t: expect(
+            {"exact": t["exact"], "other": t["other"]}, negatives=5, metrics=["ap"], shared_negatives=0.5
+        ),
+    ),
+    (
+        ["plan", "exact.csv", "other.csv", "--metric", "ap", "--estimators", "bv-1", "--shared-negatives", "1"],
+        lambda t: plan(
+            t["exact"], t["other"], metric="ap", estimators=["bv-1"], shared_negatives=1, names=("exact", "other")
+        ),
     ),
     (
         ["plan", "exact.csv", "other.csv", "--metric", "ap", "--probability", "0.8"],

@@ -6,14 +6,15 @@ from math import comb
 import mpmath
 import numpy as np
 import pytest
-from exact_probabilities import exact
+from exact_probabilities import dense, exact
 from scipy import stats
 
-from sampled_metrics.errors import ConfigError
+from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.bias_variance import BiasVariance
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 METRICS = ["ap", "ndcg", "recall@3", "auc"]
 
@@ -106,7 +107,10 @@ def test_gamma_1_is_the_posterior_mean(label):
         chance_of_x = sum(A[r, x] / n for r in range(n))
         naive.append(sum(A[r, x] / n / chance_of_x * f[r] for r in range(n)))
     np.testing.assert_allclose(
-        BiasVariance(1, True).fit(Outcomes.of(SamplingDesign(m), n), [metric(label)]).weights[0], naive, rtol=1e-12
+        BiasVariance(1, True).fit(Outcomes.of(SamplingDesign(m), n), [metric(label)]).weights[0],
+        naive,
+        rtol=1e-12,
+        atol=1e-15,
     )
 
 
@@ -249,3 +253,68 @@ def test_several_metrics_at_once_are_what_each_is_alone(gamma):
     for label, weights in zip(METRICS, together, strict=True):
         alone = BiasVariance(gamma, None).fit(outcomes, [metric(label)]).weights[0]
         np.testing.assert_allclose(weights, alone, rtol=0, atol=1e-8 * np.abs(alone).max())
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize("gamma", [0.01, 0.5])
+def test_of_many_candidates_is_the_dense_solution(gamma, replacement):
+    n, m = 100_000, 100
+    A, r = dense(n, m, replacement), np.arange(1, n + 1)
+    f = np.column_stack((1 / r, 1 / np.log2(r + 1), r <= 3, (n - r) / (n - 1)))
+    marginal = A.mean(axis=0)
+    matrix = (1 - gamma) * (A.T @ A) / n + gamma * np.diag(marginal)
+    wanted = np.linalg.solve(matrix, A.T @ f / n).T
+    ours = BiasVariance(gamma, None).fit(Outcomes.of(SamplingDesign(m, replacement), n), [*map(metric, METRICS)])
+    for weights, of_metric in zip(ours.weights, wanted, strict=True):
+        np.testing.assert_allclose(weights, of_metric, rtol=0, atol=1e-6 * np.abs(of_metric).max())
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize("gamma", [0, 1e-8, 0.1, 1])
+def test_many_n_at_once_are_what_each_is_alone(gamma, replacement):
+    candidates = np.array([31, 11, 600, 35, 2000, 10_001])
+    metrics, design = tuple(map(metric, METRICS)), SamplingDesign(6, replacement)
+    together = BiasVariance(gamma, None).weights(design, candidates, metrics)
+    assert together.shape == (6, len(METRICS), 7)
+    for n, weights in zip(candidates, together, strict=True):
+        alone = BiasVariance(gamma, None).weights(design, np.array([n]), metrics)[0]
+        np.testing.assert_allclose(weights, alone, rtol=0, atol=1e-12 * np.abs(alone).max())
+
+
+class TestGamma0:
+    @pytest.mark.parametrize("replacement", [True, False])
+    def test_is_refused_where_double_precision_cannot_solve_it(self, replacement):
+        outcomes = Outcomes.of(SamplingDesign(100, replacement), 3541)
+        with pytest.raises(DataError) as caught:
+            BiasVariance(0, None).fit(outcomes, [metric("ap")])
+        message = str(caught.value)
+        assert message.startswith("bv-0 cannot be solved in double precision for 3541 candidates and m = 100 negatives")
+        assert message.endswith("; take a γ above 0, such as bv-0.01")
+        assert "\n" not in message
+        BiasVariance(1e-8, None).fit(outcomes, [metric("ap")])
+
+    def test_is_refused_where_one_of_several_n_is(self):
+        x, n = [0, 1], [51, 5000]
+        fitted = Outcomes.observed(SampledRanks(x[:1], 50, n[:1]))[0]
+        BiasVariance(0, None).fit(fitted, [metric("ap")])
+        with pytest.raises(DataError, match="for 5000 candidates"):
+            BiasVariance(0, None).fit(Outcomes.observed(SampledRanks(x, 50, n))[0], [metric("ap")])
+
+    def test_is_refused_from_a_condition_number_of_1e10(self):
+        # without replacement the squared singular values are products of (M-j)(n+j) / ((M+j)(n-j)), M = m + 1
+        n, numbers = 3541, {}
+        for m in (5, 20, *range(30, 42)):
+            square = Fraction(1)
+            for j in range(1, m + 1):
+                square *= Fraction((m + 1 - j) * (n + j), (m + 1 + j) * (n - j))
+            numbers[m] = float(square) ** -0.5
+        assert numbers[30] < 1e10 < numbers[41]
+        for m, number in numbers.items():
+            outcomes = Outcomes.of(SamplingDesign(m), n)
+            if number < 1e10:
+                ours = BiasVariance(0, None).condition_number(SamplingDesign(m), n, (metric("ap"),))
+                assert ours == pytest.approx(number, rel=1e-4)
+                BiasVariance(0, None).fit(outcomes, [metric("ap")])
+            else:
+                with pytest.raises(DataError, match="condition number"):
+                    BiasVariance(0, None).fit(outcomes, [metric("ap")])

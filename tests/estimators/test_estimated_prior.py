@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import mpmath
 import numpy as np
 import pytest
-from exact_probabilities import chances, exact
+from exact_probabilities import chances, dense, exact
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator
@@ -16,6 +16,7 @@ from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.rank_classes import rank_classes
 from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 LABELS = ["ap", "recall@3", "auc", "ndcg@5"]
@@ -32,12 +33,10 @@ class Given:
     def __str__(self) -> str:
         return "given"
 
-    def check(self, outcomes):
-        pass
-
-    def solve(self, outcomes, counts):
-        prior = np.array(self.prior)[:, : outcomes.most_candidates]
-        return np.broadcast_to(prior, (len(counts), prior.shape[1])).copy()
+    def solve(self, users, nodes, counts):
+        assert nodes.ranks.tolist() == list(range(1, users.candidates + 1))
+        prior = np.array(self.prior)[:, : users.candidates]
+        return np.tile(prior / prior.sum(), (len(counts), 1))
 
 
 def value(label, r, n):
@@ -102,7 +101,8 @@ class TestFormula:
     )
     def test_with_the_prior_of_the_same_sample(self, label, estimate, replacement):
         outcomes = Outcomes.of(SamplingDesign(self.M, replacement), self.N)
-        prior = estimate.solve(outcomes, self.COUNTS[np.newaxis])[0]
+        [users] = rank_classes(outcomes)
+        prior = estimate.solve(users, users.nodes(tuple(METRICS)), self.COUNTS[np.newaxis])[0]
         for name, price in ((f"bv-0.01-{label}", {"gamma": 0.01}), (f"mn-{label}", {"events": 50})):
             ours = estimator(name).fit(outcomes, METRICS).estimate(self.COUNTS)
             wanted = [
@@ -169,25 +169,80 @@ class TestSamples:
         fitted = estimator(label).fit(outcomes, METRICS)
         together = fitted.estimate(counts)
         assert together.shape == (2, 3, 4)
+        close = 1e-7 if label.endswith("mes") else 1e-9  # the steps of mes start where those of another sample ended
         for repetition in np.ndindex(2, 3):
-            np.testing.assert_allclose(fitted.estimate(counts[repetition]), together[repetition], rtol=1e-9)
+            np.testing.assert_allclose(fitted.estimate(counts[repetition]), together[repetition], rtol=close)
 
     @pytest.mark.parametrize("price", [{"gamma": 0.05}, {"events": 7}], ids=["bv", "mn"])
-    def test_mixed_events_have_weights_of_their_own_n_and_m_under_one_prior(self, price):
-        x, m, n = [0, 0, 2, 1, 3, 0, 2], [4, 4, 4, 2, 3, 4, 3], [9, 12, 9, 9, 12, 9, 12]
-        prior = some_prior(12)
+    def test_mixed_events_of_one_n_have_weights_of_their_own_m_under_one_prior(self, price):
+        x, m, prior = [0, 0, 2, 1, 3, 0, 2], [4, 4, 4, 2, 3, 4, 3], some_prior(12)
         tradeoff = BiasVarianceTradeoff(0.05) if "gamma" in price else Multinomial()
-        outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
+        outcomes, which = Outcomes.observed(SampledRanks(x, m, 12))
         ours = EstimatedPriorCorrection(tradeoff, Given((tuple(prior),))).fit(outcomes, METRICS)
         wanted = []
         for label in LABELS:
-            total = 0.0
-            for of_event, mm, nn in zip(x, m, n, strict=True):
-                # the ranks beyond its n have no chance
-                own = prior[:nn] / prior[:nn].sum()
-                total += weights_by_formula(nn, mm, False, own, label, **price)[of_event]
-            wanted.append(total / len(x))
+            of_m = {mm: weights_by_formula(12, mm, False, prior, label, **price) for mm in m}
+            wanted.append(np.mean([of_m[mm][xx] for xx, mm in zip(x, m, strict=True)]))
         np.testing.assert_allclose(ours.estimate(np.bincount(which)), wanted, rtol=1e-9)
+
+    @pytest.mark.parametrize("price", ["bv", "mn"])
+    def test_mixed_events_of_a_class_have_the_mean_likelihood_and_metrics_of_its_users(self, price):
+        x, m, n = [0, 0, 2, 1, 3, 0, 2, 2], [4, 4, 4, 2, 3, 4, 3, 2], [10, 12, 10, 12, 12, 12, 11, 10]
+        prior = some_prior(12)
+        tradeoff = BiasVarianceTradeoff(0.05) if price == "bv" else Multinomial()
+        outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
+        ours = EstimatedPriorCorrection(tradeoff, Given((tuple(prior),))).fit(outcomes, METRICS)
+
+        def mean_over_users(of_user, sizes):
+            return np.array([np.mean([of_user(r, nn) for nn in sizes if r <= nn], axis=0) for r in range(1, 13)])
+
+        f = mean_over_users(lambda r, nn: np.array([float(value(label, r, nn)) for label in LABELS]), n)
+        total = np.zeros(4)
+        for of_event, mm in zip(x, m, strict=True):
+            sizes = [nn for other, nn in zip(m, n, strict=True) if other == mm]
+            A = mean_over_users(lambda r, nn, mm=mm: chances(nn, mm)[r - 1], sizes)
+            quadratic, marginal = A.T @ np.diag(prior) @ A, np.diag(prior @ A)
+            if price == "bv":
+                matrix = 0.95 * quadratic + 0.05 * marginal
+            else:
+                matrix = quadratic - A.T @ A / len(x) + np.diag(A.sum(axis=0)) / len(x)
+            total += np.linalg.solve(matrix, A.T @ (prior[:, np.newaxis] * f))[of_event]
+        np.testing.assert_allclose(ours.estimate(np.bincount(which)), total / len(x), rtol=1e-9)
+
+    @pytest.mark.parametrize("label", ["bv-0.01-mle", "bv-0.1-mes"])
+    def test_classes_far_apart_are_the_mean_of_each_class_alone(self, label):
+        rng = np.random.default_rng(4)
+        n, m = rng.choice([30, 16, 14, 13, 12], size=60), np.full(60, 5)
+        x = rng.integers(0, 6, size=60)
+        classes = [n == 30, (n <= 16) & (n >= 13), n == 12]
+
+        def estimated(some):
+            outcomes, which = Outcomes.observed(SampledRanks(x[some], m[some], n[some]))
+            return estimator(label).fit(outcomes, METRICS).estimate(np.bincount(which))
+
+        wanted = sum(some.sum() / 60 * estimated(some) for some in classes)
+        np.testing.assert_allclose(estimated(np.full(60, True)), wanted, rtol=1e-10)
+
+    @pytest.mark.parametrize("replacement", [True, False])
+    @pytest.mark.parametrize("price", ["bv", "mn"])
+    def test_on_nodes_is_the_formula_over_all_ranks(self, price, replacement):
+        n, m, events = 2000, 20, 500
+        better = np.floor((n - 1) * np.random.default_rng(1).random(events) ** 3) / (n - 1)
+        counts = np.bincount(np.random.default_rng(2).binomial(m, better), minlength=m + 1)
+        A, r, h = dense(n, m, replacement), np.arange(1, n + 1), counts / events
+        prior = np.full(n, 1 / n)
+        for _ in range(100):
+            prior = prior * (A[:, h > 0] @ (h[h > 0] / (prior @ A[:, h > 0])))
+        matrix = A.T @ (prior[:, np.newaxis] * A)
+        if price == "bv":
+            matrix = 0.9 * matrix + 0.1 * np.diag(prior @ A)
+        else:
+            matrix += (np.diag(A.sum(axis=0)) - A.T @ A) / events
+        f = np.stack([1 / r, r <= 3, (n - r) / (n - 1), (r <= 5) / np.log2(r + 1)], axis=1)
+        wanted = h @ np.linalg.solve(matrix, A.T @ (prior[:, np.newaxis] * f))
+        label = "bv-0.1-mle" if price == "bv" else "mn-mle"
+        ours = estimator(label).fit(Outcomes.of(SamplingDesign(m, replacement), n), METRICS).estimate(counts)
+        np.testing.assert_allclose(ours, wanted, rtol=1e-6)
 
     def test_ranks_that_the_prior_excludes_do_not_matter(self):
         # only ranks 1 and 2 of 9: without replacement x = 0 or 1; two unknowns

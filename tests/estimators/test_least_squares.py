@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from exact_probabilities import dense
 from scipy import stats
 from scipy.optimize import LinearConstraint, minimize
 
@@ -11,6 +12,7 @@ from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 METRICS = ["ap", "ndcg", "recall@1", "recall@3", "auc"]
 
@@ -89,10 +91,46 @@ def test_meets_the_conditions_of_an_optimum(n, m, label):
     assert np.abs(slope * steps).max() <= 1e-10 * scale
 
 
-def test_auc_is_already_unbiased():
-    # Binomial x has mean m (r-1)/(n-1), so 1 - x/m is AUC in expectation, falls, and is not negative
-    weights = ConstrainedLeastSquares(True).fit(Outcomes.of(SamplingDesign(6), 50), [metric("auc")]).weights[0]
-    np.testing.assert_allclose(weights, 1 - np.arange(7) / 6, atol=1e-9)
+@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize("label", ["ap", "recall@1500"])
+def test_meets_the_conditions_of_an_optimum_of_many_candidates(label, replacement):
+    n, m = 100_000, 100
+    A, f = dense(n, m, replacement), metric(label).values(n)
+    design = SamplingDesign(m, replacement)
+    weights = ConstrainedLeastSquares(None).fit(Outcomes.of(design, n), [metric(label)]).weights[0]
+    steps = weights - np.append(weights[1:], 0)
+    assert (steps >= -1e-15).all()
+    slope, scale = np.cumsum(A.T @ (A @ weights - f)), np.cumsum(A.T @ f).max()
+    assert (slope >= -1e-8 * scale).all()
+    assert np.abs(slope * steps).max() <= 1e-8 * scale
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize(("n", "m"), [(50, 6), (3541, 100), (10**6, 1000), (10, 9)])
+def test_auc_is_already_unbiased(n, m, replacement):
+    # x has mean m (r-1)/(n-1), so 1 - x/m is AUC in expectation, falls, and is not negative
+    outcomes = Outcomes.of(SamplingDesign(m, replacement), n)
+    weights = ConstrainedLeastSquares(None).fit(outcomes, [metric("auc")]).weights[0]
+    np.testing.assert_allclose(weights, 1 - np.arange(m + 1) / m, rtol=0, atol=1e-15)
+
+
+def test_auc_of_a_position_is_its_share():
+    # of three relevant items each adds a third, with b of 49 irrelevant ones above
+    outcomes, _ = Outcomes.observed(SampledRanks([0, 3, 6], 6, 50), position=2, relevant=3)
+    weights = ConstrainedLeastSquares(None).fit(outcomes, [metric("auc"), metric("ap")]).weights[0]
+    np.testing.assert_allclose(weights, (1 - np.array([0, 3, 6]) / 6) / 3, atol=1e-15)
+
+
+@pytest.mark.parametrize(("m", "labels"), [(100, METRICS), (15, ["ap", "auc"])])
+def test_sixty_n_at_once_are_what_each_is_alone(m, labels):
+    # neighbours, whose active set is often the same, and others far from all
+    candidates = np.concatenate((np.arange(1000, 1040), np.geomspace(101, 50_000, 20).astype(int)))
+    metrics, design = tuple(map(metric, labels)), SamplingDesign(m)
+    together = ConstrainedLeastSquares(None).weights(design, candidates, metrics)
+    assert together.shape == (60, len(labels), m + 1)
+    for n, weights in zip(candidates, together, strict=True):
+        alone = ConstrainedLeastSquares(None).weights(design, np.array([n]), metrics)[0]
+        np.testing.assert_allclose(weights, alone, rtol=0, atol=1e-9)
 
 
 def test_assumes_what_it_is_told_whatever_the_design():

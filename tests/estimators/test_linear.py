@@ -10,6 +10,7 @@ from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import Draws
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
 from sampled_metrics.study.repetitions import sampled_histograms
 
 LABELS = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.01"]
@@ -18,10 +19,12 @@ LABELS = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.01"]
 class TestEstimate:
     def test_by_hand(self):
         # 2 events count 1, 1 counts 0.5, 1 counts 0
-        assert LinearEstimate(np.array([[1, 0.5, 0]])).estimate(np.array([2, 1, 1])) == pytest.approx(2.5 / 4)
+        weights = np.array([[1, 0.5, 0]])
+        assert LinearEstimate(weights, (weights,)).estimate(np.array([2, 1, 1])) == pytest.approx(2.5 / 4)
 
     def test_repetitions_are_rows(self):
-        estimates = LinearEstimate(np.array([[1.0, 0.0], [0.0, 2.0]])).estimate(np.array([[3, 1], [0, 4], [2, 2]]))
+        weights = np.array([[1.0, 0.0], [0.0, 2.0]])
+        estimates = LinearEstimate(weights, (weights,)).estimate(np.array([[3, 1], [0, 4], [2, 2]]))
         np.testing.assert_allclose(estimates, [[0.75, 0.5], [0, 2], [0.5, 1]], rtol=1e-15)
 
     @given(st.lists(st.integers(0, 6), min_size=1, max_size=12), st.randoms(use_true_random=False))
@@ -38,6 +41,29 @@ class TestEstimate:
             one, other = (fitted.estimate(histogram) for histogram in histograms)
             assert one.tolist() == other.tolist()
             assert one[0, 0] == pytest.approx(fitted.weights[0, x].mean())
+
+
+class TestWeightsOfGroups:
+    @pytest.mark.parametrize("label", LABELS)
+    def test_are_those_of_each_n_and_m_alone(self, label):
+        x, m, n = np.array([[2, 4, 9], [0, 4, 9], [3, 4, 12], [1, 2, 9], [2, 2, 30]]).T
+        outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
+        metrics = [metric("ap"), metric("recall@3")]
+        fitted = estimator(label).fit(outcomes, metrics)
+        assert len(fitted.of_groups) == len(outcomes.groups) == 4
+        for group, weights in zip(outcomes.groups, fitted.of_groups, strict=True):
+            design = SamplingDesign(group.negatives)
+            alone = estimator(label).fit(Outcomes.of(design, group.candidates), metrics).weights
+            np.testing.assert_allclose(weights, alone, rtol=1e-12, atol=1e-14)
+            assert (fitted.weights[:, group.outcomes] == weights[:, group.x]).all()
+        np.testing.assert_allclose(fitted.estimate(np.bincount(which)), fitted.weights.mean(axis=1), rtol=1e-12)
+
+    def test_bounds_are_over_every_x_seen_or_not(self):
+        weights = np.array([[0.5, 0.25], [1.0, 1.0]])
+        of_groups = np.array([[3.0, 0.5, 0.0], [1.0, 1.0, 1.0]]), np.array([[0.25, -1.0], [2.0, 1.0]])
+        least, most = LinearEstimate(weights, of_groups).bounds
+        assert least.tolist() == [-1.0, 1.0]
+        assert most.tolist() == [3.0, 2.0]
 
 
 class TestUncorrected:

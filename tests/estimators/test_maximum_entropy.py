@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from exact_probabilities import chances
+from exact_probabilities import chances, dense
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, brentq, minimize
@@ -15,6 +15,7 @@ from sampled_metrics.estimators.maximum_entropy import GAP, MaximumEntropy, maxi
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.rank_classes import rank_classes
 from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 METRICS = [metric(label) for label in ("ap", "ndcg@3", "recall@2", "auc")]
@@ -52,12 +53,18 @@ def sample(n, m, events, power=3):
     return np.bincount(rng.hypergeometric(better, n - 1 - better, m), minlength=m + 1)
 
 
+def solved(A, counts, scale, eta):
+    """The distribution over ranks that each stand for themselves, and the gap."""
+    probabilities, gap, _ = maximum_entropy(A, counts, scale, eta, np.ones(len(A)), np.zeros(A.shape[1]))
+    return probabilities, gap
+
+
 class TestOptimum:
     @pytest.mark.parametrize("eta", [1e-4, 0.01, 1.0])
     @pytest.mark.parametrize(("n", "m"), [(50, 10), (60, 59), (3541, 100)])
     def test_nothing_is_better_by_more_than_the_gap_allows(self, n, m, eta):
         A, counts = hypergeometric(n, m), sample(n, m, 6040)
-        pi, gap = maximum_entropy(A, counts, m + 1, eta)
+        pi, gap = solved(A, counts, m + 1, eta)
         assert pi.min() > 0
         assert pi.sum() == pytest.approx(1, rel=1e-12)
         assert -1e-13 < gap < GAP == 1e-8
@@ -66,7 +73,7 @@ class TestOptimum:
     def test_the_slope_is_the_same_at_every_rank_at_the_papers_size(self):
         n, m, eta = 3541, 100, 0.01
         A, counts = hypergeometric(n, m), sample(n, m, 6040)
-        pi, _ = maximum_entropy(A, counts, m + 1, eta)
+        pi, _ = solved(A, counts, m + 1, eta)
         h = counts / counts.sum()
         scale = np.abs(slope(np.full(n, 1 / n), A, h, m + 1, 0)).max()  # of the uniform distribution, without entropy
         assert np.ptp(slope(pi, A, h, m + 1, eta)) < 1e-6 * scale
@@ -76,7 +83,7 @@ class TestOptimum:
         n, m = 50, 10
         A, counts = chances(n, m), sample(n, m, 500)
         h = counts / counts.sum()
-        pi, _ = maximum_entropy(A, counts, m + 1, eta)
+        pi, _ = solved(A, counts, m + 1, eta)
         found = minimize(
             lambda p: (m + 1) * h @ (p @ A - h) ** 2 + eta * p @ np.log(p),
             np.full(n, 1 / n),
@@ -96,7 +103,7 @@ class TestOptimum:
         n, m = size
         counts = np.array(data.draw(st.lists(st.integers(0, 30), min_size=m + 1, max_size=m + 1).filter(any)))
         A = chances(n, m)
-        pi, gap = maximum_entropy(A, counts, m + 1, 0.01)
+        pi, gap = solved(A, counts, m + 1, 0.01)
         assert gap < 1e-8
         assert excess(pi, A, counts / counts.sum(), m + 1, 0.01) < 1e-8
 
@@ -118,24 +125,24 @@ class TestClosedForms:
             return pi
 
         wanted = distribution(brentq(lambda c: distribution(c).sum() - 1, -20, 5 * eta, xtol=1e-15))
-        pi, _ = maximum_entropy(np.eye(n), counts, n, eta)
+        pi, _ = solved(np.eye(n), counts, n, eta)
         np.testing.assert_allclose(pi, wanted, atol=1e-7)
 
     def test_one_negative(self):
         # n = 2 = m + 1, h = (1, 0): 4 (π - 1) + η (1 + log π) = η (1 + log(1 - π)), found by bisection
         eta = 0.5
         wanted = brentq(lambda p: 4 * (p - 1) + eta * np.log(p / (1 - p)), 1e-9, 1 - 1e-9)
-        pi, _ = maximum_entropy(np.eye(2), np.array([7, 0]), 2.0, eta)
+        pi, _ = solved(np.eye(2), np.array([7, 0]), 2.0, eta)
         np.testing.assert_allclose(pi, [wanted, 1 - wanted], atol=1e-8)
 
     def test_a_high_price_of_entropy_leaves_the_uniform_distribution(self):
-        pi, _ = maximum_entropy(chances(20, 5), np.array([9, 1, 0, 0, 0, 0]), 6.0, 1e6)
+        pi, _ = solved(chances(20, 5), np.array([9, 1, 0, 0, 0, 0]), 6.0, 1e6)
         np.testing.assert_allclose(pi, 1 / 20, rtol=1e-5)
 
     def test_a_lower_price_of_entropy_fits_better_and_is_less_flat(self):
         A, counts = chances(50, 10), sample(50, 10, 500)
         h = counts / counts.sum()
-        found = [maximum_entropy(A, counts, 11.0, eta)[0] for eta in (1, 0.1, 0.01, 0.001)]
+        found = [solved(A, counts, 11.0, eta)[0] for eta in (1, 0.1, 0.01, 0.001)]
         misfits = [h @ (pi @ A - h) ** 2 for pi in found]
         entropies = [-pi @ np.log(pi) for pi in found]
         assert sorted(misfits, reverse=True) == misfits
@@ -144,35 +151,128 @@ class TestClosedForms:
 
 class TestSamples:
     def test_one_by_one_equals_a_batch(self):
+        # each sample starts where the one before it ended, so that only the optimum is the same
         counts = np.random.default_rng(1).poisson(3, size=(2, 3, 10))
         fitted = MaximumEntropy().fit(Outcomes.of(SamplingDesign(9), 40), METRICS)
         together = fitted.estimate(counts)
         assert together.shape == (2, 3, 4)
         for repetition in np.ndindex(2, 3):
-            np.testing.assert_allclose(fitted.estimate(counts[repetition]), together[repetition], rtol=1e-12)
+            np.testing.assert_allclose(fitted.estimate(counts[repetition]), together[repetition], rtol=1e-6)
+
+    def test_one_by_one_equals_a_batch_where_samples_have_other_shares_of_m(self):
+        outcomes = Outcomes.observed(SampledRanks([0, 1, 2, 0, 1, 2], [3, 3, 3, 8, 8, 8], 20))[0]
+        counts = np.where(outcomes.negatives == 3, [[9], [1]], [[1], [9]])
+        fitted = MaximumEntropy().fit(outcomes, METRICS)
+        one_by_one = [fitted.estimate(sample) for sample in counts]
+        np.testing.assert_allclose(fitted.estimate(counts), one_by_one, rtol=1e-5)
+
+    @pytest.mark.parametrize("start", [0.0, 1.0, -3.0])
+    def test_the_start_does_not_matter(self, start):
+        A, counts = chances(50, 10), sample(50, 10, 500)
+        wanted, _ = solved(A, counts, 11.0, 0.01)
+        pi, gap, mu = maximum_entropy(A, counts, 11.0, 0.01, np.ones(50), np.full(11, start))
+        assert gap < 1e-8
+        np.testing.assert_allclose(pi, wanted, rtol=1e-3, atol=1e-6)
+        # μ gives the distribution: π ∝ exp(-A λ / η), with λ = μ √(2 v)
+        exponents = -A @ (mu * np.sqrt(2 * 11.0 * counts / counts.sum())) / 0.01
+        np.testing.assert_allclose(pi, np.exp(exponents - exponents.max()) / np.exp(exponents - exponents.max()).sum())
+
+    @pytest.mark.parametrize("eta", [0.01, 0.1])
+    def test_a_node_is_as_many_equal_ranks(self, eta):
+        A, counts = chances(12, 3), np.array([40, 10, 25, 5])
+        weights = np.array([1, 3, 2, 1, 1, 4, 1, 1, 2, 1, 1, 5])
+        ours, _, _ = maximum_entropy(A, counts, 4.0, eta, weights.astype(float), np.zeros(4))
+        every_rank, _ = solved(np.repeat(A, weights, axis=0), counts, 4.0, eta)
+        wanted = np.add.reduceat(every_rank, np.cumsum(weights) - weights)
+        np.testing.assert_allclose(ours, wanted, rtol=1e-6)
+
+    @pytest.mark.parametrize("replacement", [True, False])
+    @pytest.mark.parametrize(("n", "m"), [(2000, 30), (5000, 60), (20_000, 20)])
+    def test_estimates_on_nodes_are_those_over_all_ranks(self, n, m, replacement):
+        A, r = dense(n, m, replacement), np.arange(1, n + 1)
+        better = np.floor((n - 1) * np.random.default_rng(1).random(5000) ** 3) / (n - 1)
+        counts = np.bincount(np.random.default_rng(2).binomial(m, better), minlength=m + 1)
+        pi, _ = solved(A, counts, m + 1.0, 0.01)
+        assert excess(pi, A, counts / counts.sum(), m + 1, 0.01) < 1e-8
+        wanted = [pi @ (1 / r), pi[:3] @ (1 / np.log2(r[:3] + 1)), pi[:2].sum(), pi @ (n - r) / (n - 1)]
+        ours = MaximumEntropy().fit(Outcomes.of(SamplingDesign(m, replacement), n), METRICS).estimate(counts)
+        np.testing.assert_allclose(ours, wanted, rtol=1e-5)
+
+    @pytest.mark.parametrize("x", [0, 1, 20, 150, 299, 300])
+    def test_one_user_whose_negatives_are_more_than_the_items(self, x):
+        # one outcome, h = 1: π ∝ exp(-a λ / η) with a_r = P(x | r), and λ = 2 (m + 1) (π a - 1), found by bisection
+        n, m, eta = 100, 300, 0.01
+        a, r = dense(n, m, True)[:, x], np.arange(1, n + 1)
+
+        def distribution(size):
+            exponents = -a * size / eta
+            pi = np.exp(exponents - exponents.max())
+            return pi / pi.sum()
+
+        size = brentq(lambda size: size - 2 * (m + 1) * (distribution(size) @ a - 1), -2.0 * (m + 1), 0, xtol=1e-14)
+        pi = distribution(size)
+        outcomes, which = Outcomes.observed(SampledRanks([x], m, n, replacement=True))
+        ours = MaximumEntropy(eta).fit(outcomes, METRICS).estimate(np.bincount(which))
+        wanted = [pi @ (1 / r), pi[:3] @ (1 / np.log2(r[:3] + 1)), pi[:2].sum(), pi @ (n - r) / (n - 1)]
+        np.testing.assert_allclose(ours, wanted, rtol=1e-6, atol=1e-12)
 
     def test_metrics_are_means_under_the_distribution(self):
         counts = np.array([5, 3, 0, 2, 1])
-        pi, _ = maximum_entropy(chances(20, 4), counts, 5.0, 0.01)
+        pi, _ = solved(chances(20, 4), counts, 5.0, 0.01)
         r = np.arange(1, 21)
         wanted = [sum(pi / r), sum((pi / np.log2(r + 1))[:3]), sum(pi[:2]), sum(pi * (20 - r) / 19)]
         ours = MaximumEntropy().fit(Outcomes.of(SamplingDesign(4), 20), METRICS).estimate(counts)
         np.testing.assert_allclose(ours, wanted, rtol=1e-6)
 
-    def test_mixed_events_are_compared_by_x_together(self):
-        x, m, n = [0, 0, 2, 1, 3, 0, 0, 5, 2], [4, 4, 4, 2, 3, 1, 0, 6, 6], [9, 12, 9, 9, 12, 5, 7, 12, 7]
-        A, allowed, h = np.zeros((12, 7)), np.zeros(12), np.zeros(7)
-        for of_event, mm, nn in zip(x, m, n, strict=True):
-            table = chances(nn, mm)
-            for r in range(nn):
-                allowed[r] += 1
-                for value in range(mm + 1):
-                    A[r, value] += table[r, value]
+    @pytest.mark.parametrize(
+        ("m", "n"),
+        [
+            ([4, 4, 4, 2, 3, 1, 0, 6, 6], [12] * 9),  # one n, and the means over m are those over all users
+            ([6] * 9, [10, 12, 10, 10, 12, 10, 11, 12, 11]),
+            ([4, 4, 4, 2, 4, 2, 2, 6, 6], [10, 12, 10, 10, 12, 12, 12, 12, 11]),
+        ],
+    )
+    def test_mixed_events_of_a_class_are_compared_by_x_together(self, m, n):
+        x, A, h = [0, 0, 2, 1, 3, 0, 0, 5, 2], np.zeros((12, 7)), np.zeros(7)
+        for mm in set(m):
+            of_same = [nn for other, nn in zip(m, n, strict=True) if other == mm]
+            for r in range(12):
+                rows = [chances(nn, mm)[r] for nn in of_same if r < nn]
+                A[r, : mm + 1] += len(of_same) / len(m) * np.mean(rows, axis=0)
+        for of_event in x:
             h[of_event] += 1 / len(x)
-        A /= allowed[:, np.newaxis]
+        np.testing.assert_allclose(A.sum(axis=1), 1, rtol=1e-12)
         outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
-        pi = MaximumEntropy().solve(outcomes, np.bincount(which)[np.newaxis])[0]
+        [users] = rank_classes(outcomes)
+        counts = users.counts(np.bincount(which)[np.newaxis])
+        pi = MaximumEntropy().solve(users, users.nodes(tuple(METRICS)), counts)[0]
         assert excess(pi, A, h, np.mean(m) + 1, 0.01) < 1e-8
+
+    def test_of_a_class_where_none_with_some_m_has_the_last_ranks(self):
+        # P(x | rank) is that of a user who has the rank, and sums to 1
+        outcomes, which = Outcomes.observed(SampledRanks([0, 2, 4], [2, 2, 4], [10, 10, 12]))
+        A, h = np.zeros((12, 5)), np.array([1, 0, 1, 0, 1]) / 3
+        for r in range(12):
+            A[r] = chances(12, 4)[r]
+            if r < 10:
+                A[r] = (A[r] + 2 * np.append(chances(10, 2)[r], [0, 0])) / 3
+        [users] = rank_classes(outcomes)
+        counts = users.counts(np.bincount(which)[np.newaxis])
+        pi = MaximumEntropy().solve(users, users.nodes(tuple(METRICS)), counts)[0]
+        assert excess(pi, A, h, 11 / 3, 0.01) < 1e-8
+
+    def test_classes_far_apart_are_the_mean_of_each_class_alone(self):
+        rng = np.random.default_rng(4)
+        n = rng.choice([30, 16, 14, 13, 12], size=60)
+        m, x = np.full(60, 5), rng.integers(0, 6, size=60)
+        classes = [n == 30, (n <= 16) & (n >= 13), n == 12]
+
+        def estimated(some):
+            outcomes, which = Outcomes.observed(SampledRanks(x[some], m[some], n[some]))
+            return MaximumEntropy().fit(outcomes, METRICS).estimate(np.bincount(which))
+
+        wanted = sum(some.sum() / 60 * estimated(some) for some in classes)
+        np.testing.assert_allclose(estimated(np.full(60, True)), wanted, rtol=1e-12)
 
 
 class TestRefusals:
@@ -189,7 +289,7 @@ class TestRefusals:
 
     def test_a_solution_with_too_wide_a_gap(self):
         with pytest.raises(DataError) as caught:
-            maximum_entropy(chances(20, 4), np.array([5, 3, 0, 2, 1]), 5.0, 1e-20)
+            solved(chances(20, 4), np.array([5, 3, 0, 2, 1]), 5.0, 1e-20)
         message = str(caught.value)
         assert message.startswith("mes: the duality gap is ")
         assert message.endswith("; is η = 1e-20 too small?")

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from exact_probabilities import chances, exact
+from exact_probabilities import chances, dense
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,25 +14,48 @@ from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood, exp
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.rank_classes import rank_classes
 from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 METRICS = [metric(label) for label in ("ap", "ndcg@3", "recall@2", "auc")]
 
 
+def mean_over_users(of_user, n, largest):
+    """Mean at each rank, up to the largest n, of a function of (rank, n) over the users whose n allows the rank."""
+    rows = []
+    for r in range(1, largest + 1):
+        allowed = [of_user(r, nn) for nn in n if r <= nn]
+        rows.append(sum(allowed) / len(allowed) if allowed else 0.0)
+    return rows
+
+
 def em_by_loops(x, m, n, replacement, iterations):
-    """EM over events, each with the likelihood of its own n and m; ranks up to the largest n."""
+    """EM over the events of one class, each with the mean P(x | rank) of the users with its m; to the largest n."""
     largest = max(n)
-    tables = {(nn, mm): exact(nn, mm, replacement) if mm else [[1]] * nn for nn, mm in zip(n, m, strict=True)}
+    columns = {}
+    for xx, mm in set(zip(x, m, strict=True)):
+        of_same_m = [nn for other, nn in zip(m, n, strict=True) if other == mm]
+        columns[xx, mm] = mean_over_users(
+            lambda r, nn, xx=xx, mm=mm: float(chances(nn, mm, replacement)[r - 1][xx]), of_same_m, largest
+        )
     pi = [1 / largest] * largest
     for _ in range(iterations):
         new = [0.0] * largest
-        for xx, mm, nn in zip(x, m, n, strict=True):
-            joint = [pi[r] * float(tables[nn, mm][r][xx]) for r in range(nn)]
+        for xx, mm in zip(x, m, strict=True):
+            joint = [p * chance for p, chance in zip(pi, columns[xx, mm], strict=True)]
             total = sum(joint)
-            for r in range(nn):
+            for r in range(largest):
                 new[r] += joint[r] / total / len(x)
         pi = new
     return pi
+
+
+def distribution_of(prior, outcomes, counts):
+    """The (ranks,) distribution of the only class, at every rank."""
+    [users] = rank_classes(outcomes)
+    nodes = users.nodes(tuple(METRICS))
+    assert (nodes.weights == 1).all()
+    return prior.solve(users, nodes, users.counts(np.atleast_2d(counts)))
 
 
 class TestByHand:
@@ -45,7 +68,7 @@ class TestByHand:
     @pytest.mark.parametrize(("iterations", "wanted"), [(1, [1 / 2, 1 / 3, 1 / 6]), (2, [9 / 16, 5 / 16, 1 / 8])])
     def test_iterations(self, iterations, wanted):
         outcomes, counts = Outcomes.of(SamplingDesign(1), 3), np.array([[3, 1]])
-        ours = MaximumLikelihood(iterations).solve(outcomes, counts)
+        ours = distribution_of(MaximumLikelihood(iterations), outcomes, counts)
         np.testing.assert_allclose(ours, [wanted], rtol=1e-14)
 
     def test_metrics(self):
@@ -70,7 +93,7 @@ class TestLikelihood:
         A, counts = chances(n, m, replacement), np.array(counts)
         seen, last = counts > 0, -np.inf
         for iterations in (1, 2, 3, 5, 20, 21, 100):
-            pi = expectation_maximisation(A, counts[np.newaxis], iterations)[0]
+            pi = expectation_maximisation(A, counts[np.newaxis], iterations, np.ones(len(A)))[0]
             assert (pi >= 0).all()
             assert pi.sum() == pytest.approx(1, rel=1e-12)
             log = counts[seen] @ np.log(pi @ A[:, seen])
@@ -80,7 +103,7 @@ class TestLikelihood:
     def test_is_greatest_in_the_end(self):
         # at the optimum Σ_x h_x A[r, x] / P(x) is 1 where π is positive, and at most 1 elsewhere
         A, counts = chances(12, 3), np.array([40, 10, 25, 5])
-        pi = expectation_maximisation(A, counts[np.newaxis], 20_000)[0]
+        pi = expectation_maximisation(A, counts[np.newaxis], 20_000, np.ones(len(A)))[0]
         slope = A @ (counts / counts.sum() / (pi @ A))
         assert slope.max() <= 1 + 1e-3
         np.testing.assert_allclose(slope[pi > 0.01], 1, atol=1e-3)
@@ -89,12 +112,16 @@ class TestLikelihood:
     def test_a_factor_of_a_column_changes_nothing(self, sample, factors):
         n, m, counts = sample
         A, counts = chances(n, m), np.array([counts])
-        one, other = (expectation_maximisation(each, counts, 30) for each in (A, A * factors[: m + 1]))
+        one, other = (
+            expectation_maximisation(each, counts, 30, np.ones(len(each))) for each in (A, A * factors[: m + 1])
+        )
         np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-14)
 
     def test_nor_does_a_factor_that_makes_all_of_it_tiny(self):
         A, counts = chances(12, 3), np.array([[40, 10, 25, 5]])
-        one, other = (expectation_maximisation(each, counts, 30) for each in (A, A * [1e-30, 1, 1e-200, 1e100]))
+        one, other = (
+            expectation_maximisation(each, counts, 30, np.ones(12)) for each in (A, A * [1e-30, 1, 1e-200, 1e100])
+        )
         np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-14)
 
 
@@ -116,35 +143,99 @@ class TestSamples:
         np.testing.assert_allclose(fitted.estimate(counts), fitted.estimate(1000 * counts), rtol=1e-12)
 
 
-class TestMixedEvents:
-    X, M, N = [0, 0, 2, 1, 3, 0, 0, 5, 2], [4, 4, 4, 2, 3, 1, 0, 6, 6], [9, 12, 9, 9, 12, 5, 7, 12, 7]
+class TestNodes:
+    """A node that stands for several ranks."""
+
+    def test_is_as_many_equal_ranks(self):
+        A, counts = chances(12, 3), np.array([[40, 10, 25, 5], [0, 1, 0, 7]])
+        weights = np.array([1, 3, 2, 1, 1, 4, 1, 1, 2, 1, 1, 5])
+        ours = expectation_maximisation(A, counts, 30, weights)
+        every_rank = expectation_maximisation(np.repeat(A, weights, axis=0), counts, 30, np.ones(weights.sum()))
+        ends = np.cumsum(weights)
+        wanted = np.add.reduceat(every_rank, ends - weights, axis=1)
+        np.testing.assert_allclose(ours, wanted, rtol=1e-12)
 
     @pytest.mark.parametrize("replacement", [True, False])
-    def test_have_the_likelihood_of_their_own_n_and_m(self, replacement):
-        outcomes, which = Outcomes.observed(SampledRanks(self.X, self.M, self.N, replacement=replacement))
-        counts = np.bincount(which, minlength=len(outcomes))
-        wanted = em_by_loops(self.X, self.M, self.N, replacement, 25)
-        ours = MaximumLikelihood(25).solve(outcomes, counts[np.newaxis])[0]
-        np.testing.assert_allclose(ours, wanted, rtol=1e-9, atol=1e-14)
+    @pytest.mark.parametrize(
+        ("n", "m", "iterations"),
+        [(2000, 30, 100), (5000, 60, 100), (100_000, 100, 5), pytest.param(100_000, 100, 100, marks=pytest.mark.slow)],
+    )
+    def test_estimates_are_those_of_em_over_all_ranks(self, n, m, iterations, replacement):
+        rng = np.random.default_rng(3)
+        better = np.floor((n - 1) * rng.random(5000) ** 4).astype(int)
+        counts = np.bincount(rng.binomial(m, better / (n - 1)), minlength=m + 1)
+        A, r = dense(n, m, replacement), np.arange(1, n + 1)
+        pi, h = np.full(n, 1 / n), counts / counts.sum()
+        for _ in range(iterations):
+            expected = pi @ A
+            ratio = [share / chance if share else 0.0 for share, chance in zip(h, expected, strict=True)]
+            pi = pi * (A @ ratio)
+        wanted = [pi @ (1 / r), pi[:3] @ (1 / np.log2(r[:3] + 1)), pi[:2].sum(), pi @ (n - r) / (n - 1)]
+        ours = MaximumLikelihood(iterations).fit(Outcomes.of(SamplingDesign(m, replacement), n), METRICS)
+        np.testing.assert_allclose(ours.estimate(counts), wanted, rtol=1e-7)
 
-    def test_metrics_of_the_rank_are_means_under_the_distribution(self):
+
+class TestMixedEvents:
+    X, M, N = [0, 0, 2, 1, 3, 0, 0, 5, 2], [4, 4, 4, 2, 3, 1, 0, 6, 6], [10, 12, 10, 10, 12, 10, 11, 12, 11]
+
+    @pytest.mark.parametrize("replacement", [True, False])
+    def test_of_a_class_share_the_mean_likelihood_of_their_m(self, replacement):
+        outcomes, which = Outcomes.observed(SampledRanks(self.X, self.M, self.N, replacement=replacement))
+        wanted = em_by_loops(self.X, self.M, self.N, replacement, 25)
+        ours = distribution_of(MaximumLikelihood(25), outcomes, np.bincount(which))
+        np.testing.assert_allclose(ours, [wanted], rtol=1e-9, atol=1e-14)
+
+    def test_of_one_n_have_the_likelihood_of_their_own_m(self):
+        outcomes, which = Outcomes.observed(SampledRanks(self.X, self.M, 12))
+        tables = {m: chances(12, m) for m in self.M}
+        pi = np.full(12, 1 / 12)
+        for _ in range(25):
+            posteriors = [pi * tables[m][:, x] for x, m in zip(self.X, self.M, strict=True)]
+            pi = np.mean([each / each.sum() for each in posteriors], axis=0)
+        ours = distribution_of(MaximumLikelihood(25), outcomes, np.bincount(which))
+        np.testing.assert_allclose(ours, [pi], rtol=1e-10, atol=1e-14)
+
+    def test_metrics_are_means_under_the_distribution_over_the_users_who_have_the_rank(self):
         outcomes, which = Outcomes.observed(SampledRanks(self.X, self.M, self.N))
         pi = em_by_loops(self.X, self.M, self.N, False, 25)
-        ours = MaximumLikelihood(25).fit(outcomes, METRICS[:3]).estimate(np.bincount(which))
-        f = [lambda r: 1 / r, lambda r: (r <= 3) / np.log2(r + 1), lambda r: r <= 2]
-        wanted = [sum(p * each(r) for r, p in enumerate(pi, start=1)) for each in f]
+        ours = MaximumLikelihood(25).fit(outcomes, METRICS).estimate(np.bincount(which))
+        f = [
+            lambda r, n: 1 / r,
+            lambda r, n: (r <= 3) / np.log2(r + 1),
+            lambda r, n: float(r <= 2),
+            lambda r, n: (n - r) / (n - 1),
+        ]
+        wanted = [sum(np.multiply(pi, mean_over_users(each, self.N, 12))) for each in f]
         np.testing.assert_allclose(ours, wanted, rtol=1e-9)
 
-    def test_auc_is_the_mean_of_each_events_own_given_its_outcome(self):
-        outcomes, which = Outcomes.observed(SampledRanks(self.X, self.M, self.N))
-        pi = em_by_loops(self.X, self.M, self.N, False, 25)
-        total = 0.0
-        for x, m, n in zip(self.X, self.M, self.N, strict=True):
-            likelihood = [float(row[x]) for row in exact(n, m, False)] if m else [1.0] * n
-            joint = [pi[r] * likelihood[r] for r in range(n)]
-            total += sum(p * (n - 1 - r) / (n - 1) for r, p in enumerate(joint)) / sum(joint)
-        ours = MaximumLikelihood(25).fit(outcomes, [metric("auc")]).estimate(np.bincount(which))
-        np.testing.assert_allclose(ours, [total / len(self.X)], rtol=1e-9)
+    @pytest.mark.parametrize("replacement", [True, False])
+    def test_of_classes_far_apart_are_the_mean_of_each_class_alone(self, replacement):
+        # 30 | 16, 14, 13 | 12: from the largest down, by a factor of at most 1.25
+        rng = np.random.default_rng(4)
+        n = rng.choice([30, 16, 14, 13, 12], size=60)
+        m = rng.choice([2, 5, 9], size=60)
+        x = rng.integers(0, m + 1)
+        classes = [n == 30, (n <= 16) & (n >= 13), n == 12]
+
+        def estimated(some):
+            columns = x[some], m[some], n[some]
+            outcomes, which = Outcomes.observed(SampledRanks(*columns, replacement=replacement))
+            return MaximumLikelihood(25).fit(outcomes, METRICS).estimate(np.bincount(which))
+
+        wanted = sum(some.sum() / 60 * estimated(some) for some in classes)
+        np.testing.assert_allclose(estimated(np.full(60, True)), wanted, rtol=1e-12)
+        assert np.abs(estimated(n > 0) - sum(estimated(n == each) * (n == each).mean() for each in set(n))).max() > 1e-6
+
+    def test_a_sample_without_a_class_is_that_of_the_others_alone(self):
+        outcomes = Outcomes.observed(SampledRanks([0, 1, 2, 0, 3], 4, [9, 9, 9, 40, 40]))[0]
+        small = outcomes.candidates == 9
+        counts = np.array([small * 2, ~small * 3, small + 4 * ~small])
+        ours = MaximumLikelihood(25).fit(outcomes, METRICS).estimate(counts)
+        alone = []
+        for n, x in ((9, [0, 1, 2]), (40, [0, 3])):
+            own, which = Outcomes.observed(SampledRanks(x, 4, n))
+            alone.append(MaximumLikelihood(25).fit(own, METRICS).estimate(np.bincount(which)))
+        np.testing.assert_allclose(ours, [*alone, (3 * alone[0] + 8 * alone[1]) / 11], rtol=1e-12)
 
     def test_events_without_negatives_leave_the_distribution_as_it_is(self):
         outcomes, which = Outcomes.observed(SampledRanks([0, 0], [0, 0], [4, 4]))
@@ -182,8 +273,8 @@ class TestAdaptive:
 
 def test_assumes_what_it_is_told():
     counts = np.array([[5, 3, 1]])
-    assumed = MaximumLikelihood(20, replacement=True).solve(Outcomes.of(SamplingDesign(2, False), 9), counts)
-    drawn = MaximumLikelihood(20).solve(Outcomes.of(SamplingDesign(2, True), 9), counts)
+    assumed = distribution_of(MaximumLikelihood(20, replacement=True), Outcomes.of(SamplingDesign(2, False), 9), counts)
+    drawn = distribution_of(MaximumLikelihood(20), Outcomes.of(SamplingDesign(2, True), 9), counts)
     assert assumed.tolist() == drawn.tolist()
 
 

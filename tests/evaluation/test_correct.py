@@ -1,5 +1,7 @@
 """Corrected metrics: estimators by hand on a catalogue of four, intervals by loops over users, bias by enumeration."""
 
+import re
+import sys
 from itertools import combinations
 
 import numpy as np
@@ -67,9 +69,11 @@ class TestValues:
         assert value(table, "mle", "auc") == pytest.approx(prior @ (np.arange(5, -1, -1) / 5))
 
     def test_a_sample_of_everything_needs_no_correction(self):
-        ranks = [1, 4, 2, 2, 7]
-        exact = evaluate(ranks, candidates=7)
-        table = correct(ranks, candidates=7, negatives=6, estimators=["uncorrected", "rank-estimate", "bv-0", "bv-0.1"])
+        """Metrics from 0 to 1, as are their weights, so the intervals are the same, too."""
+        ranks, metrics = [1, 4, 2, 2, 7], ["recall@3", "ndcg@3", "auc"]
+        exact = evaluate(ranks, candidates=7, metrics=metrics)
+        estimators = ["uncorrected", "rank-estimate", "bv-0", "bv-0.1"]
+        table = correct(ranks, candidates=7, negatives=6, estimators=estimators, metrics=metrics)
         for estimator in ("uncorrected", "rank-estimate", "bv-0"):
             of_one = table[table["estimator"] == estimator]
             for column in ("value", "low", "high", "standard_error"):
@@ -97,25 +101,62 @@ class TestIntervals:
         )
         error = np.sqrt(7 / 8 * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
         assert table["standard_error"].to_numpy() == pytest.approx(error)
-        assert table["low"].to_numpy() == pytest.approx((table["value"] - 1.959963984540054 * error).to_numpy())
+        if estimator == "mle":
+            low, high = stats.t.interval(0.95, 7, table["value"], error)
+            varies = error > 1e-9  # each rank of 6 is a hit among 10
+            assert varies.tolist() == [False, True, True, True]
+            assert table["low"][varies].to_numpy() == pytest.approx(low.clip(0, 1)[varies])
+            assert table["high"][varies].to_numpy() == pytest.approx(high.clip(0, 1)[varies])
+
+    def test_of_uncorrected_recall_is_wilsons(self):
+        row = correct(SAMPLED, candidates=6, negatives=2, estimators="uncorrected", metrics="recall@2").iloc[0]
+        level = 2 * stats.norm.cdf(stats.t.ppf(0.975, 7)) - 1
+        wilson = stats.binomtest(7, 8).proportion_ci(level, method="wilson")
+        assert (row["low"], row["high"]) == pytest.approx((wilson.low, wilson.high), rel=1e-9)
+
+    @pytest.mark.parametrize("method", ["delta", "bootstrap", None])
+    @pytest.mark.parametrize("label", ["uncorrected", "bv-0.1", "cls", "mle"])
+    def test_of_five_users_at_sampled_rank_1_has_a_width(self, label, method):
+        table = correct([1] * 5, candidates=1000, negatives=100, estimators=label, method=method)
+        assert (table["high"] - table["low"] > 0.01).all()
+        assert (table["low"] <= table["value"]).all()
+        assert (table["value"] <= table["high"] + 1e-12).all()
+
+    def test_is_delta_for_what_is_linear_and_bootstrap_for_what_is_not(self):
+        arguments = {"candidates": 6, "negatives": 2, "estimators": ["bv-0.1", "mle"]}
+        plain, delta, bootstrap = (
+            pd.DataFrame(correct(SAMPLED, **arguments, method=how)) for how in (None, "delta", "bootstrap")
+        )
+        pd.testing.assert_frame_equal(plain[:4], delta[:4])
+        pd.testing.assert_frame_equal(plain[4:], bootstrap[4:])
+        assert not np.allclose(delta["low"], bootstrap["low"])
 
     def test_bootstrap_is_scipys_over_users(self):
         rng = np.random.default_rng(2)
         sampled = rng.geometric(0.3, size=150).clip(max=11)
         table = correct(
-            sampled, candidates=40, negatives=10, estimators=["bv-1"], metrics=["recall@3"], n_resamples=20_000
+            sampled,
+            candidates=40,
+            negatives=10,
+            estimators=["bv-1"],
+            metrics=["recall@3"],
+            method="bootstrap",
+            n_resamples=20_000,
         )
         P = likelihood_of_many(40, 10)
         weights = (P[:3].sum(axis=0)) / P.sum(axis=0)
         other = stats.bootstrap(
             (weights[sampled - 1],), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(1)
         )
-        width = other.confidence_interval.high - other.confidence_interval.low
-        assert table["low"][0] == pytest.approx(other.confidence_interval.low, abs=0.03 * width)
-        assert table["high"][0] == pytest.approx(other.confidence_interval.high, abs=0.03 * width)
+        low, high = other.confidence_interval
+        wider = stats.t.ppf(0.975, 149) / stats.norm.ppf(0.975) * np.sqrt(150 / 149)
+        value = table["value"][0]
+        assert table["low"][0] == pytest.approx(value + wider * (low - value), abs=0.03 * (high - low))
+        assert table["high"][0] == pytest.approx(value + wider * (high - value), abs=0.03 * (high - low))
 
-    def test_include_the_error_of_sampling(self):
+    def test_include_the_error_of_sampling(self, monkeypatch):
         """All true ranks alike, so that samples alone differ: over many, the standard error is their deviation."""
+        monkeypatch.setattr(sys.modules["sampled_metrics.evaluation.correct"], "BIAS_RESAMPLES", 2)
         rng = np.random.default_rng(8)
         n, m, rank, users = 200, 20, 15, 400
         tables = [
@@ -126,7 +167,7 @@ class TestIntervals:
                 estimators=["bv-0.1"],
                 method=how,
             )
-            for _ in range(100)
+            for _ in range(60)
             for how in ("delta", "bootstrap")
         ]
         for how in (0, 1):
@@ -165,8 +206,70 @@ class TestBias:
     def test_is_missing_where_it_is_not_known(self):
         table = correct(SAMPLED, candidates=6, negatives=2, estimators=["mle", "bv-0.1"])
         assert table["bias"].isna().tolist() == [True] * 4 + [False] * 4
-        many = pd.DataFrame({"rank": 1, "candidates": range(10, 31), "negatives": 5})
-        assert correct(many, estimators=["bv-0.1"])["bias"].isna().all()
+        assert table["bias_error"].isna().tolist() == [True] * 4 + [False] * 4
+        assert any(remark.startswith("No bias is estimated for MLE: only that of an") for remark in table.remarks)
+        assert not any("bias" in each for each in table[table["estimator"] == "bv-0.1"].remarks if "No bias" in each)
+
+    @pytest.mark.parametrize("label", ["bv-0.1", "rank-estimate"])
+    def test_of_thirty_different_numbers_is_the_mean_of_those_of_each(self, label, monkeypatch):
+        """The n of two classes of users differ by more than a factor of 1.25, so each is by itself."""
+        monkeypatch.setattr(sys.modules["sampled_metrics.evaluation.correct"], "BIAS_RESAMPLES", 3)
+        n = np.unique(np.round(20 * 1.3 ** np.arange(30)).astype(int))
+        assert len(n) == 30
+        rng = np.random.default_rng(3)
+        sampled = rng.geometric(0.4, size=(30, 8)).clip(max=6)
+        options = {"negatives": 5, "estimators": [label, "mle"], "metrics": ["ap", "auc"], "method": "delta"}
+        table = correct(sampled.ravel(), candidates=np.repeat(n, 8), **options)
+        each = [correct(ranks, candidates=int(of_all), **options) for ranks, of_all in zip(sampled, n, strict=True)]
+        for column, rows in (("bias", slice(2)), ("value", slice(4))):
+            expected = np.mean([one[column][rows] for one in each], axis=0)
+            assert table[column][rows].to_numpy() == pytest.approx(expected, rel=1e-6, abs=1e-9)
+        assert table["bias_error"][:2].gt(0).all()
+
+    def test_of_thirty_different_numbers_has_its_remark(self):
+        n = np.repeat(np.arange(1000, 1030), 10)
+        ranks = np.random.default_rng(1).integers(1, 15, size=300)
+        sampled = 1 + np.random.default_rng(2).hypergeometric(ranks - 1, n - ranks, 50)
+        table = correct(sampled, candidates=n, negatives=50, estimators="bv-1")
+        assert table[["bias", "bias_error"]].notna().all(axis=None)
+        assert any(remark.startswith("BV 1: the interval ignores the bias. The est") for remark in table.remarks)
+        assert table["value"][0] < (ranks <= 10).mean()
+        assert table["bias"][0] < -10 * table["bias_error"][0]
+
+    def test_and_mle_do_not_mix_small_and_large_catalogues(self):
+        """Of 100 candidates, all are hits by rank; of 5000, none is; each half by itself, and then the mean."""
+        rng = np.random.default_rng(4)
+        small, large = 1 + rng.hypergeometric(2, 97, 20, size=150), 1 + rng.hypergeometric(1500, 3499, 20, size=50)
+        options = {"negatives": 20, "estimators": ["bv-0.1", "mle"], "metrics": ["recall@10", "ap"], "method": "delta"}
+        halves = [correct(small, candidates=100, **options), correct(large, candidates=5000, **options)]
+        n = np.repeat([100, 5000], [150, 50])
+        order = rng.permutation(200)
+        both = correct(np.concatenate((small, large))[order], candidates=n[order], **options)
+        for column in ("value", "bias"):
+            expected = (3 * halves[0][column] + halves[1][column]) / 4
+            assert both[column].to_numpy() == pytest.approx(expected.to_numpy(), abs=1e-6, nan_ok=True)
+        assert value(both, "mle", "recall@10") == pytest.approx(3 / 4, abs=0.05)
+
+    @pytest.mark.parametrize("label", ["bv-0.1", "uncorrected"])
+    def test_error_is_the_spread_over_samples(self, label):
+        """40 samples of 300 users and their negatives from one population."""
+        rng = np.random.default_rng(5)
+        n, m = 60, 15
+        chances = 1 / np.arange(1, n + 1)
+        tables = []
+        for _ in range(40):
+            ranks = 1 + rng.choice(n, size=300, p=chances / chances.sum())
+            sampled = 1 + rng.hypergeometric(ranks - 1, n - ranks, m)
+            tables.append(correct(sampled, candidates=n, negatives=m, estimators=label, metrics=["recall@3", "ap"]))
+        spread = np.std([table["bias"] for table in tables], axis=0, ddof=1)
+        error = np.mean([table["bias_error"] for table in tables], axis=0)
+        assert (error < 2 * spread).all()
+        assert (error > spread / 2).all()
+
+    def test_error_is_missing_where_all_users_are_alike(self):
+        table = correct([1] * 20, candidates=1000, negatives=20, estimators="bv-1", metrics="recall@10")
+        assert table["bias_error"].isna().all()
+        assert table["bias"].notna().all()
 
     def test_auc_has_none_uncorrected(self):
         table = correct(SAMPLED, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["auc"])
@@ -178,17 +281,24 @@ class TestBias:
         sampled = 1 + rng.hypergeometric(ranks - 1, 3541 - ranks, 100)
         table = correct(sampled, candidates=3541, negatives=100, estimators=["bv-1", "mle"], method="delta")
         remark = next(each for each in table.remarks if each.startswith("BV 1: "))
-        assert "the interval ignores the bias. The estimated bias: " in remark
         truth = (ranks <= 10).mean()
         row = table.iloc[0]
         assert row["high"] < truth  # the interval misses, and the bias says on which side, and by about how much
         assert row["bias"] == pytest.approx(row["value"] - truth, rel=0.3)
-        assert f"Recall@10 {abs(row['bias']):.2g} too low" in remark
+        assert "the interval ignores the bias. The estimated bias, with its standard error: Recall@10 -0." in remark
+        found = re.search(r"Recall@10 (-0\.\d+) ± (0\.\d+), NDCG@10", remark)
+        digits = len(found[2]) - 2
+        assert float(found[1]) == pytest.approx(row["bias"], abs=0.5001 * 10**-digits)
+        assert float(found[2]) == pytest.approx(row["bias_error"], abs=0.5001 * 10**-digits)
+        assert len(found[2].lstrip("0.")) == 1  # the digits that the error leaves
+        assert not any(each.startswith("BV 1: the interval") for each in table[table["estimator"] == "mle"].remarks)
+        ndcg = table[table["metric"] == "ndcg@10"].remarks
+        assert any("standard error: NDCG@10 -0." in each and "Recall" not in each for each in ndcg)
 
     def test_no_remark_where_it_is_rounding(self):
         """Every rank of 50 is among the first 60: Recall@60 is 1, and so are all weights but for rounding."""
         table = correct(
-            [1, 5, 90, 101],
+            [1, 5, 90, 101] * 25,
             candidates=50,
             negatives=100,
             replacement=True,
@@ -198,12 +308,84 @@ class TestBias:
         assert table["bias"].item() == pytest.approx(0, abs=1e-12)
         assert not table.remarks
 
-    def test_remarks_on_uncorrected_and_mes(self):
-        uncorrected = correct(SAMPLED, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["ap", "auc"])
-        assert any(each.startswith("Uncorrected: ") for each in uncorrected.remarks)
-        assert not correct(SAMPLED, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["auc"]).remarks
-        mes = correct(SAMPLED, candidates=6, negatives=2, estimators=["mes"], method="delta")
-        assert any("MES: its AUC is far too low" in each for each in mes.remarks)
+    def test_remarks_on_uncorrected(self):
+        many = SAMPLED * 13
+        uncorrected = correct(many, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["ap", "auc"])
+        assert [each.split(": ")[0] for each in uncorrected.remarks] == ["Uncorrected"]
+        assert uncorrected[uncorrected["metric"] == "auc"].remarks == ()
+        assert not correct(many, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["auc"]).remarks
+
+    @pytest.mark.parametrize("top", [True, False])
+    def test_a_remark_on_the_auc_of_mes_where_it_is_wrong(self, top):
+        """A smooth distribution puts users who are all near the top too far down; users all over, it does not."""
+        rng = np.random.default_rng(6)
+        ranks = np.minimum(rng.geometric(1 / 20, size=2000) if top else rng.integers(1, 1001, size=2000), 1000)
+        sampled = 1 + rng.hypergeometric(ranks - 1, 1000 - ranks, 100)
+        table = correct(sampled, candidates=1000, negatives=100, estimators=["mes"], method="delta")
+        truth = 1 - (ranks.mean() - 1) / 999
+        of_sample = 1 - (sampled.mean() - 1) / 100
+        remarks = [each for each in table.remarks if "AUC" in each]
+        if top:
+            assert value(table, "mes", "auc") < truth - 0.01
+            assert remarks == [
+                f"MES: its AUC is too low. The AUC of the sample, which has no bias, is {of_sample:.3f}."
+            ]
+            assert not any("AUC" in each for each in table[table["metric"] != "auc"].remarks)
+        else:
+            assert value(table, "mes", "auc") == pytest.approx(truth, abs=0.01)
+            assert remarks == []
+
+    def test_a_remark_says_which_values_are_none_of_a_metric(self):
+        """Weights of bv-0 are far outside 0 to 1, so that few users have a mean outside, too."""
+        table = correct([1, 4, 2, 9], candidates=1000, negatives=20, estimators=["bv-0", "bv-1"], metrics=["recall@10"])
+        found = value(table, "bv-0", "recall@10")
+        assert not 0 <= found <= 1
+        remark = next(each for each in table.remarks if "a metric is from 0 to 1" in each)
+        assert remark.startswith("BV 0")
+        assert f"the value of Recall@10 ({found:.4g})" in remark
+        assert any("a single user counts up to" in each for each in table.remarks)
+        good = table[table["estimator"] == "bv-1"]
+        assert not any("from 0 to 1" in each or "a single user" in each for each in good.remarks)
+
+    def test_a_remark_on_few_users(self):
+        for users, there in ((99, True), (100, False)):
+            table = correct([1] * users, candidates=100, negatives=10, estimators="uncorrected", metrics="auc")
+            assert any(each.startswith(f"There are only {users} users. ") for each in table.remarks) == there
+
+
+class TestSeveralRows:
+    """Users with several held-out items count once, with the mean over them."""
+
+    USERS = ("a", "b", "a", "c", "b", "a", "d", "e")
+    FRAME = pd.DataFrame({"user_id": USERS, "rank": SAMPLED, "candidates": 6, "negatives": 2})
+
+    def test_of_a_linear_estimator_is_the_mean_over_users(self):
+        weight = [
+            value(correct([r, r], candidates=6, negatives=2, estimators="bv-0.1"), "bv-0.1", "ap") for r in (1, 2, 3)
+        ]
+        means = [
+            np.mean([weight[r - 1] for r, u in zip(SAMPLED, self.USERS, strict=True) if u == user]) for user in "abcde"
+        ]
+        row = correct(self.FRAME, estimators="bv-0.1", metrics="ap").iloc[0]
+        assert row["value"] == pytest.approx(np.mean(means))
+        assert row["standard_error"] == pytest.approx(np.std(means, ddof=1) / np.sqrt(5))
+        assert row["users"] == 5
+
+    def test_of_mle_is_em_with_the_users_shares(self):
+        shares = np.zeros(3)
+        for user, rank in zip(self.USERS, SAMPLED, strict=True):
+            shares[rank - 1] += 1 / self.USERS.count(user) / 5
+        prior = em(likelihood(6, 2), shares)
+        table = correct(self.FRAME, estimators="mle", metrics=["recall@2", "ap"], n_resamples=100)
+        assert value(table, "mle", "recall@2") == pytest.approx(prior[:2].sum())
+        assert value(table, "mle", "ap") == pytest.approx(prior @ (1 / np.arange(1, 7)))
+
+    def test_rows_that_are_repeated_are_no_further_users(self):
+        once = self.FRAME.drop_duplicates("user_id")
+        often = pd.concat([once] * 4).sample(frac=1, random_state=1)
+        one, other = (correct(each, estimators=["bv-0.1", "mle"], method="delta") for each in (once, often))
+        columns = ["value", "low", "high", "standard_error", "bias", "users"]
+        assert other[columns].to_numpy() == pytest.approx(one[columns].to_numpy(), abs=1e-9, nan_ok=True)
 
 
 class TestForms:
@@ -221,7 +403,7 @@ class TestForms:
     def test_columns_are_those_that_are_promised(self):
         table = correct(SAMPLED, candidates=6, negatives=2)
         assert list(table.columns) == [
-            "estimator", "metric", "value", "low", "high", "standard_error", "bias", "users"
+            "estimator", "metric", "value", "low", "high", "standard_error", "bias", "bias_error", "users"
         ]  # fmt: skip
         assert table["estimator"].unique().tolist() == ["bv-0.1", "bv-0.01", "mle"]
 
@@ -265,12 +447,23 @@ class TestSize:
         )
         assert value(table, "uncorrected", "ap") == pytest.approx((1 + 1 / 4) / 2)
         assert value(table, "rank-estimate", "ap") == pytest.approx((1 + 1 / (1 + 3 * 10**13)) / 2, rel=1e-15)
-        assert table["bias"].isna().all()
+        assert table["bias"].notna().all()
 
-    @pytest.mark.parametrize("label", ["cls", "bv-0.1", "mle", "mes", "bv-0.1-mle", "mapping-linear"])
-    def test_what_would_take_too_much_memory_is_refused_in_one_line(self, label):
+    @pytest.mark.parametrize("label", ["cls", "bv-0.1", "mle", "bv-0.1-mle"])
+    def test_of_ten_billion_candidates_the_auc_is_that_of_a_billion(self, label):
+        """Of so many, the share of the items above has a binomial sample, whatever their number is."""
+        values = [
+            correct([1, 4, 1, 30], candidates=n, negatives=100, estimators=label, metrics="auc", method="delta")[
+                "value"
+            ]
+            for n in (10**9, 10**10)
+        ]
+        assert values[0][0] == pytest.approx(values[1][0], abs=1e-4)
+        assert values[0][0] == pytest.approx(1 - 33 / 400, abs=0.01)  # of the sample
+
+    def test_what_would_take_too_much_memory_is_refused_in_one_line(self):
         with pytest.raises(DataError, match=r"would take [0-9.e+]+ GiB, and no array may take more than 4; take an "):
-            correct([1, 4], candidates=10**10, negatives=100, estimators=[label], metrics=["auc"])
+            correct([1, 4], candidates=10**10, negatives=100, estimators="mapping-linear", metrics="auc")
 
     def test_more_negatives_than_can_be_held_are_refused(self):
         with pytest.raises(DataError, match=r"weights of uncorrected for m = 10+ negatives.* GiB.*; take fewer"):

@@ -6,12 +6,14 @@ from math import log2
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import optimize, stats
 
 from sampled_metrics import evaluate
 from sampled_metrics.errors import ConfigError, DataError
 
 RANKS = [1, 3, 12, 2, 3]
 N = 21
+METHODS = {"method": "delta"}, {"method": "bootstrap"}
 
 
 def by_metric(table):
@@ -48,19 +50,47 @@ class TestValues:
 
 
 class TestIntervals:
-    def test_delta_is_the_textbook_interval(self):
-        table = evaluate(RANKS, metrics=["ap", "auc"], candidates=N, method="delta", confidence_level=0.9)
-        for row, values in zip(
-            table.itertuples(), (1 / np.array(RANKS), 1 - (np.array(RANKS) - 1) / (N - 1)), strict=True
-        ):
-            error = values.std(ddof=1) / np.sqrt(5)
-            assert row.standard_error == pytest.approx(error)
-            assert (row.low, row.high) == pytest.approx(
-                (values.mean() - 1.6448536269514722 * error, values.mean() + 1.6448536269514722 * error)
-            )
+    def test_of_recall_is_wilsons_with_students_quantile(self):
+        table = evaluate(RANKS, metrics=["recall@2", "recall@10"], candidates=N, confidence_level=0.9)
+        level = 2 * stats.norm.cdf(stats.t.ppf(0.95, 4)) - 1
+        for row, hits in zip(table.itertuples(), (2, 4), strict=True):
+            wilson = stats.binomtest(hits, 5).proportion_ci(level, method="wilson")
+            assert (row.low, row.high) == pytest.approx((wilson.low, wilson.high), rel=1e-9)
+            assert row.standard_error == pytest.approx(np.sqrt(hits * (5 - hits) / 5 / 4 / 5))
+
+    @pytest.mark.parametrize("metric", ["ap", "auc"])
+    def test_holds_the_means_that_are_not_too_far_from_the_value(self, metric):
+        """The ends solve (mean - mu)^2 = t^2 / U (size mu - mu^2); of a mean above 1/2, in the distances from 1."""
+        row = evaluate(RANKS, metrics=[metric], candidates=N).iloc[0]
+        users = [1 / rank for rank in RANKS] if metric == "ap" else [1 - (rank - 1) / (N - 1) for rank in RANKS]
+        hits = users if metric == "ap" else [1 - each for each in users]
+        size = (sum(each**2 for each in hits) + 0.5) / (sum(hits) + 0.5)
+        mean, ratio = sum(hits) / 5, stats.t.ppf(0.975, 4) ** 2 / 5
+
+        def off(mu):
+            return (mean - mu) ** 2 - ratio * (size * mu - mu**2)
+
+        ends = optimize.brentq(off, 0, mean, xtol=1e-15), optimize.brentq(off, mean, 2, xtol=1e-15)
+        if metric == "auc":
+            ends = 1 - ends[1], 1 - ends[0]
+        assert (row["low"], row["high"]) == pytest.approx(ends, rel=1e-9)
+        assert row["standard_error"] == pytest.approx(np.std(users, ddof=1) / np.sqrt(5))
+
+    @pytest.mark.parametrize("method", ["delta", "bootstrap"])
+    def test_has_a_width_where_all_users_are_alike(self, method):
+        table = evaluate([1] * 5, candidates=N, method=method)
+        more = stats.t.ppf(0.975, 4) ** 2
+        assert table["high"].to_numpy() == pytest.approx(1)
+        assert table["low"].to_numpy() == pytest.approx(5 / (5 + more))
+        assert (evaluate([21] * 5, candidates=N, method=method)["high"][:2] > 0.3).all()
+
+    def test_is_delta_unless_asked_for(self):
+        plain, delta, bootstrap = (evaluate(RANKS, candidates=N, **how) for how in ({}, *METHODS))
+        pd.testing.assert_frame_equal(pd.DataFrame(plain), pd.DataFrame(delta))
+        assert not np.allclose(plain["low"], bootstrap["low"])
 
     def test_bootstrap_holds_the_value_and_stays_in_range(self):
-        table = evaluate(np.random.default_rng(1).integers(1, 100, size=300), candidates=100)
+        table = evaluate(np.random.default_rng(1).integers(1, 100, size=300), candidates=100, method="bootstrap")
         assert (table["low"] < table["value"]).all()
         assert (table["value"] < table["high"]).all()
         assert table["low"].min() >= 0
@@ -74,7 +104,9 @@ class TestIntervals:
         assert many["standard_error"].to_numpy() == pytest.approx(few["standard_error"].to_numpy() / 4, rel=2e-3)
 
     def test_are_seeded(self):
-        one, again, other = (evaluate(RANKS, candidates=N, seed=seed)["standard_error"] for seed in (3, 3, 4))
+        one, again, other = (
+            evaluate(RANKS, candidates=N, method="bootstrap", seed=seed)["standard_error"] for seed in (3, 3, 4)
+        )
         assert one.equals(again)
         assert not one.equals(other)
 
@@ -84,7 +116,45 @@ class TestColumns:
         table = evaluate(RANKS, candidates=N)
         assert list(table.columns) == ["metric", "value", "low", "high", "standard_error", "users"]
         assert table["metric"].tolist() == ["recall@10", "ndcg@10", "ap", "auc"]
-        assert table.remarks == ()
+        assert len(table.remarks) == 1
+        assert table.remarks[0].startswith("There are only 5 users. With fewer than 100, intervals are rough")
+        assert evaluate(RANKS * 20, candidates=N).remarks == ()
+        assert len(evaluate((RANKS * 20)[1:], candidates=N).remarks) == 1
+
+
+class TestSeveralRows:
+    """Users with several held-out items count once, with the mean over them."""
+
+    FRAME = pd.DataFrame({"user": ["a", "b", "a", "c", "a", "b"], "rank": [1, 5, 30, 2, 7, 90], "candidates": 100})
+
+    def test_value_and_error_are_those_of_the_means(self):
+        table = evaluate(self.FRAME, metrics=["ap", "auc"])
+        for row, values in zip(
+            table.itertuples(), (1 / self.FRAME["rank"], 1 - (self.FRAME["rank"] - 1) / 99), strict=True
+        ):
+            means = [values[self.FRAME["user"] == user].mean() for user in "abc"]
+            assert row.value == pytest.approx(np.mean(means))
+            assert row.standard_error == pytest.approx(np.std(means, ddof=1) / np.sqrt(3))
+            assert row.users == 3
+        assert (table["low"] < table["value"]).all()
+        assert table.remarks[0].startswith("There are only 3 users")
+
+    def test_bootstrap_draws_users(self):
+        table = evaluate(self.FRAME, metrics=["ap"], method="bootstrap", n_resamples=50_000)
+        means = [(1 / self.FRAME["rank"])[self.FRAME["user"] == user].mean() for user in "abc"]
+        assert table["standard_error"][0] == pytest.approx(np.std(means) / np.sqrt(3), rel=0.02)
+
+    def test_rows_that_are_repeated_are_no_further_users(self):
+        ranks = np.random.default_rng(2).integers(1, 100, size=40)
+        once = pd.DataFrame({"user": range(40), "rank": ranks, "candidates": 100})
+        often = pd.concat([once] * 5).sample(frac=1, random_state=1)
+        one, other = (pd.DataFrame(evaluate(each)) for each in (once, often))
+        pd.testing.assert_frame_equal(one, other)
+
+    @pytest.mark.parametrize("name", ["user_id", "UserID", "uid", "userId", "User"])
+    def test_by_other_names_of_the_column(self, name):
+        one, other = evaluate(self.FRAME), evaluate(self.FRAME.rename(columns={"user": name}))
+        pd.testing.assert_frame_equal(pd.DataFrame(one), pd.DataFrame(other))
 
 
 class TestRefusals:

@@ -1,15 +1,21 @@
 """What a sampled evaluation gives on average: against closed forms, enumeration, simulation and the paper's Table 3."""
 
+import sys
 from math import comb
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
-from sampled_metrics import expect
+from sampled_metrics import correct, expect
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.evaluation.expectation import Expectation, exact_chance, shared_covariances
+from sampled_metrics.metrics.held_out import metric as metric_of
+from sampled_metrics.ranks.pairing import pair_users
+from sampled_metrics.ranks.table import rank_table, read_ranks
+from sampled_metrics.sampling.design import SamplingDesign
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "published" / "ml-1m"
 RANKS = [1, 4, 9, 30]
@@ -83,6 +89,179 @@ class TestSimulation:
             assert by_metric(found)[metric] == pytest.approx(means.mean(), abs=4 * means.std() / np.sqrt(repetitions))
             assert by_metric(found, "deviation")[metric] == pytest.approx(means.std(), rel=0.03)
 
+    def test_is_what_correct_gives_on_average_of_catalogues_of_100_and_5000(self, monkeypatch):
+        """300 draws of 400 users, as 300 rows of each user: these count with their mean, so it is one call."""
+        monkeypatch.setattr(sys.modules["sampled_metrics.evaluation.correct"], "BIAS_RESAMPLES", 2)
+        rng = np.random.default_rng(6)
+        n = np.repeat([100, 5000], 200)
+        ranks = np.minimum(rng.geometric(1 / 20, size=400) + (n == 5000) * rng.integers(0, 300, size=400), n)
+        x = rng.hypergeometric(ranks - 1, n - ranks, 50, size=(300, 400))
+        options = {"estimators": "bv-0.1", "metrics": ["recall@10", "ap", "auc"]}
+        found = expect(ranks, candidates=n, negatives=50, **options)
+        rows = pd.DataFrame(
+            {"user": np.tile(np.arange(400), 300), "rank": 1 + x.ravel(), "candidates": np.tile(n, 300)}
+        )
+        mean = correct(rows, negatives=50, **options)
+        assert mean["users"].eq(400).all()
+        error = found["deviation"] / np.sqrt(300)
+        assert ((found["expected"] - mean["value"]).abs() < 4 * error).all()
+        single = [correct(1 + draw, candidates=n, negatives=50, **options)["value"] for draw in x[:12]]
+        off = (np.array(single) - found["expected"].to_numpy()) / found["deviation"].to_numpy()
+        assert np.abs(off).max() < 4
+        assert ((off**2).sum(axis=0) > stats.chi2.ppf(0.001, 12)).all()
+        assert ((off**2).sum(axis=0) < stats.chi2.ppf(0.999, 12)).all()
+
+    def test_of_users_with_several_rows(self):
+        """The mean over users of the means over their rows, in 20000 evaluations."""
+        rng = np.random.default_rng(7)
+        users, ranks = np.array([0, 1, 0, 2, 0, 1]), np.array([1, 4, 9, 30, 12, 2])
+        x = rng.hypergeometric(ranks - 1, 30 - ranks, 6, size=(20_000, 6))
+        values = 1 / (x + 1)
+        of_evaluation = sum(values[:, users == user].mean(axis=1) for user in range(3)) / 3
+        found = expect(pd.DataFrame({"uid": users, "rank": ranks, "candidates": 30}), negatives=6, metrics="ap").iloc[0]
+        assert found["exact"] == pytest.approx(np.mean([(1 / ranks)[users == user].mean() for user in range(3)]))
+        assert found["expected"] == pytest.approx(of_evaluation.mean(), abs=4 * of_evaluation.std() / np.sqrt(20_000))
+        assert found["deviation"] == pytest.approx(of_evaluation.std(), rel=0.03)
+
+
+def expectation(ranks, candidates, negatives, label="uncorrected", of="recall@10", replacement=False, users=None):
+    table = rank_table(ranks, candidates)
+    users = np.arange(len(table)) if users is None else users
+    return Expectation.of(table, users, SamplingDesign(negatives, replacement), [label], (metric_of(of),))
+
+
+def poisson_binomial(chances):
+    """P(number of hits) of users with these chances, by one convolution after the other."""
+    found = np.ones(1)
+    for chance in chances:
+        found = np.convolve(found, [1 - chance, chance])
+    return found
+
+
+def above(one, other):
+    """P(one > other) + P(one = other) / 2 of two independent numbers of hits."""
+    both = np.outer(one, other)
+    return np.tril(both, -1).sum() + np.trace(both) / 2
+
+
+class TestExactChance:
+    """Of the right order: of 0 and 1 by exact convolutions, else by simulation."""
+
+    @pytest.mark.parametrize("replacement", [False, True])
+    @pytest.mark.parametrize("m", [12, 20, 50, 100])
+    @pytest.mark.parametrize("users", [1, 2, 20, 55, 100])
+    def test_of_recall_is_a_poisson_binomial_convolution(self, m, users, replacement):
+        rng = np.random.default_rng([m, users])
+        ranks = np.minimum(rng.geometric(1 / 60, size=(2, users)), 300)
+        one, other = (expectation(each, 300, m, replacement=replacement) for each in ranks)
+        sampled = stats.binom(m, (ranks - 1) / 299) if replacement else stats.hypergeom(299, ranks - 1, m)
+        hits = sampled.cdf(9)
+        assert exact_chance(one, other) == pytest.approx(above(*map(poisson_binomial, hits)), abs=1e-9)
+
+    @pytest.mark.parametrize("m", [12, 20, 50])
+    def test_of_recall_with_exact_ties(self, m):
+        """The rank among ties is uniform, anew in every sample."""
+        rng = np.random.default_rng(m)
+        n, first = 300, np.minimum(rng.geometric(1 / 60, size=(2, 40)), 250) - 1
+        tied = rng.integers(0, 40, size=(2, 40)) * (rng.random((2, 40)) < 0.6)
+        sides, hits = [], []
+        for above_it, ties in zip(first, tied, strict=True):
+            sides.append(expectation(pd.DataFrame({"above": above_it, "tied": ties}), n, m))
+            hits.append(
+                [
+                    stats.hypergeom.cdf(9, n - 1, b + np.arange(t + 1), m).mean()
+                    for b, t in zip(above_it, ties, strict=True)
+                ]
+            )
+        assert exact_chance(*sides) == pytest.approx(above(*map(poisson_binomial, hits)), abs=1e-9)
+
+    def test_of_users_with_several_rows(self):
+        """A row of two counts half: in halves, the sum is of whole numbers."""
+        ranks, users = np.array([30, 90, 60, 10, 45, 70]), np.array([0, 0, 1, 2, 2, 3])
+        other_ranks = np.array([40, 40, 70, 50, 20, 60])
+        totals = []
+        for each in (ranks, other_ranks):
+            total = np.ones(1)
+            for rank, halves in zip(each, [1, 1, 2, 1, 1, 2], strict=True):
+                hit = stats.hypergeom.cdf(9, 299, rank - 1, 50)
+                total = np.convolve(total, [1 - hit, hit] if halves == 1 else [1 - hit, 0, hit])
+            totals.append(total)
+        one, other = (expectation(each, 300, 50, users=users) for each in (ranks, other_ranks))
+        assert exact_chance(one, other) == pytest.approx(above(*totals), abs=1e-9)
+
+    @pytest.mark.parametrize(("label", "of"), [("bv-0.1", "recall@10"), ("bv-0.01", "ap"), ("uncorrected", "ndcg@10")])
+    def test_of_other_weights_is_that_of_simulation(self, label, of):
+        rng = np.random.default_rng(8)
+        ranks = np.minimum(rng.geometric(1 / 30, size=(2, 15)), 300)
+        one, other = (expectation(each, 300, 30, label, of) for each in ranks)
+        means = [
+            side.weights[0, 0, rng.hypergeometric(each - 1, 300 - each, 30, size=(60_000, 15))].mean(axis=1)
+            for side, each in ((one, ranks[0]), (other, ranks[1]))
+        ]
+        gap = means[0] - means[1]
+        chance = (gap > 1e-12).mean() + (np.abs(gap) <= 1e-12).mean() / 2
+        assert 0.05 < chance < 0.95
+        assert exact_chance(one, other) == pytest.approx(chance, abs=4 * np.sqrt(0.25 / 60_000))
+        assert exact_chance(one, other) == pytest.approx(1 - exact_chance(other, one), abs=1e-3)
+
+
+class TestSharedNegatives:
+    RANKS = np.array([2, 5, 20, 40, 90, 150])
+
+    def covariances(self, one, other, agreement, label="bv-0.1", replacement=False):
+        sides = [expectation(each, 200, 40, label, "ap", replacement) for each in (one, other)]
+        pairs = pair_users(*(each.table for each in sides), ("A", "B"))
+        return shared_covariances(*sides, pairs, agreement, 0), sides
+
+    @pytest.mark.parametrize("replacement", [False, True])
+    def test_of_equal_ranks_that_agree_the_covariance_is_the_variance(self, replacement):
+        found, sides = self.covariances(self.RANKS, self.RANKS, 1, replacement=replacement)
+        assert found == pytest.approx(sides[0].variances[:, 0], rel=0.15)  # of rare samples, to a few parts in 100
+        assert found.sum() == pytest.approx(sides[0].variances.sum(), rel=0.02)
+
+    @pytest.mark.parametrize("replacement", [False, True])
+    def test_at_random_there_is_about_none(self, replacement):
+        found, sides = self.covariances(self.RANKS, self.RANKS[::-1].copy(), 0, replacement=replacement)
+        deviations = np.sqrt(sides[0].variances[:, 0] * sides[1].variances[:, 0])
+        assert (np.abs(found) < 0.05 * deviations).all()
+
+    def test_of_nested_sets_is_that_of_drawing_the_items(self):
+        """Items 1 to a - 1 are above by one and 1 to b - 1 by the other; draw 40 of 199 items, 5000 times."""
+        rng = np.random.default_rng(9)
+        one, other = self.RANKS, np.array([10, 5, 60, 20, 120, 100])
+        found, sides = self.covariances(one, other, 1)
+        drawn = 1 + np.argsort(rng.random((5000, 199)), axis=1)[:, :40]
+        for user in range(6):
+            values = [
+                side.weights[0, 0, (drawn < rank).sum(axis=1)]
+                for side, rank in ((sides[0], one[user]), (sides[1], other[user]))
+            ]
+            scale = np.sqrt(sides[0].variances[user, 0] * sides[1].variances[user, 0])
+            assert found[user] == pytest.approx(np.cov(*values)[0, 1], abs=0.08 * scale)
+
+    def test_change_the_chances_of_the_remarks_alone(self):
+        """B is at 1, or farther down than A, so that A is better among few negatives."""
+        ranks = {"A": [30] * 20, "B": [1] * 4 + [60] * 16}
+        options = {"negatives": 20, "candidates": 1000, "metrics": "recall@1"}
+        alone, random, shared = (expect(ranks, **options, shared_negatives=each) for each in (None, 0, 1))
+        pd.testing.assert_frame_equal(pd.DataFrame(alone), pd.DataFrame(shared))
+        chances = [float(each.remarks[0].split()[-1].rstrip(".")) for each in (alone, random, shared)]
+        assert chances[0] == pytest.approx(chances[1], abs=0.011)
+        assert 0 < chances[2] < chances[0] - 0.02
+
+    @pytest.mark.parametrize("agreement", [-0.1, 1.1, "all", True, float("nan")])
+    def test_refuse_an_agreement_that_is_none(self, agreement):
+        ranks = {"A": [20] * 10, "B": [1] * 3 + [900] * 7}
+        with pytest.raises(ConfigError, match="shared_negatives must be a number from 0 to 1, not"):
+            expect(ranks, negatives=50, metrics="recall@10", candidates=1000, shared_negatives=agreement)
+
+    def test_refuse_users_with_several_rows(self):
+        frames = [
+            pd.DataFrame({"user": [1, 1, 2], "rank": ranks, "candidates": 1000}) for ranks in ([20] * 3, [1, 900, 900])
+        ]
+        with pytest.raises(DataError, match="with shared negatives, a user may have only one row"):
+            expect(dict(zip("AB", frames, strict=True)), negatives=50, metrics="recall@10", shared_negatives=0.5)
+
 
 class TestWrongOrder:
     def test_two_recommenders_that_sampling_swaps(self):
@@ -115,6 +294,7 @@ class TestWrongOrder:
             f"Wrong order: {better} is better than {worse}" for better, worse in pairs
         ]
         assert not [remark for remark in found.remarks if "AUC" in remark]
+        assert found[found["metric"] == "auc"].remarks == ()
 
 
 class TestForms:

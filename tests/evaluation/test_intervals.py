@@ -1,11 +1,11 @@
-"""Intervals: against loops over users, scipy's bootstrap, enumeration, and what a binomial share must give."""
+"""Intervals: against loops over users, Wilson's and Student's intervals and the bootstrap of scipy, and enumeration."""
 
 from itertools import product
 from math import comb
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.evaluation import intervals as module
@@ -35,46 +35,149 @@ def jackknife(statistic, users):
     return np.sqrt((len(users) - 1) / len(users) * sum((each - mean) ** 2 for each in left_out))
 
 
-def of_values(options, counts=COUNTS, values=VALUES, **more):
+def of_values(options, counts=COUNTS, values=VALUES, bounds=(0.0, 1.0), **more):
     weights = values[np.newaxis]
-    return uncertainty(linear(weights), counts, options, weights=weights, **more)
+    return uncertainty(linear(weights), counts, options, bounds=bounds, weights=weights, **more)
+
+
+def of_users_values(users, bounds, confidence=0.95, method="delta"):
+    """The interval of (users,) values, or of (metrics, users) values of as many metrics."""
+    weights = np.atleast_2d(users).astype(float)
+    ones = np.ones(weights.shape[1], dtype=np.int64)
+    return uncertainty(linear(weights), ones, IntervalOptions(confidence, method), bounds=bounds, weights=weights)
+
+
+def wilson(hits, users, confidence=0.95):
+    """Wilson's interval by scipy, with the quantile of Student's distribution."""
+    quantile = stats.t.ppf(0.5 + confidence / 2, users - 1)
+    interval = stats.binomtest(hits, users).proportion_ci(2 * stats.norm.cdf(quantile) - 1, method="wilson")
+    return interval.low, interval.high
+
+
+def score_roots(users, confidence=0.95):
+    """Roots of (mean - mu)^2 = t^2 / U (size mu - mu^2) by bisection; values from 0 to 1, and a mean up to 1/2."""
+    size = (sum(each**2 for each in users) + 1 / 2) / (sum(users) + 1 / 2)
+    mean, quantile = sum(users) / len(users), stats.t.ppf(0.5 + confidence / 2, len(users) - 1)
+
+    def off(mu):
+        return (mean - mu) ** 2 - quantile**2 / len(users) * (size * mu - mu**2)
+
+    return optimize.brentq(off, 0, mean, xtol=1e-15), optimize.brentq(off, mean, 2, xtol=1e-15)
+
+
+def widened(interval, estimate, users, confidence):
+    """The ends of a bootstrap interval with the ratio of Student's and the normal quantile, and of the deviations."""
+    tail = 0.5 + confidence / 2
+    ratio = stats.t.ppf(tail, users - 1) / stats.norm.ppf(tail) * np.sqrt(users / (users - 1))
+    return estimate + ratio * (interval.low - estimate), estimate + ratio * (interval.high - estimate)
 
 
 class TestDelta:
-    def test_of_a_mean_is_the_standard_error_of_textbooks(self):
+    def test_standard_error_of_a_mean_is_that_of_textbooks(self):
         sure = of_values(IntervalOptions(method="delta"))
-        error = USERS.std(ddof=1) / np.sqrt(len(USERS))
-        assert sure.standard_error[0] == pytest.approx(error, rel=1e-12)
-        assert sure.low[0] == pytest.approx(USERS.mean() - 1.959963984540054 * error, rel=1e-12)
-        assert sure.high[0] == pytest.approx(USERS.mean() + 1.959963984540054 * error, rel=1e-12)
-        assert sure.positive[0] == pytest.approx(stats.norm.sf(0, USERS.mean(), error), rel=1e-12)
+        assert sure.standard_error[0] == pytest.approx(USERS.std(ddof=1) / np.sqrt(len(USERS)), rel=1e-12)
+
+    @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.99])
+    @pytest.mark.parametrize(("hits", "users"), [(0, 4), (1, 6), (3, 20), (19, 20), (20, 20), (500, 3000)])
+    def test_of_a_share_is_wilsons_interval(self, hits, users, confidence):
+        sure = of_values(IntervalOptions(confidence), np.array([users - hits, hits]), np.array([0.0, 1.0]))
+        assert (sure.low[0], sure.high[0]) == pytest.approx(wilson(hits, users, confidence), rel=1e-9, abs=1e-12)
+
+    @pytest.mark.parametrize("confidence", [0.8, 0.95])
+    def test_of_a_mean_is_the_score_interval(self, confidence):
+        sure = of_values(IntervalOptions(confidence, "delta"))
+        assert (sure.low[0], sure.high[0]) == pytest.approx(score_roots(list(USERS), confidence), rel=1e-9)
+
+    def test_of_a_mean_near_the_largest_value_is_that_of_the_distances(self):
+        sure = of_values(IntervalOptions(), values=1 - VALUES)
+        low, high = score_roots(list(USERS))
+        assert (sure.low[0], sure.high[0]) == pytest.approx((1 - high, 1 - low), rel=1e-9)
+
+    def test_has_the_unit_of_the_values(self):
+        one, hundredth = (
+            of_values(IntervalOptions()),
+            of_values(IntervalOptions(), values=VALUES / 100, bounds=(0, 0.01)),
+        )
+        assert (hundredth.low * 100, hundredth.high * 100) == (pytest.approx(one.low), pytest.approx(one.high))
+
+    def test_chance_above_zero_is_students_with_the_spread_around_zero(self):
+        users = [-0.5, 0.25, 1.0, 0.25, 0.0, 0.25]
+        statistic = sum(users) / np.sqrt(sum(each**2 for each in users))
+        found = of_users_values(users, (-1.0, 1.0)).positive[0]
+        assert found == pytest.approx(stats.t.cdf(statistic, 5), rel=1e-12)
 
     def test_of_any_statistic_is_the_jackknife(self):
-        sure = uncertainty(logarithm, COUNTS, IntervalOptions(method="delta"))
-        assert sure.standard_error == pytest.approx(jackknife(of_users, list(USERS)), rel=1e-9)
+        sure = uncertainty(logarithm, COUNTS, IntervalOptions(method="delta"), bounds=(0.0, 1.0))
+        error, estimate = jackknife(of_users, list(USERS)), of_users(USERS)
+        assert sure.standard_error == pytest.approx(error, rel=1e-9)
+        ends = stats.t.interval(0.95, len(USERS) - 1, estimate, error)
+        assert (sure.low, sure.high) == (pytest.approx(ends[0]), pytest.approx(ends[1]))
+        assert sure.positive == pytest.approx(stats.t.cdf(estimate / error, len(USERS) - 1))
 
     def test_does_not_mind_outcomes_that_nobody_had(self):
         counts = np.array([31, 0, 5, 0, 2])
-        sure = uncertainty(logarithm, counts, IntervalOptions(method="delta"))
+        sure = uncertainty(logarithm, counts, IntervalOptions(method="delta"), bounds=(0.0, 1.0))
         assert sure.standard_error == pytest.approx(jackknife(of_users, list(np.repeat(VALUES, counts))), rel=1e-9)
+        without = of_values(IntervalOptions(), np.array([31, 5, 2]), np.array([0.0, 0.2, 1.0]))
+        with_them = of_values(IntervalOptions(), counts)
+        assert (with_them.low, with_them.high) == (pytest.approx(without.low), pytest.approx(without.high))
 
     def test_is_wider_with_more_confidence(self):
         narrow, wide = (of_values(IntervalOptions(confidence, "delta")) for confidence in (0.5, 0.999))
         assert wide.low < narrow.low < narrow.high < wide.high
         assert narrow.standard_error == wide.standard_error
-        reach = stats.norm.ppf(0.9995) / stats.norm.ppf(0.75)
-        assert (wide.high - wide.low) / (narrow.high - narrow.low) == pytest.approx([reach])
 
     def test_refuses_a_statistic_that_is_not_linear_of_too_many_outcomes(self):
         counts = np.ones(301, dtype=int)
         with pytest.raises(DataError, match="300 different outcomes or fewer, not 301; take the bootstrap"):
-            uncertainty(lambda counts: counts[:, :1] / 301, counts, IntervalOptions(method="delta"))
+            uncertainty(lambda counts: counts[:, :1] / 301, counts, IntervalOptions(method="delta"), bounds=(0.0, 1.0))
+
+
+class TestDifferences:
+    """Values of both signs."""
+
+    def test_have_students_interval(self):
+        users = np.random.default_rng(1).normal(0.05, 0.3, size=40).clip(-1, 1)
+        sure = of_users_values(users, (-1.0, 1.0))
+        ends = stats.ttest_1samp(users, 0).confidence_interval(0.95)
+        assert (sure.low[0], sure.high[0]) == pytest.approx((ends.low, ends.high), rel=1e-9)
+
+    def test_have_no_narrower_one_than_hits_of_the_same_number(self):
+        """8 of 400 users gain 1, which is a share of 2 %; Student's interval would be symmetric."""
+        users = np.repeat([0.0, 1.0], [392, 8])
+        sure = of_users_values(users, (-1.0, 1.0))
+        ends = stats.ttest_1samp(users, 0).confidence_interval(0.95)
+        assert sure.high[0] == pytest.approx(wilson(8, 400)[1])
+        assert sure.high[0] > ends.high
+        assert sure.low[0] == pytest.approx(ends.low)
+
+    def test_turn_around_with_the_sign(self):
+        users = np.array([0.5, 0.2, 0.2, 0, 0, -0.1, 1, 0.3, 0.1])
+        one, other = (of_users_values(sign * users, (-1.0, 1.0)) for sign in (1, -1))
+        assert (one.low, one.high) == (pytest.approx(-other.high), pytest.approx(-other.low))
+        assert one.positive == pytest.approx(1 - other.positive)
+
+    @pytest.mark.parametrize(("differ", "decided"), [(1, False), (2, False), (5, False), (6, True), (20, True)])
+    @pytest.mark.parametrize("others", [0, 5, 1000])
+    @pytest.mark.parametrize("sign", [1, -1])
+    def test_need_six_users_that_differ(self, differ, decided, others, sign):
+        """The same sign of all of five users has a chance of 2/2^5 > 0.05, and of six of 2/2^6."""
+        if differ + others < 2:
+            return
+        users = np.repeat([0.25 * sign, 0.0], [differ, others])
+        sure = of_users_values(users, (-1.0, 1.0))
+        assert (not sure.low[0] <= 0 <= sure.high[0]) == decided
+
+    def test_need_more_of_them_with_more_confidence(self):
+        users = np.repeat(0.25, 7)  # 2/2^7 is above 0.01
+        assert of_users_values(users, (-1.0, 1.0), 0.95).low[0] > 0
+        assert of_users_values(users, (-1.0, 1.0), 0.99).low[0] <= 0
 
 
 class TestBootstrap:
     @pytest.mark.parametrize("confidence", [0.8, 0.95])
     def test_of_a_mean_is_what_scipy_gives(self, confidence):
-        sure = of_values(IntervalOptions(confidence, n_resamples=40_000))
+        sure = of_values(IntervalOptions(confidence, "bootstrap", n_resamples=40_000), bounds=(-9, 9))
         other = stats.bootstrap(
             (USERS,),
             np.mean,
@@ -84,14 +187,14 @@ class TestBootstrap:
             rng=np.random.default_rng(5),
         )
         assert sure.standard_error[0] == pytest.approx(other.standard_error, rel=0.02)
-        width = other.confidence_interval.high - other.confidence_interval.low
-        assert sure.low[0] == pytest.approx(other.confidence_interval.low, abs=0.02 * width)
-        assert sure.high[0] == pytest.approx(other.confidence_interval.high, abs=0.02 * width)
+        low, high = widened(other.confidence_interval, USERS.mean(), len(USERS), confidence)
+        assert sure.low[0] == pytest.approx(low, abs=0.02 * (high - low))
+        assert sure.high[0] == pytest.approx(high, abs=0.02 * (high - low))
         # the interval is not the symmetric one: the values are skewed
         assert sure.high[0] - USERS.mean() > 1.1 * (USERS.mean() - sure.low[0])
 
     def test_of_a_statistic_that_is_not_linear_is_what_scipy_gives(self):
-        sure = uncertainty(logarithm, COUNTS, IntervalOptions(0.8, n_resamples=40_000))
+        sure = uncertainty(logarithm, COUNTS, IntervalOptions(0.8, n_resamples=40_000), bounds=(-9, 9))
 
         def variance(users, axis):
             return (users**2).mean(axis=axis) - users.mean(axis=axis) ** 2
@@ -100,9 +203,9 @@ class TestBootstrap:
             (USERS,), variance, confidence_level=0.8, n_resamples=40_000, method="BCa", rng=np.random.default_rng(5)
         )
         assert sure.standard_error[1] == pytest.approx(other.standard_error, rel=0.02)
-        width = other.confidence_interval.high - other.confidence_interval.low
-        assert sure.low[1] == pytest.approx(other.confidence_interval.low, abs=0.04 * width)
-        assert sure.high[1] == pytest.approx(other.confidence_interval.high, abs=0.04 * width)
+        low, high = widened(other.confidence_interval, of_users(USERS)[1], len(USERS), 0.8)
+        assert sure.low[1] == pytest.approx(low, abs=0.04 * (high - low))
+        assert sure.high[1] == pytest.approx(high, abs=0.04 * (high - low))
 
     def test_of_more_outcomes_than_are_left_out_is_without_acceleration(self):
         """Without acceleration BCa is BC, whose levels are Φ(2 z0 ± 1.96); with 300 or fewer it is accelerated."""
@@ -113,8 +216,8 @@ class TestBootstrap:
         def mean(counts):
             return (counts @ values / counts.sum(axis=1))[:, np.newaxis]
 
-        without = uncertainty(mean, ones, IntervalOptions(n_resamples=20_000))
-        with_it = of_values(IntervalOptions(n_resamples=20_000), ones, values)
+        without = uncertainty(mean, ones, IntervalOptions(n_resamples=20_000), bounds=(0.0, 9.0))
+        with_it = of_values(IntervalOptions(method="bootstrap", n_resamples=20_000), ones, values, (0.0, 9.0))
         assert with_it.low > without.low
         assert with_it.high > without.high
         replicates = rng.choice(values, size=(20_000, 400)).mean(axis=1)
@@ -129,26 +232,27 @@ class TestBootstrap:
         users = np.repeat(values, counts)
         sums = np.array([sum(each) for each in product(users, repeat=4)])
         chance = (sums > 0).mean() + (sums == 0).mean() / 2
-        sure = of_values(IntervalOptions(n_resamples=100_000), counts, values)
+        sure = of_values(IntervalOptions(method="bootstrap", n_resamples=100_000), counts, values, (-2.0, 2.0))
         assert sure.positive[0] == pytest.approx(chance, abs=4 * np.sqrt(0.25 / 100_000))
         assert sure.standard_error[0] == pytest.approx(users.std() / 2, rel=0.02)
 
     def test_percentiles_of_a_binomial_share(self):
         """200 users, 60 hits: a symmetric-looking share, whose BCa ends differ little from Wilson's score interval."""
-        sure = of_values(IntervalOptions(n_resamples=20_000), np.array([140, 60]), np.array([0.0, 1.0]))
+        options = IntervalOptions(method="bootstrap", n_resamples=20_000)
+        sure = of_values(options, np.array([140, 60]), np.array([0.0, 1.0]))
         wilson = stats.binomtest(60, 200).proportion_ci(method="wilson")
         assert sure.low[0] == pytest.approx(wilson.low, abs=0.006)
         assert sure.high[0] == pytest.approx(wilson.high, abs=0.006)
 
     def test_same_seed_same_numbers_and_another_seed_others(self):
-        first, again, other = (of_values(IntervalOptions(seed=seed)) for seed in (7, 7, 8))
+        first, again, other = (of_values(IntervalOptions(method="bootstrap", seed=seed)) for seed in (7, 7, 8))
         assert (first.low, first.high, first.standard_error) == (again.low, again.high, again.standard_error)
         assert first.standard_error != other.standard_error
 
     def test_does_not_depend_on_the_block_size(self, monkeypatch):
-        whole = of_values(IntervalOptions())
+        whole = of_values(IntervalOptions(method="bootstrap"))
         monkeypatch.setattr(module, "_BLOCK", 5 * 37)  # 28 blocks of samples, the last one smaller
-        assert of_values(IntervalOptions()).low == whole.low
+        assert of_values(IntervalOptions(method="bootstrap")).low == whole.low
 
     def test_watch_sees_the_blocks(self, monkeypatch):
         monkeypatch.setattr(module, "_BLOCK", 5 * 400)
@@ -159,7 +263,7 @@ class TestBootstrap:
                 seen.append(block)
                 yield block
 
-        of_values(IntervalOptions(n_resamples=1000), progress=progress)
+        of_values(IntervalOptions(method="bootstrap", n_resamples=1000), progress=progress)
         assert seen == [0, 400, 800]
 
     def test_draws_as_many_users_as_there_are(self):
@@ -169,7 +273,7 @@ class TestBootstrap:
             sizes.extend(counts.sum(axis=1))
             return counts @ VALUES[:, np.newaxis] / counts.sum(axis=1, keepdims=True)
 
-        uncertainty(statistic, COUNTS, IntervalOptions(n_resamples=100))
+        uncertainty(statistic, COUNTS, IntervalOptions(n_resamples=100), bounds=(0.0, 1.0))
         assert sizes.count(51) == 101
         assert sizes.count(50) == 5  # each outcome left out once
         assert len(sizes) == 106
@@ -177,16 +281,50 @@ class TestBootstrap:
 
 class TestWhereNothingVaries:
     @pytest.mark.parametrize("method", ["bootstrap", "delta"])
+    @pytest.mark.parametrize("users", [2, 5, 100])
+    def test_the_interval_has_a_width_that_shrinks_with_the_users(self, method, users):
+        """Hits of none, or of all users: the end is that of as many users and t^2 more of the other kind."""
+        more = stats.t.ppf(0.975, users - 1) ** 2
+        for value in (0.0, 1.0):
+            sure = of_values(IntervalOptions(method=method), np.array([users]), np.array([value]))
+            assert sure.standard_error[0] == 0
+            inner = value + (1 - 2 * value) * more / (users + more)
+            assert (sure.low[0], sure.high[0]) == pytest.approx(tuple(sorted((value, inner))), abs=1e-12)
+
+    @pytest.mark.parametrize("method", ["bootstrap", "delta"])
     @pytest.mark.parametrize(("value", "positive"), [(0.25, 1.0), (0.0, 0.5), (-0.25, 0.0)])
-    def test_the_interval_is_the_value(self, method, value, positive):
-        sure = of_values(IntervalOptions(method=method), np.array([5]), np.array([value]))
-        assert (sure.low[0], sure.high[0], sure.standard_error[0]) == (value, value, 0)
-        assert sure.positive[0] == positive
+    def test_differences_have_one_too(self, method, value, positive):
+        sure = of_values(IntervalOptions(method=method), np.array([50]), np.array([value]), (-1.0, 1.0))
+        assert -1 < sure.low[0] <= value <= sure.high[0] < 1
+        assert 0.001 < sure.high[0] - sure.low[0] < 0.5
+        assert sure.positive[0] == pytest.approx(positive, abs=1e-6)
+
+    def test_of_a_statistic_that_is_not_linear(self):
+        sure = uncertainty(logarithm, np.array([0, 0, 7, 0, 0]), IntervalOptions(), bounds=(0.0, 1.0))
+        assert (sure.low < sure.high).all()
+        assert sure.low[0] < np.log(1.2) < sure.high[0]
 
     def test_two_users_are_enough_and_one_is_not(self):
         assert np.isfinite(of_values(IntervalOptions(), np.array([1, 1]), np.array([0.0, 1.0])).low).all()
         with pytest.raises(DataError, match="two users or more, not 1"):
             of_values(IntervalOptions(), np.array([1]), np.array([0.5]))
+
+
+class TestBounds:
+    @pytest.mark.parametrize("method", ["bootstrap", "delta"])
+    def test_cut_the_ends(self, method):
+        """A mean of values from 0 to 1 is within these, and one of weights from -3 to 3 need not be."""
+        counts, values = np.array([3, 1]), np.array([0.0, 1.0])
+        assert of_values(IntervalOptions(method=method), counts, values, (-3.0, 3.0)).low[0] < 0
+        cut = of_values(IntervalOptions(method=method), counts, values, (0.0, 1.0))
+        assert 0 <= cut.low[0] < 1 / 4 < cut.high[0] <= 1
+
+    def test_of_each_metric_are_its_own(self):
+        weights = np.array([[0.0, 1.0], [0.0, 0.1]])
+        sure = uncertainty(
+            linear(weights), np.array([5, 0]), IntervalOptions(), bounds=(0.0, np.array([1.0, 0.1])), weights=weights
+        )
+        assert sure.high == pytest.approx(wilson(0, 5)[1] * np.array([1, 0.1]))
 
 
 class TestOptions:
@@ -227,20 +365,52 @@ class TestOptions:
 
 
 class TestCoverage:
-    """2000 evaluations of 400 users each, P(hit) = 0.1: nominal 95 %, standard error 0.5 %."""
+    """The coverage of a share is a sum over all numbers of hits, not a simulation."""
 
-    @pytest.mark.parametrize(("method", "resamples"), [("delta", 1000), ("bootstrap", 400)])
-    def test_of_a_share(self, method, resamples):
-        hits = np.random.default_rng(11).binomial(400, 0.1, size=2000)
-        chance = dict(enumerate(stats.binom.pmf(np.arange(401), 400, 0.1)))
-        covered = {}
-        for hit in np.unique(hits):
-            options = IntervalOptions(method=method, n_resamples=resamples, seed=int(hit))
-            sure = of_values(options, np.array([400 - hit, hit]), np.array([0.0, 1.0]))
-            covered[hit] = bool(sure.low[0] <= 0.1 <= sure.high[0])
-        # the coverage is a sum over what can happen, not a simulation, but for the tails that were never drawn
-        assert sum(chance[hit] for hit in covered) > 0.99
-        assert 0.93 < sum(chance[hit] * covered[hit] for hit in covered) < 0.97
+    @pytest.mark.parametrize(
+        ("method", "users", "least", "most"),
+        [("delta", 400, 0.93, 0.97), ("bootstrap", 400, 0.93, 0.97), ("delta", 10, 0.92, 1), ("bootstrap", 10, 0.9, 1)],
+    )
+    @pytest.mark.parametrize("share", [0.1, 0.5])
+    def test_of_a_share(self, method, users, least, most, share):
+        hits = np.arange(users + 1)
+        chances = stats.binom.pmf(hits, users, share)
+        covered = np.zeros(users + 1)
+        for hit in hits[chances > 1e-4]:
+            options = IntervalOptions(method=method, n_resamples=400, seed=int(hit))
+            sure = of_values(options, np.array([users - hit, hit]), np.array([0.0, 1.0]))
+            covered[hit] = sure.low[0] <= share <= sure.high[0]
+        assert least < chances @ covered <= most
+
+    @pytest.mark.parametrize("metric", ["ap", "ndcg", "auc", "recall"])
+    def test_of_a_mean_of_ten_users(self, metric):
+        """400 evaluations at once, each of ten users of a population whose mean is known."""
+        ranks = np.arange(1, 201)
+        values = {
+            "ap": 1 / ranks,
+            "ndcg": np.where(ranks <= 10, 1 / np.log2(ranks + 1), 0),
+            "auc": (200 - ranks) / 199,
+            "recall": (ranks <= 10).astype(float),
+        }[metric]
+        chances = 1 / (ranks + 5)
+        chances /= chances.sum()
+        drawn = np.random.default_rng(7).choice(values, size=(400, 10), p=chances)
+        sure = of_users_values(drawn, (0.0, 1.0))
+        assert ((sure.low <= chances @ values) & (chances @ values <= sure.high)).mean() >= 0.9
+        assert (sure.high - sure.low).mean() < 0.9
+
+    @pytest.mark.parametrize("users", [5, 10, 40])
+    @pytest.mark.parametrize("alike", [0.0, 0.7])
+    def test_false_alarms(self, users, alike):
+        """600 comparisons at once of two recommenders that are equal in the population; some users do not differ."""
+        rng = np.random.default_rng([8, users, int(10 * alike)])
+        ranks = np.arange(1, 201)
+        values = np.where(ranks <= 10, 1 / np.log2(ranks + 1), 0)
+        chances = 1 / (ranks + 5)
+        one, other = rng.choice(values, size=(2, 600, users), p=chances / chances.sum())
+        differences = np.where(rng.random((600, users)) < alike, 0, other - one)
+        sure = of_users_values(differences, (-1.0, 1.0))
+        assert ((sure.low > 0) | (sure.high < 0)).mean() <= 0.07
 
 
 def test_linear_is_the_mean_of_weights():
@@ -256,7 +426,8 @@ def test_the_bootstrap_of_a_share_is_binomial():
         seen.append(counts[:, 1])
         return counts[:, 1:] / 10.0
 
-    uncertainty(share, np.array([7, 3]), IntervalOptions(n_resamples=50_000), weights=np.array([[0.0, 1.0]]))
+    options = IntervalOptions(method="bootstrap", n_resamples=50_000)
+    uncertainty(share, np.array([7, 3]), options, bounds=(0.0, 1.0), weights=np.array([[0.0, 1.0]]))
     hits = np.concatenate([part for part in seen if len(part) > 1])
     for k in range(8):
         chance = comb(10, k) * 0.3**k * 0.7 ** (10 - k)

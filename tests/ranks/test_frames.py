@@ -62,6 +62,28 @@ class TestRankTable:
     def test_users_are_the_column_user(self, user, found):
         assert rank_table(frame(rank=RANKS, user=user), 10).user.tolist() == found
 
+    @pytest.mark.parametrize(
+        "name", ["user_id", "UserID", "userId", "USER", "Users", "uid", "user id", "user-id", "userid", "user_idx"]
+    )
+    def test_users_may_be_called_otherwise(self, name):
+        assert rank_table(pd.DataFrame({"rank": RANKS, name: ["x", "y", "z"]}), 10).user.tolist() == ["x", "y", "z"]
+
+    @pytest.mark.parametrize("name", ["id", "username", "item_id", "user_age", "reuser"])
+    def test_other_columns_are_no_users(self, name):
+        assert rank_table(pd.DataFrame({"rank": RANKS, name: ["x", "y", "z"]}), 10).user is None
+
+    def test_the_column_user_is_taken_before_others(self):
+        found = rank_table(frame(rank=RANKS, user_id=[1, 2, 3], user=["x", "y", "z"]), 10)
+        assert found.user.tolist() == ["x", "y", "z"]
+
+    def test_a_user_may_have_several_rows(self):
+        assert rank_table(frame(rank=RANKS, user=["x", "y", "x"]), 10).user.tolist() == ["x", "y", "x"]
+
+    def test_a_frame_that_is_given_stays_as_it_is(self):
+        given = frame(rank=RANKS, user_id=[1, 2, 3])
+        rank_table(given, 10)
+        assert list(given.columns) == ["rank", "user_id"]
+
     def test_a_rank_table_is_taken_as_it_is(self):
         table = RankTable(np.array([1]), np.array([5]), np.array([2]), np.array([0]))
         assert rank_table(table) is table
@@ -106,7 +128,11 @@ class TestRankTable:
             (frame(rank=[1], candidates=[5]), 10, "has a column candidates, so candidates must not be given"),
             (frame(above=[-1], tied=[0]), 10, "row 1: above must be a whole number, 0 or more, not -1"),
             (frame(rank=[1, 20], user=["a", "b"]), 10, "^ranks, user 'b': rank 20 .ties included. is above"),
-            (frame(rank=[1, 2], user=["a", "a"]), 10, "user 'a' has an earlier row too"),
+            (
+                frame(rank=[1, 2], user_id=["a", "b"], uid=[1, 2]),
+                10,
+                "several columns of users, 'user_id', 'uid'; call",
+            ),
             (frame(rank=[1, 2], user=["a", None]), 10, "user is empty"),
             (pd.DataFrame([[1, 2]], columns=["rank", "rank"]), 10, "has the column 'rank' more than once"),
             (frame(rank=RANKS, negatives=9), 10, "ranks: has a column negatives, so its ranks are sampled ones; "),

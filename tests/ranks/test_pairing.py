@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.pairing import pair_users, require_same_events
+from sampled_metrics.ranks.pairing import pair_users, require_same_events, user_numbers
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
@@ -63,15 +63,25 @@ def test_users_are_compared_by_name_whatever_stands_first() -> None:
 @pytest.mark.parametrize("make", [table, sampled])
 class TestPairUsers:
     def test_by_user_where_both_have_users(self, make) -> None:
-        positions, sentence = pair_users(make(["a", "b", "c"], [9] * 3), make(["c", "a", "b"], [9] * 3), ("A", "B"))
-        assert positions.tolist() == [1, 2, 0]
-        assert sentence == "Users are paired by the column user."
+        pairs = pair_users(make(["a", "b", "c"], [9] * 3), make(["c", "a", "b"], [9] * 3), ("A", "B"))
+        assert (pairs.one.tolist(), pairs.other.tolist()) == ([0, 1, 2], [2, 0, 1])
+        assert pairs.sentence == "Users are paired by the column user."
 
     @pytest.mark.parametrize("users", [(None, ["c", "a"]), (["c", "a"], None), (None, None)])
     def test_by_position_where_one_has_none(self, make, users) -> None:
-        positions, sentence = pair_users(make(users[0], [9, 9]), make(users[1], [9, 9]), ("A", "B"))
-        assert positions.tolist() == [0, 1]
-        assert "by position" in sentence
+        pairs = pair_users(make(users[0], [9, 9]), make(users[1], [9, 9]), ("A", "B"))
+        assert (pairs.one.tolist(), pairs.other.tolist()) == ([0, 1], [0, 1])
+        assert "by position" in pairs.sentence
+
+    def test_of_users_with_several_rows(self, make) -> None:
+        one, other = make(["a", "b", "a", "c"], [7, 8, 9, 7]), make(["a", "c", "a", "b"], [9, 7, 7, 8])
+        pairs = pair_users(one, other, ("A", "B"))
+        assert (pairs.one.tolist(), pairs.other.tolist()) == ([0, 1, 0, 2], [0, 2, 0, 1])
+
+    @pytest.mark.parametrize("users", [(None, ["c", "a", "c"]), (["c", "a", "c"], None)])
+    def test_of_users_with_several_rows_by_position(self, make, users) -> None:
+        pairs = pair_users(make(users[0], [9, 8, 7]), make(users[1], [9, 8, 7]), ("A", "B"))
+        assert (pairs.one.tolist(), pairs.other.tolist()) == ([0, 1, 0], [0, 1, 0])
 
     @pytest.mark.parametrize(
         ("one", "other", "says"),
@@ -83,6 +93,13 @@ class TestPairUsers:
             ((["a", "b"], [9, 9]), (["b", "a"], [9, 8]), "^user 'a' has 9 candidates in A and 8 in B; to be compared"),
             ((None, [9, 9]), (["b", "a"], [9, 8]), "^user 'a' has 9 candidates in A and 8 in B"),
             ((None, [9, 9]), (None, [9, 8]), "^user 2 has 9 candidates in A and 8 in B"),
+            (
+                (["a", "b", "a"], [9] * 3),
+                (["a", "b", "b"], [9] * 3),
+                "^user 'a' has 2 rows in A and 1 in B; to be comp",
+            ),
+            ((["a", "b", "a"], [9] * 3), (["a", "b"], [9] * 2), "^user 'a' has 2 rows in A and 1 in B; to be compared"),
+            ((["a", "b", "a"], [9, 9, 7]), (["b", "a", "a"], [9, 9, 8]), "^user 'a' has 7 candidates in A and 8 in B"),
         ],
     )
     def test_refuses_other_users_and_other_candidates(self, make, one, other, says) -> None:
@@ -91,13 +108,21 @@ class TestPairUsers:
 
 
 def test_users_of_different_types_are_paired_as_text() -> None:
-    positions, _ = pair_users(table([1, 2, 3], [7, 8, 9]), table(["3", "1", "2"], [9, 7, 8]), ("A", "B"))
-    assert positions.tolist() == [1, 2, 0]
+    pairs = pair_users(table([1, 2, 3], [7, 8, 9]), table(["3", "1", "2"], [9, 7, 8]), ("A", "B"))
+    assert (pairs.one.tolist(), pairs.other.tolist()) == ([0, 1, 2], [2, 0, 1])
 
 
-def test_repeated_users_are_refused() -> None:
-    with pytest.raises(DataError, match="B: user 'ada' has an earlier row too"):
-        pair_users(NAMED, table(["ada", "ada", "ben"], [7, 7, 8]), ("A", "B"))
+@pytest.mark.parametrize("make", [table, sampled])
+def test_users_are_numbered_as_they_come(make) -> None:
+    assert user_numbers(make(["c", "a", "c", "b"], [9] * 4)).tolist() == [0, 1, 0, 2]
+    assert user_numbers(make(None, [9] * 4)).tolist() == [0, 1, 2, 3]
+
+
+def test_a_study_refuses_repeated_users() -> None:
+    twice = table(["ada", "ada", "ben"], [7, 7, 8])
+    for tables in ({"B": twice}, {"A": NAMED, "B": twice}, {"B": twice, "A": NAMED}):
+        with pytest.raises(DataError, match=r"^B: user 'ada' has an earlier row too; a study has one row a user$"):
+            require_same_events(tables)
 
 
 def test_arguments_per_user_need_the_same_order_of_users() -> None:

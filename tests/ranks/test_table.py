@@ -109,7 +109,10 @@ class TestFile:
             ),
             (b"candidates,rank\n5,5\n5,6\n", ", line 3: rank 6 (ties included) is above the number of candidates, 5"),
             (b"candidates,rank\n5,0\n", ", line 2: rank must be a whole number, 1 or more, not '0'"),
-            (b"user,candidates,rank\nu,5,1\nv,5,1\nu,5,2\n", ", line 4: user 'u' has an earlier row too"),
+            (
+                b"user_id,uid,candidates,rank\nu,1,5,1\n",
+                ", line 1: has several columns of users, 'user_id', 'uid'; call",
+            ),
             (b"user,candidates,rank\n,5,1\n", ", line 2: user is empty"),
             (b"candidates,rank,tied\n5,1,1\n", ", line 1: has both rank and above or tied"),
             (b"candidates,rank,negatives\n50,1,9\n", ", line 1: has a column negatives, so its ranks are sampled"),
@@ -126,6 +129,13 @@ class TestFile:
             read_ranks(path)
         assert str(caught.value).startswith(f"{path}{says}")
         assert "\n" not in str(caught.value)
+
+    @pytest.mark.parametrize("name", ["user", "user_id", "UserID", "uid"])
+    def test_of_users_with_several_rows(self, tmp_path, name):
+        path = tmp_path / "ranks.csv"
+        path.write_text(f"{name},candidates,rank\nu,5,1\nv,5,1\nu,5,2\n")
+        table = read_ranks(path)
+        assert (table.user.tolist(), table.above.tolist()) == (["u", "v", "u"], [0, 0, 1])
 
     def test_ranks_without_ties_and_users(self, tmp_path):
         path = tmp_path / "ranks.csv"

@@ -23,7 +23,12 @@ class TestObserved:
         assert len(outcomes) == 4
         assert sorted(found) == sorted({(9, 4, 2), (9, 4, 0), (9, 3, 2), (8, 4, 2)})
         assert [found[each] for each in which] == [(9, 4, 2), (9, 4, 0), (9, 3, 2), (9, 4, 2), (8, 4, 2)]
-        assert outcomes.most_candidates == 9
+        assert dict(zip(found, outcomes.events.tolist(), strict=True)) == {
+            (9, 4, 2): 2,
+            (9, 4, 0): 1,
+            (9, 3, 2): 1,
+            (8, 4, 2): 1,
+        }
 
     def test_one_number_holds_for_all_events(self):
         outcomes, which = Outcomes.observed(SampledRanks([1, 0, 1], 4, 9))
@@ -44,7 +49,8 @@ class TestObserved:
         outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
         for column, wanted in ((outcomes.x, x), (outcomes.negatives, m), (outcomes.candidates, n)):
             assert column[which].tolist() == wanted.tolist()
-        assert np.bincount(which, minlength=len(outcomes)).min() >= 1
+        assert np.bincount(which, minlength=len(outcomes)).tolist() == outcomes.events.tolist()
+        assert outcomes.events.min() >= 1
         assert len(outcomes) == len(set(zip(x.tolist(), m.tolist(), n.tolist(), strict=True)))
 
     @pytest.mark.parametrize(
@@ -109,35 +115,41 @@ class TestGroups:
         np.testing.assert_allclose(outcomes.groups[0].target(metric("ap")).values(9), wanted, rtol=1e-14)
 
 
-class TestLikelihood:
+class TestProbabilities:
     @pytest.mark.parametrize("replacement", [True, False])
     def test_of_a_design(self, replacement):
         outcomes = Outcomes.of(SamplingDesign(4, replacement), 9)
         assert outcomes.x.tolist() == [0, 1, 2, 3, 4]
-        np.testing.assert_allclose(outcomes.likelihood(), chances(9, 4, replacement), atol=1e-14)
-        np.testing.assert_allclose(outcomes.likelihood(replacement=True), chances(9, 4, True), atol=1e-14)
+        assert outcomes.events.tolist() == [1] * 5
+        [group], ranks = outcomes.groups, np.arange(1.0, 10)
+        np.testing.assert_allclose(group.pmf(ranks), chances(9, 4, replacement), atol=1e-14)
+        for assumed in (True, False):
+            np.testing.assert_allclose(group.pmf(ranks, assumed), chances(9, 4, assumed), atol=1e-14)
+        np.testing.assert_allclose(group.pmf(ranks[[6, 2]]), chances(9, 4, replacement)[[6, 2]], atol=1e-14)
 
     @pytest.mark.parametrize("replacement", [True, False])
-    def test_of_mixed_events_is_each_ones_own(self, replacement):
+    def test_of_mixed_events_is_each_groups_own(self, replacement):
         outcomes, _ = Outcomes.observed(
             SampledRanks([2, 0, 2, 2, 0, 0], [4, 4, 3, 4, 0, 2], [9, 9, 9, 8, 5, 3], replacement=replacement)
         )
-        ours = outcomes.likelihood()
-        assert ours.shape == (9, 6)
-        for column, (x, m, n) in enumerate(zip(outcomes.x, outcomes.negatives, outcomes.candidates, strict=True)):
-            rows = exact(int(n), int(m), replacement) if m else [[Fraction(1)]] * n
-            wanted = [float(row[x]) for row in rows] + [0.0] * (9 - n)
-            np.testing.assert_allclose(ours[:, column], wanted, rtol=1e-12, atol=1e-14)
+        assert len(outcomes.groups) == 5
+        for group in outcomes.groups:
+            n, m = group.candidates, group.negatives
+            rows = exact(n, m, replacement) if m else [[Fraction(1)]] * n
+            wanted = [[float(p) for p in row] for row in rows]
+            np.testing.assert_allclose(group.pmf(np.arange(1.0, n + 1)), wanted, rtol=1e-12, atol=1e-14)
 
     def test_outcomes_may_be_in_any_order(self):
         x, m, n = np.array([[3, 4, 9], [0, 2, 5], [1, 4, 9], [0, 4, 9], [2, 2, 5], [4, 4, 9], [2, 4, 9]]).T
-        outcomes = Outcomes(x, m, n, False, False, 1, np.ones_like(x))
-        ours = outcomes.likelihood()
-        for column, (of_outcome, mm, nn) in enumerate(zip(x, m, n, strict=True)):
-            np.testing.assert_allclose(ours[:nn, column], chances(int(nn), int(mm))[:, of_outcome], atol=1e-14)
-            assert (ours[nn:, column] == 0).all()
+        outcomes = Outcomes(x, m, n, False, False, 1, np.ones_like(x), np.arange(1, 8))
+        found = {group.candidates: group for group in outcomes.groups}
+        assert {n: (group.x.tolist(), group.outcomes.tolist()) for n, group in found.items()} == {
+            9: ([3, 1, 0, 4, 2], [0, 2, 3, 5, 6]),
+            5: ([0, 2], [1, 4]),
+        }
+        assert {n: group.events for n, group in found.items()} == {9: 1 + 3 + 4 + 6 + 7, 5: 2 + 5}
 
     def test_of_events_that_all_had_no_negatives(self):
         outcomes, which = Outcomes.observed(SampledRanks([0, 0], 0, 3))
         assert which.tolist() == [0, 0]
-        assert outcomes.likelihood().tolist() == [[1], [1], [1]]
+        assert outcomes.groups[0].pmf(np.array([1.0, 2.0, 3.0])).tolist() == [[1], [1], [1]]

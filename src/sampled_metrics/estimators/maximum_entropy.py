@@ -3,11 +3,12 @@
 Jin, Li, Gao, Liu, Zhang: On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021, arXiv 2103.01474.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve
+from scipy.linalg import LinAlgError, LinAlgWarning, solve
 from scipy.special import xlogy
 
 from sampled_metrics._arrays import Floats
@@ -22,6 +23,7 @@ GAP = 1e-8
 """Largest duality gap of a solution."""
 
 _MOST_STEPS = 200  # of Newton's method
+_MANY = 200  # outcomes beyond which quasi-Newton steps, which need no matrix of this size, come first
 
 
 @dataclass(frozen=True)
@@ -55,21 +57,22 @@ class MaximumEntropy(RankPrior):
     def solve(self, users: RankClass, nodes: RankNodes, counts: Floats) -> Floats:
         """Return (samples, nodes) probabilities of the true ranks."""
         negatives, x, _ = users.columns
-        weight = counts.sum(axis=0)
-        likelihood = np.zeros((len(nodes.ranks), int(negatives.max()) + 1))
-        for m in np.unique(negatives):
-            share = weight[negatives == m].sum() / weight.sum()
-            likelihood[:, : m + 1] += share * users.chances(nodes.ranks, int(m), self.replacement)
-        merged = np.zeros((len(counts), likelihood.shape[1]))
-        np.add.at(merged.T, x, counts.T)
-        scales = counts @ (negatives + 1) / counts.sum(axis=1)
-        seen = merged.any(axis=0)
-        found, start = [], np.zeros(int(seen.sum()))
-        for sample, scale in zip(merged[:, seen], scales, strict=True):
-            probabilities, _, start = maximum_entropy(
-                likelihood[:, seen], sample, scale, self.eta, nodes.weights, start
-            )
-            found.append(probabilities)
+        by_m = {int(m): users.chances(nodes.ranks, int(m), self.replacement) for m in np.unique(negatives)}
+        seen = np.unique(x)
+        found: list[Floats] = []
+        start, likelihood = np.zeros(len(seen)), np.zeros((len(nodes.ranks), int(negatives.max()) + 1))
+        for sample in counts:
+            if len(by_m) > 1 or not found:
+                likelihood[:] = 0
+                for m, chances in by_m.items():
+                    likelihood[:, : m + 1] += sample[negatives == m].sum() * chances
+                # a rank that the n of no user with some m allows
+                likelihood /= np.maximum(likelihood.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+            merged = np.bincount(x, weights=sample, minlength=likelihood.shape[1])
+            scale = float(sample @ (negatives + 1) / sample.sum())
+            solved = maximum_entropy(likelihood[:, seen], merged[seen], scale, self.eta, nodes.weights, start)
+            found.append(solved[0])
+            start = solved[2]
         return np.stack(found)
 
 
@@ -109,14 +112,24 @@ def maximum_entropy(
         return float(value), mu + unit * frequencies - probabilities @ scaled, probabilities
 
     mu = start
+    if len(mu) > _MANY:
+        from scipy.optimize import minimize  # slow to import, and used only here
+
+        options = {"ftol": 0, "gtol": 1e-8, "maxcor": 30, "maxiter": 1000}
+        mu = minimize(lambda at: dual(at)[:2], mu, jac=True, method="L-BFGS-B", options=options).x
     value, slope, probabilities = dual(mu)
     for _ in range(_MOST_STEPS):
+        if not 0.5 * slope @ slope > 1e-6 * GAP * max(1.0, abs(value)):  # the duality gap
+            break
         mean = probabilities @ scaled
         curvature = np.eye(len(mu)) + ((scaled.T * probabilities) @ scaled - np.outer(mean, mean)) / eta
-        step = -solve(curvature, slope, assume_a="pos", check_finite=False)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", LinAlgWarning)
+                step = -solve(curvature, slope, assume_a="pos", check_finite=False)
+        except (LinAlgError, LinAlgWarning):
+            break  # beyond double precision; the gap says whether that matters
         decrement = -float(slope @ step)
-        if not decrement > 1e-3 * GAP * max(1.0, abs(value)):
-            break
         size = 1.0
         while size > 1e-12:
             ahead = dual(mu + size * step)

@@ -22,6 +22,10 @@ FACTOR = 1.25
 """Largest ratio of the n of two users of a class."""
 
 
+FEW = 8
+"""Up to so many different n of a class are ends of panels of nodes."""
+
+
 @dataclass(frozen=True)
 class RankClass:
     """Users with similar n, and the same number of relevant items.
@@ -61,8 +65,11 @@ class RankClass:
     def nodes(self, metrics: tuple[Metric, ...]) -> RankNodes:
         """Return nodes for sums over the ranks of the class."""
         design = SamplingDesign(max(1, int(self.negatives.max())), self.groups[0].replacement)
-        targets = [self.groups[0].target(metric).cutoff for metric in metrics]
-        return rank_nodes(self.candidates, design, tuple(k for k in targets if k))
+        ends = {self.groups[0].target(metric).cutoff for metric in metrics} - {None, 0}
+        smaller = {group.candidates for group in self.groups}
+        if len(smaller) <= FEW:  # the means over users jump there
+            ends |= smaller
+        return rank_nodes(self.candidates, design, tuple(int(k) for k in ends if k))
 
     def mean(
         self, of_group: Callable[[Group, Floats], Floats], ranks: Floats, groups: Sequence[Group] | None = None

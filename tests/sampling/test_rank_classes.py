@@ -1,0 +1,158 @@
+"""Classes of users with similar numbers of candidates, and the means over their users."""
+
+import numpy as np
+import pytest
+from exact_probabilities import chances
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.rank_classes import FACTOR, rank_classes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
+
+X, M, N = [0, 0, 2, 1, 3, 0, 2, 1], [4, 4, 4, 2, 3, 0, 3, 2], [8, 10, 8, 10, 9, 8, 9, 8]
+
+
+def observed(x, m, n, **options):
+    outcomes, which = Outcomes.observed(SampledRanks(x, m, n, **options))
+    return outcomes, np.bincount(which, minlength=len(outcomes))
+
+
+def sizes(outcomes):
+    """The n of the groups of each class."""
+    return [[group.candidates for group in users.groups] for users in rank_classes(outcomes)]
+
+
+class TestWhoIsInAClass:
+    def test_by_hand(self):
+        # from the largest: 100 down to 80, 79 down to 64 (63.2), 63
+        outcomes, _ = observed([0] * 7, 2, [80, 100, 63, 79, 64, 90, 100])
+        assert sizes(outcomes) == [[100, 90, 80], [79, 64], [63]]
+        assert [users.candidates for users in rank_classes(outcomes)] == [100, 79, 63]
+        assert FACTOR == 1.25
+
+    def test_a_factor_of_exactly_1_25_is_allowed(self):
+        assert sizes(observed([0, 0], 2, [100, 125])[0]) == [[125, 100]]
+        assert sizes(observed([0, 0], 2, [100, 126])[0]) == [[126], [100]]
+
+    def test_numbers_of_relevant_items_are_not_mixed(self):
+        outcomes, _ = Outcomes.observed(SampledRanks([0, 0, 1], 2, [9, 9, 9]), relevant=[1, 2, 1])
+        found = rank_classes(outcomes)
+        assert [users.groups[0].relevant for users in found] == [1, 2]
+        assert [len(users.outcomes) for users in found] == [2, 1]
+
+    def test_one_n_is_one_class_whatever_m(self):
+        assert sizes(observed([0, 1, 0], [2, 7, 0], 9)[0]) == [[9, 9, 9]]
+
+    def test_of_a_design(self):
+        [users] = rank_classes(Outcomes.of(SamplingDesign(4), 9))
+        assert users.x.tolist() == [0, 1, 2, 3, 4]
+        assert users.negatives.tolist() == [4] * 5
+
+    @given(st.lists(st.tuples(st.integers(2, 400), st.integers(1, 3)), min_size=1, max_size=40))
+    def test_every_outcome_is_in_one_and_classes_are_as_wide_as_they_may(self, events):
+        n, relevant = np.array(events).T
+        outcomes, _ = Outcomes.observed(SampledRanks(np.zeros(len(n), dtype=int), 1, n), relevant=relevant)
+        found = rank_classes(outcomes)
+        assert sorted(np.concatenate([users.outcomes for users in found]).tolist()) == list(range(len(outcomes)))
+        largest = {}
+        for users in found:
+            of_class = outcomes.candidates[users.outcomes]
+            [of_relevant] = set(outcomes.relevant[users.outcomes].tolist())
+            assert users.candidates == of_class.max() <= 1.25 * of_class.min()
+            if of_relevant in largest:  # the largest of this class would not fit into the one above
+                assert largest[of_relevant] > 1.25 * of_class.max()
+            largest[of_relevant] = of_class.max()
+
+
+class TestCounts:
+    def test_by_hand(self):
+        outcomes, counts = observed(X, M, N)
+        [users] = rank_classes(outcomes)
+        m, x, which = users.columns
+        found = dict(zip(zip(m.tolist(), x.tolist(), strict=True), users.counts(counts[np.newaxis])[0], strict=True))
+        # n = 8 and n = 10 show x = 0 of 4, and x = 1 of 2
+        assert found == {(4, 0): 2, (4, 2): 1, (2, 1): 2, (3, 3): 1, (3, 2): 1, (0, 0): 1}
+        assert x[which].tolist() == outcomes.x[users.outcomes].tolist()
+        assert m[which].tolist() == outcomes.negatives[users.outcomes].tolist()
+
+    def test_of_many_samples_and_classes(self):
+        rng = np.random.default_rng(1)
+        n = rng.choice([20, 30, 31, 60], size=80)
+        outcomes, _ = observed(rng.integers(0, 4, size=80), 5, n)
+        counts = rng.integers(0, 9, size=(3, len(outcomes)))
+        total = 0
+        for users in rank_classes(outcomes):
+            ours = users.counts(counts)
+            m, x, _ = users.columns
+            for column, (mm, xx) in enumerate(zip(m, x, strict=True)):
+                same = [at for at in users.outcomes if (outcomes.negatives[at], outcomes.x[at]) == (mm, xx)]
+                np.testing.assert_array_equal(ours[:, column], counts[:, same].sum(axis=1))
+            total = total + ours.sum(axis=1)
+        np.testing.assert_array_equal(total, counts.sum(axis=1))
+
+
+def mean_by_loops(of_user, ranks, m=None):
+    """Mean over the events whose n allows the rank; with m, over those with so many negatives."""
+    rows = []
+    for r in ranks:
+        found = [of_user(r, nn) for mm, nn in zip(M, N, strict=True) if r <= nn and m in (None, mm)]
+        rows.append(np.mean(found, axis=0) if found else 0 * np.asarray(of_user(1, max(N))))
+    return np.array(rows)
+
+
+class TestMeans:
+    RANKS = np.arange(1.0, 11)
+
+    @pytest.mark.parametrize("assumed", [True, False, None])
+    @pytest.mark.parametrize("drawn", [True, False])
+    def test_likelihood_is_the_mean_over_the_users_with_the_same_m(self, drawn, assumed):
+        outcomes, _ = observed(X, M, N, replacement=drawn)
+        [users] = rank_classes(outcomes)
+        m, x, _ = users.columns
+        ours = users.likelihood(self.RANKS, assumed)
+        assert ours.shape == (10, len(x))
+        of_design = drawn if assumed is None else assumed
+        for mm in set(M):
+            table = mean_by_loops(lambda r, nn, mm=mm: chances(nn, mm, of_design)[r - 1], range(1, 11), mm)
+            np.testing.assert_allclose(users.chances(self.RANKS, mm, assumed), table, rtol=1e-12, atol=1e-14)
+            np.testing.assert_allclose(ours[:, m == mm], table[:, x[m == mm]], rtol=1e-12, atol=1e-14)
+
+    def test_values_are_means_over_all_users(self):
+        outcomes, _ = observed(X, M, N)
+        [users] = rank_classes(outcomes)
+        ours = users.values(tuple(metric(label) for label in ("ap", "recall@9", "auc")), self.RANKS)
+        wanted = mean_by_loops(lambda r, nn: np.array([1 / r, r <= 9, (nn - r) / (nn - 1)]), range(1, 11))
+        np.testing.assert_allclose(ours, wanted, rtol=1e-14, atol=1e-16)
+
+    def test_values_of_a_position(self):
+        outcomes, _ = Outcomes.observed(SampledRanks([1, 0], 4, 9), position=2, relevant=3)
+        [users] = rank_classes(outcomes)
+        # the second of three relevant items, with b = r - 1 irrelevant ones above: the precision 2 / (b + 2), of three
+        ours = users.values((metric("ap"),), np.arange(1.0, 10))[:, 0]
+        np.testing.assert_allclose(ours, [2 / (b + 2) / 3 for b in range(9)], rtol=1e-14)
+
+    def test_ranks_between_whole_ones(self):
+        outcomes, _ = observed([0, 1], 2, [100, 120], replacement=True)
+        [users] = rank_classes(outcomes)
+        ours = users.chances(np.array([1.5, 50.25, 110.5]), 2, None)[:, 0]
+        # (1 - θ)² with θ = (r - 1) / (n - 1); the last rank is one of 120 alone
+        both = [((1 - (r - 1) / 99) ** 2 + (1 - (r - 1) / 119) ** 2) / 2 for r in (1.5, 50.25)]
+        np.testing.assert_allclose(ours, [*both, (1 - 109.5 / 119) ** 2], rtol=1e-12)
+
+
+class TestNodes:
+    def test_are_those_of_the_largest_n_and_m(self):
+        outcomes, _ = observed([0, 0, 0], [3, 50, 9], [900, 1000, 1000])
+        [users] = rank_classes(outcomes)
+        nodes = users.nodes((metric("ap"), metric("recall@77")))
+        assert nodes.weights.sum() == pytest.approx(1000)
+        assert nodes.weights @ (nodes.ranks <= 77) == pytest.approx(77, rel=1e-12)
+        assert len(nodes.ranks) < 1000
+
+    def test_of_events_without_negatives(self):
+        [users] = rank_classes(observed([0], 0, 5)[0])
+        assert users.nodes((metric("ap"),)).ranks.tolist() == [1, 2, 3, 4, 5]
+        assert users.likelihood(np.arange(1.0, 6), None).tolist() == [[1.0]] * 5
