@@ -11,7 +11,7 @@ from sampled_metrics.workflow.jobs import run
 def main(snakemake: Any) -> None:
     """Write the moments, and the condition numbers of the fits."""
     params = snakemake.params
-    table = read_ranks(snakemake.input.ranks)
+    table = read_ranks(snakemake.input.ranks, unique_users=True)
     evaluation = Evaluation.configured(params.sampling, params.estimators, params.metrics, params.assume_replacement)
     _files.write_csv(snakemake.output.expected, exact_moments(table, evaluation))
     _files.write_csv(snakemake.output.conditions, conditions(evaluation, table.mean_candidates))

@@ -8,7 +8,8 @@ from sampled_metrics.workflow.jobs import run
 
 def main(snakemake: Any) -> None:
     """Write the rank table."""
-    read_ranks(snakemake.input.ranks, snakemake.params.candidates).write(snakemake.output.ranks)
+    given, params = snakemake.input, snakemake.params
+    read_ranks(given.ranks, params.candidates, unique_users=True).write(snakemake.output.ranks)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ def main(snakemake: Any) -> None:
     """Write the estimates."""
     params, dataset, recommender = snakemake.params, snakemake.wildcards.dataset, snakemake.wildcards.recommender
     estimates = repeat(
-        read_ranks(snakemake.input.ranks),
+        read_ranks(snakemake.input.ranks, unique_users=True),
         Evaluation.configured(params.sampling, params.estimators, params.metrics, params.assume_replacement),
         stream(params.seed, dataset, recommender, "sample"),
         progress_bar(f"sample {dataset} {recommender}"),

@@ -20,7 +20,7 @@ def main(snakemake: Any) -> None:
         replacement=params.replacement,
         assume_replacement=params.assume_replacement,
     )
-    table = read_ranks(snakemake.input.ranks)
+    table = read_ranks(snakemake.input.ranks, unique_users=True)
     possible = study.possible(table)
     left_out = sorted(set(study.negatives) - set(possible.negatives))
     if left_out:

@@ -426,7 +426,7 @@ def test_ranks_that_are_none(fault: str, tmp_path: Path, ledger: Ledger) -> None
     path = tmp_path / "ranks.csv"
     path.write_bytes(content)
     with pytest.raises(DataError) as caught:
-        read_ranks(path)
+        read_ranks(path, unique_users=True)
     message = str(caught.value)
     assert message.startswith(f"{path}")
     assert says in message

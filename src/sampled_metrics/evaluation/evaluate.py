@@ -52,7 +52,7 @@ def evaluate(
             the ranks have this column. An array is in the order of the ranks. Only AUC depends on it.
         confidence_level: probability that the interval covers the mean over the population of users.
         method: delta (score interval with quantiles of Student's distribution; for recall@k it is Wilson's interval) or
-            bootstrap (BCa). With few users, bootstrap intervals are too narrow (docs/reproduction/coverage.md).
+            bootstrap (BCa). The page docs/reproduction/coverage.md shows how often the first hold the truth.
         n_resamples: bootstrap samples, from 100 to 1,000,000.
         seed: seed of the bootstrap.
         progress: wraps the blocks of bootstrap samples, for a progress bar.
@@ -70,10 +70,8 @@ def evaluate(
 
         >>> import sampled_metrics as sm
         >>> result = sm.evaluate([1, 4, 20, 3, 50], candidates=100, metrics=["recall@10", "auc"])
-        >>> result[["metric", "value", "users"]]
-           metric  value users
-        recall@10    0.6     5
-              auc 0.8525     5
+        >>> [(row.metric, row.value) for row in result.itertuples()]
+        [('recall@10', 0.6), ('auc', 0.8525252525252525)]
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.

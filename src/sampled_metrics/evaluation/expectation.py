@@ -7,14 +7,14 @@ from functools import lru_cache
 import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import is_real, shown
+from sampled_metrics._validation import check_memory_limit, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import linear_estimator
 from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.ranks.pairing import Pairs
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.moments import row_chances, user_moments
+from sampled_metrics.sampling.moments import probability_of_order, row_chances, user_moments
 
 _DRAWS = 200_000  # samples for the covariances of all users together
 
@@ -55,6 +55,8 @@ class Expectation:
         """Compute the moments; `user` are the (rows,) numbers of the users from 0."""
         design.check(table.candidates)
         candidates, which = np.unique(table.candidates, return_inverse=True)
+        shape = (len(candidates) * len(estimators) * len(metrics) + 16, design.negatives + 1)
+        check_memory_limit(shape, f"the weights of every n for {design}", "take fewer negatives")
         weights = _weights(tuple(map(int, candidates)), design, tuple(estimators), metrics)
         means, variances = user_moments(table, design, weights, which)
         rows = np.bincount(user)[user][:, np.newaxis]
@@ -131,14 +133,15 @@ def exact_chance(better: Expectation, worse: Expectation) -> float:
     """Return the chance that the first estimate of `better` is above that of `worse`, plus half that of equality.
 
     The difference of the means is a sum of independent terms, one for each row. Its distribution is computed on a
-    lattice of 2048 points from its characteristic function; a weight between two points is split between them.
+    lattice of 2048 points from its characteristic function. A weight between points is split among the nearest three, so
+    that its mean and its square are kept.
     """
     points = 2048
     sides = [(each, sign / len(each.means)) for each, sign in ((better, 1.0), (worse, -1.0))]
     deviation = np.sqrt(sum(each.variances[:, 0].sum() for each, _ in sides)) / len(better.means)
     gap = abs(float(better.means[:, 0].mean() - worse.means[:, 0].mean()))
     if deviation == 0:
-        return float(better.means[:, 0].mean() > worse.means[:, 0].mean())
+        return probability_of_order(float(better.means[:, 0].mean() - worse.means[:, 0].mean()), 0.0) if gap else 0.5
     largest = max(float(np.abs(each.weights[:, 0]).max()) for each, _ in sides) / len(better.means)
     step = largest / max(1, np.floor(largest * points / (2 * gap + 24 * deviation + 16 * largest)))
     angle = 2 * np.pi * np.arange(points // 2 + 1) / points
@@ -150,9 +153,10 @@ def exact_chance(better: Expectation, worse: Expectation) -> float:
             chances = row_chances(each.table.rows(alike), each.design)
             seen = (chances > 1e-18).any(axis=0)
             place = each.weights[n, 0, seen] * sign / count / step
-            whole = np.floor(place)
+            whole = np.round(place)
+            off = (place - whole)[:, np.newaxis]
             phase = np.exp(1j * np.outer(whole, angle))
-            phase *= 1 + (place - whole)[:, np.newaxis] * (np.exp(1j * angle) - 1)
+            phase *= 1 - off**2 * (1 - np.cos(angle)) + 1j * off * np.sin(angle)
             log += np.log(chances[:, seen] @ phase).sum(axis=0)
     transform = np.concatenate((np.exp(log), np.conj(np.exp(log[1:-1]))[::-1]))
     probabilities = np.real(np.fft.fft(transform)) / points  # of 0, 1, ... and then of the negative points

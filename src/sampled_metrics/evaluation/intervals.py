@@ -196,8 +196,8 @@ def _score(
 
 
 def _hit_size(values: Floats, most: float, counts: Ints) -> float:
-    """Return κ = Σ y² / Σ y of values from 0, with half a hit of the largest size added."""
-    return float((counts @ values**2 + most**2 / 2) / (counts @ values + most / 2))
+    """Return κ = Σ y² / Σ y of values from 0, with half a hit of the largest size added; 0 if all are 0."""
+    return 0.0 if most == 0 else float((counts @ values**2 + most**2 / 2) / (counts @ values + most / 2))
 
 
 def _score_of_hits(mean: float, hit: float, ratio: float) -> tuple[float, float]:

@@ -70,7 +70,8 @@ def plan(
         Ten m a decade are tried, and then those between. With up to 1000 users, larger m are tried in steps of 2 %, as
         the probability may fall again; with more, five a decade are. The search ends after two m that leave less than a
         tenth of the allowed chance of a wrong order. With up to 100 users, probabilities near the given one are exact.
-        Otherwise they are those of a normal distribution.
+        Otherwise they are those of a normal distribution, as those of a conclusion are: these are too high where only a
+        few users differ.
 
     Raises:
         DataError: the ranks are wrong, of different users or candidates, or equal by the exact metric.

@@ -116,8 +116,11 @@ class Columns:
             )
         return np.broadcast_to(numbers, len(self)).copy()
 
-    def users(self) -> NDArray[np.generic] | None:
-        """Return the (rows,) users, as integers if all are whole numbers; None if there is no column user."""
+    def users(self, unique: bool = False) -> NDArray[np.generic] | None:
+        """Return the (rows,) users, as integers if all are whole numbers; None if there is no column user.
+
+        Raises DataError if a user is empty, or, with `unique`, has several rows.
+        """
         if "user" not in self:
             return None
         users = self.frame["user"]
@@ -125,6 +128,9 @@ class Columns:
             text = _as_text(users)
             refuse_rows(text == "", lambda row: "user is empty", self.place)
             users = text.astype(np.int64) if text.str.fullmatch("0|[1-9][0-9]{0,17}").all() else text
+        if unique:
+            again = users.duplicated()
+            refuse_rows(again, lambda row: f"user {shown(users.iloc[row])} has an earlier row too", self.place)
         return users.to_numpy() if _is_numpy(users, "iu") else users.to_numpy(dtype=np.str_)
 
 

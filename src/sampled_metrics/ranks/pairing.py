@@ -113,7 +113,7 @@ def read_rank_tables(names: Sequence[str], paths: Sequence[str | os.PathLike[str
 
     Raises DataError if a file is damaged, or the tables have different held-out items.
     """
-    tables = {name: read_ranks(path) for name, path in zip(names, paths, strict=True)}
+    tables = {name: read_ranks(path, unique_users=True) for name, path in zip(names, paths, strict=True)}
     require_same_events(tables)
     return tables
 
@@ -121,13 +121,8 @@ def read_rank_tables(names: Sequence[str], paths: Sequence[str | os.PathLike[str
 def require_same_events(tables: Mapping[str, RankTable]) -> None:
     """Raise DataError if the tables differ in their users, or in the candidates of a user.
 
-    Tables without users, which a file numbers from 1, may be in any order. A user has one row.
+    Tables without users, which a file numbers from 1, may be in any order.
     """
-    for name, table in tables.items():
-        rows = pd.Index(table.users)
-        if not rows.is_unique:
-            again = shown(rows[rows.duplicated()][0])
-            raise DataError(f"{name}: user {again} has an earlier row too; a study has one row a user")
     named = [name for name, table in tables.items() if not _is_numbered(table)]
     for first, other in itertools.pairwise(named):
         pair_users(tables[first], tables[other], (first, other))

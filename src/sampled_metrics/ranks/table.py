@@ -140,7 +140,9 @@ class RankTable:
         _files.write_csv(path, pd.DataFrame(dict(zip(COLUMNS, columns, strict=True))))
 
 
-def rank_table(data: Any, candidates: ArrayLike | None = None, name: str = "ranks") -> RankTable:
+def rank_table(
+    data: Any, candidates: ArrayLike | None = None, name: str = "ranks", unique_users: bool = False
+) -> RankTable:
     """Return exact ranks as a rank table; arguments as in `evaluate`; data may also be csv columns.
 
     Raises:
@@ -166,10 +168,10 @@ def rank_table(data: Any, candidates: ArrayLike | None = None, name: str = "rank
         above = columns.whole_numbers("rank", 1) - 1
         tied = np.zeros_like(above)
     n = columns.column_or_argument("candidates", candidates, 1)
-    return RankTable(columns.users(), n, above, tied, columns.place)
+    return RankTable(columns.users(unique_users), n, above, tied, columns.place)
 
 
-def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> RankTable:
+def read_ranks(path: str | os.PathLike[str], candidates: int | None = None, *, unique_users: bool = False) -> RankTable:
     r"""Read the exact ranks of held-out items from a csv file, one event per line.
 
     The csv file (gzipped if the name ends in .gz) has a header and the columns candidates, above and tied, or rank
@@ -180,6 +182,7 @@ def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> R
     Args:
         path: the file.
         candidates: n of every event, for a file without that column.
+        unique_users: whether to refuse a user with several rows.
 
     Raises:
         DataError: the file is missing or is not a rank table; the message names the line.
@@ -195,4 +198,4 @@ def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> R
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
-    return rank_table(read_columns(path), candidates)
+    return rank_table(read_columns(path), candidates, unique_users=unique_users)
