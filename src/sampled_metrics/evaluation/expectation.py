@@ -133,8 +133,8 @@ def exact_chance(better: Expectation, worse: Expectation) -> float:
     """Return the chance that the first estimate of `better` is above that of `worse`, plus half that of equality.
 
     The difference of the means is a sum of independent terms, one for each row. Its distribution is computed on a
-    lattice of 2048 points from its characteristic function. A weight between points is split among the nearest three, so
-    that its mean and its square are kept.
+    lattice of 2048 points from its characteristic function. A weight between points is split among the nearest three,
+    so that its mean and its square are kept.
     """
     points = 2048
     sides = [(each, sign / len(each.means)) for each, sign in ((better, 1.0), (worse, -1.0))]
