@@ -211,7 +211,7 @@ class TestSharedNegatives:
     def covariances(self, one, other, agreement, label="bv-0.1", replacement=False):
         sides = [expectation(each, 200, 40, label, "ap", replacement) for each in (one, other)]
         pairs = pair_users(*(each.table for each in sides), ("A", "B"))
-        return shared_covariances(*sides, pairs, agreement, 0), sides
+        return shared_covariances(*sides, pairs, agreement)[:, 0], sides
 
     @pytest.mark.parametrize("replacement", [False, True])
     def test_of_equal_ranks_that_agree_the_covariance_is_the_variance(self, replacement):

@@ -97,7 +97,7 @@ def expect(
             return 0.0
         pairs = pair_users(tables[one], tables[other], (one, other))
         both = expectations[one], expectations[other]
-        of_users = shared_covariances(*both, pairs, shared_negatives, columns.index((label, of_metric)))
+        of_users = shared_covariances(*both, pairs, shared_negatives)[:, columns.index((label, of_metric))]
         return float(of_users.sum() / len(of_users) ** 2)
 
     return result.with_remarks(_wrong_orders(result, negatives, covariance))

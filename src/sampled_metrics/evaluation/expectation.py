@@ -87,8 +87,8 @@ def mean_of_rows(values: Floats, user: Ints) -> Floats:
     return sums / np.bincount(user).reshape(-1, *[1] * (values.ndim - 1))
 
 
-def shared_covariances(one: Expectation, other: Expectation, pairs: Pairs, agreement: float, estimate: int) -> Floats:
-    """Return the (users,) covariances of the weights of two recommenders that rank the same negatives of a user.
+def shared_covariances(one: Expectation, other: Expectation, pairs: Pairs, agreement: float) -> Floats:
+    """Return the (users, estimates) covariances of the weights if two recommenders rank the same negatives of a user.
 
     Of the N negatives, a and b rank above by the two recommenders, and c by both. c is between the mean a b / N, at an
     agreement of 0, and min(a, b), at 1. Samples are drawn from these three counts, with a fixed seed. Half of the ties
@@ -119,14 +119,12 @@ def shared_covariances(one: Expectation, other: Expectation, pairs: Pairs, agree
         else:
             counts.append(rng.hypergeometric(items, left - items, drawn, size=size))
         left, drawn = left - items, drawn - counts[-1]
-    off = [
-        each.weights[each.which[rows], estimate, counts[0] + own] - mean
-        for each, rows, own, mean in (
-            (one, order, counts[1], one.row_means[order, estimate]),
-            (other, other_order, counts[2], other.row_means[other_order, estimate]),
-        )
-    ]
-    return np.asarray((off[0] * off[1]).mean(axis=0))
+    found = np.empty((users, one.means.shape[1]))
+    sides = (one, order, counts[0] + counts[1]), (other, other_order, counts[0] + counts[2])
+    for estimate in range(found.shape[1]):
+        off = [each.weights[each.which[rows], estimate, x] - each.row_means[rows, estimate] for each, rows, x in sides]
+        found[:, estimate] = (off[0] * off[1]).mean(axis=0)
+    return found
 
 
 def exact_chance(better: Expectation, worse: Expectation) -> float:

@@ -160,8 +160,7 @@ class _Search:
         better = Expectation.of(self.better, self.pairs.other, design, estimators, metrics)
         gaps, variances = better.means - worse.means, better.variances + worse.variances
         if self.shared is not None:
-            for number in range(len(estimators)):
-                variances[:, number] -= 2 * shared_covariances(worse, better, self.pairs, self.shared, number)
+            variances = variances - 2 * shared_covariances(worse, better, self.pairs, self.shared)
         users = len(gaps)
         spread = gaps.var(axis=0, ddof=1) if users > 1 else np.full(gaps.shape[1], np.nan)
         user_deviation = np.sqrt(np.maximum(spread + variances.mean(axis=0), 0.0))
