@@ -82,4 +82,5 @@ class Mapping(LinearEstimator):
 def _means(values: Floats, ends: Floats) -> Floats:
     """Return the means of a metric between ends, where rank r fills the interval from r - 1 to r."""
     integral = np.interp(ends, np.arange(len(values) + 1), np.concatenate(([0.0], np.cumsum(values))))
-    return np.diff(integral) / np.diff(ends)
+    with np.errstate(invalid="ignore", divide="ignore"):  # equal ends have no finite mean, which is refused later
+        return np.diff(integral) / np.diff(ends)

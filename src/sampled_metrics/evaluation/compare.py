@@ -10,7 +10,7 @@ from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import check_label, check_labels, check_names
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import Estimate, LinearEstimate, estimator, estimator_name
-from sampled_metrics.evaluation.evaluate import METRICS, exact_outcomes, few_users, largest_values
+from sampled_metrics.evaluation.evaluate import METRICS, exact_outcomes, few_users, largest_values, undefined
 from sampled_metrics.evaluation.intervals import (
     IntervalOptions,
     Progress,
@@ -153,7 +153,7 @@ def compare(
         }
     )
     remarks = _sentences(table, names, confidence_level, label if is_sampled else None)
-    return table.with_remarks([*remarks, *few_users(users), pairs.sentence])
+    return table.with_remarks([*remarks, *undefined(table, "difference"), *few_users(users), pairs.sentence])
 
 
 def _exact_side(table: RankTable, metrics: Sequence[Metric]) -> _Side:
@@ -174,6 +174,8 @@ def _sentences(table: Result, names: tuple[str, str], confidence_level: float, l
     """Return the conclusion for each metric, and its assumptions, as sentences."""
     sentences: list[Remark | str] = []
     for row in table.to_dict("records"):
+        if np.isnan(row["difference"]):
+            continue
         found, rest = "undecided", f" that includes 0; the chance that {names[1]} is better is {row['probability']:.2f}"
         if row["conclusion"] != "undecided":
             worse = names[0] if row["conclusion"] == names[1] else names[1]

@@ -18,7 +18,7 @@ from sampled_metrics.estimators import (
 )
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import rank_distributions
-from sampled_metrics.evaluation.evaluate import METRICS, few_users, largest_values
+from sampled_metrics.evaluation.evaluate import METRICS, few_users, largest_values, undefined
 from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, in_blocks, no_progress, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.units import Units, units
@@ -131,7 +131,9 @@ def correct(
     unbiased = None
     if not adaptive and (outcomes.negatives > 0).all():
         unbiased = float(linear_estimator("uncorrected").fit(outcomes, [metric("auc")]).estimate(counts)[0])
-    return table.with_remarks([*_remarks(table, unbiased), *_warnings(fitted, outcomes), *few_users(users)])
+    return table.with_remarks(
+        [*_remarks(table, unbiased), *_warnings(fitted, outcomes), *undefined(table), *few_users(users)]
+    )
 
 
 def _biases(
@@ -191,7 +193,7 @@ def _remarks(table: Result, unbiased_auc: float | None) -> list[Remark | str]:
                 )
             )
         ends = {"the value": row["value"], "low": row["low"], "high": row["high"]}
-        out = [f"{end} of {what} ({value:.4g})" for end, value in ends.items() if not -1e-9 <= value <= 1 + 1e-9]
+        out = [f"{end} of {what} ({value:.4g})" for end, value in ends.items() if value < -1e-9 or value > 1 + 1e-9]
         if out:
             remarks.append(
                 Remark(

@@ -16,9 +16,9 @@ from sampled_metrics.evaluation.intervals import (
     no_progress,
     uncertainty,
 )
-from sampled_metrics.evaluation.result import Result
+from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.units import units
-from sampled_metrics.metrics.held_out import Metric, metric
+from sampled_metrics.metrics.held_out import Metric, metric, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import user_numbers
 from sampled_metrics.ranks.table import RankTable, rank_table
@@ -96,12 +96,20 @@ def evaluate(
             "users": users,
         }
     )
-    return result.with_remarks(few_users(users))
+    return result.with_remarks([*undefined(result), *few_users(users)])
 
 
 def largest_values(metrics: Sequence[Metric]) -> Floats:
     """Return the (metrics,) largest values, those of rank 1."""
     return np.array([float(metric.of_rank(1, 2)) for metric in metrics])
+
+
+def undefined(table: Result, column: str = "value") -> list[Remark]:
+    """Return a remark on metrics that are not defined."""
+    return [
+        Remark(f"{metric_name(label)} is not defined, as a user has only one candidate.", rows=(("metric", label),))
+        for label in dict.fromkeys(table["metric"][np.isnan(table[column].to_numpy(dtype=float))])
+    ]
 
 
 def few_users(users: int) -> list[str]:

@@ -134,5 +134,7 @@ def _wrong_orders(
                     f"{negatives} sampled negatives {estimator_name(str(label))} says {better['expected']:.4f} against "
                     f"{worse['expected']:.4f}, and is right with a chance of {chance:.2f}."
                 )
-                remarks.append(Remark(sentence, rows=(("estimator", label), ("metric", metric_label))))
+                here = ("estimator", label), ("metric", metric_label)
+                rows, others = ((("recommender", each["recommender"]), *here) for each in (better, worse))
+                remarks.append(Remark(sentence, rows=rows, others=others))
     return remarks

@@ -16,6 +16,8 @@ from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import probability_of_order, row_chances, user_moments
 
+_LARGE = 10**9  # NumPy draws without replacement from smaller pools; in larger ones the difference is negligible
+
 _DRAWS = 200_000  # samples for the covariances of all users together
 
 
@@ -106,7 +108,7 @@ def shared_covariances(one: Expectation, other: Expectation, pairs: Pairs, agree
     order, other_order = np.argsort(pairs.one), np.argsort(pairs.other)
     a, b = (each.table.above[rows] + each.table.tied[rows] // 2 for each, rows in ((one, order), (other, other_order)))
     pool = one.table.candidates[order] - 1
-    by_chance = a * b / pool
+    by_chance = a / pool * b
     both = np.clip(np.round(by_chance + agreement * (np.minimum(a, b) - by_chance)), a + b - pool, np.minimum(a, b))
     both = both.astype(np.int64)
     size = (max(1, _DRAWS // users), users)
@@ -114,7 +116,7 @@ def shared_covariances(one: Expectation, other: Expectation, pairs: Pairs, agree
     left, drawn = pool, np.full(users, one.design.negatives)
     counts = []
     for items in (both, a - both, b - both):
-        if one.design.replacement:
+        if one.design.replacement or pool.max() >= _LARGE:
             counts.append(rng.binomial(drawn, np.divide(items, left, out=np.zeros(users), where=left > 0), size=size))
         else:
             counts.append(rng.hypergeometric(items, left - items, drawn, size=size))
@@ -122,7 +124,8 @@ def shared_covariances(one: Expectation, other: Expectation, pairs: Pairs, agree
     found = np.empty((users, one.means.shape[1]))
     sides = (one, order, counts[0] + counts[1]), (other, other_order, counts[0] + counts[2])
     for estimate in range(found.shape[1]):
-        off = [each.weights[each.which[rows], estimate, x] - each.row_means[rows, estimate] for each, rows, x in sides]
+        drawn_weights = [each.weights[each.which[rows], estimate, x] for each, rows, x in sides]
+        off = [each - each.mean(axis=0) for each in drawn_weights]
         found[:, estimate] = (off[0] * off[1]).mean(axis=0)
     return found
 

@@ -50,6 +50,8 @@ FEW_USERS = 100
 
 _ROUNDING = 1e-12  # relative differences up to this are none
 
+_NO_WIDTH = 1e-6  # widths up to this, relative to the bounds of a user's value, show only that all users are alike
+
 _BLOCK = 4_000_000  # counts held at once
 
 _NUMBERS = 2**25  # numbers that a statistic holds at once, over the samples of a block
@@ -158,12 +160,13 @@ def uncertainty(
             low, high = (np.array(end) for end in zip(*scores, strict=True))
             error_at_0 = np.sqrt(weights**2 @ counts) / users
             positive = stdtr(users - 1, np.divide(estimate, error_at_0, out=np.zeros_like(error), where=error_at_0 > 0))
-    same = ~(high - low > _ROUNDING * np.maximum(np.abs(estimate), 1e-300))
+    same = ~(high - low > _NO_WIDTH * (most - least))
     share = users / (users + quantile**2)  # the ends if t² more users had the smallest, or the largest, value
     low = np.where(same, share * estimate + (1 - share) * least, low)
     high = np.where(same, share * estimate + (1 - share) * most, high)
     # a mean is within the bounds of a user's values
-    low, high = np.maximum(low, np.minimum(least, estimate)), np.minimum(high, np.maximum(most, estimate))
+    low, high = np.maximum(low, least), np.minimum(high, most)
+    low, high = np.minimum(low, estimate), np.maximum(high, estimate)
     return Uncertainty(low, high, error, positive)
 
 
@@ -238,10 +241,13 @@ def _bca(
     """Return quantiles of the replicates at levels corrected for bias and skewness."""
     below = _share_below(replicates, estimate)
     smallest = 0.5 / len(replicates)
-    shift = ndtri(np.clip(below, smallest, 1 - smallest))
+    one_sided = (below < smallest) | (below > 1 - smallest)  # the shift is not known then, and taken as 0
+    shift = np.where(one_sided, 0.0, ndtri(np.clip(below, smallest, 1 - smallest)))
     acceleration = np.zeros_like(estimate)
     if left_out is not None:
         off = counts @ left_out / counts.sum() - left_out
+        largest = np.abs(off).max(axis=0)
+        off = np.divide(off, largest, out=np.zeros_like(off), where=largest > 0)
         spread = counts @ off**2
         acceleration = np.divide(counts @ off**3, 6 * spread**1.5, out=acceleration, where=spread > 0)
     ends = []

@@ -255,18 +255,19 @@ def _sentences(table: Result, metric: str, names: tuple[str, str], probability: 
     ]
     for row in table.iloc[:-1].to_dict("records"):
         name = estimator_name(str(row["estimator"]))
-        concludes = f"compare then concludes with a chance of {row['conclusive']:.2f}" + (
-            "" if pd.isna(row["users"]) else f"; for {probability:g} it needs {row['users']} users"
-        )
+        concludes = ""
+        if not pd.isna(row["conclusive"]):
+            concludes = f" With new users, compare then concludes with a chance of {row['conclusive']:.2f}"
+            concludes += "." if pd.isna(row["users"]) else f"; for {probability:g} it needs {row['users']} users."
         if not pd.isna(row["negatives"]):
             sentence = (
                 f"{name}: {row['negatives']} negatives or more order the two rightly with a chance of {probability:g} "
-                f"or more. With new users, {concludes}."
+                f"or more.{concludes}"
             )
         elif row["gap"] > 0:
             sentence = (
                 f"{name}: no sample of up to {most} negatives is enough for these users; with {most} the chance is "
-                f"{row['probability']:.2f}. With new users, {concludes}."
+                f"{row['probability']:.2f}.{concludes}"
             )
         else:
             sentence = f"{name}: orders the two wrongly on average even with {most} negatives; more users do not help."

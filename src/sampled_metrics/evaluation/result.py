@@ -14,11 +14,13 @@ class Remark(NamedTuple):
         sentence: the text; remarks with the same text are shown as one.
         clause: stands for ``{}`` in the sentence, with commas between the clauses of several rows.
         rows: columns and their values in the rows; the remark is shown if the table has such a row.
+        others: the same of other rows, which the table must have too.
     """
 
     sentence: str
     clause: str = ""
     rows: tuple[tuple[str, Any], ...] = ()
+    others: tuple[tuple[str, Any], ...] = ()
 
 
 class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
@@ -46,7 +48,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         """Return the warnings and conclusions about the rows of this table, as sentences."""
         clauses: dict[str, list[str]] = {}
         for remark in self._remarks:
-            if not remark.rows or self._has(remark.rows):
+            if all(not rows or self._has(rows) for rows in (remark.rows, remark.others)):
                 clauses.setdefault(remark.sentence, []).append(remark.clause)
         return tuple(
             sentence.replace("{}", ", ".join(each)) if each[0] else sentence for sentence, each in clauses.items()

@@ -47,7 +47,7 @@ def user_numbers(table: Ranked) -> Ints:
     """Return the (rows,) numbers of a table's users from 0; every row is a user of its own if users are not known."""
     if table.user is None:
         return np.arange(len(table.candidates))
-    return np.asarray(pd.factorize(table.user)[0])
+    return np.asarray(pd.factorize(table.user, sort=True)[0])
 
 
 def pair_users(one: Ranked, other: Ranked, names: tuple[str, str], *per_user: ArrayLike | None) -> Pairs:
@@ -90,7 +90,7 @@ def pair_users(one: Ranked, other: Ranked, names: tuple[str, str], *per_user: Ar
 def _paired(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tuple[Ints, Ints]:
     if first.dtype != second.dtype:  # users 1, 2 of one table and "1", "b" of the other are compared as text
         first, second = first.astype(str), second.astype(str)
-    numbers, users = pd.factorize(first)
+    numbers, users = pd.factorize(first, sort=True)
     found = users.get_indexer(second)
     missing = first.difference(second).append(second.difference(first)).unique()
     if len(missing):
