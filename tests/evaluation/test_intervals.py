@@ -8,6 +8,7 @@ import pytest
 from scipy import optimize, stats
 
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.evaluation import correct
 from sampled_metrics.evaluation import intervals as module
 from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
 
@@ -432,3 +433,19 @@ def test_the_bootstrap_of_a_share_is_binomial():
     for k in range(8):
         chance = comb(10, k) * 0.3**k * 0.7 ** (10 - k)
         assert (hits == k).mean() == pytest.approx(chance, abs=4 * np.sqrt(chance / 50_000))
+
+
+class TestRareHits:
+    """30 users of whom nobody is among the first ranks, so that estimates are of the size of rounding errors."""
+
+    RANKS = (7, 55, 20, 101, 3, 90, 44, 60, 12, 33, 71, 15, 88, 29, 50) * 2
+
+    @pytest.mark.parametrize("label", ["mle", "mes", "mes-0.1"])
+    def test_the_value_is_inside_and_there_is_a_width(self, label):
+        found = correct(
+            self.RANKS, candidates=3541, negatives=100, estimators=label, metrics=["recall@1", "recall@10"],
+            n_resamples=100,
+        )  # fmt: skip
+        assert (found["low"] <= found["value"]).all()
+        assert (found["value"] <= found["high"]).all()
+        assert (found["high"] - found["low"] > 1e-5).all()

@@ -70,7 +70,7 @@ class TestPairUsers:
     @pytest.mark.parametrize("users", [(None, ["c", "a"]), (["c", "a"], None), (None, None)])
     def test_by_position_where_one_has_none(self, make, users) -> None:
         pairs = pair_users(make(users[0], [9, 9]), make(users[1], [9, 9]), ("A", "B"))
-        assert (pairs.one.tolist(), pairs.other.tolist()) == ([0, 1], [0, 1])
+        assert (pairs.one.tolist(), pairs.other.tolist()) == ([1, 0], [1, 0])
         assert "by position" in pairs.sentence
 
     def test_of_users_with_several_rows(self, make) -> None:
@@ -81,7 +81,7 @@ class TestPairUsers:
     @pytest.mark.parametrize("users", [(None, ["c", "a", "c"]), (["c", "a", "c"], None)])
     def test_of_users_with_several_rows_by_position(self, make, users) -> None:
         pairs = pair_users(make(users[0], [9, 8, 7]), make(users[1], [9, 8, 7]), ("A", "B"))
-        assert (pairs.one.tolist(), pairs.other.tolist()) == ([0, 1, 0], [0, 1, 0])
+        assert (pairs.one.tolist(), pairs.other.tolist()) == ([1, 0, 1], [1, 0, 1])
 
     @pytest.mark.parametrize(
         ("one", "other", "says"),
@@ -113,8 +113,8 @@ def test_users_of_different_types_are_paired_as_text() -> None:
 
 
 @pytest.mark.parametrize("make", [table, sampled])
-def test_users_are_numbered_as_they_come(make) -> None:
-    assert user_numbers(make(["c", "a", "c", "b"], [9] * 4)).tolist() == [0, 1, 0, 2]
+def test_users_are_numbered_in_their_order(make) -> None:
+    assert user_numbers(make(["c", "a", "c", "b"], [9] * 4)).tolist() == [2, 0, 2, 1]
     assert user_numbers(make(None, [9] * 4)).tolist() == [0, 1, 2, 3]
 
 
