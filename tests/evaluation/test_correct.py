@@ -2,6 +2,7 @@
 
 import re
 import sys
+import time
 from itertools import combinations
 
 import numpy as np
@@ -475,3 +476,29 @@ class TestSize:
         blocks = correct(SAMPLED, candidates=6, negatives=2, estimators=["mle", "bv-0.1-mle"], n_resamples=100)
         for column in ("value", "low", "high", "standard_error"):
             assert blocks[column].to_numpy() == pytest.approx(whole[column].to_numpy(), rel=1e-12)
+
+
+def test_300_different_n_take_seconds():
+    """The defaults, with 300 different n of 1200 users; a fit of each n over all ranks took more than a minute."""
+    rng = np.random.default_rng(8)
+    n = np.resize(np.arange(1400, 3700, 8)[:300], 1200)
+    x = rng.hypergeometric(rng.integers(0, 400, 1200), n - 401, 100)
+    start = time.process_time()
+    found = correct(x + 1, candidates=n, negatives=100, n_resamples=100)
+    assert time.process_time() - start < 30
+    assert found.loc[found["estimator"] != "mle", ["bias", "bias_error"]].notna().all(axis=None)
+
+
+def test_says_where_values_leave_0_to_1_and_where_equations_are_badly_conditioned():
+    found = correct(
+        [1, 3, 5] * 50, candidates=3541, negatives=100, metrics="recall@10", estimators=["bv-1e-12", "bv-1"]
+    )
+    outside = [
+        remark for remark in found.remarks if "a metric is from 0 to 1, but not the value of Recall@10" in remark
+    ]
+    large = [remark for remark in found.remarks if "because its equations are badly conditioned" in remark]
+    assert len(outside) == len(large) == 1
+    assert outside[0].startswith("BV 1e-12: ")
+    assert large[0].startswith("BV 1e-12: ")
+    of_one = found[found["estimator"] == "bv-1"]
+    assert not [remark for remark in of_one.remarks if remark.startswith("BV 1e-12")]
