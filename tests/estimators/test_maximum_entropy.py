@@ -157,7 +157,7 @@ class TestSamples:
         together = fitted.estimate(counts)
         assert together.shape == (2, 3, 4)
         for repetition in np.ndindex(2, 3):
-            np.testing.assert_allclose(fitted.estimate(counts[repetition]), together[repetition], rtol=1e-6)
+            np.testing.assert_allclose(fitted.estimate(counts[repetition]), together[repetition], rtol=1e-12)
 
     def test_one_by_one_equals_a_batch_where_samples_have_other_shares_of_m(self):
         outcomes = Outcomes.observed(SampledRanks([0, 1, 2, 0, 1, 2], [3, 3, 3, 8, 8, 8], 20))[0]

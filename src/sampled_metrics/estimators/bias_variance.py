@@ -14,7 +14,7 @@ from sampled_metrics.sampling.design import SamplingDesign
 WORST_CONDITION = 1e10
 """Largest condition number of the equations of γ = 0; beyond, the weights are made of rounding errors."""
 
-_SMALL = 1e-4  # below this γ, the digits of small singular values matter
+_SMALL = 1e-4  # up to this γ, the digits of small singular values matter
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class BiasVariance(LinearEstimator):
 
     @property
     def _precise(self) -> bool:
-        return self.gamma < _SMALL
+        return self.gamma <= _SMALL
 
     def _denominators(self, singular: Floats) -> Floats:
         return (1 - self.gamma) * singular**2 + self.gamma

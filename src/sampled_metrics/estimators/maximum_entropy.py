@@ -60,7 +60,7 @@ class MaximumEntropy(RankPrior):
         by_m = {int(m): users.chances(nodes.ranks, int(m), self.replacement) for m in np.unique(negatives)}
         seen = np.unique(x)
         found: list[Floats] = []
-        start, likelihood = np.zeros(len(seen)), np.zeros((len(nodes.ranks), int(negatives.max()) + 1))
+        likelihood = np.zeros((len(nodes.ranks), int(negatives.max()) + 1))
         for sample in counts:
             if len(by_m) > 1 or not found:
                 likelihood[:] = 0
@@ -70,9 +70,9 @@ class MaximumEntropy(RankPrior):
                 likelihood /= np.maximum(likelihood.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
             merged = np.bincount(x, weights=sample, minlength=likelihood.shape[1])
             scale = float(sample @ (negatives + 1) / sample.sum())
-            solved = maximum_entropy(likelihood[:, seen], merged[seen], scale, self.eta, nodes.weights, start)
-            found.append(solved[0])
-            start = solved[2]
+            # every sample from the same start, so that it does not depend on the others
+            start = np.zeros(len(seen))
+            found.append(maximum_entropy(likelihood[:, seen], merged[seen], scale, self.eta, nodes.weights, start)[0])
         return np.stack(found)
 
 
