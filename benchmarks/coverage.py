@@ -244,7 +244,7 @@ without replacement. Numbers with a slash between them are of {names}.
 says that one of two recommenders is better, although both have the same distribution of ranks: 5 at most is right. Both
 have a standard error of {off:.1f} or less. Correlated: both have the same rank for {100 * SAME:.0f} % of the users. The
 last two columns compare sampled ranks, corrected by BV 0.1. With few users, or few hits, metrics take few values, and
-no interval covers 95 % exactly; these cover more.
+no interval covers 95 % exactly; most of these cover more.
 
 {first.to_markdown(index=False, disable_numparse=True)}
 

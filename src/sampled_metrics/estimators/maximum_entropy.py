@@ -70,15 +70,13 @@ class MaximumEntropy(RankPrior):
                 likelihood /= np.maximum(likelihood.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
             merged = np.bincount(x, weights=sample, minlength=likelihood.shape[1])
             scale = float(sample @ (negatives + 1) / sample.sum())
-            # every sample from the same start, so that it does not depend on the others
-            start = np.zeros(len(seen))
-            found.append(maximum_entropy(likelihood[:, seen], merged[seen], scale, self.eta, nodes.weights, start)[0])
+            found.append(maximum_entropy(likelihood[:, seen], merged[seen], scale, self.eta, nodes.weights)[0])
         return np.stack(found)
 
 
 def maximum_entropy(
-    likelihood: Floats, counts: np.ndarray, scale: float, eta: float, weights: Floats, start: Floats
-) -> tuple[Floats, float, Floats]:
+    likelihood: Floats, counts: np.ndarray, scale: float, eta: float, weights: Floats
+) -> tuple[Floats, float]:
     """Minimise scale Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π) over distributions π.
 
     With v_x = scale h_x the dual is to minimise η log Σ_r exp(-(Aλ)_r / η) + Σ_x λ_x² / (4 v_x) + λᵀh, and
@@ -90,10 +88,9 @@ def maximum_entropy(
         scale: m + 1.
         eta: η.
         weights: (nodes,) numbers of ranks that the nodes stand for.
-        start: (outcomes,) μ to start from.
 
     Returns:
-        The (nodes,) probabilities, the duality gap, and μ.
+        The (nodes,) probabilities and the duality gap.
 
     Raises:
         DataError: the gap does not fall below 10⁻⁸, relative to the objective where that is above 1.
@@ -111,7 +108,7 @@ def maximum_entropy(
         value = eta * (highest + np.log(total)) + 0.5 * mu @ mu + (unit * mu) @ frequencies
         return float(value), mu + unit * frequencies - probabilities @ scaled, probabilities
 
-    mu = start
+    mu = np.zeros(len(unit))
     if len(mu) > _MANY:
         from scipy.optimize import minimize  # slow to import, and used only here
 
@@ -144,4 +141,4 @@ def maximum_entropy(
     gap = float(scale * frequencies @ off**2 + eta * (xlogy(probabilities, probabilities / weights)).sum() + value)
     if not gap <= GAP * max(1.0, abs(value)):
         raise DataError(f"mes: the duality gap is {gap:.1e}, not below {GAP:.0e}; is η = {eta:g} too small?")
-    return probabilities, gap, mu
+    return probabilities, gap
