@@ -170,10 +170,10 @@ def _show(result: Result, form: str | None) -> None:
     # as wide as it needs to be: a narrow terminal must not take digits off
     console = Console(soft_wrap=True, width=10_000, highlight=False, markup=False, emoji=False)
     table = Table(box=None, pad_edge=False, header_style="" if console.no_color else "bold")
-    for name in result.columns:
+    for name in result.shown_columns:
         number = pd.api.types.is_numeric_dtype(result[name]) or any(value is pd.NA for value in result[name])
         table.add_column(str(name), justify="right" if number else "left", no_wrap=True)
-    for row in result.itertuples(index=False):
+    for row in result[result.shown_columns].itertuples(index=False):
         table.add_row(*map(cell, row))
     console.print(table)
     for remark in result.remarks:

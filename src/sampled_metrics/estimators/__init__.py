@@ -16,6 +16,9 @@ from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.estimators.rank_estimate import RankEstimate
 from sampled_metrics.estimators.rank_prior import RankPrior
+from sampled_metrics.estimators.shapes import SHAPES
+from sampled_metrics.estimators.smooth import Smooth
+from sampled_metrics.estimators.strict_bounds import ShapeEstimate, StrictBounds
 from sampled_metrics.estimators.uncorrected import Uncorrected
 
 __all__ = [
@@ -23,6 +26,7 @@ __all__ = [
     "Estimator",
     "LinearEstimate",
     "LinearEstimator",
+    "ShapeEstimate",
     "estimator",
     "estimator_labels",
     "estimator_name",
@@ -41,6 +45,11 @@ class _Entry(NamedTuple):
 
 
 _REGISTRY: dict[str, _Entry] = {
+    "|".join(SHAPES): _Entry(
+        ", ".join(SHAPES),
+        lambda label: label[0].capitalize(),
+        lambda label, replacement: StrictBounds(label[0], replacement),
+    ),
     "uncorrected": _Entry("uncorrected", lambda label: "Sampled (uncorrected)", lambda label, _: Uncorrected()),
     "rank-estimate": _Entry("rank-estimate", lambda label: "Rank Estimate", lambda label, _: RankEstimate()),
     "rank-estimate-as-printed": _Entry(
@@ -62,6 +71,7 @@ _REGISTRY: dict[str, _Entry] = {
         lambda label: f"MES {label[1] or ''}".rstrip(),
         lambda label, replacement: MaximumEntropy(_number("η", label[1] or "0.01"), replacement),
     ),
+    "smooth": _Entry("smooth", lambda label: "Smooth", lambda label, replacement: Smooth(replacement)),
     rf"bv-{_NUMBER}-(mle|mes)": _Entry(
         "bv-γ-mle, bv-γ-mes",
         lambda label: f"BV {label[1]}, {label[2].upper()} prior",

@@ -60,18 +60,22 @@ def rank_distributions(
 
     The nodes are right for sums of these metrics.
     """
-    columns = (outcomes.x, outcomes.negatives, outcomes.candidates, outcomes.relevant, outcomes.events)
-    flags = (outcomes.replacement, outcomes.adaptive, outcomes.position)
-    known = _Keyed((flags, *map(_key, columns)), outcomes)
-    return _solved(prior, known, _Keyed((_key(counts),), counts), metrics)
+    return _solved(prior, Keyed.of(outcomes), Keyed((_key(counts),), counts), metrics)
 
 
 @dataclass(frozen=True)
-class _Keyed:
+class Keyed:
     """A value that compares equal to another one if their keys are equal."""
 
     key: tuple[object, ...]
     value: Any = field(compare=False)
+
+    @classmethod
+    def of(cls, outcomes: Outcomes) -> "Keyed":
+        """Return outcomes that compare equal to the same outcomes."""
+        columns = (outcomes.x, outcomes.negatives, outcomes.candidates, outcomes.relevant, outcomes.events)
+        flags = (outcomes.replacement, outcomes.adaptive, outcomes.position)
+        return cls((flags, *map(_key, columns)), outcomes)
 
 
 def _key(array: np.ndarray) -> tuple[object, ...]:
@@ -79,13 +83,13 @@ def _key(array: np.ndarray) -> tuple[object, ...]:
 
 
 @lru_cache(maxsize=4)
-def _classes(outcomes: _Keyed) -> tuple[RankClass, ...]:
+def _classes(outcomes: Keyed) -> tuple[RankClass, ...]:
     return rank_classes(outcomes.value)
 
 
 @lru_cache(maxsize=4)
 def _solved(
-    prior: RankPrior, outcomes: _Keyed, samples: _Keyed, metrics: tuple[Metric, ...]
+    prior: RankPrior, outcomes: Keyed, samples: Keyed, metrics: tuple[Metric, ...]
 ) -> tuple[ClassDistribution, ...]:
     found = []
     for users in _classes(outcomes):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sampled_metrics._arrays import Ints
+from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_label, check_labels, check_names
 from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import Estimate, LinearEstimate, estimator, estimator_name
+from sampled_metrics.estimators import Estimate, LinearEstimate, ShapeEstimate, estimator, estimator_name
+from sampled_metrics.estimators.shapes import ASSUMPTIONS
 from sampled_metrics.evaluation.evaluate import METRICS, exact_outcomes, few_users, largest_values, undefined
 from sampled_metrics.evaluation.intervals import (
     IntervalOptions,
@@ -19,7 +23,9 @@ from sampled_metrics.evaluation.intervals import (
     uncertainty,
 )
 from sampled_metrics.evaluation.result import Remark, Result
-from sampled_metrics.evaluation.units import units
+from sampled_metrics.evaluation.strict_intervals import StrictInterval, contradictions, strict_interval
+from sampled_metrics.evaluation.units import Units, units
+from sampled_metrics.evaluation.verdicts import negatives_needed, users_needed
 from sampled_metrics.metrics.held_out import Metric, metric, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike, columns_of
 from sampled_metrics.ranks.pairing import pair_users
@@ -60,8 +66,10 @@ def compare(
         candidates: as in `correct`.
         negatives: (users,) or one number: m. If it is given, here or as a column, the ranks are sampled, else exact.
         replacement: as in `correct`.
-        estimator: label of the estimator that corrects sampled ranks. The default is bv-0.1, which orders best with
-            100 negatives (docs/which-estimator.md).
+        estimator: label of the estimator that corrects sampled ranks. The default is decreasing: the interval holds the
+            true difference if better ranks are more frequent than worse ones. The estimators free and convex assume
+            less and more. All others compare the means of the estimator and assume that its bias is equal for both
+            recommenders; bv-0.1 has a low variance.
         names: names of the two recommenders.
         confidence_level: probability that the interval covers the difference: 1 - the false-alarm rate of a metric.
         method: delta (score interval, as in `evaluate`) or bootstrap (BCa; resamples users with both of their ranks).
@@ -72,9 +80,11 @@ def compare(
         progress: as in `evaluate`.
 
     Returns:
-        A row for each metric, with the columns metric, value_a, value_b, difference (b - a), low, high, probability
-        (that b is better according to the estimator, from 0 to 1), conclusion (a name, or undecided), users. The
-        remarks state the conclusions in sentences.
+        A row for each metric, with the columns metric, value_a, value_b, difference (b - a), low, high, interval_of
+        (the truth, under an assumption, or the mean of the estimator), probability (that b is better according to the
+        estimator, from 0 to 1; it is missing if the interval is of the truth of sampled ranks), conclusion (a name, or
+        undecided), users_needed and negatives_needed (what would decide it; missing if it is decided, or not known),
+        users. The remarks state the conclusions in sentences.
 
     Raises:
         DataError: the ranks are wrong, their users or a user's candidates differ, or the estimator is not valid for
@@ -102,7 +112,7 @@ def compare(
     )
     if not is_sampled and estimator is not None:
         raise DataError("an estimator corrects sampled ranks: say how many negatives were sampled, too")
-    label = "bv-0.1" if estimator is None else check_label(estimator, "estimator")
+    label = "decreasing" if estimator is None else check_label(estimator, "estimator")
     if is_sampled:
         one, other = (
             sampled_ranks(each, candidates, negatives, replacement=replacement, name=name)
@@ -116,44 +126,96 @@ def compare(
         sides = tuple(_exact_side(each, wanted) for each in (exact, other_exact))
     (first, which, outcomes), (second, other_which, other_outcomes) = sides
     kinds = units((which, pairs.one, outcomes), (other_which, pairs.other, other_outcomes))
-    weights, most = None, largest_values(wanted)
-    bounds = -most, most
-    if isinstance(first, LinearEstimate) and isinstance(second, LinearEstimate):
-        weights = kinds.weights(second.weights, 1) - kinds.weights(first.weights, 0)
-        bounds = second.bounds[0] - first.bounds[1], second.bounds[1] - first.bounds[0]
+    options, most = IntervalOptions(confidence_level, method, n_resamples, seed), largest_values(wanted)
     value_of = (
         kinds.statistic(in_blocks(first.estimate, outcomes), 0),
         kinds.statistic(in_blocks(second.estimate, other_outcomes), 1),
     )
-    options = IntervalOptions(confidence_level, method, n_resamples, seed)
-    interval = uncertainty(
-        lambda counts: value_of[1](counts) - value_of[0](counts),
-        kinds.counts,
-        options,
-        bounds=bounds,
-        weights=weights,
-        progress=progress,
-    )
     value_a, value_b = (each(kinds.counts[np.newaxis])[0] for each in value_of)
+    difference, holds_for = value_b - value_a, "truth"
+    needed, notes = _Needed.nothing(len(labels)), list[Remark | str]()
+    if isinstance(first, ShapeEstimate) and isinstance(second, ShapeEstimate):
+        strict = strict_interval([first, second], kinds, options, (-most, most), progress)
+        low, high, holds_for = strict.low, strict.high, strict.holds_for
+        difference, probability = np.clip(difference, low, high), np.full(len(labels), np.nan)
+        undecided = (low <= EQUAL) & (high >= -EQUAL)
+        if undecided.any():
+            needed = _Needed.of((first, second), strict, kinds, undecided, confidence_level)
+        notes = [*_assumed(strict.shape), *contradictions(strict.contradicted)]
+    else:
+        weights, bounds = None, (-most, most)
+        if isinstance(first, LinearEstimate) and isinstance(second, LinearEstimate):
+            weights = kinds.weights(second.weights, 1) - kinds.weights(first.weights, 0)
+            bounds = second.bounds[0] - first.bounds[1], second.bounds[1] - first.bounds[0]
+        interval = uncertainty(
+            lambda counts: value_of[1](counts) - value_of[0](counts),
+            kinds.counts,
+            options,
+            bounds=bounds,
+            weights=weights,
+            progress=progress,
+        )
+        low, high, probability = interval.low, interval.high, interval.positive
+        if is_sampled:
+            holds_for, notes = "mean of the estimator", _biased(label)
     users = int(kinds.counts.sum())
     table = Result(
         {
             "metric": labels,
             "value_a": value_a,
             "value_b": value_b,
-            "difference": value_b - value_a,
-            "low": interval.low,
-            "high": interval.high,
-            "probability": interval.positive,
+            "difference": difference,
+            "low": low,
+            "high": high,
+            "interval_of": holds_for,
+            "probability": probability,
             "conclusion": [
-                names[1] if low > EQUAL else names[0] if high < -EQUAL else "undecided"
-                for low, high in zip(interval.low, interval.high, strict=True)
+                names[1] if bottom > EQUAL else names[0] if top < -EQUAL else "undecided"
+                for bottom, top in zip(low, high, strict=True)
             ],
+            "users_needed": needed.users,
+            "negatives_needed": needed.negatives,
             "users": users,
         }
     )
-    remarks = _sentences(table, names, confidence_level, label if is_sampled else None)
+    remarks = [*_sentences(table, names, confidence_level), *notes]
     return table.with_remarks([*remarks, *undefined(table, "difference"), *few_users(users), pairs.sentence])
+
+
+@dataclass(frozen=True)
+class _Needed:
+    """(metrics,) numbers of users, and of negatives, that would decide; NaN where that is not known."""
+
+    users: Floats
+    negatives: Floats
+
+    @classmethod
+    def nothing(cls, metrics: int) -> _Needed:
+        return cls(np.full(metrics, np.nan), np.full(metrics, np.nan))
+
+    @classmethod
+    def of(
+        cls,
+        estimates: tuple[ShapeEstimate, ShapeEstimate],
+        strict: StrictInterval,
+        kinds: Units,
+        undecided: NDArray[np.bool_],
+        confidence_level: float,
+    ) -> _Needed:
+        found = cls.nothing(len(undecided))
+        users = users_needed(estimates, strict.fits, kinds, confidence_level)
+        for at in np.flatnonzero(undecided):
+            if np.isfinite(users[at]):
+                found.users[at] = _rounded(users[at])
+            elif (negatives := negatives_needed(estimates, kinds, strict.shape, int(at))) is not None:
+                found.negatives[at] = _rounded(negatives)
+        return found
+
+
+def _rounded(number: float) -> float:
+    """Return a number rounded up to two digits."""
+    step = 10.0 ** max(0, np.floor(np.log10(number)) - 1)
+    return float(np.ceil(number / step) * step)
 
 
 def _exact_side(table: RankTable, metrics: Sequence[Metric]) -> _Side:
@@ -170,8 +232,8 @@ def _sampled_sides(one: SampledRanks, other: SampledRanks, metrics: Sequence[Met
     return tuple(sides)
 
 
-def _sentences(table: Result, names: tuple[str, str], confidence_level: float, label: str | None) -> list[Remark | str]:
-    """Return the conclusion for each metric, and its assumptions, as sentences."""
+def _sentences(table: Result, names: tuple[str, str], confidence_level: float) -> list[Remark | str]:
+    """Return the conclusion for each metric as a sentence."""
     sentences: list[Remark | str] = []
     for row in table.to_dict("records"):
         if np.isnan(row["difference"]):
@@ -180,20 +242,38 @@ def _sentences(table: Result, names: tuple[str, str], confidence_level: float, l
         if row["conclusion"] != "undecided":
             worse = names[0] if row["conclusion"] == names[1] else names[1]
             found, rest = f"{row['conclusion']} is better than {worse}", ""
+        elif np.isnan(row["probability"]):
+            found, rest = f"undecided; {_what_decides(row)}", ""
         sentence = (
             f"{metric_name(str(row['metric']))}: {found}. The difference ({names[1]} - {names[0]}) is "
             f"{row['difference']:+.4f}, with a {100 * confidence_level:g} % interval of {row['low']:+.4f} to "
             f"{row['high']:+.4f}{rest}."
         )
         sentences.append(Remark(sentence, rows=(("metric", row["metric"]),)))
+    return sentences
+
+
+def _what_decides(row: Mapping[str, Any]) -> str:
+    if not np.isnan(row["users_needed"]):
+        return f"about {row['users_needed']:.0f} users would decide"
+    if not np.isnan(row["negatives_needed"]):
+        return f"no number of users would, it takes about {row['negatives_needed']:.0f} negatives"
+    return "no number of users would, and the sample does not say how many negatives it takes"
+
+
+def _assumed(shape: str) -> list[str]:
+    """Return a sentence on what an interval of the truth assumes."""
+    return [f"The intervals are of the true difference, if {ASSUMPTIONS[shape]}."] if ASSUMPTIONS[shape] else []
+
+
+def _biased(label: str) -> list[Remark | str]:
+    """Return a sentence on what an interval of the mean of an estimator ignores."""
     if label == "uncorrected":
-        sentences.append(
+        return [
             "These are uncorrected sampled metrics: except for AUC, the better recommender by them may be the worse by "
             "the true metric."
-        )
-    elif label is not None:
-        sentences.append(
-            f"The comparison is between the means of {estimator_name(label)}. If its bias differs between them, so "
-            "does the true difference. Compare by a second estimator to see whether that matters."
-        )
-    return sentences
+        ]
+    return [
+        f"The comparison is between the means of {estimator_name(label)}, and assumes that its bias is equal for both. "
+        "If its bias differs between them, so does the true difference. The estimator decreasing does not assume that."
+    ]

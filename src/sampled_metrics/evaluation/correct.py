@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import TOLERANCE, check_labels
 from sampled_metrics.estimators import (
     Estimate,
     LinearEstimate,
+    ShapeEstimate,
     estimator,
     estimator_labels,
     estimator_name,
@@ -18,9 +19,11 @@ from sampled_metrics.estimators import (
 )
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import rank_distributions
+from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
 from sampled_metrics.evaluation.evaluate import METRICS, few_users, largest_values, undefined
 from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, in_blocks, no_progress, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result
+from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
 from sampled_metrics.evaluation.units import Units, units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
@@ -28,8 +31,8 @@ from sampled_metrics.ranks.pairing import user_numbers
 from sampled_metrics.sampling.outcomes import Group, Outcomes
 from sampled_metrics.sampling.sampled_ranks import sampled_ranks
 
-ESTIMATORS = ("bv-0.1", "bv-0.01", "mle")
-"""The default estimators: one with the best order, one with a small error, and one without γ."""
+ESTIMATORS = ("decreasing", "free")
+"""The default estimators: the interval of the truth if better ranks are more frequent, and without an assumption."""
 
 LARGE_WEIGHT = 10.0
 """A remark names estimators in which a user counts more than this."""
@@ -116,24 +119,65 @@ def correct(
     fitted = {label: estimator(label).fit(outcomes, wanted) for label in estimators}
     linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}
     biases = {} if adaptive else _biases(linear, outcomes, kinds, wanted, options.seed)
-    users, rows = int(kinds.counts.sum()), []
+    users, missing, rows, remarks = int(kinds.counts.sum()), np.full(len(labels), np.nan), [], []
     for label, estimate in fitted.items():
-        weights, bounds = None, (np.zeros(len(labels)), largest_values(wanted))
-        if isinstance(estimate, LinearEstimate):
-            weights, bounds = kinds.weights(estimate.weights), estimate.bounds
-        statistic = kinds.statistic(in_blocks(estimate.estimate, len(outcomes)))
-        interval = uncertainty(statistic, kinds.counts, options, bounds=bounds, weights=weights, progress=progress)
-        ends = interval.low, interval.high, interval.standard_error
-        columns = estimate.estimate(counts), *ends, *biases.get(label, np.full((2, len(labels)), np.nan))
+        value, of = estimate.estimate(counts), "mean of the estimator"
+        limits = np.zeros(len(labels)), largest_values(wanted)
+        if isinstance(estimate, ShapeEstimate):
+            strict = strict_interval([estimate], kinds, options, limits, progress)
+            value, of = np.clip(value, strict.low, strict.high), strict.holds_for
+            columns = value, strict.low, strict.high, [of] * len(labels), missing, missing, missing
+            remarks += contradictions(strict.contradicted, label)
+        else:
+            weights = None
+            if isinstance(estimate, LinearEstimate):
+                weights, limits = kinds.weights(estimate.weights), estimate.bounds
+            statistic = kinds.statistic(in_blocks(estimate.estimate, len(outcomes)))
+            interval = uncertainty(statistic, kinds.counts, options, bounds=limits, weights=weights, progress=progress)
+            bias = biases.get(label, (missing, missing))
+            columns = value, interval.low, interval.high, [of] * len(labels), interval.standard_error, *bias
         rows += [(label, *row, users) for row in zip(labels, *columns, strict=True)]
-    names = ["estimator", "metric", "value", "low", "high", "standard_error", "bias", "bias_error", "users"]
-    table = Result(rows, columns=names)
+    names = ["value", "low", "high", "interval_of", "standard_error", "bias", "bias_error", "users"]
+    table = Result(rows, columns=["estimator", "metric", *names])
     unbiased = None
     if not adaptive and (outcomes.negatives > 0).all():
         unbiased = float(linear_estimator("uncorrected").fit(outcomes, [metric("auc")]).estimate(counts)[0])
     return table.with_remarks(
-        [*_remarks(table, unbiased), *_warnings(fitted, outcomes), *undefined(table), *few_users(users)]
+        [
+            *_knowledge(table, confidence_level, outcomes.negatives),
+            *remarks,
+            *_remarks(table, unbiased),
+            *_warnings(fitted, outcomes),
+            *undefined(table),
+            *few_users(users),
+        ]
     )
+
+
+def _knowledge(table: Result, confidence_level: float, negatives: Ints) -> list[Remark]:
+    """Return sentences on what the sample says about the true metrics, under each assumption."""
+    remarks = []
+    sizes = f"{negatives.min()}" if negatives.min() == negatives.max() else f"{negatives.min()} to {negatives.max()}"
+    for row in table[table["estimator"].isin(SHAPES)].to_dict("records"):
+        name, assumption = metric_name(str(row["metric"])), ASSUMPTIONS[str(row["estimator"])]
+        rows = (("estimator", row["estimator"]), ("metric", row["metric"]))
+        if np.isnan(row["low"]):
+            continue
+        low, high = _ends(row["low"], row["high"])
+        if assumption:
+            sentence = f"With {100 * confidence_level:g} % confidence, {{}}, if {assumption}."
+            remarks.append(Remark(sentence, f"{name} is between {low} and {high}", rows))
+        else:
+            sentence = f"Without an assumption on the ranks, {sizes} negatives allow {{}}."
+            remarks.append(Remark(sentence, f"any {name} from {low} to {high}", rows))
+    return remarks
+
+
+def _ends(low: float, high: float) -> tuple[str, str]:
+    """Return the ends of an interval with as many decimals as its width has, to two digits."""
+    decimals = min(max(1 - int(np.floor(np.log10(high - low))), 2), 6) if high > low else 6
+    low_text, high_text = (f"{end:.{decimals}f}" if 0 < end < 1 else f"{end:g}" for end in (low, high))
+    return low_text, high_text
 
 
 def _biases(
@@ -203,6 +247,8 @@ def _remarks(table: Result, unbiased_auc: float | None) -> list[Remark | str]:
                     rows,
                 )
             )
+        if label in SHAPES:
+            continue
         if label != "uncorrected" and abs(row["bias"]) > max(row["standard_error"] / 2, TOLERANCE):
             remarks.append(
                 Remark(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,9 +13,11 @@ from scipy.special import ndtr, ndtri, stdtrit
 from sampled_metrics._validation import check_label, check_names, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator_labels, estimator_name
+from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows, shared_covariances
 from sampled_metrics.evaluation.intervals import Progress, no_progress
 from sampled_metrics.evaluation.result import Remark, Result
+from sampled_metrics.evaluation.verdicts import FACTORS, MOST, expected_gaps
 from sampled_metrics.metrics.held_out import metric as metric_of
 from sampled_metrics.metrics.held_out import metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
@@ -29,7 +31,7 @@ _NEAR = 0.1  # a difference of chances that is near
 _FEW_USERS = 1000  # with up to so many users, larger m are tried in small steps
 _STEP = 1.02  # ratio of such a step
 
-ESTIMATORS = ("uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01")
+ESTIMATORS = ("decreasing", "convex", "uncorrected", "bv-0.1")
 """The default estimators."""
 
 
@@ -110,15 +112,17 @@ def plan(
     sizes = _sizes(one, other, replacement, 10 if len(differences) <= _FEW_USERS else 5)
     known: dict[str, dict[int, _Chance]] = {label: {} for label in estimators}
     for m in progress(sizes):
-        left = [label for label in estimators if not search.settled(known[label])]
+        left = [label for label in estimators if label not in SHAPES and not search.settled(known[label])]
         for label, chance in zip(left, search.chances(m, left) if left else [], strict=True):
             known[label][m] = chance
     rows = []
     for label, chances in known.items():
-        smallest = search.smallest(label, chances)
-        rows.append(_row(label, smallest, chances[smallest or sizes[-1]], len(differences), probability))
+        smallest = search.decides(label, chances, sizes[-1]) if label in SHAPES else search.smallest(label, chances)
+        at = smallest or sizes[-1]
+        weighted = search.verdicts(at, label, FACTORS[1:]) if label in SHAPES else []
+        rows.append(_row(label, smallest, [chances[at], *weighted], len(differences), probability))
     error = float(differences.std(ddof=1)) if len(differences) > 1 else np.nan
-    rows.append(_row("exact", None, _Chance(abs(gap), 0.0, error, 1.0), len(differences), probability))
+    rows.append(_row("exact", None, [_Chance(abs(gap), 0.0, error, 1.0)], len(differences), probability))
     table = Result(rows)
     sentences = _sentences(table, metric, names if gap > 0 else names[::-1], probability, sizes[-1])
     return table.with_remarks([*sentences, pairs.sentence])
@@ -155,6 +159,19 @@ class _Search:
 
     def chances(self, negatives: int, estimators: Sequence[str]) -> list[_Chance]:
         """Return the expected difference by estimator with m negatives."""
+        linear = [label for label in estimators if label not in SHAPES]
+        found = dict(zip(linear, self._of_linear(negatives, linear) if linear else [], strict=True))
+        return [found[label] if label in found else self.verdicts(negatives, label)[0] for label in estimators]
+
+    def verdicts(self, negatives: int, shape: str, factors: Sequence[float] = (1.0,)) -> list[_Chance]:
+        """Return the expected lower bound of the difference, for weights that are best for multiples of the users."""
+        sides = (self.better, self.pairs.other), (self.worse, self.pairs.one)
+        design, users = SamplingDesign(negatives, self.replacement), int(self.pairs.one.max()) + 1
+        gaps = expected_gaps(*sides, design, shape, metric_of(self.metric), factors)
+        without = [_Chance(gap, np.nan, deviation, np.nan) for gap, deviation in gaps]
+        return [each._replace(right=each.conclusive(users)) for each in without]
+
+    def _of_linear(self, negatives: int, estimators: Sequence[str]) -> list[_Chance]:
         design, metrics = SamplingDesign(negatives, self.replacement), (metric_of(self.metric),)
         worse = Expectation.of(self.worse, self.pairs.one, design, estimators, metrics)
         better = Expectation.of(self.better, self.pairs.other, design, estimators, metrics)
@@ -203,6 +220,21 @@ class _Search:
             later[last] = chances[last]
         return high
 
+    def decides(self, shape: str, chances: dict[int, _Chance], most: int) -> int | None:
+        """Return the m at which a verdict is likely enough, up to 3 %; adds the chances of all m that are tried."""
+
+        def enough(m: int) -> bool:
+            (chances[m],) = self.verdicts(m, shape)
+            return chances[m].right >= self.probability
+
+        if not enough(most):
+            return None
+        low, high = 1, most
+        while high > 1.03 * low and high - low > 1:
+            middle = self._between(chances, low, high)
+            low, high = (low, middle) if enough(middle) else (middle, high)
+        return high
+
     def _bisect(self, enough: Callable[[int], bool], chances: dict[int, _Chance], low: int, high: int) -> int:
         """Return an m that is enough, after one that is not, between one that is not and one that is."""
         while high - low > 1:
@@ -218,24 +250,32 @@ class _Search:
         return int(min(max(round(middle), low + 1), high - 1))
 
 
-def _row(label: str, negatives: int | None, chance: _Chance, users: int, probability: float) -> dict[str, Any]:
-    needed: Any = pd.NA
-    if chance.gap > 0 and np.isfinite(chance.user_deviation):
-        low, high = 5, 6  # fewer than six users cannot conclude
-        while chance.conclusive(high) < probability:
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if chance.conclusive(middle) >= probability else (middle, high)
-        needed = high
+def _row(
+    label: str, negatives: int | None, chances: Sequence[_Chance], users: int, probability: float
+) -> dict[str, Any]:
+    """Return a row of the result; further chances are those of other weights, which are better for more users."""
+    chance = chances[0]
+    needed = [_users_needed(each, probability) for each in chances if each.gap > 0 and np.isfinite(each.user_deviation)]
+    enough = [number for number in needed if number <= MOST * users or label not in SHAPES]
     return {
         "estimator": label,
         "negatives": pd.NA if negatives is None else negatives,
         "probability": chance.right,
         "gap": chance.gap,
         "conclusive": chance.conclusive(users) if np.isfinite(chance.user_deviation) else np.nan,
-        "users": needed,
+        "users": min(enough, default=pd.NA),
     }
+
+
+def _users_needed(chance: _Chance, probability: float) -> int:
+    """Return the smallest number of users for which a conclusion has a chance."""
+    low, high = 5, 6  # fewer than six users cannot conclude
+    while chance.conclusive(high) < probability:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if chance.conclusive(middle) >= probability else (middle, high)
+    return high
 
 
 def _sizes(one: RankTable, other: RankTable, replacement: bool, by_decade: int) -> list[int]:
@@ -255,6 +295,9 @@ def _sentences(table: Result, metric: str, names: tuple[str, str], probability: 
     ]
     for row in table.iloc[:-1].to_dict("records"):
         name = estimator_name(str(row["estimator"]))
+        if row["estimator"] in SHAPES:
+            sentences.append(Remark(_verdict(name, row, probability, most), rows=(("estimator", row["estimator"]),)))
+            continue
         concludes = ""
         if not pd.isna(row["conclusive"]):
             concludes = f" With new users, compare then concludes with a chance of {row['conclusive']:.2f}"
@@ -273,3 +316,13 @@ def _sentences(table: Result, metric: str, names: tuple[str, str], probability: 
             sentence = f"{name}: orders the two wrongly on average even with {most} negatives; more users do not help."
         sentences.append(Remark(sentence, rows=(("estimator", row["estimator"]),)))
     return sentences
+
+
+def _verdict(name: str, row: Mapping[str, Any], probability: float, most: int) -> str:
+    """Return what it takes to decide by strict bounds as a sentence."""
+    if not pd.isna(row["negatives"]):
+        return f"{name}: with {row['negatives']} negatives or more, compare decides with a chance of {probability:g}."
+    sentence = f"{name}: with up to {most} negatives, compare decides with a chance of {row['probability']:.2f}"
+    if pd.isna(row["users"]):
+        return f"{sentence}, and more users do not help."
+    return f"{sentence}; for {probability:g} it needs {row['users']} users."

@@ -70,8 +70,12 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
     def _shown(self) -> pd.DataFrame:
         """Return the table as text, with at most four significant digits and a dash for missing numbers."""
-        plain = pd.DataFrame(self)
-        return plain.map(cell)
+        return pd.DataFrame(self)[self.shown_columns].map(cell)
+
+    @property
+    def shown_columns(self) -> list[str]:
+        """Return the columns, without those of numbers that are all missing."""
+        return [name for name in self.columns if self[name].dtype != float or self[name].notna().any() or not len(self)]
 
 
 def cell(value: Any) -> str:

@@ -113,8 +113,11 @@ class RankClass:
         )
 
 
-def rank_classes(outcomes: Outcomes) -> tuple[RankClass, ...]:
-    """Cut the outcomes into classes, for each number of relevant items from the largest n downwards."""
+def rank_classes(outcomes: Outcomes, least: float = 0.0) -> tuple[RankClass, ...]:
+    """Cut the outcomes into classes, for each number of relevant items from the largest n downwards.
+
+    A class with less than a share `least` of the events joins the one with the next larger n.
+    """
     classes: list[list[Group]] = []
     for group in sorted(outcomes.groups, key=lambda each: (each.relevant, -each.candidates)):
         if classes:
@@ -123,8 +126,15 @@ def rank_classes(outcomes: Outcomes) -> tuple[RankClass, ...]:
                 classes[-1].append(group)
                 continue
         classes.append([group])
-    found = []
+    few = least * sum(group.events for group in outcomes.groups)
+    kept: list[list[Group]] = []
     for groups in classes:
+        if kept and kept[-1][0].relevant == groups[0].relevant and sum(group.events for group in groups) < few:
+            kept[-1] += groups
+        else:
+            kept.append(groups)
+    found = []
+    for groups in kept:
         members = np.concatenate([group.outcomes for group in groups])
         found.append(RankClass(tuple(groups), members, outcomes.negatives[members], outcomes.x[members]))
     return tuple(found)

@@ -1,0 +1,139 @@
+"""Assumptions on the distribution of true ranks, as mixtures of a few distributions.
+
+A user's true rank r has an unknown distribution π over 1 … n. Each assumption is a shape of π:
+
+- `free`: any distribution, a mixture of single ranks;
+- `decreasing`: π does not increase with the rank, a mixture of the uniform distributions on 1 … k;
+- `convex`: π decreases, and ever more slowly, a mixture of the triangles (k + 1 - r)₊ and the uniform distribution on
+  1 … n.
+
+The members of a mixture are indexed by k. All k up to 60 are taken, about 160 more in geometric steps, and the cut-offs
+of the metrics. Users of a class (`sampled_metrics.sampling.rank_classes`) share the proportions of the mixture; for a
+user with fewer candidates, k is at most n.
+"""
+
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import check_memory_limit
+from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import pmf
+from sampled_metrics.sampling.outcomes import Group
+from sampled_metrics.sampling.rank_classes import RankClass
+from sampled_metrics.sampling.rank_nodes import rank_nodes
+
+SHAPES = ("free", "decreasing", "convex")
+"""The assumptions, each one stronger than the one before it."""
+
+ASSUMPTIONS = {
+    "free": "",
+    "decreasing": "better ranks are more frequent than worse ones",
+    "convex": "better ranks are more frequent than worse ones, by differences that shrink with the rank",
+}
+"""The assumptions in words."""
+
+_ALL = 60  # every k up to here
+_MORE = 160  # further k, in geometric steps
+_BINS = 12  # most different n of a class and m; closer ones are taken at their mean
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """What the members of a mixture show, for a class of users.
+
+    The cells are the outcomes (m, x) of the class, for every x = 0 … m of every m, seen or not.
+
+    Attributes:
+        chances: (members, cells) P(m, x | member), with the observed shares of m.
+        values: (members, metrics) means of the metrics.
+    """
+
+    chances: Floats
+    values: Floats
+
+
+def cells(users: RankClass) -> tuple[Ints, int]:
+    """Return the cell of each outcome of a class, (outcomes of the class,), and the number of cells."""
+    sizes = np.unique(users.negatives)
+    first = np.concatenate(([0], np.cumsum(sizes + 1)))
+    return first[np.searchsorted(sizes, users.negatives)] + users.x, int(first[-1])
+
+
+def mixtures(
+    users: RankClass, metrics: tuple[Metric, ...], replacement: bool | None = None, finer: int = 1
+) -> dict[str, Mixture]:
+    """Return the mixture of each shape; `finer` times as many k in geometric steps, to see that the grid suffices.
+
+    Raises DataError if n or m is too large for the allowed memory.
+    """
+    group = users.groups[0]
+    cutoffs = {cutoff for metric in metrics if (cutoff := group.target(metric).cutoff) is not None}
+    k = _grid(users.candidates, cutoffs, finer)
+    events = sum(each.events for each in users.groups)
+    by_size = groupby(sorted(users.groups, key=lambda each: each.negatives), key=lambda each: each.negatives)
+    parts: dict[str, list[Floats]] = {shape: [] for shape in SHAPES}
+    values = {shape: np.zeros((len(k) + (shape == "convex"), len(metrics))) for shape in SHAPES}
+    for m, groups in by_size:
+        check_memory_limit((8 * len(k), m + 1), f"what samples of {m} negatives can show", "take fewer")
+        chances = {shape: np.zeros((len(each), m + 1)) for shape, each in values.items()}
+        for n, share in _merged(list(groups), events):
+            for shape, (of_samples, of_metrics) in _members(n, m, k, group, metrics, replacement).items():
+                chances[shape] += share * of_samples
+                values[shape] += share * of_metrics
+        for shape, each in chances.items():
+            parts[shape].append(each)
+    return {shape: Mixture(np.hstack(parts[shape]), values[shape]) for shape in SHAPES}
+
+
+def _grid(candidates: int, cutoffs: set[int], finer: int) -> Ints:
+    """Return increasing k from 1 to n."""
+    if candidates <= _ALL + finer * _MORE:
+        return np.arange(1, candidates + 1)
+    steps = np.round(np.geomspace(_ALL, candidates, finer * _MORE + 1)).astype(np.int64)
+    of_metrics = [k + more for k in cutoffs for more in (0, 1) if 1 <= k + more <= candidates]
+    return np.unique(np.concatenate((np.arange(1, _ALL + 1), steps, np.array(of_metrics, dtype=np.int64))))
+
+
+def _merged(groups: list[Group], events: int) -> list[tuple[int, float]]:
+    """Return different n with their shares of the events; many n are merged where they are close."""
+    n, count = (np.array([getattr(each, name) for each in groups]) for name in ("candidates", "events"))
+    if len(n) <= _BINS:
+        return [(int(each), float(share)) for each, share in zip(n, count / events, strict=True)]
+    low, high = np.log(n.min()), np.log(n.max())
+    place = np.minimum((_BINS * (np.log(n) - low) / (high - low)).astype(np.int64), _BINS - 1)
+    weight, total = np.bincount(place, count), np.bincount(place, count * n)
+    there = weight > 0
+    return [(round(t / w), float(w / events)) for t, w in zip(total[there], weight[there], strict=True)]
+
+
+def _members(
+    candidates: int, negatives: int, k: Ints, group: Group, metrics: tuple[Metric, ...], replacement: bool | None
+) -> dict[str, tuple[Floats, Floats]]:
+    """Return (members, m + 1) chances and (members, metrics) values of each shape, for one n and m."""
+    targets = [group.target(metric) for metric in metrics]
+    design = SamplingDesign(max(negatives, 1), group.replacement).assumed(replacement)
+    k = np.minimum(k, candidates)
+
+    def at(ranks: Floats) -> Floats:
+        """Return P(x | rank) and the metrics, (ranks, m + 1 + metrics)."""
+        chances = pmf(ranks - 1, candidates - 1, design) if negatives else np.ones((len(ranks), 1))
+        return np.hstack((chances, *(target.of_rank(ranks, candidates)[:, np.newaxis] for target in targets)))
+
+    distinct, which = np.unique(k, return_inverse=True)
+    nodes = rank_nodes(candidates, design, tuple(map(int, distinct)))
+    first = np.concatenate(([0], np.searchsorted(nodes.ranks, distinct[:-1], side="right")))
+    between = at(nodes.ranks) * nodes.weights[:, np.newaxis]
+    sums = np.cumsum(np.add.reduceat(between, first), axis=0)
+    by_rank = np.cumsum(np.add.reduceat(between * nodes.ranks[:, np.newaxis], first), axis=0)
+    size = distinct[:, np.newaxis].astype(np.float64)
+    triangles = ((size + 1) * sums - by_rank) / (size * (size + 1) / 2)
+    found = {
+        "free": at(distinct.astype(np.float64))[which],
+        "decreasing": (sums / size)[which],
+        "convex": np.vstack((triangles[which], sums[-1] / candidates)),
+    }
+    return {shape: (each[:, : negatives + 1], each[:, negatives + 1 :]) for shape, each in found.items()}

@@ -1,0 +1,310 @@
+"""Strict bounds of true metrics, under an assumption on the shape of the distribution of true ranks.
+
+A sample shows x of m negatives above the held-out item. Weights w_x with
+
+    Σ_x P(x | k) w_x >= f(k) for every member k of the mixture (`sampled_metrics.estimators.shapes`)
+
+have a mean E[w_x] that is at least the true metric, whatever the mixture is, so an upper confidence limit of the mean
+weight is one of the metric. Lower bounds have <= instead. Of all such weights, those are taken whose limit is
+lowest for the sample that the mixture fits best,
+
+    minimise Σ_x p_x w_x + z sd(w) / √U,
+
+with the fitted p and U users. The dual problem is that of one-at-a-time strict bounds: the largest Σ_k ν_k f(k) over
+proportions ν of the mixture whose p(ν) is within z of the fitted p, in units of its standard error. It is
+solved by non-negative least squares on the path that trades distance for the value of the metric.
+
+Each class of users (`sampled_metrics.sampling.rank_classes`) has its own ν.
+
+References:
+    P. B. Stark, Inference in infinite-dimensional inverse problems: discretization and duality, Journal of Geophysical
+    Research 97, 1992.
+    M. Kuusela and P. B. Stark, Shape-constrained uncertainty quantification in unfolding steeply falling elementary
+    particle spectra, Annals of Applied Statistics 11, 2017.
+    M. Stanley, P. Patil and M. Kuusela, Uncertainty quantification for wide-bin unfolding: one-at-a-time strict bounds
+    and prior-optimized confidence intervals, Journal of Instrumentation 17, 2022.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics.errors import DataError
+from sampled_metrics.estimators.rank_prior import Keyed
+from sampled_metrics.estimators.shapes import SHAPES, Mixture, cells, mixtures
+from sampled_metrics.estimators.smooth import Smooth
+from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.rank_classes import RankClass, rank_classes
+
+SIGNIFICANCE = 0.05
+"""A shape is taken as contradicted by the sample if its p-value is below this."""
+
+_LEAST = 0.005  # smallest share of the users that makes a class
+_STEPS = 30  # most steps of the fit, and of the search for an end
+_NEGLIGIBLE = 1e-3  # smallest effect on a sample, in standard errors, that matters for the weights
+_PENALTY = 400.0  # weight of the distance of a metric from its target, relative to its range
+_VISIBLE = 0.1  # smallest effect on a sample, in standard errors, that the test of a shape looks at
+_SIMULATIONS = 199  # most simulated samples of the test
+_ENOUGH = 20  # the test stops after so many simulated samples that fit no better than the observed one
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The sample that the mixture fits best, for a class of users.
+
+    Attributes:
+        mixture: what the members of the mixture show.
+        proportions: (members,) ν.
+        observed: (cells,) observed shares of the users of the class.
+        fitted: (cells,) the shares p(ν).
+        scale: (cells,) inverse standard errors of the shares.
+        users: U, the number of users of the class.
+    """
+
+    mixture: Mixture
+    proportions: Floats
+    observed: Floats
+    fitted: Floats
+    scale: Floats
+    users: float
+
+    @classmethod
+    def of(cls, mixture: Mixture, counts: Floats) -> "Fit":
+        """Fit the proportions to (cells,) counts of users, by maximum likelihood with reweighted least squares."""
+        users = float(counts.sum())
+        observed = counts / users
+        fitted = mixture.chances.mean(axis=0)
+        for _ in range(_STEPS):
+            scale = _scale(fitted, users)
+            proportions = _nearest(_rotated((mixture.chances - observed) * scale))
+            before, fitted = fitted, proportions @ mixture.chances
+            if np.abs(fitted - before).max() < 1e-9:
+                break
+        return cls(mixture, proportions, observed, fitted, _scale(fitted, users), users)
+
+    @cached_property
+    def distances(self) -> Floats:
+        """Return the (dimensions, members) distances of members from the fitted shares, in standard errors."""
+        return _rotated((self.mixture.chances - self.fitted) * self.scale)
+
+    def weights(self, metric: int, side: int, deviations: float) -> Floats:
+        """Return the (cells,) weights of the upper (side 1) or lower (side -1) bound of a metric."""
+        value = side * self.mixture.values[:, metric]
+        if np.isnan(value).any():
+            return np.full_like(self.fitted, np.nan)
+        proportions = self._furthest(value, deviations)
+        chances = self.mixture.chances
+        slope = (proportions @ chances - self.fitted) * self.scale**2
+        slope -= slope @ self.fitted
+        along, deviation = chances @ slope, float(np.sqrt(self.fitted @ slope**2 / self.users))
+        support = proportions > 1e-9 * proportions.max()
+        spread = along[support] - along[support].mean()
+        steep = spread @ value[support] / (spread @ spread) if spread @ spread > 0 else 0.0
+        # a straight line through the members of the support is the best one, up to rounding
+        lines = [max(steep, 0.0) * share for share in (0.0, 1.0)]
+        offsets = [float((value - line * along).max()) for line in lines]
+        best = int(np.argmin([off + deviations * line * deviation for off, line in zip(offsets, lines, strict=True)]))
+        return side * (offsets[best] + lines[best] * slope)
+
+    def _furthest(self, value: Floats, deviations: float) -> Floats:
+        """Return the proportions with the largest value within a distance of `deviations` standard errors."""
+        low, high = float(self.proportions @ value), float(value.max())
+        if high - low <= 1e-12 * max(abs(high), 1e-300):
+            return self.proportions
+        penalty = _PENALTY * max(deviations, 1e-3) / float(np.ptp(value))
+
+        def reached(target: float) -> tuple[Floats, float]:
+            proportions = _nearest(np.vstack((self.distances, penalty * (value - target))))
+            return proportions, float(np.linalg.norm(self.distances @ proportions)) - deviations
+
+        best, off = reached(high)
+        if off <= 0:
+            return best
+        below, above = -deviations, off
+        best = self.proportions
+        for step in range(_STEPS):
+            share = 0.5 if step % 3 == 2 else min(max(below / (below - above), 0.05), 0.95)
+            target = low + share * (high - low)
+            found, off = reached(target)
+            if off <= 0:
+                low, below, best = target, off, found
+            else:
+                high, above = target, off
+            if abs(off) <= 1e-5 * deviations or high - low <= 1e-9 * float(np.ptp(value)):
+                return found
+        return best
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Weights whose mean is at most, or at least, the true metric; index 0 is the lower bound and 1 the upper one.
+
+    Attributes:
+        weights: (2, metrics, outcomes) weights.
+        least: (2, metrics) smallest weights of any outcome, seen or not.
+        most: (2, metrics) largest weights.
+        off: (2, metrics) mean weights of the fitted sample, minus those of the observed one.
+    """
+
+    weights: Floats
+    least: Floats
+    most: Floats
+    off: Floats
+
+
+@dataclass(frozen=True)
+class StrictBounds:
+    """The estimator of the bounds under an assumption on the shape of the distribution of ranks.
+
+    Attributes:
+        shape: free, decreasing or convex.
+        replacement: whether P(x | r) is taken as binomial; None follows the design of the sample.
+    """
+
+    shape: str
+    replacement: bool | None = None
+
+    def __str__(self) -> str:
+        return self.shape
+
+    def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "ShapeEstimate":
+        """Keep the outcomes; the weights need the sample.
+
+        Raises:
+            DataError: m depends on the sample.
+        """
+        if outcomes.adaptive:
+            raise DataError(
+                f"{self} is not valid on an adaptive sample: its bounds hold for a number of negatives that was fixed "
+                "beforehand; mle is valid"
+            )
+        return ShapeEstimate(self, outcomes, tuple(metrics))
+
+
+@dataclass(frozen=True)
+class ShapeEstimate:
+    """Bounds for samples with these outcomes; the value between them is that of `smooth`."""
+
+    estimator: StrictBounds
+    outcomes: Outcomes
+    metrics: tuple[Metric, ...]
+
+    def estimate(self, counts: np.ndarray) -> Floats:
+        """Return (…, metrics) estimates by `smooth`, from (…, outcomes) counts."""
+        return Smooth(self.estimator.replacement).fit(self.outcomes, self.metrics).estimate(counts)
+
+    def fits(self, counts: Floats, shape: str | None = None) -> list[tuple[RankClass, Fit]]:
+        """Return the best fit of each class of users with a shape, by default its own, to (outcomes,) counts."""
+        return [
+            (users, Fit.of(of_shapes[shape or self.estimator.shape], _in_cells(users, counts)))
+            for users, of_shapes in class_mixtures(Keyed.of(self.outcomes), self.metrics, self.estimator.replacement)
+            if counts[users.outcomes].sum() > 0
+        ]
+
+    def bounds(self, fits: Sequence[tuple[RankClass, Fit]], deviations: float) -> Bounds:
+        """Return the bounds that are best at a distance of so many standard errors.
+
+        The standard errors of a class are a part of those of the mean of all users: √(its share of the users).
+        """
+        shape = 2, len(self.metrics)
+        weights = np.zeros((*shape, len(self.outcomes)))
+        least, most, off = np.full(shape, np.inf), np.full(shape, -np.inf), np.zeros(shape)
+        total = sum(fit.users for _, fit in fits)
+        for users, fit in fits:
+            share, (of_outcomes, _) = fit.users / total, cells(users)
+            for metric in range(len(self.metrics)):
+                for at, side in enumerate((-1, 1)):
+                    found = fit.weights(metric, side, deviations * float(np.sqrt(share)))
+                    weights[at, metric, users.outcomes] = found[of_outcomes]
+                    least[at, metric] = min(least[at, metric], found.min())
+                    most[at, metric] = max(most[at, metric], found.max())
+                    off[at, metric] += side * share * max(0.0, side * float(found @ (fit.fitted - fit.observed)))
+        return Bounds(weights, least, most, off)
+
+    def p_value(self, users: Ints, shares: csr_array, shape: str, seed: int) -> float:
+        """Return the p-value of the assumption that the distribution of ranks has a shape.
+
+        The statistic is the squared distance of the observed sample from the nearest one of the shape, in standard
+        errors, along the directions in which a distribution of ranks can move a sample. It is compared with that of
+        samples around the best fit, with normal errors of the same covariance over users.
+
+        Args:
+            users: (kinds,) numbers of users.
+            shares: (kinds, outcomes) shares of a user's events.
+            shape: free, decreasing or convex.
+            seed: of the simulated samples.
+        """
+        counts = np.asarray(users @ shares)
+        rng = np.random.default_rng(seed)
+        tests = []
+        for (members, fit), (_, free) in zip(self.fits(counts, shape), self.fits(counts, SHAPES[0]), strict=True):
+            directions = _visible((free.mixture.chances - fit.fitted) * fit.scale) * fit.scale[:, np.newaxis]
+            of_outcomes, _ = cells(members)
+            centred = directions - fit.fitted @ directions
+            of_kinds = shares[:, members.outcomes] @ centred[of_outcomes]
+            noise = (of_kinds.T * users) @ of_kinds / fit.users**2
+            root = np.linalg.cholesky(noise + 1e-9 * np.eye(len(noise)))
+            tests.append(((fit.mixture.chances - fit.fitted) @ directions, fit.observed @ centred, root))
+
+        def squared_distance(samples: Sequence[Floats]) -> float:
+            pairs = zip(tests, samples, strict=True)
+            return sum(float(np.sum((_nearest(each.T) @ each) ** 2)) for (of, _, _), x in pairs for each in [of - x])
+
+        observed, further, tried = squared_distance([sample for _, sample, _ in tests]), 0, 0
+        while tried < _SIMULATIONS and further < _ENOUGH:
+            drawn = [root @ rng.standard_normal(len(root)) for _, _, root in tests]
+            further, tried = further + (squared_distance(drawn) >= observed), tried + 1
+        return (further + 1) / (tried + 1)
+
+
+@lru_cache(maxsize=4)
+def class_mixtures(
+    outcomes: Keyed, metrics: tuple[Metric, ...], replacement: bool | None
+) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
+    """Return the classes of users with the mixture of each shape."""
+    return tuple((users, mixtures(users, metrics, replacement)) for users in rank_classes(outcomes.value, _LEAST))
+
+
+def _in_cells(users: RankClass, counts: Floats) -> Floats:
+    of_outcomes, number = cells(users)
+    return np.bincount(of_outcomes, counts[users.outcomes], minlength=number).astype(np.float64)
+
+
+def _visible(differences: Floats) -> Floats:
+    """Return (cells, dimensions) directions in which (members, cells) differences, in standard errors, are seen."""
+    left, singular, _ = np.linalg.svd(differences.T, full_matrices=False)
+    return left[:, singular > _VISIBLE]
+
+
+def _scale(shares: Floats, users: float) -> Floats:
+    """Return the inverse standard errors of shares, with half a user added so that none is 0."""
+    return np.sqrt(users * (users + 0.5) / (users * shares + 0.5 / len(shares)))
+
+
+def _rotated(differences: Floats) -> Floats:
+    """Return (dimensions, members) coordinates with the same products as (members, cells) differences."""
+    rows = differences.T
+    if len(rows) > rows.shape[1]:
+        rows = np.asarray(np.linalg.qr(rows, mode="r"))
+    _, singular, right = np.linalg.svd(rows, full_matrices=False)
+    kept = singular > _NEGLIGIBLE
+    return singular[kept, np.newaxis] * right[kept]
+
+
+def _nearest(coordinates: Floats) -> Floats:
+    """Return the (members,) proportions for which ‖Σ_k ν_k c_k‖ is least, from (dimensions, members) coordinates.
+
+    The sum of ν is 1 up to a factor, because the least ‖Σ_k ν_k c_k‖² + (Σ_k ν_k - 1)² has the same direction.
+    """
+    from scipy.optimize import nnls  # slow to import
+
+    members = coordinates.shape[1]
+    target = np.zeros(len(coordinates) + 1)
+    target[-1] = 1.0
+    found = nnls(np.vstack((coordinates, np.ones(members))), target, maxiter=30 * members)[0]
+    return found / found.sum()

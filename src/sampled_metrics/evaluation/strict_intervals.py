@@ -1,0 +1,156 @@
+"""Intervals of true metrics, and of their differences, by strict bounds (`sampled_metrics.estimators.strict_bounds`).
+
+The ends are confidence limits of mean weights, as those of linear estimators. Users are the unit. Where the sample
+contradicts the assumed shape of the distribution of ranks, the next weaker one takes its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics.estimators.shapes import SHAPES
+from sampled_metrics.estimators.strict_bounds import SIGNIFICANCE, Fit, ShapeEstimate
+from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, linear, no_progress, uncertainty
+from sampled_metrics.evaluation.result import Remark
+from sampled_metrics.evaluation.units import Units
+from sampled_metrics.sampling.rank_classes import RankClass
+
+Fits = Sequence[Sequence[tuple[RankClass, Fit]]]
+"""For each recommender, the best fit of each class of users."""
+
+PAIRED = 0.5
+"""Standard errors that each of two recommenders is bounded at, relative to those of the interval of the difference."""
+
+
+@dataclass(frozen=True)
+class StrictInterval:
+    """Intervals of the metrics of one recommender, or of the differences between two.
+
+    Attributes:
+        low: (metrics,) lower ends.
+        high: (metrics,) upper ends.
+        shape: the assumption under which they hold.
+        contradicted: the p-values of the assumptions that the sample contradicts.
+        fits: of each recommender, by class of users.
+    """
+
+    low: Floats
+    high: Floats
+    shape: str
+    contradicted: dict[str, float]
+    fits: Fits
+
+    @property
+    def holds_for(self) -> str:
+        """Return what the intervals are of: the truth, under an assumption."""
+        return "truth" if self.shape == SHAPES[0] else f"truth, if {self.shape}"
+
+
+def strict_interval(
+    estimates: Sequence[ShapeEstimate],
+    kinds: Units,
+    options: IntervalOptions,
+    limits: tuple[Floats, Floats],
+    progress: Progress = no_progress,
+) -> StrictInterval:
+    """Return the interval of a metric of the last of one or two recommenders, minus that of the first of two.
+
+    Args:
+        estimates: one or two recommenders, with the same shape.
+        kinds: their users.
+        options: of the intervals.
+        limits: (metrics,) smallest and largest values.
+        progress: wraps the blocks of bootstrap samples.
+    """
+    contradicted: dict[str, float] = {}
+    for shape in SHAPES[SHAPES.index(estimates[0].estimator.shape) :: -1]:
+        each = zip(estimates, kinds.shares, strict=True)
+        p_value = len(estimates) * min(one.p_value(kinds.counts, of, shape, options.seed) for one, of in each)
+        if p_value >= SIGNIFICANCE:
+            break
+        contradicted[shape] = p_value
+    fits = [
+        one.fits(np.asarray(kinds.counts @ shares), shape) for one, shares in zip(estimates, kinds.shares, strict=True)
+    ]
+    deviations = float(ndtri(0.5 + options.confidence_level / 2)) * (PAIRED if len(estimates) == 2 else 1.0)
+    weights = bound_weights(estimates, fits, kinds, deviations)
+    defined = np.isfinite(weights.values.sum(axis=1))
+    found = uncertainty(
+        linear(weights.values[defined]),
+        kinds.counts,
+        options,
+        bounds=(weights.least[defined], weights.most[defined]),
+        weights=weights.values[defined],
+        progress=progress,
+    )
+    ends = np.full((2, len(defined)), np.nan)
+    ends[:, defined] = np.stack((found.low, found.high)) + weights.shift(int(kinds.counts.sum()))[defined]
+    low, high = np.split(ends[0], 2)[0], np.split(ends[1], 2)[1]
+    return StrictInterval(np.maximum(low, limits[0]), np.minimum(high, limits[1]), shape, contradicted, fits)
+
+
+@dataclass(frozen=True)
+class BoundWeights:
+    """Weights of users whose means bound metrics, or differences of metrics: first lower bounds, then upper ones.
+
+    Attributes:
+        values: (2 metrics, kinds) weights.
+        least: (2 metrics,) smallest weights that a user can have.
+        most: (2 metrics,) largest weights.
+        off: (2 metrics,) means in the fitted sample, minus those in the observed one.
+    """
+
+    values: Floats
+    least: Floats
+    most: Floats
+    off: Floats
+
+    def shift(self, users: int) -> Floats:
+        """Return what is added to the means, (2 metrics,).
+
+        Weights that are chosen for a sample are too good for this very sample. Their mean in the fitted sample is never
+        better. Half of the difference, and more for few users, is what makes up for it in simulations
+        (docs/reproduction/coverage.md).
+        """
+        return min(1.0, 0.5 + 50 / users) * self.off
+
+    def standard_deviations(self, counts: Ints) -> Floats:
+        """Return the (2 metrics,) standard deviations over (kinds,) counts of users."""
+        users = counts.sum()
+        off = self.values - (self.values @ counts / users)[:, np.newaxis]
+        return np.sqrt(off**2 @ counts / users)
+
+
+def bound_weights(estimates: Sequence[ShapeEstimate], fits: Fits, kinds: Units, deviations: float) -> BoundWeights:
+    """Return the weights for one recommender, or for the difference between the second and the first of two."""
+    bounds = [one.bounds(fit, deviations) for one, fit in zip(estimates, fits, strict=True)]
+    last = bounds[-1]
+    values = np.concatenate([kinds.weights(each, len(bounds) - 1) for each in last.weights])
+    least, most, off = last.least, last.most, last.off
+    if len(bounds) == 2:  # the upper bound of a difference takes the lower one of what is subtracted
+        first = bounds[0]
+        values = values - np.concatenate([kinds.weights(each, 0) for each in first.weights[::-1]])
+        least, most, off = least - first.most[::-1], most - first.least[::-1], off - first.off[::-1]
+    return BoundWeights(values, least.ravel(), most.ravel(), off.ravel())
+
+
+def contradictions(p_values: dict[str, float], label: str | None = None) -> list[Remark]:
+    """Return sentences on the assumptions that a sample contradicts, about the rows of an estimator or all rows."""
+    remarks = []
+    for shape, p_value in p_values.items():
+        if shape == SHAPES[0]:
+            sentence = (
+                f"No distribution of true ranks explains the sample (p = {p_value:.2g}). Check the numbers of "
+                "candidates and negatives, and how negatives were sampled."
+            )
+        else:
+            sentence = (
+                f"The sample contradicts {shape} (p = {p_value:.2g}), so the interval is that of a weaker assumption."
+            )
+        remarks.append(Remark(sentence, rows=() if label is None else (("estimator", label),)))
+    return remarks

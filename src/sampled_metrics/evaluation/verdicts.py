@@ -1,0 +1,145 @@
+"""What it takes to decide a comparison by strict bounds: more users, or more negatives."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import ndtri
+
+from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics.estimators.rank_prior import Keyed, rank_distributions
+from sampled_metrics.estimators.shapes import mixtures
+from sampled_metrics.estimators.smooth import Smooth
+from sampled_metrics.estimators.strict_bounds import Fit, ShapeEstimate, class_mixtures
+from sampled_metrics.evaluation.expectation import mean_of_rows
+from sampled_metrics.evaluation.strict_intervals import PAIRED, Fits, bound_weights
+from sampled_metrics.evaluation.units import Units
+from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import pmf
+from sampled_metrics.sampling.moments import expected_distribution, user_moments
+from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.rank_classes import rank_classes
+from sampled_metrics.sampling.rank_nodes import rank_nodes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
+
+FACTORS = (1.0, 10.0, 100.0, 10_000.0)
+"""How many times as many users weights are chosen for; the last stands for any number."""
+
+MOST = 1000.0
+"""Up to so many times as many users are worth mentioning."""
+
+_QUANTILE = float(ndtri(0.975))  # of the intervals of a plan
+
+_STEP = 1.5  # ratio of the numbers of negatives that are tried
+
+
+def users_needed(estimates: Sequence[ShapeEstimate], fits: Fits, kinds: Units, confidence_level: float) -> Floats:
+    """Return the (metrics,) numbers of users for which the interval of the difference would not include 0.
+
+    It is infinite where a thousand times as many users are not enough. Samples of more users are taken to be like the
+    fitted one. The weights are those that are best for some multiples of the present users, so the numbers are rough.
+    """
+    quantile = float(ndtri(0.5 + confidence_level / 2))
+    users = kinds.counts.sum()
+    needed = np.full(len(estimates[0].metrics), np.inf)
+    for factor in FACTORS:
+        weights = bound_weights(estimates, fits, kinds, PAIRED * quantile / np.sqrt(factor))
+        mean = weights.values @ kinds.counts / users + weights.off  # the mean in the fitted sample
+        low, high = np.split(mean, 2)
+        deviation = np.split(weights.standard_deviations(kinds.counts), 2)
+        for distance, spread in ((low, deviation[0]), (-high, deviation[1])):
+            enough = np.divide(quantile * spread, distance, out=np.full_like(needed, np.inf), where=distance > 0) ** 2
+            needed = np.fmin(needed, np.maximum(enough, users + 1.0))
+    return np.where(needed <= MOST * users, needed, np.inf)
+
+
+def expected_gaps(
+    better: tuple[RankTable, Ints],
+    worse: tuple[RankTable, Ints],
+    design: SamplingDesign,
+    shape: str,
+    metric: Metric,
+    factors: Sequence[float] = (1.0,),
+) -> list[tuple[float, float]]:
+    """Return what samples of exact ranks are expected to prove, for weights that are best for multiples of the users.
+
+    Args:
+        better: exact ranks of a recommender, and the (rows,) numbers of the users.
+        worse: the same of another one.
+        design: how negatives are drawn.
+        shape: the assumption on the ranks.
+        metric: the metric.
+        factors: multiples of the users.
+
+    Returns:
+        For each factor, the mean of the lower bound of the difference, and its standard deviation over users and their
+        samples.
+    """
+    means, variances = [], []
+    for (table, user), side in ((better, -1), (worse, 1)):
+        design.check(table.candidates)
+        candidates, which = np.unique(table.candidates, return_inverse=True)
+        weights = np.zeros((len(candidates), len(factors), design.negatives + 1))
+        nothing = np.zeros(len(table), dtype=np.int64)
+        outcomes, _ = Outcomes.observed(
+            SampledRanks(nothing, nothing + design.negatives, table.candidates, design.replacement)
+        )
+        for users, of_shapes in class_mixtures(Keyed.of(outcomes), (metric,), None):
+            members = np.isin(candidates, [group.candidates for group in users.groups])
+            rows = members[which]
+            fit = Fit.of(of_shapes[shape], rows.sum() * expected_distribution(table.rows(np.flatnonzero(rows)), design))
+            for at, factor in enumerate(factors):
+                deviations = PAIRED * _QUANTILE * float(np.sqrt(rows.mean() / factor))
+                weights[members, at] = fit.weights(0, side, deviations)
+        mean, variance = user_moments(table, design, weights, which)
+        means.append(mean_of_rows(mean, user))
+        variances.append(mean_of_rows(variance / np.bincount(user)[user][:, np.newaxis], user))
+    gaps, variance = means[0] - means[1], (variances[0] + variances[1]).mean(axis=0)
+    spread = gaps.var(axis=0, ddof=1) if len(gaps) > 1 else np.full(len(factors), np.nan)
+    return [(float(gap), float(np.sqrt(off))) for gap, off in zip(gaps.mean(axis=0), spread + variance, strict=True)]
+
+
+def negatives_needed(estimates: Sequence[ShapeEstimate], kinds: Units, shape: str, metric: int) -> int | None:
+    """Return about how many negatives would let some number of users decide; None if no number would.
+
+    The true ranks are taken to have the distributions that `smooth` finds, and all users the mean number of candidates.
+    """
+    outcomes = estimates[0].outcomes
+    counts = [np.asarray(kinds.counts @ shares) for shares in kinds.shares]
+    candidates = round(float(counts[0] @ outcomes.candidates / counts[0].sum()))
+    most = candidates - 1
+    size, wanted = int(outcomes.negatives.max()), (estimates[0].metrics[metric],)
+    while size < most:
+        size = min(int(np.ceil(_STEP * size)), most)
+        design = SamplingDesign(size, outcomes.replacement)
+        ends = [
+            _limits(each, count, design, candidates, shape, wanted)
+            for each, count in zip(estimates, counts, strict=True)
+        ]
+        if ends[1][0] > ends[0][1] or ends[0][0] > ends[1][1]:
+            return size
+    return None
+
+
+def _limits(
+    estimate: ShapeEstimate,
+    counts: Floats,
+    design: SamplingDesign,
+    candidates: int,
+    shape: str,
+    metrics: tuple[Metric, ...],
+) -> tuple[float, float]:
+    """Return the ends of an interval from very many users, with another design."""
+    (users,) = rank_classes(Outcomes.of(design, candidates))
+    mixture = mixtures(users, metrics)[shape]
+    nodes = rank_nodes(candidates, design)
+    total, ranks = counts.sum(), np.zeros(len(nodes.ranks))
+    for each in rank_distributions(Smooth(), estimate.outcomes, estimate.metrics, counts[np.newaxis]):
+        number = each.users.nodes(estimate.metrics).weights
+        density = np.interp(nodes.ranks, each.ranks, each.probabilities[0] / number, right=0.0)
+        ranks += each.events[0] / total * density * nodes.weights
+    shown = ranks / ranks.sum() @ pmf(nodes.ranks - 1, candidates - 1, design)
+    fit = Fit.of(mixture, total * shown)
+    low, high = (float(fit.fitted @ fit.weights(0, side, 1 / np.sqrt(FACTORS[-1]))) for side in (-1, 1))
+    return low, high
