@@ -10,6 +10,8 @@ from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.estimators.maximum_entropy import MaximumEntropy
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_estimate import RankEstimate
+from sampled_metrics.estimators.smooth import Smooth
+from sampled_metrics.estimators.strict_bounds import StrictBounds
 from sampled_metrics.estimators.uncorrected import Uncorrected
 from sampled_metrics.paper import reference
 
@@ -30,6 +32,10 @@ from sampled_metrics.paper import reference
         ("mes", MaximumEntropy(0.01, True)),
         ("mes-0.5", MaximumEntropy(0.5, True)),
         ("bv-0.01-mes", EstimatedPriorCorrection(BiasVarianceTradeoff(0.01), MaximumEntropy(0.01, True))),
+        ("smooth", Smooth(True)),
+        ("free", StrictBounds("free", True)),
+        ("decreasing", StrictBounds("decreasing", True)),
+        ("convex", StrictBounds("convex", True)),
         ("mn-mle", EstimatedPriorCorrection(Multinomial(), MaximumLikelihood(100, True))),
     ],
 )
@@ -48,6 +54,7 @@ def test_every_estimator_of_the_paper_is_there():
 
 
 UNKNOWN = ["", "CLS", "mle-0", "mle-", "mes-", "mn", "mn-cls", "mapping", "mapping-beta"]
+UNKNOWN += ["Free", "decreasing-1", "convex ", "free|convex", "smooth-1"]
 UNKNOWN += ["bv", "bv-", "bv-x", "bv--0.1", "bv-0.1 ", "bv-0.1\n", "bv-nan"]
 
 
@@ -56,9 +63,9 @@ def test_refuses_an_unknown_one(label):
     with pytest.raises(ConfigError) as caught:
         estimator(label, assume_replacement=True)
     assert str(caught.value) == (
-        f"unknown estimator {label!r}; it may be uncorrected, rank-estimate, rank-estimate-as-printed, cls, "
-        "bv-γ with γ from 0 to 1, such as bv-0.1, mle or mle-I with I iterations of EM, mes or mes-η, bv-γ-mle, "
-        "bv-γ-mes, mn-mle, mn-mes, mapping-linear, mapping-bound, mapping-beta-a"
+        f"unknown estimator {label!r}; it may be free, decreasing, convex, uncorrected, rank-estimate, "
+        "rank-estimate-as-printed, cls, bv-γ with γ from 0 to 1, such as bv-0.1, mle or mle-I with I iterations of EM, "
+        "mes or mes-η, smooth, bv-γ-mle, bv-γ-mes, mn-mle, mn-mes, mapping-linear, mapping-bound, mapping-beta-a"
     )
 
 

@@ -32,14 +32,33 @@ class TestValues:
         assert table["difference"][0] == pytest.approx(5 / 6 - 3 / 6)
 
     def test_columns_are_those_that_are_promised(self):
-        table = compare(A, B, candidates=50)
-        assert list(table.columns) == [
-            "metric", "value_a", "value_b", "difference", "low", "high", "probability", "conclusion", "users"
-        ]  # fmt: skip
-        assert table["users"].eq(6).all()
+        for sampled in ({}, {"negatives": 49}, {"negatives": 49, "estimator": "bv-0.1"}):
+            table = compare(A, B, candidates=50, **sampled)
+            assert list(table.columns) == [
+                "metric", "value_a", "value_b", "difference", "low", "high", "interval_of", "probability",
+                "conclusion", "users_needed", "negatives_needed", "users"
+            ]  # fmt: skip
+            assert table["users"].eq(6).all()
+
+    @pytest.mark.parametrize(
+        ("sampled", "interval_of"),
+        [
+            ({}, "truth"),
+            ({"negatives": 49}, "truth, if decreasing"),
+            ({"negatives": 49, "estimator": "convex"}, "truth, if convex"),
+            ({"negatives": 49, "estimator": "free"}, "truth"),
+            ({"negatives": 49, "estimator": "bv-0.1"}, "mean of the estimator"),
+        ],
+    )
+    def test_say_what_the_interval_is_of(self, sampled, interval_of):
+        table = compare(A, B, candidates=50, **sampled)
+        assert table["interval_of"].eq(interval_of).all()
+        strict = interval_of != "mean of the estimator" and bool(sampled)
+        assert table["probability"].isna().all() == strict
+        assert table["probability"].notna().all() != strict
 
     def test_sampled_ones_are_those_of_correct(self):
-        table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5)
+        table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="bv-0.1")
         for name, ranks in (("value_a", [1, 4, 2]), ("value_b", [1, 1, 3])):
             expected = correct(ranks, candidates=50, negatives=5, estimators=["bv-0.1"])["value"].to_numpy()
             assert table[name].to_numpy() == pytest.approx(expected)
@@ -215,16 +234,26 @@ class TestSeveralRows:
             assert (row["low"], row["high"]) == pytest.approx((ends.low, ends.high))
             assert row["users"] == 20
 
-    @pytest.mark.parametrize("how", [{}, {"method": "bootstrap"}, {"estimator": "mle"}])
-    def test_of_sampled_ranks_by_a_user_twice_are_those_of_once(self, ranks, how):
+    @pytest.mark.parametrize(
+        ("how", "more"),
+        [
+            ({}, ["low", "high", "users_needed", "negatives_needed"]),
+            ({"estimator": "bv-0.1"}, ["low", "high", "probability"]),
+            ({"estimator": "bv-0.1", "method": "bootstrap"}, []),
+            ({"method": "bootstrap"}, []),
+            ({"estimator": "mle"}, []),
+        ],
+    )
+    def test_of_sampled_ranks_by_a_user_twice_are_those_of_once(self, ranks, how, more):
         one, other = (1 + each // 5 for each in ranks[:, :20])
         once = compare(one, other, candidates=50, negatives=12, **how)
         users = np.tile(np.arange(20), 2)
         twice = compare(
             frame(np.tile(one, 2), users), frame(np.tile(other, 2), users), candidates=50, negatives=12, **how
         )
-        columns = ["value_a", "value_b", "difference"] + ([] if how else ["low", "high", "probability"])
-        assert twice[columns].to_numpy() == pytest.approx(once[columns].to_numpy(), abs=1e-7)
+        columns = ["value_a", "value_b", "difference", *more]
+        assert twice[columns].to_numpy() == pytest.approx(once[columns].to_numpy(), abs=1e-7, nan_ok=True)
+        assert once[columns[:5]].notna().all(axis=None)
         assert twice["users"].eq(20).all()
 
 
@@ -260,7 +289,14 @@ class TestConclusions:
         assert exact.remarks[-2].startswith("There are only 6 users. With fewer than 100, intervals are rough")
         sampled = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5)
         assert len(sampled.remarks) == 7
-        assert sampled.remarks[-3].startswith("The comparison is between the means of BV 0.1. If its bias")
+        assert sampled.remarks[-3] == (
+            "The intervals are of the true difference, if better ranks are more frequent than worse ones."
+        )
+        by_bv = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="bv-0.1")
+        assert len(by_bv.remarks) == 7
+        assert by_bv.remarks[-3].startswith(
+            "The comparison is between the means of BV 0.1, and assumes that its bias is equal for both. If its bias"
+        )
         uncorrected = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="uncorrected")
         assert "may be the worse by the true metric" in uncorrected.remarks[-3]
 
@@ -345,19 +381,23 @@ class TestFalseAlarms:
     @pytest.mark.parametrize("negatives", [None, 20], ids=["exact", "sampled"])
     def test_are_five_in_a_hundred(self, same, negatives):
         """1000 comparisons at once (± 0.7 %), with the weights of `compare`, a metric for each comparison."""
+        estimator = "bv-0.1" if negatives else None
         rng = np.random.default_rng([4, int(10 * same), negatives or 0])
         one, other = self.draw(rng, same, (1000, self.USERS), negatives)
         ndcg = metric("ndcg@10")
         if negatives:
             design = SamplingDesign(negatives)
-            of_rank = linear_estimator("bv-0.1").checked_weights(design, np.array([self.N]), (ndcg,))[0, 0]
+            of_rank = linear_estimator(estimator).checked_weights(design, np.array([self.N]), (ndcg,))[0, 0]
         else:
             of_rank = ndcg.of_rank(np.arange(1, self.N + 1), self.N)
         weights, most = of_rank[other - 1] - of_rank[one - 1], np.ptp(of_rank)
         ones = np.ones(self.USERS, dtype=np.int64)
         found = uncertainty(linear(weights), ones, IntervalOptions(), bounds=(-most, most), weights=weights)
         for at in range(3):  # these are what `compare` says
-            row = compare(one[at], other[at], metrics=["ndcg@10"], candidates=self.N, negatives=negatives).iloc[0]
+            table = compare(
+                one[at], other[at], metrics=["ndcg@10"], candidates=self.N, negatives=negatives, estimator=estimator
+            )
+            row = table.iloc[0]
             assert (row["low"], row["high"]) == pytest.approx((found.low[at], found.high[at]), abs=1e-9)
         alarms = ((found.low > 0) | (found.high < 0)).mean()
         assert 0.03 < alarms < 0.07
@@ -367,9 +407,10 @@ class TestFalseAlarms:
     @pytest.mark.parametrize("negatives", [None, 20], ids=["exact", "sampled"])
     def test_are_five_in_a_hundred_of_compare_itself(self, same, negatives):
         rng = np.random.default_rng([4, int(10 * same), negatives or 0])
+        how = {"candidates": self.N, "negatives": negatives, "estimator": "bv-0.1" if negatives else None}
         alarms = []
         for _ in range(300):
             one, other = self.draw(rng, same, (self.USERS,), negatives)
-            table = compare(one, other, metrics=["ndcg@10"], candidates=self.N, negatives=negatives, method="delta")
+            table = compare(one, other, metrics=["ndcg@10"], method="delta", **how)
             alarms.append(table["conclusion"][0] != "undecided")
         assert 0.015 < np.mean(alarms) < 0.085

@@ -404,12 +404,21 @@ class TestForms:
     def test_columns_are_those_that_are_promised(self):
         table = correct(SAMPLED, candidates=6, negatives=2)
         assert list(table.columns) == [
-            "estimator", "metric", "value", "low", "high", "standard_error", "bias", "bias_error", "users"
+            "estimator", "metric", "value", "low", "high", "interval_of", "standard_error", "bias", "bias_error",
+            "users"
         ]  # fmt: skip
-        assert table["estimator"].unique().tolist() == ["bv-0.1", "bv-0.01", "mle"]
+        assert table["estimator"].unique().tolist() == ["decreasing", "free"]
+        assert table["interval_of"].tolist() == ["truth, if decreasing"] * 4 + ["truth"] * 4
+        assert table[["standard_error", "bias", "bias_error"]].isna().all(axis=None)
+        assert table[["value", "low", "high"]].notna().all(axis=None)
+        other = correct(SAMPLED, candidates=6, negatives=2, estimators=["bv-0.1", "mle"])
+        assert other["interval_of"].eq("mean of the estimator").all()
+        assert list(other.columns) == list(table.columns)
 
     def test_with_replacement_there_may_be_more_negatives_than_items(self):
-        assert len(correct([1, 5, 9], candidates=4, negatives=8, replacement=True)) == 12
+        assert len(correct([1, 5, 9], candidates=4, negatives=8, replacement=True)) == 8
+        estimators = ["bv-0.1", "bv-0.01", "mle"]
+        assert len(correct([1, 5, 9], candidates=4, negatives=8, replacement=True, estimators=estimators)) == 12
         with pytest.raises(DataError, match="8 negatives cannot be sampled without replacement from 3"):
             correct([1, 5, 9], candidates=4, negatives=8)
 
@@ -479,13 +488,16 @@ class TestSize:
 
 
 def test_300_different_n_take_seconds():
-    """The defaults, with 300 different n of 1200 users; a fit of each n over all ranks took more than a minute."""
+    """The defaults and others, with 300 different n of 1200 users; a fit of each n took more than a minute."""
     rng = np.random.default_rng(8)
     n = np.resize(np.arange(1400, 3700, 8)[:300], 1200)
     x = rng.hypergeometric(rng.integers(0, 400, 1200), n - 401, 100)
     start = time.process_time()
-    found = correct(x + 1, candidates=n, negatives=100, n_resamples=100)
+    strict = correct(x + 1, candidates=n, negatives=100)
+    others = ["bv-0.1", "bv-0.01", "mle"]
+    found = correct(x + 1, candidates=n, negatives=100, n_resamples=100, estimators=others)
     assert time.process_time() - start < 30
+    assert strict[["value", "low", "high"]].notna().all(axis=None)
     assert found.loc[found["estimator"] != "mle", ["bias", "bias_error"]].notna().all(axis=None)
 
 

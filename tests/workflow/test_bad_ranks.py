@@ -171,7 +171,7 @@ def test_bad_ranks_of_a_dataset_of_its_own_events() -> None:
     ],
     ids=["of fewer users", "of other users", "among other candidates"],
 )
-@pytest.mark.parametrize("script", ["study_table", "figure_5", "figure_6", "estimator_study"])
+@pytest.mark.parametrize("script", ["study_table", "figure_5", "figure_6", "proof", "estimator_study"])
 def test_ranks_of_others_than_the_rest(script: str, ranks: str, says: str) -> None:
     """Nothing is put beside what it cannot be compared with."""
     Path("popular.csv").write_text(POPULAR_RANKS, encoding="utf-8")
@@ -179,7 +179,7 @@ def test_ranks_of_others_than_the_rest(script: str, ranks: str, says: str) -> No
     [line] = run_script(
         script,
         input={"ranks": ["popular.csv", "mine.csv"], "estimates": [], "expected": [], "studies": []},
-        output=dict.fromkeys(("csv", "md", "tex", "html", "svg", "png", "order"), "made"),
+        output=dict.fromkeys(("csv", "md", "tex", "html", "svg", "png", "order", "pairs"), "made"),
         params={
             "recommenders": ["popular", "mine"],
             "table": 3,

@@ -176,7 +176,11 @@ ERRORS = [
     ("toy/metrics", ["map"], "toy.metrics: unknown metric 'map'; it may be "),
     ("figures/figure-4/metric", "x", "figures.figure-4.metric: unknown metric 'x'; it may be "),
     ("figures/figure-6/metric", "x", "figures.figure-6.metric: unknown metric 'x'; it may be "),
-    ("estimators", ["cls", "bv"], "estimators: unknown estimator 'bv'; it may be uncorrected, "),
+    (
+        "estimators",
+        ["cls", "bv"],
+        "estimators: unknown estimator 'bv'; it may be free, decreasing, convex, uncorrected, ",
+    ),
     ("estimators", ["bv-0.1", "bv-1e-1"], "estimators: 'bv-0.1' and 'bv-1e-1' are the same one; give it once"),
     (
         "estimator_study/estimators",

@@ -18,7 +18,7 @@ def planned(ran) -> set[str]:
 
 
 OF_RANKS = {"import_ranks", "sample", "exact_moments", "study_estimators"}
-OF_ALL = {"table_3", "table_4", "figure_5", "figure_6", "estimator_study"}
+OF_ALL = {"table_3", "table_4", "figure_5", "figure_6", "proof", "estimator_study"}
 
 
 def copied(finished: Project, tmp_path: Path) -> Project:
@@ -50,6 +50,7 @@ def test_everything_is_there(finished: Project) -> None:
         "made-up/table-4": "csv md tex html",
         "made-up/figure-5": "csv svg png",
         "made-up/figure-6": "csv svg png",
+        "made-up/proof": "csv svg png",
         "made-up/estimator-study": "csv md html svg png",
     }.items():
         for kind in kinds.split():
@@ -65,6 +66,8 @@ def test_the_columns_are_the_contract(finished: Project) -> None:
         "made-up/table-4.csv": "reading,worse,better,metric,estimator,correct,correct_exact",
         "made-up/expected/X.csv": "reading,metric,estimator,mean_exact,sd_exact",
         "made-up/conditions/X.csv": "estimator,candidates,negatives,condition_number,digits",
+        "made-up/proof.csv": "metric,recommender,assumption,negatives,low,high,exact",
+        "made-up/proof-pairs.csv": "metric,worse,better,assumption,negatives,low,high,exact,right,wrong",
         "made-up/estimator-study.csv": ("recommender,sample,negatives,estimator,metric,exact,mean,bias,sd,rmse,error"),
         "made-up/estimator-study-order.csv": "sample,negatives,estimator,metric,worse,better,correct",
         "toy/table-1.csv": "recommender,metric,value",

@@ -107,6 +107,17 @@ def test_tables_and_figures_of_a_study_and_the_paper_beside_them(study):
     assert set(study.read("study-claims.csv")["reading"]) == {"default", "as-printed"}
 
 
+def test_what_samples_prove(study):
+    figure = {"metric": "recall@10", "negatives": [10, 100, 500]}
+    made = pages("proof", "svg", "png") | {"pairs": "proof-pairs.csv"}
+    study.run("proof", ALL_RANKS, made, recommenders=NAMES, figure=figure, replacement=False)
+    found, pairs = study.read("proof.csv"), study.read("proof-pairs.csv")
+    assert found["negatives"].unique().tolist() == [10, 100]
+    assert len(found) == 2 * 3 * len(NAMES)
+    assert (found["low"] <= found["high"]).all()
+    assert pairs[["right", "wrong"]].stack().between(0, 1).all()
+
+
 def test_the_estimator_study(study):
     entry = {
         "estimators": ["uncorrected", "mle"],

@@ -145,6 +145,8 @@ def train_minutes(wildcards, input, attempt):
 KINDS = {
     "table": ["csv", "md", "tex", "html"],
     "figure": ["csv", "svg", "png"],
+    "proof": ["csv", "svg", "png"],
+    "proof-pairs": ["csv"],
     "estimator-study": ["csv", "md", "html", "svg", "png"],
     "estimator-study-order": ["csv"],
     "fidelity": ["csv", "md", "html"],
@@ -182,7 +184,7 @@ def result_names():
     toy = ["table-1", "table-2", "figure-1", "figure-2", "figure-3", "figure-4"]
     names = {"toy": toy + (comparisons if reference.covers_toy(config) else [])}
     for dataset in config["study"]:
-        names[dataset] = ["table-3", "table-4", "figure-5", "figure-6"]
+        names[dataset] = ["table-3", "table-4", "figure-5", "figure-6", "proof", "proof-pairs"]
         if config["estimator_study"]["estimators"]:
             names[dataset] += ["estimator-study", "estimator-study-order"]
         if reference.covers_study(dataset, config):

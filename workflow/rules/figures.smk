@@ -1,4 +1,4 @@
-# Needs: the rank tables of a dataset's recommenders. Makes: Figures 5 and 6.
+# Needs: the rank tables of a dataset's recommenders. Makes: Figures 5 and 6, and what samples prove.
 
 
 rule figure_5:
@@ -44,3 +44,27 @@ rule figure_6:
         figure=config["figures"]["figure-6"],
     script:
         "../../scripts/figure_6.py"
+
+
+rule proof:
+    input:
+        ranks=each_recommender(RANKS),
+        code=code("proof.py"),
+    output:
+        **result("{dataset}", "proof", "{dataset}", svg="What a sample of m negatives proves"),
+        pairs="results/{dataset}/proof-pairs.csv",
+    log:
+        "results/logs/{dataset}/proof.log",
+    benchmark:
+        "results/benchmarks/{dataset}/proof.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        **per_mb(memory=1500, minutes=60),
+    params:
+        recommenders=list(config["recommenders"]),
+        replacement=config["sampling"]["replacement"],
+        figure=config["figures"]["proof"],
+    script:
+        "../../scripts/proof.py"

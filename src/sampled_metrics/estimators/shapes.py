@@ -38,7 +38,7 @@ ASSUMPTIONS = {
 
 _ALL = 60  # every k up to here
 _MORE = 160  # further k, in geometric steps
-_BINS = 12  # most different n of a class and m; closer ones are taken at their mean
+_BINS = 8  # most different n of a class and m; closer ones are taken at their mean
 
 
 @dataclass(frozen=True)

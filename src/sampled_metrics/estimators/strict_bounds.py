@@ -38,8 +38,15 @@ from sampled_metrics.estimators.rank_prior import Keyed
 from sampled_metrics.estimators.shapes import SHAPES, Mixture, cells, mixtures
 from sampled_metrics.estimators.smooth import Smooth
 from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.moments import expected_distribution
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import RankClass, rank_classes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
+
+PAIRED = 0.5
+"""Standard errors that each of two recommenders is bounded at, relative to those of the interval of the difference."""
 
 SIGNIFICANCE = 0.05
 """A shape is taken as contradicted by the sample if its p-value is below this."""
@@ -260,6 +267,38 @@ class ShapeEstimate:
             drawn = [root @ rng.standard_normal(len(root)) for _, _, root in tests]
             further, tried = further + (squared_distance(drawn) >= observed), tried + 1
         return (further + 1) / (tried + 1)
+
+
+def expected_weights(
+    table: RankTable, design: SamplingDesign, shape: str, metric: Metric, bounds: Sequence[tuple[int, float]]
+) -> tuple[Floats, Ints]:
+    """Return the weights of the bounds that samples of exact ranks are expected to have.
+
+    Args:
+        table: exact ranks.
+        design: how negatives are drawn.
+        shape: free, decreasing or convex.
+        metric: the metric.
+        bounds: for each bound, its side (1 for upper, -1 for lower) and its distance in standard errors.
+
+    Returns:
+        (n's, bounds, m + 1) weights, and the (rows,) index of each row's n, as for
+        `sampled_metrics.sampling.moments.user_moments`.
+    """
+    design.check(table.candidates)
+    candidates, which = np.unique(table.candidates, return_inverse=True)
+    weights = np.zeros((len(candidates), len(bounds), design.negatives + 1))
+    nothing = np.zeros(len(table), dtype=np.int64)
+    shown = SampledRanks(nothing, nothing + design.negatives, table.candidates, design.replacement)
+    outcomes, _ = Outcomes.observed(shown)
+    for users, of_shapes in class_mixtures(Keyed.of(outcomes), (metric,), None):
+        members = np.isin(candidates, [group.candidates for group in users.groups])
+        rows = members[which]
+        chances = expected_distribution(table.rows(np.flatnonzero(rows)), design)
+        fit = Fit.of(of_shapes[shape], rows.sum() * chances)
+        for at, (side, deviations) in enumerate(bounds):
+            weights[members, at] = fit.weights(0, side, deviations * float(np.sqrt(rows.mean())))
+    return weights, which
 
 
 @lru_cache(maxsize=4)

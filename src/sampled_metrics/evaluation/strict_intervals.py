@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.estimators.shapes import SHAPES
-from sampled_metrics.estimators.strict_bounds import SIGNIFICANCE, Fit, ShapeEstimate
+from sampled_metrics.estimators.strict_bounds import PAIRED, SIGNIFICANCE, Fit, ShapeEstimate
 from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, linear, no_progress, uncertainty
 from sampled_metrics.evaluation.result import Remark
 from sampled_metrics.evaluation.units import Units
@@ -22,9 +22,6 @@ from sampled_metrics.sampling.rank_classes import RankClass
 
 Fits = Sequence[Sequence[tuple[RankClass, Fit]]]
 """For each recommender, the best fit of each class of users."""
-
-PAIRED = 0.5
-"""Standard errors that each of two recommenders is bounded at, relative to those of the interval of the difference."""
 
 
 @dataclass(frozen=True)

@@ -6,22 +6,21 @@ import numpy as np
 from scipy.special import ndtri
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics.estimators.rank_prior import Keyed, rank_distributions
+from sampled_metrics.estimators.rank_prior import rank_distributions
 from sampled_metrics.estimators.shapes import mixtures
 from sampled_metrics.estimators.smooth import Smooth
-from sampled_metrics.estimators.strict_bounds import Fit, ShapeEstimate, class_mixtures
+from sampled_metrics.estimators.strict_bounds import PAIRED, Fit, ShapeEstimate, expected_weights
 from sampled_metrics.evaluation.expectation import mean_of_rows
-from sampled_metrics.evaluation.strict_intervals import PAIRED, Fits, bound_weights
+from sampled_metrics.evaluation.strict_intervals import Fits, bound_weights
 from sampled_metrics.evaluation.units import Units
 from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import pmf
-from sampled_metrics.sampling.moments import expected_distribution, user_moments
+from sampled_metrics.sampling.moments import user_moments
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import rank_classes
 from sampled_metrics.sampling.rank_nodes import rank_nodes
-from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 FACTORS = (1.0, 10.0, 100.0, 10_000.0)
 """How many times as many users weights are chosen for; the last stands for any number."""
@@ -78,21 +77,8 @@ def expected_gaps(
     """
     means, variances = [], []
     for (table, user), side in ((better, -1), (worse, 1)):
-        design.check(table.candidates)
-        candidates, which = np.unique(table.candidates, return_inverse=True)
-        weights = np.zeros((len(candidates), len(factors), design.negatives + 1))
-        nothing = np.zeros(len(table), dtype=np.int64)
-        outcomes, _ = Outcomes.observed(
-            SampledRanks(nothing, nothing + design.negatives, table.candidates, design.replacement)
-        )
-        for users, of_shapes in class_mixtures(Keyed.of(outcomes), (metric,), None):
-            members = np.isin(candidates, [group.candidates for group in users.groups])
-            rows = members[which]
-            fit = Fit.of(of_shapes[shape], rows.sum() * expected_distribution(table.rows(np.flatnonzero(rows)), design))
-            for at, factor in enumerate(factors):
-                deviations = PAIRED * _QUANTILE * float(np.sqrt(rows.mean() / factor))
-                weights[members, at] = fit.weights(0, side, deviations)
-        mean, variance = user_moments(table, design, weights, which)
+        bounds = [(side, PAIRED * _QUANTILE / float(np.sqrt(factor))) for factor in factors]
+        mean, variance = user_moments(table, design, *expected_weights(table, design, shape, metric, bounds))
         means.append(mean_of_rows(mean, user))
         variances.append(mean_of_rows(variance / np.bincount(user)[user][:, np.newaxis], user))
     gaps, variance = means[0] - means[1], (variances[0] + variances[1]).mean(axis=0)

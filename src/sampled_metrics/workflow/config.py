@@ -104,6 +104,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
         ("toy.metrics", toy["metrics"], metric),
         ("figures.figure-4.metric", [figures["figure-4"]["metric"]], metric),
         ("figures.figure-6.metric", [figures["figure-6"]["metric"]], metric),
+        ("figures.proof.metric", [figures["proof"]["metric"]], metric),
         ("estimators", config["estimators"], estimator),
         ("estimator_study.estimators", config["estimator_study"]["estimators"], estimator),
         ("figures.figure-4.estimators", figures["figure-4"]["estimators"], linear_estimator),
