@@ -1,11 +1,13 @@
 """Assumptions on the distribution of true ranks, as mixtures of a few distributions.
 
-A user's true rank r has an unknown distribution π over 1 … n. Each assumption is a shape of π:
+A user's true rank r has an unknown distribution π over 1 … n. Each assumption is a shape of π on the better half of the
+ranks, up to h = n / 2. The worse half may have any distribution, as items that tie at the bottom are frequent there.
 
 - `free`: any distribution, a mixture of single ranks;
-- `decreasing`: π does not increase with the rank, a mixture of the uniform distributions on 1 … k;
-- `convex`: π decreases, and ever more slowly, a mixture of the triangles (k + 1 - r)₊ and the uniform distribution on
-  1 … n.
+- `decreasing`: π does not increase up to h, a mixture of the uniform distributions on 1 … k, k <= h, and of single ranks
+  above h;
+- `convex`: π decreases up to h, and ever more slowly, a mixture of the triangles (k + 1 - r)₊, k <= h, of the uniform
+  distribution on 1 … h, and of single ranks above h.
 
 The members of a mixture are indexed by k. All k up to 60 are taken, about 160 more in geometric steps, and the cut-offs
 of the metrics. Users of a class (`sampled_metrics.sampling.rank_classes`) share the proportions of the mixture; for a
@@ -39,6 +41,7 @@ ASSUMPTIONS = {
 _ALL = 60  # every k up to here
 _MORE = 160  # further k, in geometric steps
 _BINS = 8  # most different n of a class and m; closer ones are taken at their mean
+_USERS = 250  # least users of such an n, beyond the first two: with fewer, noise hides the difference
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,9 @@ def mixtures(
     Raises DataError if n or m is too large for the allowed memory.
     """
     group = users.groups[0]
-    cutoffs = {cutoff for metric in metrics if (cutoff := group.target(metric).cutoff) is not None}
+    cutoffs = {users.candidates // 2} | {
+        cutoff for metric in metrics if (cutoff := group.target(metric).cutoff) is not None
+    }
     k = _grid(users.candidates, cutoffs, finer)
     events = sum(each.events for each in users.groups)
     by_size = groupby(sorted(users.groups, key=lambda each: each.negatives), key=lambda each: each.negatives)
@@ -101,10 +106,11 @@ def _grid(candidates: int, cutoffs: set[int], finer: int) -> Ints:
 def _merged(groups: list[Group], events: int) -> list[tuple[int, float]]:
     """Return different n with their shares of the events; many n are merged where they are close."""
     n, count = (np.array([getattr(each, name) for each in groups]) for name in ("candidates", "events"))
-    if len(n) <= _BINS:
+    bins = int(np.clip(count.sum() // _USERS, 2, _BINS))
+    if len(n) <= bins:
         return [(int(each), float(share)) for each, share in zip(n, count / events, strict=True)]
     low, high = np.log(n.min()), np.log(n.max())
-    place = np.minimum((_BINS * (np.log(n) - low) / (high - low)).astype(np.int64), _BINS - 1)
+    place = np.minimum((bins * (np.log(n) - low) / (high - low)).astype(np.int64), bins - 1)
     weight, total = np.bincount(place, count), np.bincount(place, count * n)
     there = weight > 0
     return [(round(t / w), float(w / events)) for t, w in zip(total[there], weight[there], strict=True)]
@@ -116,7 +122,7 @@ def _members(
     """Return (members, m + 1) chances and (members, metrics) values of each shape, for one n and m."""
     targets = [group.target(metric) for metric in metrics]
     design = SamplingDesign(max(negatives, 1), group.replacement).assumed(replacement)
-    k = np.minimum(k, candidates)
+    k, half = np.minimum(k, candidates), max(1, candidates // 2)
 
     def at(ranks: Floats) -> Floats:
         """Return P(x | rank) and the metrics, (ranks, m + 1 + metrics)."""
@@ -130,10 +136,13 @@ def _members(
     sums = np.cumsum(np.add.reduceat(between, first), axis=0)
     by_rank = np.cumsum(np.add.reduceat(between * nodes.ranks[:, np.newaxis], first), axis=0)
     size = distinct[:, np.newaxis].astype(np.float64)
+    single, uniform = at(distinct.astype(np.float64)), sums / size
     triangles = ((size + 1) * sums - by_rank) / (size * (size + 1) / 2)
+    better = size <= half
+    last = np.searchsorted(distinct, half, side="right") - 1
     found = {
-        "free": at(distinct.astype(np.float64))[which],
-        "decreasing": (sums / size)[which],
-        "convex": np.vstack((triangles[which], sums[-1] / candidates)),
+        "free": single[which],
+        "decreasing": np.where(better, uniform, single)[which],
+        "convex": np.vstack((np.where(better, triangles, single)[which], uniform[last])),
     }
     return {shape: (each[:, : negatives + 1], each[:, negatives + 1 :]) for shape, each in found.items()}

@@ -55,9 +55,10 @@ _LEAST = 0.005  # smallest share of the users that makes a class
 _STEPS = 30  # most steps of the fit, and of the search for an end
 _NEGLIGIBLE = 1e-3  # smallest effect on a sample, in standard errors, that matters for the weights
 _PENALTY = 400.0  # weight of the distance of a metric from its target, relative to its range
-_VISIBLE = 0.1  # smallest effect on a sample, in standard errors, that the test of a shape looks at
-_SIMULATIONS = 199  # most simulated samples of the test
-_ENOUGH = 20  # the test stops after so many simulated samples that fit no better than the observed one
+_CLOSE = 1e-3  # relative error of the distance at which a bound is taken; its effect is of second order
+_VISIBLE = 1.0  # smallest effect on a sample, in standard errors, that the test of a shape looks at
+_SIMULATIONS = 99  # most simulated samples of the test
+_ENOUGH = 10  # the test stops after so many simulated samples that fit no better than the observed one
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Fit:
             scale = _scale(fitted, users)
             proportions = _nearest(_rotated((mixture.chances - observed) * scale))
             before, fitted = fitted, proportions @ mixture.chances
-            if np.abs(fitted - before).max() < 1e-9:
+            if np.abs(fitted - before).max() < 1e-4 * np.sqrt(fitted.max() / users):
                 break
         return cls(mixture, proportions, observed, fitted, _scale(fitted, users), users)
 
@@ -119,32 +120,24 @@ class Fit:
         return side * (offsets[best] + lines[best] * slope)
 
     def _furthest(self, value: Floats, deviations: float) -> Floats:
-        """Return the proportions with the largest value within a distance of `deviations` standard errors."""
-        low, high = float(self.proportions @ value), float(value.max())
-        if high - low <= 1e-12 * max(abs(high), 1e-300):
-            return self.proportions
-        penalty = _PENALTY * max(deviations, 1e-3) / float(np.ptp(value))
+        """Return the proportions with the largest value within a distance of `deviations` standard errors.
 
-        def reached(target: float) -> tuple[Floats, float]:
-            proportions = _nearest(np.vstack((self.distances, penalty * (value - target))))
-            return proportions, float(np.linalg.norm(self.distances @ proportions)) - deviations
-
-        best, off = reached(high)
-        if off <= 0:
-            return best
-        below, above = -deviations, off
-        best = self.proportions
-        for step in range(_STEPS):
-            share = 0.5 if step % 3 == 2 else min(max(below / (below - above), 0.05), 0.95)
-            target = low + share * (high - low)
-            found, off = reached(target)
-            if off <= 0:
-                low, below, best = target, off, found
-            else:
-                high, above = target, off
-            if abs(off) <= 1e-5 * deviations or high - low <= 1e-9 * float(np.ptp(value)):
-                return found
-        return best
+        The least distance at a value is a convex function of the value, and Newton's method comes from above. The value
+        is held near its target by a penalty, from which the slope of the distance follows.
+        """
+        low, target = float(self.proportions @ value), float(value.max())
+        penalty = _PENALTY * max(deviations, 1e-3) / max(float(np.ptp(value)), 1e-300)
+        found = self.proportions
+        for _ in range(_STEPS):
+            if target - low <= 1e-9 * max(float(np.ptp(value)), abs(low)):
+                return self.proportions
+            found = _nearest(np.vstack((self.distances, penalty * (value - target))))
+            distance, reached = float(np.linalg.norm(self.distances @ found)), float(found @ value)
+            if distance <= (1 + _CLOSE) * deviations:
+                break
+            slope = penalty**2 * (target - reached) / distance
+            target = reached - (distance - deviations) / slope + deviations * slope / penalty**2
+        return found
 
 
 @dataclass(frozen=True)
@@ -233,40 +226,74 @@ class ShapeEstimate:
                     off[at, metric] += side * share * max(0.0, side * float(found @ (fit.fitted - fit.observed)))
         return Bounds(weights, least, most, off)
 
-    def p_value(self, users: Ints, shares: csr_array, shape: str, seed: int) -> float:
-        """Return the p-value of the assumption that the distribution of ranks has a shape.
+    def p_value(self, users: Ints, shares: csr_array, fits: Sequence[tuple[RankClass, Fit]], seed: int) -> float:
+        """Return the p-value of the assumption that the distribution of ranks has the shape of the fits.
 
         The statistic is the squared distance of the observed sample from the nearest one of the shape, in standard
         errors, along the directions in which a distribution of ranks can move a sample. It is compared with that of
-        samples around the best fit, with normal errors of the same covariance over users.
+        samples that are drawn from the best fit. If users have several events, the samples vary more by the ratio of
+        the variances over users and over events.
 
         Args:
             users: (kinds,) numbers of users.
             shares: (kinds, outcomes) shares of a user's events.
-            shape: free, decreasing or convex.
+            fits: by class of users.
             seed: of the simulated samples.
         """
-        counts = np.asarray(users @ shares)
         rng = np.random.default_rng(seed)
-        tests = []
-        for (members, fit), (_, free) in zip(self.fits(counts, shape), self.fits(counts, SHAPES[0]), strict=True):
-            directions = _visible((free.mixture.chances - fit.fitted) * fit.scale) * fit.scale[:, np.newaxis]
-            of_outcomes, _ = cells(members)
-            centred = directions - fit.fitted @ directions
-            of_kinds = shares[:, members.outcomes] @ centred[of_outcomes]
-            noise = (of_kinds.T * users) @ of_kinds / fit.users**2
-            root = np.linalg.cholesky(noise + 1e-9 * np.eye(len(noise)))
-            tests.append(((fit.mixture.chances - fit.fitted) @ directions, fit.observed @ centred, root))
-
-        def squared_distance(samples: Sequence[Floats]) -> float:
-            pairs = zip(tests, samples, strict=True)
-            return sum(float(np.sum((_nearest(each.T) @ each) ** 2)) for (of, _, _), x in pairs for each in [of - x])
-
-        observed, further, tried = squared_distance([sample for _, sample, _ in tests]), 0, 0
+        known = class_mixtures(Keyed.of(self.outcomes), self.metrics, self.estimator.replacement)
+        any_ranks = {id(members): of_shapes[SHAPES[0]].chances for members, of_shapes in known}
+        tests = [
+            _Test.of(fit, any_ranks[id(members)], users, shares[:, members.outcomes], cells(members)[0])
+            for members, fit in fits
+        ]
+        observed, further, tried = sum(test.statistic(test.observed) for test in tests), 0, 0
         while tried < _SIMULATIONS and further < _ENOUGH:
-            drawn = [root @ rng.standard_normal(len(root)) for _, _, root in tests]
-            further, tried = further + (squared_distance(drawn) >= observed), tried + 1
+            drawn = sum(test.statistic(test.draw(rng)) for test in tests)
+            further, tried = further + (drawn >= observed), tried + 1
         return (further + 1) / (tried + 1)
+
+
+@dataclass(frozen=True)
+class _Test:
+    """The test of a shape for a class of users.
+
+    Attributes:
+        fit: the best fit of the shape.
+        directions: (cells, dimensions) directions; the fitted shares are at 0.
+        members: (dimensions, members) places of the members of the mixture.
+        observed: (dimensions,) place of the observed sample.
+        inflation: standard deviation over users, relative to that of as many independent events.
+    """
+
+    fit: Fit
+    directions: Floats
+    members: Floats
+    observed: Floats
+    inflation: float
+
+    @classmethod
+    def of(cls, fit: Fit, any_ranks: Floats, users: Ints, shares: csr_array, of_outcomes: Ints) -> "_Test":
+        """Prepare the test from what any ranks can show, (ranks, cells), and the users' shares of their outcomes."""
+        left, singular, _ = np.linalg.svd(((any_ranks - fit.fitted) * fit.scale).T, full_matrices=False)
+        directions = left[:, singular > _VISIBLE] * fit.scale[:, np.newaxis]
+        directions -= fit.fitted @ directions
+        inflation = 1.0
+        if shares.nnz > shares.shape[0]:
+            variance = float(users @ np.sum((shares @ directions[of_outcomes]) ** 2, axis=1)) / fit.users
+            inflation = float(np.sqrt(variance / (fit.fitted @ np.sum(directions**2, axis=1))))
+        return cls(fit, directions, (fit.mixture.chances @ directions).T, fit.observed @ directions, inflation)
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """Return the (dimensions,) place of a sample that is drawn from the fit."""
+        events = max(1, round(self.fit.users))
+        chances = self.fit.fitted / self.fit.fitted.sum()
+        return self.inflation * (rng.multinomial(events, chances) / events) @ self.directions
+
+    def statistic(self, place: Floats) -> float:
+        """Return the squared distance of the nearest mixture from a place."""
+        apart = self.members - place[:, np.newaxis]
+        return float(np.sum((apart @ _nearest(apart)) ** 2))
 
 
 def expected_weights(
@@ -312,12 +339,6 @@ def class_mixtures(
 def _in_cells(users: RankClass, counts: Floats) -> Floats:
     of_outcomes, number = cells(users)
     return np.bincount(of_outcomes, counts[users.outcomes], minlength=number).astype(np.float64)
-
-
-def _visible(differences: Floats) -> Floats:
-    """Return (cells, dimensions) directions in which (members, cells) differences, in standard errors, are seen."""
-    left, singular, _ = np.linalg.svd(differences.T, full_matrices=False)
-    return left[:, singular > _VISIBLE]
 
 
 def _scale(shares: Floats, users: float) -> Floats:

@@ -66,14 +66,15 @@ def strict_interval(
     """
     contradicted: dict[str, float] = {}
     for shape in SHAPES[SHAPES.index(estimates[0].estimator.shape) :: -1]:
-        each = zip(estimates, kinds.shares, strict=True)
-        p_value = len(estimates) * min(one.p_value(kinds.counts, of, shape, options.seed) for one, of in each)
+        sides = list(zip(estimates, kinds.shares, strict=True))
+        fits = [one.fits(np.asarray(kinds.counts @ shares), shape) for one, shares in sides]
+        p_values = [
+            one.p_value(kinds.counts, shares, fit, options.seed) for (one, shares), fit in zip(sides, fits, strict=True)
+        ]
+        p_value = min(1.0, len(sides) * min(p_values))
         if p_value >= SIGNIFICANCE:
             break
         contradicted[shape] = p_value
-    fits = [
-        one.fits(np.asarray(kinds.counts @ shares), shape) for one, shares in zip(estimates, kinds.shares, strict=True)
-    ]
     deviations = float(ndtri(0.5 + options.confidence_level / 2)) * (PAIRED if len(estimates) == 2 else 1.0)
     weights = bound_weights(estimates, fits, kinds, deviations)
     defined = np.isfinite(weights.values.sum(axis=1))

@@ -1,0 +1,240 @@
+"""How often strict bounds hold the true metric, and how often `compare` decides by them, rightly and wrongly.
+
+Evaluations are simulated from distributions of true ranks: those of the recommenders of given rank tables, with users
+drawn anew, and some made up, of which a few contradict the assumption. The same seed gives the same numbers, whatever
+the number of jobs.
+
+    python benchmarks/strict_coverage.py --jobs 2 --output docs/reproduction/strict-coverage.md \
+        --ranks ml-1m=published/ml-1m --ranks ml-100k=results/ml-100k/ranks
+"""
+
+import argparse
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from multiprocessing import Pool
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
+
+from sampled_metrics.estimators import estimator
+from sampled_metrics.evaluation.intervals import IntervalOptions
+from sampled_metrics.evaluation.strict_intervals import strict_interval
+from sampled_metrics.evaluation.units import units
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.sampling.outcomes import Outcomes
+
+METRICS = ("recall@1", "recall@10", "ndcg@10", "ap")
+SIZES, USERS = (20, 100, 500, 1000), (200, 1000, 6040)
+PAIR_SIZES = (100, 300, 1000)
+
+
+@dataclass(frozen=True)
+class Population:
+    """Users with some n, and their true ranks.
+
+    Attributes:
+        name: of the table.
+        candidates: the n.
+        shares: the shares of users by n.
+        ranks: for each n, (n,) probabilities of the true ranks, or for several recommenders on the same users, the
+            (users, recommenders) ranks themselves.
+        has_shape: whether better ranks are more frequent.
+    """
+
+    name: str
+    candidates: tuple[int, ...]
+    shares: tuple[float, ...]
+    ranks: tuple[np.ndarray, ...]
+    has_shape: bool = True
+
+    def draw(self, users: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Return (users,) n and (users, recommenders) ranks."""
+        which = rng.choice(len(self.candidates), users, p=self.shares)
+        n = np.array(self.candidates)[which]
+        if self.ranks[0].ndim == 2:
+            return n, self.ranks[0][rng.integers(0, len(self.ranks[0]), users)]
+        found = np.empty((users, 1), dtype=np.int64)
+        for at, chances in enumerate(self.ranks):
+            found[which == at, 0] = rng.choice(len(chances), int((which == at).sum()), p=chances) + 1
+        return n, found
+
+    @cached_property
+    def truth(self) -> np.ndarray:
+        """(recommenders, metrics) true metrics."""
+        n = self.candidates[0]
+        if self.ranks[0].ndim == 2:
+            values = [metric(label).of_rank(self.ranks[0], n).mean(axis=0) for label in METRICS]
+            return np.stack(values, axis=1)
+        found = [
+            share * np.array([metric(label).values(n) @ chances for label in METRICS])
+            for n, share, chances in zip(self.candidates, self.shares, self.ranks, strict=True)
+        ]
+        return np.sum(found, axis=0)[np.newaxis]
+
+    def outcomes(self, negatives: int) -> Outcomes:
+        """Return all outcomes, so that they are the same for all samples."""
+        x = np.tile(np.arange(negatives + 1), len(self.candidates))
+        n = np.repeat(np.array(self.candidates), negatives + 1)
+        events = np.where(x == 0, np.round(1000 * np.repeat(self.shares, negatives + 1)), 0).astype(np.int64)
+        ones = np.ones_like(x)
+        return Outcomes(x, negatives * ones, n, False, False, 1, ones, events)
+
+
+def law(weights: np.ndarray) -> np.ndarray:
+    """Return probabilities from weights."""
+    return weights / weights.sum()
+
+
+def made_up() -> Iterator[Population]:
+    """Yield the populations that are made up."""
+    k = np.arange(1, 3542)
+    power, bottom = law(1 / (k + 2.0) ** 0.9), law(1.0 * (k > 1770))
+    yield Population("power law", (3541,), (1.0,), (power,))
+    yield Population("log-normal", (3541,), (1.0,), (law(np.exp(-((np.log(k) - 5) ** 2) / 12.5) / k),))
+    mass = law(np.where(k == 1, 0, 1 / (k + 10.0)))
+    mass[0] = mass[1]
+    yield Population("a third at the bottom", (3541,), (1.0,), (2 / 3 * law(mass) + bottom / 3,))
+    several, weights = (1400, 2200, 3000, 3690), (0.1, 0.2, 0.3, 0.4)
+    laws = tuple(law(1 / (np.arange(1, n + 1) + offset)) for n, offset in zip(several, (5, 10, 20, 40), strict=True))
+    yield Population("n from 1400 to 3690", several, weights, laws)
+    yield Population(
+        "n = 1200 and 5000", (1200, 5000), (0.5, 0.5), tuple(law(1 / np.arange(3.0, n + 3)) for n in (1200, 5000))
+    )
+    avoids = law(np.where(k <= 20, 0, 1 / (k + 2.0) ** 0.9))
+    yield Population("avoids the first 20 ranks", (3541,), (1.0,), (avoids,), has_shape=False)
+    humps = 0.1 * law(np.exp(-k / 3)) + 0.9 * law(np.exp(-((k - 400) ** 2) / 2e4))
+    yield Population("two humps", (3541,), (1.0,), (humps,), has_shape=False)
+
+
+def of_tables(given: Iterable[str]) -> Iterator[Population]:
+    """Yield the populations of recommenders of rank tables, with the mean n."""
+    for each in given:
+        name, folder = each.split("=", 1)
+        tables = {path.name.split(".")[0]: read_ranks(path) for path in sorted(Path(folder).glob("*.csv.gz"))}
+        n = round(np.mean([table.mean_candidates for table in tables.values()]))
+        ranks = {}
+        for label, table in tables.items():
+            order = np.argsort(table.users)
+            share = (table.above + table.tied / 2) / (table.candidates - 1)
+            ranks[label] = np.round(share * (n - 1)).astype(np.int64)[order] + 1
+            yield Population(f"{name} {label}", (n,), (1.0,), (ranks[label][:, np.newaxis],))
+        names = list(ranks) if n > 2000 else []
+        for one in names:
+            for other in names[names.index(one) + 1 :]:
+                both = np.stack((ranks[one], ranks[other]), axis=1)
+                yield Population(f"{name} {one}, {other}", (n,), (1.0,), (both,))
+
+
+def equal_by_recall() -> Population:
+    """Two recommenders with the same Recall@10 and unlike ranks below: an estimator's bias differs between them."""
+    k = np.arange(1, 3542)
+    laws = [law(1 / (k + 10.0)), law(1 / (k + 100.0))]
+    tops = [each[:10].sum() for each in laws]
+    wanted = 0.06
+    laws = [
+        np.where(k <= 10, each * wanted / top, each * (1 - wanted) / (1 - top))
+        for each, top in zip(laws, tops, strict=True)
+    ]
+    rng = np.random.default_rng(0)
+    drawn = [np.searchsorted(np.cumsum(each), (rng.permutation(100_000) + 0.5) / 100_000) + 1 for each in laws]
+    return Population("equal by Recall@10", (3541,), (1.0,), (np.stack(drawn, axis=1),))
+
+
+def simulated(task: tuple[Population, int, int, str], evaluations: int) -> list[dict[str, object]]:
+    """Simulate a cell; return a row for each metric."""
+    population, negatives, users, shape = task
+    outcomes = population.outcomes(negatives)
+    wanted = [metric(label) for label in METRICS]
+    estimate = estimator(shape).fit(outcomes, wanted)
+    sides = len(population.truth)
+    truth = population.truth[-1] - (population.truth[0] if sides == 2 else 0)
+    first = np.searchsorted(np.array(population.candidates), outcomes.candidates[:: negatives + 1]) * (negatives + 1)
+    rng = np.random.default_rng([1, negatives, users, *map(ord, population.name + shape)])
+    missed, width, kept = np.zeros((2, len(METRICS))), np.zeros(len(METRICS)), 0
+    right, wrong = np.zeros(len(METRICS)), np.zeros(len(METRICS))
+    most = np.ones(len(METRICS))
+    for number in range(evaluations):
+        n, ranks = population.draw(users, rng)
+        start = first[np.searchsorted(np.array(population.candidates), n)]
+        x = rng.hypergeometric(ranks - 1, (n[:, np.newaxis] - ranks), negatives)
+        kinds = units(*((start + each, np.arange(users), len(outcomes)) for each in x.T))
+        found = strict_interval([estimate] * sides, kinds, IntervalOptions(seed=number), (-most * (sides - 1), most))
+        kept += found.shape == shape
+        missed += [found.low > truth + 1e-12, found.high < truth - 1e-12]
+        width += found.high - found.low
+        right += np.where(truth > 0, found.low > 0, (found.high < 0) & (truth < 0))
+        wrong += np.where(truth > 0, found.high < 0, found.low > 0) + np.where(truth == 0, found.high < 0, 0)
+    return [
+        {
+            "population": population.name,
+            "sides": sides,
+            "shape": shape,
+            "has_shape": population.has_shape,
+            "negatives": negatives,
+            "users": users,
+            "metric": label,
+            "truth": truth[at],
+            "covered": 1 - missed[:, at].sum() / evaluations,
+            "above": missed[0, at] / evaluations,
+            "below": missed[1, at] / evaluations,
+            "width": width[at] / evaluations,
+            "contradicted": 1 - kept / evaluations,
+            "right": right[at] / evaluations,
+            "wrong": wrong[at] / evaluations,
+        }
+        for at, label in enumerate(METRICS)
+    ]
+
+
+def tasks(tables: list[str]) -> list[tuple[Population, int, int, str]]:
+    """Return the cells: those of `decreasing`, and some of `convex`."""
+    alone, pairs = list(made_up()), [equal_by_recall()]
+    for population in of_tables(tables):
+        (alone if len(population.truth) == 1 else pairs).append(population)
+    found = []
+    for users in USERS:
+        for population in pairs:
+            found += [(population, m, users, "decreasing") for m in PAIR_SIZES if users > USERS[0]]
+            found += [(population, m, users, "convex") for m in PAIR_SIZES if users == USERS[-1]]
+        for population in alone:
+            found += [(population, m, users, "decreasing") for m in SIZES]
+            found += [(population, m, users, "convex") for m in (100, 500) if users == 1000 and population.has_shape]
+    return found
+
+
+def main() -> None:
+    """Simulate all cells, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--evaluations", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--ranks", action="append", default=[], help="NAME=FOLDER of rank tables")
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument(
+        "--cells", type=Path, required=True, help="csv of the cells; a run goes on with the missing ones"
+    )
+    arguments = parser.parse_args()
+    known = set()
+    if arguments.cells.exists():
+        done = pd.read_csv(arguments.cells)
+        known = set(zip(done["population"], done["negatives"], done["users"], done["shape"], strict=True))
+    left = [cell for cell in tasks(arguments.ranks) if (cell[0].name, *cell[1:]) not in known]
+    with threadpool_limits(1), Pool(arguments.jobs) as pool:
+        work = pool.imap_unordered(partial(simulated, evaluations=arguments.evaluations), left)
+        for rows in tqdm(work, total=len(left)):
+            new = not arguments.cells.exists()
+            pd.DataFrame(rows).to_csv(arguments.cells, mode="a", header=new, index=False)
+    arguments.output.write_text(page(pd.read_csv(arguments.cells), arguments.evaluations), encoding="utf-8")
+
+
+def page(table: pd.DataFrame, evaluations: int) -> str:
+    """Lay out the page."""
+    return table.to_markdown()
+
+
+if __name__ == "__main__":
+    main()

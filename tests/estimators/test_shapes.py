@@ -1,0 +1,143 @@
+"""Mixtures: what their members show, by sums over all ranks and in closed form."""
+
+import numpy as np
+import pytest
+from exact_probabilities import dense
+from scipy import stats
+
+from sampled_metrics.errors import DataError
+from sampled_metrics.estimators.shapes import SHAPES, cells, mixtures
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.rank_classes import rank_classes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
+
+LABELS = ("recall@3", "ndcg@3", "ap", "auc")
+METRICS = tuple(metric(label) for label in LABELS)
+
+
+def class_of(n, m, replacement=False):
+    """The class of users with these n and m, of whom each shows x = 0."""
+    n, m = np.broadcast_arrays(n, m)
+    outcomes, _ = Outcomes.observed(SampledRanks(np.zeros(len(m), dtype=int), m, n, replacement))
+    (users,) = rank_classes(outcomes)
+    return users
+
+
+def shown(n, m, ranks, replacement):
+    """P(x | rank) by scipy, (ranks, m + 1)."""
+    x, better = np.arange(m + 1), np.asarray(ranks)[:, np.newaxis] - 1
+    law = stats.binom(m, better / (n - 1)) if replacement else stats.hypergeom(n - 1, better, m)
+    return law.pmf(x)
+
+
+def values(n, ranks):
+    r = np.asarray(ranks)
+    return np.stack((r <= 3, (r <= 3) / np.log2(r + 1), 1 / r, (n - r) / (n - 1)), axis=1)
+
+
+def member(shape, k, n):
+    """A member by its definition, as (n,) probabilities; the last of `convex` has k = None."""
+    ranks, k = np.arange(1, n + 1), n if k is None and shape == "convex" else min(k, n)
+    of_shape = {"free": ranks == k, "decreasing": ranks <= k, "convex": np.maximum(k + 1 - ranks, 0)}[shape]
+    return of_shape / of_shape.sum()
+
+
+def members(shape, n, largest):
+    """All members, (members, n), where the class has n up to `largest`."""
+    found = [member(shape, k, n) for k in range(1, largest + 1)]
+    return np.stack([*found, np.full(n, 1 / n)] if shape == "convex" else found)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("replacement", [False, True])
+class TestMembers:
+    @pytest.mark.parametrize("m", [1, 5, 11])
+    def test_are_sums_over_all_ranks(self, shape, replacement, m):
+        found = mixtures(class_of([12, 12], [m, m], replacement), METRICS)[shape]
+        each = members(shape, 12, 12)
+        np.testing.assert_allclose(found.chances, each @ shown(12, m, np.arange(1, 13), replacement), atol=1e-12)
+        np.testing.assert_allclose(found.values, each @ values(12, np.arange(1, 13)), atol=1e-12)
+
+    def test_of_users_with_other_n_and_m_are_means_over_the_users(self, shape, replacement):
+        n, m = [12, 10, 12, 11, 11], [3, 3, 7, 7, 7]
+        found = mixtures(class_of(n, m, replacement), METRICS)[shape]
+        of_m, of_metrics = {3: 0, 7: 0}, 0
+        for candidates, negatives in zip(n, m, strict=True):
+            each, ranks = members(shape, candidates, 12) / len(n), np.arange(1, candidates + 1)
+            of_m[negatives] = of_m[negatives] + each @ shown(candidates, negatives, ranks, replacement)
+            of_metrics = of_metrics + each @ values(candidates, ranks)
+        np.testing.assert_allclose(found.chances, np.hstack(list(of_m.values())), atol=1e-12)
+        np.testing.assert_allclose(found.values, of_metrics, atol=1e-12)
+
+    def test_of_a_large_catalogue_are_sums_over_all_ranks(self, shape, replacement):
+        n, m, ranks = 3541, 30, np.arange(1, 3542)
+        found = mixtures(class_of([n], [m], replacement), METRICS)[shape]
+        of_ranks, of_metrics = dense(n, m, replacement), values(n, ranks)
+        chosen = {0: 1, 1: 2, 2: 3, 3: 4, 59: 60}  # the first 60 members are those of k = 1 … 60
+        last = len(found.values) - 1 - (shape == "convex")
+        for at, k in [*chosen.items(), (last, n), (len(found.values) - 1, None if shape == "convex" else n)]:
+            probabilities = np.full(n, 1 / n) if k is None else member(shape, k, n)
+            np.testing.assert_allclose(found.chances[at], probabilities @ of_ranks, atol=1e-9)
+            np.testing.assert_allclose(found.values[at], probabilities @ of_metrics, atol=1e-9)
+
+    @pytest.mark.parametrize(("n", "m"), [(2, 1), (50, 49), (3541, 100), (10**7, 500)])
+    def test_are_distributions(self, shape, replacement, n, m):
+        found = mixtures(class_of([n], [m], replacement), METRICS)[shape]
+        np.testing.assert_allclose(found.chances.sum(axis=1), 1, rtol=1e-9)
+        assert found.chances.min() >= -1e-15
+        assert found.values.min() >= 0
+        assert found.values.max() <= 1 + 1e-9
+
+
+@pytest.mark.parametrize(("n", "m"), [(12, 5), (3541, 20), (3541, 100), (10**6, 50)])
+def test_uniform_ones_have_a_closed_form(n, m):
+    """The (x + 1)-th best of m + 1 items that are drawn is among the best k."""
+    found = mixtures(class_of([n], [m]), METRICS)["decreasing"]
+    k = sizes(found, n)
+    x = np.arange(m + 1)
+    expected = n / ((m + 1) * k[:, np.newaxis]) * stats.hypergeom(n, k[:, np.newaxis], m + 1).sf(x)
+    np.testing.assert_allclose(found.chances, expected, rtol=1e-6, atol=1e-9)
+
+
+def sizes(uniform, n):
+    """k of uniform members, from their AUC: the mean rank is (k + 1) / 2."""
+    mean_rank = n - uniform.values[:, 3] * (n - 1)
+    return np.round(2 * mean_rank - 1).astype(int)
+
+
+def test_the_grid_holds_all_small_k_and_the_cut_offs_and_refines():
+    users = class_of([3541], [20])
+    at_100 = (*METRICS, metric("recall@100"))
+    coarse, fine = (sizes(mixtures(users, at_100, finer=finer)["decreasing"], 3541) for finer in (1, 4))
+    assert coarse[:60].tolist() == list(range(1, 61))
+    assert {100, 101, 3541} <= set(coarse)
+    assert set(coarse) <= set(fine)
+    assert 3 * len(coarse) > len(fine) > 2 * len(coarse)
+    assert (np.diff(coarse) > 0).all()
+
+
+def test_cells_are_numbered_by_m_and_x():
+    x, m = np.array([0, 2, 3, 1, 7]), np.array([3, 3, 3, 7, 7])
+    outcomes, _ = Outcomes.observed(SampledRanks(x, m, np.full(5, 12), False))
+    (users,) = rank_classes(outcomes)
+    where, number = cells(users)
+    expected = {(3, 0): 0, (3, 2): 2, (3, 3): 3, (7, 1): 5, (7, 7): 11}
+    assert number == 12
+    assert where.tolist() == [expected[pair] for pair in zip(users.negatives, users.x, strict=True)]
+
+
+def test_many_different_n_are_taken_at_a_few():
+    """15 different n from 3000 to 3560 give what the sum over all of them gives, to 3 digits."""
+    n = np.arange(3000, 3600, 40)
+    found = mixtures(class_of(n, np.full(15, 20)), METRICS)["decreasing"]
+    for at, k in ((0, 1), (59, 60)):
+        expected = np.mean(
+            [member("decreasing", k, each)[:k] @ shown(each, 20, range(1, k + 1), False) for each in n], 0
+        )
+        np.testing.assert_allclose(found.chances[at], expected, atol=1e-3 * k / 60)
+
+
+def test_too_many_negatives_are_refused_in_a_line():
+    with pytest.raises(DataError, match=r"what samples of 10+ negatives can show.* GiB.*; take fewer"):
+        mixtures(class_of([10**9], [10**8]), METRICS)

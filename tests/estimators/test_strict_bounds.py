@@ -1,0 +1,180 @@
+"""Strict bounds: the best fit and the ends of the bounds by general solvers, and what makes them bounds."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog, minimize
+
+from sampled_metrics.errors import DataError
+from sampled_metrics.estimators import estimator
+from sampled_metrics.estimators.shapes import SHAPES, mixtures
+from sampled_metrics.estimators.strict_bounds import Fit, StrictBounds
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.rank_classes import rank_classes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
+
+METRICS = tuple(metric(label) for label in ("recall@2", "ndcg@3", "ap", "auc"))
+
+
+def fit_of(shape, n, m, users, seed=1, finer=1, exponent=0.7):
+    """The fit to a random sample of a power law, with counts as if there were so many users."""
+    mixture, exact = (of(n, m, each)[shape] for of, each in ((mixtures_of, finer), (mixtures_of, 1)))
+    law = np.arange(1.0, len(exact.chances) + 1) ** -exponent
+    sample = np.random.default_rng(seed).multinomial(2000, law / law.sum() @ exact.chances)
+    return Fit.of(mixture, sample * users / 2000)
+
+
+def mixtures_of(n, m, finer=1):
+    (users,) = rank_classes(Outcomes.of(SamplingDesign(m), n))
+    return mixtures(users, METRICS, finer=finer)
+
+
+def end(fit, weights, side, z):
+    """The limit of the mean weight, with the errors that the fit assumes, for the best level of the weights."""
+    variance = 1 / fit.scale**2
+    spread = weights - variance @ weights / variance.sum()
+    return fit.fitted @ weights + side * z * np.sqrt(variance @ spread**2)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+class TestFit:
+    def likelihood(self, counts, fitted):
+        return counts[counts > 0] @ np.log(fitted[counts > 0])
+
+    @pytest.mark.parametrize(("n", "m", "users"), [(12, 5, 200), (12, 8, 20_000), (60, 10, 2000)])
+    def test_has_the_largest_likelihood(self, shape, n, m, users):
+        fit = fit_of(shape, n, m, users)
+        counts, chances = fit.observed * users, fit.mixture.chances
+        shares = np.full(len(chances), 1 / len(chances))
+        for _ in range(1000):  # EM
+            shares *= chances @ (counts / users / (shares @ chances))
+        best, found = (self.likelihood(counts, fitted) for fitted in (shares @ chances, fit.fitted))
+        assert found > best - 0.02
+        # the likelihood is concave, so that none is larger by more than this
+        assert users * ((chances @ (fit.observed / fit.fitted)).max() - 1) < 0.02
+
+    def test_is_that_of_its_proportions(self, shape):
+        fit = fit_of(shape, 60, 10, 500)
+        assert fit.proportions.sum() == pytest.approx(1)
+        assert fit.proportions.min() >= 0
+        np.testing.assert_allclose(fit.proportions @ fit.mixture.chances, fit.fitted, atol=1e-12)
+        assert fit.users == pytest.approx(500)
+
+    def test_finds_a_sample_that_the_shape_explains(self, shape):
+        mixture = mixtures_of(40, 12)[shape]
+        law = np.arange(1.0, len(mixture.chances) + 1) ** -1.0
+        expected = law / law.sum() @ mixture.chances
+        np.testing.assert_allclose(Fit.of(mixture, 1000 * expected).fitted, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("shape", SHAPES)
+class TestWeights:
+    @pytest.mark.parametrize("z", [0.98, 1.96])
+    def test_have_the_end_that_a_general_solver_finds(self, shape, side, z):
+        for n, m, users in ((12, 5, 300), (12, 8, 1e5)):
+            fit = fit_of(shape, n, m, users)
+            for at in range(len(METRICS)):
+                found = end(fit, fit.weights(at, side, z), side, z)
+                assert found == pytest.approx(self.by_slsqp(fit, at, side, z), abs=1e-6)
+
+    @staticmethod
+    def by_slsqp(fit, at, side, z):
+        """The largest (side 1) or smallest value of proportions whose sample is within z of the fitted one."""
+        chances, value = (fit.mixture.chances - fit.fitted) * fit.scale, side * fit.mixture.values[:, at]
+        constraints = [
+            {"type": "eq", "fun": lambda v: v.sum() - 1, "jac": np.ones_like},
+            {
+                "type": "ineq",
+                "fun": lambda v: z**2 - np.sum((v @ chances) ** 2),
+                "jac": lambda v: -2 * chances @ (v @ chances),
+            },
+        ]
+        found = []
+        even = np.full(len(value), 1 / len(value))
+        for share in (0.0, 0.1, 0.5):
+            best = minimize(
+                lambda v: -value @ v,
+                (1 - share) * fit.proportions + share * even,
+                jac=lambda v: -value,
+                bounds=[(0, 1)] * len(value),
+                constraints=constraints,
+                method="SLSQP",
+                options={"ftol": 1e-13, "maxiter": 1000},
+            )
+            if np.linalg.norm(best.x @ chances) <= z + 1e-6 and abs(best.x.sum() - 1) < 1e-8:
+                found.append(value @ best.x)
+        return side * max(found)
+
+    @pytest.mark.parametrize(("n", "m"), [(12, 5), (300, 30), (3541, 50)])
+    def test_bound_the_metric_of_every_member(self, shape, side, n, m):
+        fit = fit_of(shape, n, m, 1000)
+        for at in range(len(METRICS)):
+            off = fit.mixture.chances @ fit.weights(at, side, 1.0) - fit.mixture.values[:, at]
+            assert (side * off).min() >= -1e-9
+
+    def test_of_a_finer_grid_are_the_same(self, shape, side):
+        coarse, fine = (fit_of(shape, 3541, 50, 1000, finer=finer) for finer in (1, 4))
+        assert len(fine.mixture.chances) > 2 * len(coarse.mixture.chances)
+        for at in range(len(METRICS)):
+            weights, finer = (fit.weights(at, side, 1.96) for fit in (coarse, fine))
+            off = fine.mixture.chances @ weights - fine.mixture.values[:, at]
+            assert (side * off).min() >= (-5e-3 if shape == "free" else -1e-4)
+            assert end(coarse, weights, side, 1.96) == pytest.approx(end(fine, finer, side, 1.96), abs=1e-4)
+
+    def test_of_very_many_users_are_those_of_the_linear_programme(self, shape, side):
+        fit = fit_of(shape, 12, 3, 1e6)
+        for at in range(len(METRICS)):
+            chances, value = fit.mixture.chances, fit.mixture.values[:, at]
+            exact = linprog(-side * value, A_eq=np.vstack((chances.T, np.ones(len(value)))), b_eq=[*fit.fitted, 1])
+            for z, off in ((1e-1, 1e-6), (1e-2, 1e-6), (1e-3, 1e-6)):
+                assert fit.fitted @ fit.weights(at, side, z) == pytest.approx(-side * exact.fun, abs=off)
+
+    def test_of_more_distance_are_further_away(self, shape, side):
+        fit = fit_of(shape, 60, 10, 500)
+        for at in range(len(METRICS)):
+            ends = [side * end(fit, fit.weights(at, side, z), side, z) for z in (0.1, 0.5, 1.0, 2.0, 4.0)]
+            assert (np.diff(ends) >= -1e-6).all()
+            assert ends[0] >= side * fit.proportions @ fit.mixture.values[:, at] - 1e-6
+
+
+def test_stronger_assumptions_have_narrower_bounds():
+    """The same sample, the same z; a mixture of triangles is one of uniform ones, and that one of ranks."""
+    mixture = mixtures_of(60, 10)
+    expected = mixture["convex"].chances[[5, 20, 59]].mean(axis=0)
+    fits = [Fit.of(mixture[shape], 1000 * expected) for shape in SHAPES]
+    for at in range(len(METRICS)):
+        ends = np.array([[end(fit, fit.weights(at, side, 1.96), side, 1.96) for side in (-1, 1)] for fit in fits])
+        assert (np.diff(ends[:, 0]) >= -1e-4).all()
+        assert (np.diff(ends[:, 1]) <= 1e-4).all()
+
+
+def test_bounds_of_classes_are_the_bounds_of_their_users():
+    """Users with 20 and with 200 candidates: each weight is that of the fit of the own class."""
+    rng = np.random.default_rng(2)
+    n, x = np.repeat([20, 200], [100, 300]), rng.binomial(5, 0.2, 400)
+    outcomes, which = Outcomes.observed(SampledRanks(x, np.full(400, 5), n, False))
+    estimate = estimator("decreasing").fit(outcomes, METRICS)
+    counts = np.bincount(which, minlength=len(outcomes)).astype(float)
+    fits = estimate.fits(counts)
+    bounds = estimate.bounds(fits, 1.96)
+    assert [fit.users for _, fit in fits] == [300, 100]
+    for (users, fit), share in zip(fits, (0.75, 0.25), strict=True):
+        for at in range(len(METRICS)):
+            for row, side in enumerate((-1, 1)):
+                weights = fit.weights(at, side, 1.96 * np.sqrt(share))
+                np.testing.assert_array_equal(bounds.weights[row, at, users.outcomes], weights[users.x])
+                assert bounds.least[row, at] <= weights.min()
+                assert bounds.most[row, at] >= weights.max()
+    assert (bounds.off[0] <= 0).all()
+    assert (bounds.off[1] >= 0).all()
+
+
+def test_labels_and_refusals():
+    assert [str(estimator(shape)) for shape in SHAPES] == list(SHAPES)
+    assert estimator("free") == StrictBounds("free") != StrictBounds("free", True)
+    outcomes, _ = Outcomes.observed(SampledRanks(np.array([0, 1]), np.array([2, 4]), 30, False, adaptive=True))
+    for shape in SHAPES:
+        with pytest.raises(DataError, match=f"{shape} is not valid on an adaptive sample.*; mle is valid"):
+            estimator(shape).fit(outcomes, METRICS)

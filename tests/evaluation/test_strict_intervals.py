@@ -1,0 +1,177 @@
+"""Intervals of the truth by strict bounds: how often they hold it, what they equal where that is known, and edges."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sampled_metrics import correct, evaluate
+from sampled_metrics.errors import DataError
+from sampled_metrics.estimators import estimator, strict_bounds
+from sampled_metrics.estimators.shapes import SHAPES
+from sampled_metrics.evaluation.units import units
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks
+
+N, M = 200, 20
+RANKS = np.arange(1, N + 1)
+POWER = RANKS**-0.8 / np.sum(RANKS**-0.8)
+METRICS = ["recall@10", "ndcg@10", "ap", "auc"]
+
+
+def draw(rng, users, law=POWER, m=M):
+    """Return true ranks of a law, and ranks among m sampled negatives."""
+    ranks = rng.choice(len(law), size=users, p=law / law.sum()) + 1
+    return ranks, 1 + rng.hypergeometric(ranks - 1, len(law) - ranks, m)
+
+
+def ends(sampled, shape, **more):
+    """Return the (metrics, 2) ends that `correct` gives."""
+    arguments = {"candidates": N, "negatives": M, "metrics": METRICS, **more}
+    return correct(sampled, estimators=shape, **arguments)[["low", "high"]].to_numpy()
+
+
+class TestCoverage:
+    def test_intervals_hold_the_truth_and_stronger_assumptions_have_narrower_ones(self, monkeypatch):
+        monkeypatch.setattr(strict_bounds, "_SIMULATIONS", 1)  # so that no shape is contradicted
+        truth = np.stack((RANKS <= 10, 1 / RANKS)) @ POWER
+        rng, found = np.random.default_rng(1), []
+        for _ in range(60):
+            both = ends(draw(rng, 200)[1], list(SHAPES), metrics=["recall@10", "ap"])
+            found.append(both.reshape(len(SHAPES), 2, 2))
+        low, high = np.moveaxis(found, -1, 0)
+        assert ((low <= truth) & (truth <= high)).mean(axis=0).min() >= 0.9
+        free, decreasing, convex = (high - low).mean(axis=0)
+        assert (free > 1.2 * decreasing).all()
+        assert (decreasing > 1.02 * convex).all()
+
+
+class TestKnownIntervals:
+    @pytest.mark.parametrize("shape", SHAPES)
+    def test_of_samples_of_all_items_are_about_those_of_exact_ranks(self, shape):
+        ranks, sampled = draw(np.random.default_rng(3), 300, m=N - 1)
+        np.testing.assert_array_equal(ranks, sampled)
+        exact = evaluate(ranks, candidates=N, metrics=METRICS)[["low", "high"]].to_numpy()
+        width = (exact[:, 1] - exact[:, 0])[:, np.newaxis]
+        assert (np.abs(ends(sampled, shape, negatives=N - 1) - exact) < 0.15 * width).all()
+
+    @pytest.mark.parametrize("shape", SHAPES)
+    @pytest.mark.parametrize("seed", range(4))
+    def test_of_auc_are_those_of_the_sample_which_has_no_bias(self, shape, seed):
+        sampled = draw(np.random.default_rng(seed), 300)[1]
+        ((low, high),) = ends(sampled, shape, metrics="auc")
+        ((least, most),) = ends(sampled, "uncorrected", metrics="auc")
+        assert (low, high) == pytest.approx((least, most), abs=0.08 * (most - least))
+
+    @pytest.mark.parametrize("method", ["delta", "bootstrap"])
+    def test_of_rows_that_are_repeated_are_those_of_one_row(self, method):
+        sampled, users = draw(np.random.default_rng(5), 100)[1], np.arange(100)
+        frame = pd.DataFrame({"user": users, "rank": sampled})
+        often = pd.concat([frame] * 3).sample(frac=1, random_state=1)
+        for shape in SHAPES:
+            once, thrice = (ends(each, shape, method=method) for each in (frame, often))
+            # a bootstrap draws users by kind, and here each user is a kind
+            width = (once[:, 1] - once[:, 0])[:, np.newaxis]
+            assert (np.abs(thrice - once) <= (1e-6 if method == "delta" else 0.1) * width).all()
+
+    def test_are_the_same_for_a_seed_and_by_more_confidence_wider(self):
+        sampled = draw(np.random.default_rng(6), 300)[1]
+        for method in ("delta", "bootstrap"):
+            one, other = (ends(sampled, "decreasing", seed=4, method=method) for _ in range(2))
+            np.testing.assert_array_equal(one, other)
+            low, high = np.moveaxis(
+                [ends(sampled, "decreasing", method=method, confidence_level=level) for level in (0.5, 0.9, 0.999)],
+                2,
+                0,
+            )
+            assert (np.diff(low, axis=0) < 0).all()
+            assert (np.diff(high, axis=0) > 0).all()
+
+    def test_hold_the_value_and_are_from_0_to_1(self):
+        for seed in range(5):
+            table = correct(draw(np.random.default_rng(seed), 30)[1], candidates=N, negatives=M, estimators=SHAPES)
+            assert (table["low"] <= table["value"]).all()
+            assert (table["value"] <= table["high"]).all()
+            assert table["low"].min() >= 0
+            assert table["high"].max() <= 1
+
+
+class TestShape:
+    @staticmethod
+    def p_value(sampled, shape, seed=0):
+        outcomes, which = Outcomes.observed(SampledRanks(sampled - 1, np.int64(M), np.int64(N)))
+        kinds = units((which, np.arange(len(which)), len(outcomes)))
+        estimate = estimator(shape).fit(outcomes, [metric("recall@10")])
+        fits = estimate.fits(np.asarray(kinds.counts @ kinds.shares[0]))
+        return estimate.p_value(kinds.counts, kinds.shares[0], fits, seed)
+
+    @pytest.mark.parametrize("shape", SHAPES)
+    def test_is_seldom_rejected_if_it_is_right(self, shape):
+        rng = np.random.default_rng(2)
+        found = np.array([self.p_value(draw(rng, 300)[1], shape) for _ in range(60)])
+        assert (found < 0.05).mean() <= 0.1
+        assert np.median(found) > 0.2
+
+    @pytest.mark.parametrize(
+        ("law", "contradicted"),
+        [
+            (RANKS**2.0, ["convex", "decreasing"]),
+            (np.exp(-0.5 * ((RANKS - 60) / 10) ** 2), ["convex", "decreasing"]),
+            (np.where(RANKS <= 60, 1.0, 1e-3), ["convex"]),
+        ],
+        ids=["increasing", "hump", "step"],
+    )
+    def test_is_rejected_if_it_is_wrong_and_a_weaker_one_takes_its_place(self, law, contradicted):
+        for seed in range(3):
+            sampled = draw(np.random.default_rng(seed), 2000, law)[1]
+            table = correct(sampled, candidates=N, negatives=M, estimators=list(SHAPES))
+            by = {shape: table[table["estimator"] == shape] for shape in SHAPES}
+            left = next(shape for shape in ("convex", "decreasing", "free") if shape not in contradicted)
+            for shape in SHAPES:
+                holds = left if shape in contradicted else shape
+                assert by[shape]["interval_of"].eq("truth" if holds == "free" else f"truth, if {holds}").all()
+                np.testing.assert_allclose(by[shape][["low", "high"]], by[holds][["low", "high"]], atol=1e-12)
+                said = [each for each in table.remarks if each.startswith(f"The sample contradicts {shape} (p = 0.0")]
+                assert len(said) == (shape in contradicted)
+
+    def test_a_sample_that_no_ranks_explain_is_named(self):
+        """Every one of 1000 users has x = 10 of 20: the spread is smaller than that of any sample."""
+        remarks = correct([11] * 1000, candidates=N, negatives=M, estimators="decreasing").remarks
+        assert any(each.startswith("No distribution of true ranks explains the sample (p = 0.0") for each in remarks)
+
+
+class TestEdges:
+    @pytest.mark.parametrize("shape", SHAPES)
+    @pytest.mark.parametrize(("n", "m"), [(2, 1), (3, 1), (3, 2), (12, 11), (12, 0), (3541, 1)])
+    def test_small_ones_are_intervals(self, shape, n, m):
+        for sampled in ([1, 1], [m + 1] * 30, [1, m + 1] * 10):
+            low, high = ends(sampled, shape, candidates=n, negatives=m).T
+            assert ((low >= 0) & (low <= high) & (high <= 1)).all()
+
+    def test_users_with_their_own_n_and_m(self):
+        rng = np.random.default_rng(7)
+        n, m = rng.integers(60, 90, 150), rng.choice([0, 5, 8], 150)
+        sampled = 1 + rng.binomial(m, 0.1)
+        for shape in SHAPES:
+            low, high = ends(sampled, shape, candidates=n, negatives=m).T
+            assert (high - low > 0.01).all()
+            assert (high - low < 0.7).all()
+
+    def test_with_replacement_there_may_be_more_negatives_than_items(self):
+        sampled = 1 + np.random.default_rng(8).binomial(40, 0.1, 100)
+        assert np.isfinite(ends(sampled, "decreasing", candidates=20, negatives=40, replacement=True)).all()
+
+    def test_any_number_of_candidates_takes_seconds(self):
+        sampled = 1 + np.random.default_rng(9).integers(0, 101, 300)
+        start = time.process_time()
+        narrow = ends(sampled, "decreasing", candidates=10**7, negatives=100, metrics="auc")
+        assert time.process_time() - start < 5
+        assert narrow[0] == pytest.approx([0.5, 0.5], abs=0.06)
+
+    def test_an_adaptive_sample_and_one_user_are_refused_in_a_line(self):
+        with pytest.raises(DataError, match="convex is not valid on an adaptive sample"):
+            correct([1, 2, 1], candidates=N, negatives=[4, 4, 8], adaptive=True, estimators="convex")
+        with pytest.raises(DataError, match="an interval needs two users or more, not 1"):
+            correct([1], candidates=N, negatives=M)

@@ -1,0 +1,180 @@
+"""What it takes to decide: verdicts in sentences, and whether so many users, or negatives, decide indeed."""
+
+import numpy as np
+import pytest
+
+from sampled_metrics import compare, plan
+from sampled_metrics.errors import DataError
+from sampled_metrics.estimators import strict_bounds
+from sampled_metrics.evaluation import strict_intervals
+
+N = 60
+
+
+def power(exponent):
+    law = np.arange(1.0, N + 1) ** -exponent
+    return law / law.sum()
+
+
+def draw(rng, exponent, users, m):
+    """Return ranks among m sampled negatives, of users whose true ranks have a power law."""
+    return sample(rng, rng.choice(N, size=users, p=power(exponent)) + 1, m)
+
+
+def sample(rng, ranks, m):
+    return 1 + rng.hypergeometric(ranks - 1, N - ranks, m)
+
+
+def compared(one, other, m, **more):
+    table = compare(one, other, **{"candidates": N, "negatives": m, "metrics": "recall@5", **more})
+    return table, table.iloc[0]
+
+
+def pair(exponents, users, m, seed=0):
+    rng = np.random.default_rng(seed)
+    return [draw(rng, exponent, users, m) for exponent in exponents]
+
+
+@pytest.fixture
+def any_shape(monkeypatch):
+    """No sample contradicts its shape: for samples that are made of copies."""
+    monkeypatch.setattr(strict_intervals, "SIGNIFICANCE", 0.0)
+    monkeypatch.setattr(strict_bounds, "_SIMULATIONS", 1)
+
+
+class TestSentences:
+    @pytest.mark.parametrize(("exponents", "better", "worse"), [((0.4, 1.2), "B", "A"), ((1.2, 0.4), "A", "B")])
+    def test_of_a_decision(self, exponents, better, worse):
+        table, row = compared(*pair(exponents, 500, 15), 15)
+        assert table.remarks[0].startswith(f"Recall@5: {better} is better than {worse}. The difference (B - A) is ")
+        assert table.remarks[0].endswith(f" with a 95 % interval of {row['low']:+.4f} to {row['high']:+.4f}.")
+        assert (row["low"] > 0) == (better == "B")
+        assert row["conclusion"] == better
+        assert np.isnan([row["users_needed"], row["negatives_needed"], row["probability"]]).all()
+
+    def test_of_more_users(self):
+        table, row = compared(*pair((0.7, 0.9), 500, 8), 8)
+        assert table.remarks[0].startswith(f"Recall@5: undecided; about {row['users_needed']:.0f} users would decide.")
+        assert 500 < row["users_needed"] <= 500_000
+        assert row["low"] < 0 < row["high"]
+        assert np.isnan(row["negatives_needed"])
+
+    def test_of_more_negatives(self):
+        table, row = compared(*pair((0.8, 0.85), 3000, 3), 3)
+        assert table.remarks[0].startswith(
+            f"Recall@5: undecided; no number of users would, it takes about {row['negatives_needed']:.0f} negatives."
+        )
+        assert 3 < row["negatives_needed"] <= N
+        assert np.isnan(row["users_needed"])
+
+    @pytest.mark.parametrize("shape", ["free", "decreasing", "convex"])
+    def test_of_what_nothing_decides(self, shape):
+        (one, _) = pair((0.8, 0.8), 200, 5)
+        table, row = compared(one, one, 5, estimator=shape)
+        assert table.remarks[0].startswith(
+            "Recall@5: undecided; no number of users would, and the sample does not say how many negatives it takes."
+        )
+        assert row["difference"] == 0
+        assert row["low"] == pytest.approx(-row["high"])
+        assert np.isnan([row["users_needed"], row["negatives_needed"]]).all()
+
+    def test_are_those_of_the_swapped_recommenders(self):
+        one, other = pair((0.7, 0.9), 500, 8)
+        for shape in ("free", "decreasing", "convex"):
+            (_, row), (_, swapped) = compared(one, other, 8, estimator=shape), compared(other, one, 8, estimator=shape)
+            assert (swapped["low"], swapped["high"]) == pytest.approx((-row["high"], -row["low"]), abs=1e-6)
+            numbers = ["users_needed", "negatives_needed"]
+            assert swapped[numbers].tolist() == pytest.approx(row[numbers].tolist(), nan_ok=True)
+
+
+class TestUsersNeeded:
+    @pytest.mark.parametrize("seed", range(4))
+    def test_so_many_like_these_decide_and_a_third_of_them_does_not(self, seed, any_shape):
+        """The same users several times over: the smallest number of copies that decides."""
+        one, other = pair((0.7, 0.9), 200, 8, seed)
+        _, row = compared(one, other, 8)
+        if row["conclusion"] != "undecided" or not row["users_needed"] < 40_000:
+            pytest.skip("this sample is decided, or needs too many")
+
+        def decides(users):
+            copies = max(1, round(users / 200))
+            return compared(np.tile(one, copies), np.tile(other, copies), 8)[1]["conclusion"] != "undecided"
+
+        assert decides(2 * row["users_needed"])
+        assert row["users_needed"] < 600 or not decides(row["users_needed"] / 3)
+
+
+class TestNegativesNeeded:
+    def test_so_many_decide_for_many_users_and_the_present_ones_do_not(self):
+        one, other = pair((0.8, 0.9), 50_000, 3)
+        _, row = compared(one, other, 3)
+        assert row["conclusion"] == "undecided"
+        needed = int(row["negatives_needed"])
+        assert needed > 3
+        _, more = compared(*pair((0.8, 0.9), 100_000, needed, seed=1), needed)
+        assert more["conclusion"] == "B"
+        fewer = needed // 2
+        _, less = compared(*pair((0.8, 0.9), 100_000, fewer, seed=1), fewer)
+        assert less["conclusion"] == "undecided"
+
+
+class TestIntervals:
+    def test_hold_the_true_difference(self, any_shape):
+        """60 comparisons of recommenders whose Recall@5 differs by a known number."""
+        truth = power(0.9)[:5].sum() - power(0.7)[:5].sum()
+        for shape, m in (("decreasing", 8), ("convex", 15)):
+            rows = [compared(*pair((0.7, 0.9), 200, m, seed), m, estimator=shape)[1] for seed in range(60)]
+            assert np.mean([row["low"] <= truth <= row["high"] for row in rows]) >= 0.9
+            assert not any(row["conclusion"] == "A" for row in rows)
+
+    def test_are_narrower_for_stronger_assumptions(self, any_shape):
+        one, other = pair((0.7, 0.9), 500, 8)
+        rows = [compared(one, other, 8, estimator=shape)[1] for shape in ("free", "decreasing", "convex")]
+        free, decreasing, convex = (row["high"] - row["low"] for row in rows)
+        assert free > decreasing > 0.99 * convex
+
+
+class TestPlan:
+    def test_the_chance_of_a_verdict_is_the_share_of_comparisons_that_decide(self, any_shape):
+        rng = np.random.default_rng(1)
+        one, other = (rng.choice(N, size=250, p=power(exponent)) + 1 for exponent in (0.6, 1.0))
+        table = plan(one, other, candidates=N, metric="recall@5", estimators="decreasing", probability=0.7)
+        row = table.iloc[0]
+        m, chance = int(row["negatives"]), row["conclusive"]
+        assert 0.7 <= chance < 0.95
+        assert row["probability"] == pytest.approx(chance)
+        decided = []
+        for _ in range(100):
+            users = rng.integers(0, 250, 250)
+            each = [sample(rng, ranks[users], m) for ranks in (one, other)]
+            decided.append(compared(*each, m)[1]["conclusion"] == "B")
+        assert np.mean(decided) == pytest.approx(chance, abs=0.1)
+        assert table.remarks[1] == (f"Decreasing: with {m} negatives or more, compare decides with a chance of 0.7.")
+
+    def test_stronger_assumptions_and_a_smaller_chance_need_fewer_negatives(self):
+        rng = np.random.default_rng(1)
+        one, other = (rng.choice(N, size=250, p=power(exponent)) + 1 for exponent in (0.6, 1.0))
+        needed = {}
+        for probability in (0.6, 0.95):
+            table = plan(
+                one, other, candidates=N, metric="recall@5", probability=probability,
+                estimators=["free", "decreasing", "convex"],
+            )  # fmt: skip
+            needed[probability] = table["negatives"][:3].tolist()
+            assert (table["gap"] > 0).all()
+        for free, decreasing, convex in needed.values():
+            assert free >= decreasing >= convex
+        assert all(few <= many for few, many in zip(*needed.values(), strict=True))
+
+    def test_where_no_number_of_negatives_is_enough_it_says_how_many_users_are(self):
+        rng = np.random.default_rng(2)
+        one, other = (rng.choice(N, size=40, p=power(exponent)) + 1 for exponent in (0.8, 0.9))
+        table = plan(one, other, candidates=N, metric="recall@5", estimators="decreasing")
+        assert table["negatives"].isna()[0]
+        assert table["users"][0] > 40
+        assert table.remarks[1].startswith("Decreasing: with up to 59 negatives, compare decides with a chance of 0.")
+        assert table.remarks[1].endswith(f"; for 0.95 it needs {table['users'][0]} users.")
+
+    def test_refuses_what_is_equal(self):
+        with pytest.raises(DataError, match="have the same exact"):
+            plan([1, 2, 3], [1, 2, 3], candidates=N, estimators="free")
