@@ -193,18 +193,13 @@ def simulated(task: tuple[Population, int, int, str], evaluations: int) -> list[
 
 def tasks(tables: list[str]) -> list[tuple[Population, int, int, str]]:
     """Return the cells: those of `decreasing`, and some of `convex`."""
-    alone, pairs = list(made_up()), [equal_by_recall()]
+    alone, pairs = [*made_up()], [equal_by_recall()]
     for population in of_tables(tables):
         (alone if len(population.truth) == 1 else pairs).append(population)
-    found = []
-    for users in USERS:
-        for population in pairs:
-            found += [(population, m, users, "decreasing") for m in PAIR_SIZES if users > USERS[0]]
-            found += [(population, m, users, "convex") for m in PAIR_SIZES if users == USERS[-1]]
-        for population in alone:
-            found += [(population, m, users, "decreasing") for m in SIZES]
-            found += [(population, m, users, "convex") for m in (100, 500) if users == 1000 and population.has_shape]
-    return found
+    found = [(population, m, users, "decreasing") for population in alone for m in SIZES for users in USERS]
+    found += [(population, m, users, "decreasing") for population in pairs for m in PAIR_SIZES for users in USERS[1:]]
+    found += [(population, m, USERS[-1], "convex") for population in pairs for m in PAIR_SIZES]
+    return found + [(each, m, USERS[1], "convex") for each in alone for m in SIZES if each.has_shape]
 
 
 def main() -> None:

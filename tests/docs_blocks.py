@@ -23,7 +23,7 @@ from sampled_metrics.cli import main
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 FENCE = re.compile(r"^```(?P<language>\S*)\n(?P<content>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
-COLUMNS = 96
+COLUMNS = 100
 """How wide a terminal the documentation shows; lines that are longer go on below, as they do there."""
 
 

@@ -35,27 +35,15 @@ class TestValues:
         for sampled in ({}, {"negatives": 49}, {"negatives": 49, "estimator": "bv-0.1"}):
             table = compare(A, B, candidates=50, **sampled)
             assert list(table.columns) == [
-                "metric", "value_a", "value_b", "difference", "low", "high", "interval_of", "probability",
+                "metric", "value_a", "value_b", "difference", "low", "high", "probability",
                 "conclusion", "users_needed", "negatives_needed", "users"
             ]  # fmt: skip
             assert table["users"].eq(6).all()
 
-    @pytest.mark.parametrize(
-        ("sampled", "interval_of"),
-        [
-            ({}, "truth"),
-            ({"negatives": 49}, "truth, if decreasing"),
-            ({"negatives": 49, "estimator": "convex"}, "truth, if convex"),
-            ({"negatives": 49, "estimator": "free"}, "truth"),
-            ({"negatives": 49, "estimator": "bv-0.1"}, "mean of the estimator"),
-        ],
-    )
-    def test_say_what_the_interval_is_of(self, sampled, interval_of):
-        table = compare(A, B, candidates=50, **sampled)
-        assert table["interval_of"].eq(interval_of).all()
-        strict = interval_of != "mean of the estimator" and bool(sampled)
-        assert table["probability"].isna().all() == strict
-        assert table["probability"].notna().all() != strict
+    @pytest.mark.parametrize("sampled", [{}, {"estimator": "convex"}, {"estimator": "free"}, {"estimator": "bv-0.1"}])
+    def test_strict_bounds_have_no_probability(self, sampled):
+        table = compare(A, B, candidates=50, negatives=49, **sampled)
+        assert table["probability"].isna().all() == (sampled.get("estimator") != "bv-0.1")
 
     def test_sampled_ones_are_those_of_correct(self):
         table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="bv-0.1")
@@ -74,7 +62,7 @@ class TestValues:
 
 class TestIntervals:
     @pytest.mark.parametrize("confidence", [0.8, 0.95])
-    def test_delta_is_the_paired_t_interval_of_textbooks(self, confidence):
+    def test_delta_is_the_paired_t_assumes_textbooks(self, confidence):
         one, other = np.random.default_rng(6).integers(1, 51, size=(2, 40))
         table = compare(one, other, metrics=["auc"], candidates=50, confidence_level=confidence)
         by_user = (one - other) / 49

@@ -404,15 +404,15 @@ class TestForms:
     def test_columns_are_those_that_are_promised(self):
         table = correct(SAMPLED, candidates=6, negatives=2)
         assert list(table.columns) == [
-            "estimator", "metric", "value", "low", "high", "interval_of", "standard_error", "bias", "bias_error",
+            "estimator", "metric", "value", "low", "high", "assumes", "standard_error", "bias", "bias_error",
             "users"
         ]  # fmt: skip
         assert table["estimator"].unique().tolist() == ["decreasing", "free"]
-        assert table["interval_of"].tolist() == ["truth, if decreasing"] * 4 + ["truth"] * 4
+        assert table["assumes"].tolist() == ["decreasing"] * 4 + ["none"] * 4
         assert table[["standard_error", "bias", "bias_error"]].isna().all(axis=None)
         assert table[["value", "low", "high"]].notna().all(axis=None)
         other = correct(SAMPLED, candidates=6, negatives=2, estimators=["bv-0.1", "mle"])
-        assert other["interval_of"].eq("mean of the estimator").all()
+        assert other["assumes"].eq("no bias").all()
         assert list(other.columns) == list(table.columns)
 
     def test_with_replacement_there_may_be_more_negatives_than_items(self):

@@ -131,7 +131,7 @@ class TestShape:
             left = next(shape for shape in ("convex", "decreasing", "free") if shape not in contradicted)
             for shape in SHAPES:
                 holds = left if shape in contradicted else shape
-                assert by[shape]["interval_of"].eq("truth" if holds == "free" else f"truth, if {holds}").all()
+                assert by[shape]["assumes"].eq("none" if holds == "free" else holds).all()
                 np.testing.assert_allclose(by[shape][["low", "high"]], by[holds][["low", "high"]], atol=1e-12)
                 said = [each for each in table.remarks if each.startswith(f"The sample contradicts {shape} (p = 0.0")]
                 assert len(said) == (shape in contradicted)

@@ -4,8 +4,8 @@ A user's true rank r has an unknown distribution π over 1 … n. Each assumptio
 ranks, up to h = n / 2. The worse half may have any distribution, as items that tie at the bottom are frequent there.
 
 - `free`: any distribution, a mixture of single ranks;
-- `decreasing`: π does not increase up to h, a mixture of the uniform distributions on 1 … k, k <= h, and of single ranks
-  above h;
+- `decreasing`: π does not increase up to h, a mixture of the uniform distributions on 1 … k, k <= h, and of single
+  ranks above h;
 - `convex`: π decreases up to h, and ever more slowly, a mixture of the triangles (k + 1 - r)₊, k <= h, of the uniform
   distribution on 1 … h, and of single ranks above h.
 

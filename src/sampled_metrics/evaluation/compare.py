@@ -80,9 +80,8 @@ def compare(
         progress: as in `evaluate`.
 
     Returns:
-        A row for each metric, with the columns metric, value_a, value_b, difference (b - a), low, high, interval_of
-        (the truth, under an assumption, or the mean of the estimator), probability (that b is better according to the
-        estimator, from 0 to 1; it is missing if the interval is of the truth of sampled ranks), conclusion (a name, or
+        A row for each metric, with the columns metric, value_a, value_b, difference (b - a), low, high, probability
+        (that b is better according to the estimator, from 0 to 1; it is missing for strict bounds), conclusion (a name, or
         undecided), users_needed and negatives_needed (what would decide it; missing if it is decided, or not known),
         users. The remarks state the conclusions in sentences.
 
@@ -132,11 +131,11 @@ def compare(
         kinds.statistic(in_blocks(second.estimate, other_outcomes), 1),
     )
     value_a, value_b = (each(kinds.counts[np.newaxis])[0] for each in value_of)
-    difference, holds_for = value_b - value_a, "truth"
+    difference = value_b - value_a
     needed, notes = _Needed.nothing(len(labels)), list[Remark | str]()
     if isinstance(first, ShapeEstimate) and isinstance(second, ShapeEstimate):
         strict = strict_interval([first, second], kinds, options, (-most, most), progress)
-        low, high, holds_for = strict.low, strict.high, strict.holds_for
+        low, high = strict.low, strict.high
         difference, probability = np.clip(difference, low, high), np.full(len(labels), np.nan)
         undecided = (low <= EQUAL) & (high >= -EQUAL)
         if undecided.any():
@@ -157,7 +156,7 @@ def compare(
         )
         low, high, probability = interval.low, interval.high, interval.positive
         if is_sampled:
-            holds_for, notes = "mean of the estimator", _biased(label)
+            notes = _biased(label)
     users = int(kinds.counts.sum())
     table = Result(
         {
@@ -167,7 +166,6 @@ def compare(
             "difference": difference,
             "low": low,
             "high": high,
-            "interval_of": holds_for,
             "probability": probability,
             "conclusion": [
                 names[1] if bottom > EQUAL else names[0] if top < -EQUAL else "undecided"

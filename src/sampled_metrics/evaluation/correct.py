@@ -121,12 +121,12 @@ def correct(
     biases = {} if adaptive else _biases(linear, outcomes, kinds, wanted, options.seed)
     users, missing, rows, remarks = int(kinds.counts.sum()), np.full(len(labels), np.nan), [], []
     for label, estimate in fitted.items():
-        value, of = estimate.estimate(counts), "mean of the estimator"
+        value, assumes = estimate.estimate(counts), "no bias"
         limits = np.zeros(len(labels)), largest_values(wanted)
         if isinstance(estimate, ShapeEstimate):
             strict = strict_interval([estimate], kinds, options, limits, progress)
-            value, of = np.clip(value, strict.low, strict.high), strict.holds_for
-            columns = value, strict.low, strict.high, [of] * len(labels), missing, missing, missing
+            value, assumes = np.clip(value, strict.low, strict.high), strict.assumes
+            columns = value, strict.low, strict.high, [assumes] * len(labels), missing, missing, missing
             remarks += contradictions(strict.contradicted, label)
         else:
             weights = None
@@ -135,9 +135,9 @@ def correct(
             statistic = kinds.statistic(in_blocks(estimate.estimate, len(outcomes)))
             interval = uncertainty(statistic, kinds.counts, options, bounds=limits, weights=weights, progress=progress)
             bias = biases.get(label, (missing, missing))
-            columns = value, interval.low, interval.high, [of] * len(labels), interval.standard_error, *bias
+            columns = value, interval.low, interval.high, [assumes] * len(labels), interval.standard_error, *bias
         rows += [(label, *row, users) for row in zip(labels, *columns, strict=True)]
-    names = ["value", "low", "high", "interval_of", "standard_error", "bias", "bias_error", "users"]
+    names = ["value", "low", "high", "assumes", "standard_error", "bias", "bias_error", "users"]
     table = Result(rows, columns=["estimator", "metric", *names])
     unbiased = None
     if not adaptive and (outcomes.negatives > 0).all():

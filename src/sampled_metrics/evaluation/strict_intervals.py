@@ -43,9 +43,9 @@ class StrictInterval:
     fits: Fits
 
     @property
-    def holds_for(self) -> str:
-        """Return what the intervals are of: the truth, under an assumption."""
-        return "truth" if self.shape == SHAPES[0] else f"truth, if {self.shape}"
+    def assumes(self) -> str:
+        """Return the assumption under which the interval holds the truth."""
+        return "none" if self.shape == SHAPES[0] else self.shape
 
 
 def strict_interval(
