@@ -22,7 +22,7 @@ def collect() -> None:
         for pattern in patterns:
             for path in sorted((ROOT / "results" / of).glob(pattern)):
                 shutil.copyfile(path, SHOWN / path.name)
-    for name in ("estimator-study.md", "estimator-study.png"):
+    for name in ("estimator-study.md", "estimator-study.png", "proof.png"):
         shutil.copyfile(ROOT / "results/ml-1m" / name, SHOWN / name)
     for of in ("toy", "ml-1m"):
         for what in ("fidelity", "claims"):

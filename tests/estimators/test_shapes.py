@@ -38,15 +38,19 @@ def values(n, ranks):
 
 def member(shape, k, n):
     """A member by its definition, as (n,) probabilities; the last of `convex` has k = None."""
-    ranks, k = np.arange(1, n + 1), n if k is None and shape == "convex" else min(k, n)
-    of_shape = {"free": ranks == k, "decreasing": ranks <= k, "convex": np.maximum(k + 1 - ranks, 0)}[shape]
+    ranks, half = np.arange(1, n + 1), n // 2
+    if k is None:
+        of_shape = ranks <= half
+    elif shape == "free" or min(k, n) > half:
+        of_shape = ranks == min(k, n)
+    else:
+        of_shape = {"decreasing": ranks <= k, "convex": np.maximum(k + 1 - ranks, 0)}[shape]
     return of_shape / of_shape.sum()
 
 
 def members(shape, n, largest):
     """All members, (members, n), where the class has n up to `largest`."""
-    found = [member(shape, k, n) for k in range(1, largest + 1)]
-    return np.stack([*found, np.full(n, 1 / n)] if shape == "convex" else found)
+    return np.stack([member(shape, k, n) for k in [*range(1, largest + 1), *[None] * (shape == "convex")]])
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -77,7 +81,7 @@ class TestMembers:
         chosen = {0: 1, 1: 2, 2: 3, 3: 4, 59: 60}  # the first 60 members are those of k = 1 … 60
         last = len(found.values) - 1 - (shape == "convex")
         for at, k in [*chosen.items(), (last, n), (len(found.values) - 1, None if shape == "convex" else n)]:
-            probabilities = np.full(n, 1 / n) if k is None else member(shape, k, n)
+            probabilities = member(shape, k, n)
             np.testing.assert_allclose(found.chances[at], probabilities @ of_ranks, atol=1e-9)
             np.testing.assert_allclose(found.values[at], probabilities @ of_metrics, atol=1e-9)
 
@@ -93,25 +97,25 @@ class TestMembers:
 @pytest.mark.parametrize(("n", "m"), [(12, 5), (3541, 20), (3541, 100), (10**6, 50)])
 def test_uniform_ones_have_a_closed_form(n, m):
     """The (x + 1)-th best of m + 1 items that are drawn is among the best k."""
-    found = mixtures(class_of([n], [m]), METRICS)["decreasing"]
-    k = sizes(found, n)
-    x = np.arange(m + 1)
+    found = mixtures(class_of([n], [m]), METRICS)
+    k, x = sizes(found, n), np.arange(m + 1)
+    k = k[k <= n // 2]
+    assert len(k) > n / 3 or len(k) > 100
     expected = n / ((m + 1) * k[:, np.newaxis]) * stats.hypergeom(n, k[:, np.newaxis], m + 1).sf(x)
-    np.testing.assert_allclose(found.chances, expected, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found["decreasing"].chances[: len(k)], expected, rtol=1e-6, atol=1e-9)
 
 
-def sizes(uniform, n):
-    """k of uniform members, from their AUC: the mean rank is (k + 1) / 2."""
-    mean_rank = n - uniform.values[:, 3] * (n - 1)
-    return np.round(2 * mean_rank - 1).astype(int)
+def sizes(found, n):
+    """k of the members, from the AUC of single ranks."""
+    return np.round(n - found["free"].values[:, 3] * (n - 1)).astype(int)
 
 
 def test_the_grid_holds_all_small_k_and_the_cut_offs_and_refines():
     users = class_of([3541], [20])
     at_100 = (*METRICS, metric("recall@100"))
-    coarse, fine = (sizes(mixtures(users, at_100, finer=finer)["decreasing"], 3541) for finer in (1, 4))
+    coarse, fine = (sizes(mixtures(users, at_100, finer=finer), 3541) for finer in (1, 4))
     assert coarse[:60].tolist() == list(range(1, 61))
-    assert {100, 101, 3541} <= set(coarse)
+    assert {100, 101, 1770, 1771, 3541} <= set(coarse)
     assert set(coarse) <= set(fine)
     assert 3 * len(coarse) > len(fine) > 2 * len(coarse)
     assert (np.diff(coarse) > 0).all()

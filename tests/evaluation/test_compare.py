@@ -62,7 +62,7 @@ class TestValues:
 
 class TestIntervals:
     @pytest.mark.parametrize("confidence", [0.8, 0.95])
-    def test_delta_is_the_paired_t_assumes_textbooks(self, confidence):
+    def test_delta_is_the_paired_t_interval_of_textbooks(self, confidence):
         one, other = np.random.default_rng(6).integers(1, 51, size=(2, 40))
         table = compare(one, other, metrics=["auc"], candidates=50, confidence_level=confidence)
         by_user = (one - other) / 49

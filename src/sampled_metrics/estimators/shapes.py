@@ -10,8 +10,9 @@ ranks, up to h = n / 2. The worse half may have any distribution, as items that 
   distribution on 1 … h, and of single ranks above h.
 
 The members of a mixture are indexed by k. All k up to 60 are taken, about 160 more in geometric steps, and the cut-offs
-of the metrics. Users of a class (`sampled_metrics.sampling.rank_classes`) share the proportions of the mixture; for a
-user with fewer candidates, k is at most n.
+of the metrics. Instead of a single rank k, a mixture has all ranks from the k before it to k, so that none is left out.
+Users of a class (`sampled_metrics.sampling.rank_classes`) share the proportions of the mixture; for a user with fewer
+candidates, k is at most n.
 """
 
 from dataclasses import dataclass
@@ -136,7 +137,7 @@ def _members(
     sums = np.cumsum(np.add.reduceat(between, first), axis=0)
     by_rank = np.cumsum(np.add.reduceat(between * nodes.ranks[:, np.newaxis], first), axis=0)
     size = distinct[:, np.newaxis].astype(np.float64)
-    single, uniform = at(distinct.astype(np.float64)), sums / size
+    single, uniform = np.diff(sums, axis=0, prepend=0.0) / np.diff(size, axis=0, prepend=0.0), sums / size
     triangles = ((size + 1) * sums - by_rank) / (size * (size + 1) / 2)
     better = size <= half
     last = np.searchsorted(distinct, half, side="right") - 1

@@ -26,7 +26,7 @@ References:
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -240,18 +240,15 @@ class ShapeEstimate:
             fits: by class of users.
             seed: of the simulated samples.
         """
-        rng = np.random.default_rng(seed)
         known = class_mixtures(Keyed.of(self.outcomes), self.metrics, self.estimator.replacement)
         any_ranks = {id(members): of_shapes[SHAPES[0]].chances for members, of_shapes in known}
-        tests = [
-            _Test.of(fit, any_ranks[id(members)], users, shares[:, members.outcomes], cells(members)[0])
-            for members, fit in fits
-        ]
-        observed, further, tried = sum(test.statistic(test.observed) for test in tests), 0, 0
-        while tried < _SIMULATIONS and further < _ENOUGH:
-            drawn = sum(test.statistic(test.draw(rng)) for test in tests)
-            further, tried = further + (drawn >= observed), tried + 1
-        return (further + 1) / (tried + 1)
+        tests = []
+        for members, fit in fits:
+            test = _Test.of(fit, any_ranks[id(members)])
+            if shares.nnz > shares.shape[0]:
+                test = test.inflated(shares[:, members.outcomes] @ test.directions[cells(members)[0]], users)
+            tests.append(test)
+        return _p_value(tests, seed)
 
 
 @dataclass(frozen=True)
@@ -270,19 +267,21 @@ class _Test:
     directions: Floats
     members: Floats
     observed: Floats
-    inflation: float
+    inflation: float = 1.0
 
     @classmethod
-    def of(cls, fit: Fit, any_ranks: Floats, users: Ints, shares: csr_array, of_outcomes: Ints) -> "_Test":
-        """Prepare the test from what any ranks can show, (ranks, cells), and the users' shares of their outcomes."""
+    def of(cls, fit: Fit, any_ranks: Floats) -> "_Test":
+        """Prepare the test from what any ranks can show, (ranks, cells)."""
         left, singular, _ = np.linalg.svd(((any_ranks - fit.fitted) * fit.scale).T, full_matrices=False)
         directions = left[:, singular > _VISIBLE] * fit.scale[:, np.newaxis]
         directions -= fit.fitted @ directions
-        inflation = 1.0
-        if shares.nnz > shares.shape[0]:
-            variance = float(users @ np.sum((shares @ directions[of_outcomes]) ** 2, axis=1)) / fit.users
-            inflation = float(np.sqrt(variance / (fit.fitted @ np.sum(directions**2, axis=1))))
-        return cls(fit, directions, (fit.mixture.chances @ directions).T, fit.observed @ directions, inflation)
+        return cls(fit, directions, (fit.mixture.chances @ directions).T, fit.observed @ directions)
+
+    def inflated(self, places: Floats, users: Ints) -> "_Test":
+        """Return the test for (kinds,) users with several events, from their mean (kinds, dimensions) places."""
+        variance = float(users @ np.sum(places**2, axis=1)) / self.fit.users
+        of_events = float(self.fit.fitted @ np.sum(self.directions**2, axis=1))
+        return replace(self, inflation=float(np.sqrt(variance / of_events)))
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return the (dimensions,) place of a sample that is drawn from the fit."""
@@ -296,10 +295,22 @@ class _Test:
         return float(np.sum((apart @ _nearest(apart)) ** 2))
 
 
+def _p_value(tests: Sequence[_Test], seed: int) -> float:
+    """Return the share of samples from the fits that are as far from the shape as the observed one, itself included."""
+    rng = np.random.default_rng(seed)
+    observed, further, tried = sum(test.statistic(test.observed) for test in tests), 0, 0
+    while tried < _SIMULATIONS and further < _ENOUGH:
+        drawn = sum(test.statistic(test.draw(rng)) for test in tests)
+        further, tried = further + (drawn >= observed), tried + 1
+    return (further + 1) / (tried + 1)
+
+
 def expected_weights(
     table: RankTable, design: SamplingDesign, shape: str, metric: Metric, bounds: Sequence[tuple[int, float]]
 ) -> tuple[Floats, Ints]:
     """Return the weights of the bounds that samples of exact ranks are expected to have.
+
+    If the exact ranks are so far from the shape that a sample would contradict it, the next weaker one takes its place.
 
     Args:
         table: exact ranks.
@@ -318,13 +329,19 @@ def expected_weights(
     nothing = np.zeros(len(table), dtype=np.int64)
     shown = SampledRanks(nothing, nothing + design.negatives, table.candidates, design.replacement)
     outcomes, _ = Outcomes.observed(shown)
-    for users, of_shapes in class_mixtures(Keyed.of(outcomes), (metric,), None):
-        members = np.isin(candidates, [group.candidates for group in users.groups])
-        rows = members[which]
-        chances = expected_distribution(table.rows(np.flatnonzero(rows)), design)
-        fit = Fit.of(of_shapes[shape], rows.sum() * chances)
+    known = class_mixtures(Keyed.of(outcomes), (metric,), None)
+    members = [np.isin(candidates, [group.candidates for group in users.groups]) for users, _ in known]
+    rows = [np.flatnonzero(each[which]) for each in members]
+    counts = [len(each) * expected_distribution(table.rows(each), design) for each in rows]
+    for tried in SHAPES[SHAPES.index(shape) :: -1]:
+        fits = [Fit.of(of_shapes[tried], each) for (_, of_shapes), each in zip(known, counts, strict=True)]
+        ranks = [of_shapes[SHAPES[0]].chances for _, of_shapes in known]
+        tests = [_Test.of(fit, any_ranks) for fit, any_ranks in zip(fits, ranks, strict=True)]
+        if tried == SHAPES[0] or _p_value(tests, seed=0) >= SIGNIFICANCE:
+            break
+    for fit, of_class, number in zip(fits, members, map(len, rows), strict=True):
         for at, (side, deviations) in enumerate(bounds):
-            weights[members, at] = fit.weights(0, side, deviations * float(np.sqrt(rows.mean())))
+            weights[of_class, at] = fit.weights(0, side, deviations * float(np.sqrt(number / len(table))))
     return weights, which
 
 

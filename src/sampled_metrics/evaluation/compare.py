@@ -81,8 +81,8 @@ def compare(
 
     Returns:
         A row for each metric, with the columns metric, value_a, value_b, difference (b - a), low, high, probability
-        (that b is better according to the estimator, from 0 to 1; it is missing for strict bounds), conclusion (a name, or
-        undecided), users_needed and negatives_needed (what would decide it; missing if it is decided, or not known),
+        (that b is better according to the estimator, from 0 to 1; it is missing for strict bounds), conclusion (a name,
+        or undecided), users_needed and negatives_needed (what would decide it; missing if it is decided, or not known),
         users. The remarks state the conclusions in sentences.
 
     Raises:
