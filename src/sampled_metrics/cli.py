@@ -255,7 +255,7 @@ def _correct(ranks: str, form: str | None, **options: Any) -> None:
 @METRIC_LIST
 @CANDIDATES
 @NEGATIVES
-@click.option("--estimator", help="That corrects sampled ranks; bv-0.1 unless stated.")
+@click.option("--estimator", help="That corrects sampled ranks.  [default: decreasing]")
 @REPLACEMENT
 @_intervals(None)
 @OUTPUT

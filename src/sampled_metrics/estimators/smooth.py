@@ -57,6 +57,8 @@ class Smooth(RankPrior):
 
     def solve(self, users: RankClass, nodes: RankNodes, counts: Floats) -> Floats:
         """Return (samples, nodes) probabilities of the true ranks."""
+        if users.candidates == 1:
+            return np.ones((len(counts), 1))
         likelihood = users.likelihood(nodes.ranks, self.replacement)
         basis, penalty = spline(nodes.ranks, users.candidates)
         _, same = np.unique(users.columns[0], return_inverse=True)  # outcomes with the same m

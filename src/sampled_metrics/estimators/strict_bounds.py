@@ -55,6 +55,7 @@ _LEAST = 0.005  # smallest share of the users that makes a class
 _STEPS = 30  # most steps of the fit, and of the search for an end
 _NEGLIGIBLE = 1e-3  # smallest effect on a sample, in standard errors, that matters for the weights
 _PENALTY = 400.0  # weight of the distance of a metric from its target, relative to its range
+_SLOPE = 1e-5  # largest slope at an optimum of least squares
 _CLOSE = 1e-3  # relative error of the distance at which a bound is taken; its effect is of second order
 _VISIBLE = 1.0  # smallest effect on a sample, in standard errors, that the test of a shape looks at
 _SIMULATIONS = 99  # most simulated samples of the test
@@ -206,24 +207,24 @@ class ShapeEstimate:
             if counts[users.outcomes].sum() > 0
         ]
 
-    def bounds(self, fits: Sequence[tuple[RankClass, Fit]], deviations: float) -> Bounds:
-        """Return the bounds that are best at a distance of so many standard errors.
+    def bounds(self, fits: Sequence[tuple[RankClass, Fit]], deviations: float, wanted: Sequence[int]) -> Bounds:
+        """Return the bounds of some metrics, by index, that are best at a distance of so many standard errors.
 
         The standard errors of a class are a part of those of the mean of all users: √(its share of the users).
         """
-        shape = 2, len(self.metrics)
+        shape = 2, len(wanted)
         weights = np.zeros((*shape, len(self.outcomes)))
         least, most, off = np.full(shape, np.inf), np.full(shape, -np.inf), np.zeros(shape)
         total = sum(fit.users for _, fit in fits)
         for users, fit in fits:
             share, (of_outcomes, _) = fit.users / total, cells(users)
-            for metric in range(len(self.metrics)):
+            for place, metric in enumerate(wanted):
                 for at, side in enumerate((-1, 1)):
                     found = fit.weights(metric, side, deviations * float(np.sqrt(share)))
-                    weights[at, metric, users.outcomes] = found[of_outcomes]
-                    least[at, metric] = min(least[at, metric], found.min())
-                    most[at, metric] = max(most[at, metric], found.max())
-                    off[at, metric] += side * share * max(0.0, side * float(found @ (fit.fitted - fit.observed)))
+                    weights[at, place, users.outcomes] = found[of_outcomes]
+                    least[at, place] = min(least[at, place], found.min())
+                    most[at, place] = max(most[at, place], found.max())
+                    off[at, place] += side * share * max(0.0, side * float(found @ (fit.fitted - fit.observed)))
         return Bounds(weights, least, most, off)
 
     def p_value(self, users: Ints, shares: csr_array, fits: Sequence[tuple[RankClass, Fit]], seed: int) -> float:
@@ -378,10 +379,13 @@ def _nearest(coordinates: Floats) -> Floats:
 
     The sum of ν is 1 up to a factor, because the least ‖Σ_k ν_k c_k‖² + (Σ_k ν_k - 1)² has the same direction.
     """
-    from scipy.optimize import nnls  # slow to import
+    from scipy.optimize import lsq_linear, nnls  # slow to import
 
     members = coordinates.shape[1]
-    target = np.zeros(len(coordinates) + 1)
+    rows, target = np.vstack((coordinates, np.ones(members))), np.zeros(len(coordinates) + 1)
     target[-1] = 1.0
-    found = nnls(np.vstack((coordinates, np.ones(members))), target, maxiter=30 * members)[0]
+    found = nnls(rows, target, maxiter=30 * members)[0]
+    slope = rows.T @ (rows @ found - target)
+    if np.abs(slope[found > 0]).max() > _SLOPE or slope.min() < -_SLOPE:  # nnls may end before the optimum
+        found = lsq_linear(rows, target, bounds=(0, np.inf), method="bvls", tol=1e-14).x
     return found / found.sum()

@@ -200,12 +200,12 @@ class _Needed:
         undecided: NDArray[np.bool_],
         confidence_level: float,
     ) -> _Needed:
-        found = cls.nothing(len(undecided))
-        users = users_needed(estimates, strict.fits, kinds, confidence_level)
-        for at in np.flatnonzero(undecided):
-            if np.isfinite(users[at]):
-                found.users[at] = _rounded(users[at])
-            elif (negatives := negatives_needed(estimates, kinds, strict.shape, int(at))) is not None:
+        found, places = cls.nothing(len(undecided)), [int(at) for at in np.flatnonzero(undecided)]
+        users = users_needed(estimates, strict.fits, kinds, confidence_level, places)
+        for at, number in zip(places, users, strict=True):
+            if np.isfinite(number):
+                found.users[at] = _rounded(number)
+            elif (negatives := negatives_needed(estimates, kinds, strict.shape, at)) is not None:
                 found.negatives[at] = _rounded(negatives)
         return found
 
@@ -256,7 +256,7 @@ def _what_decides(row: Mapping[str, Any]) -> str:
         return f"about {row['users_needed']:.0f} users would decide"
     if not np.isnan(row["negatives_needed"]):
         return f"no number of users would, it takes about {row['negatives_needed']:.0f} negatives"
-    return "no number of users would, and the sample does not say how many negatives it takes"
+    return "no number of users would, and it takes more negatives than can be estimated"
 
 
 def _assumed(shape: str) -> list[str]:

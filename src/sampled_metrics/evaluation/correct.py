@@ -71,7 +71,8 @@ def correct(
         adaptive: whether m depends on the sample; then only mle is valid.
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md).
         metrics: labels, as in `evaluate`.
-        confidence_level: probability that the interval covers the mean of the estimator over users and samples.
+        confidence_level: probability that the interval covers the true metric (free, decreasing, convex) or the mean of
+            the estimator over users and samples (others).
         method: delta or bootstrap, as in `evaluate`. The default is delta, or bootstrap for estimators that are not
             linear in the sample. Users are the unit, so the interval includes the error of sampling.
         n_resamples: as in `evaluate`.
@@ -79,12 +80,15 @@ def correct(
         progress: as in `evaluate`.
 
     Returns:
-        A row for each estimator and metric, with the columns estimator, metric, value, low, high, standard_error, bias,
-        bias_error, users. The bias is the mean error of the estimator under the distributions of true ranks that mle
-        finds, and bias_error its standard error over users and samples. Intervals ignore the bias; a remark says where
-        it matters. It is missing (NaN) for estimators that are not linear in the sample, and for adaptive samples.
-        Users whose n differ by a factor of at most 1.25 share a distribution of ranks; each n and m has weights of its
-        own.
+        A row for each estimator and metric, with the columns estimator, metric, value, low, high, assumes,
+        standard_error, bias, bias_error, users. The interval holds the true metric if the assumption in `assumes` is
+        right: none, decreasing, convex, or that the estimator has no bias. The value of free, decreasing and convex is
+        that of smooth, or the nearest end of the interval.
+
+        The bias is the mean error of the estimator under the distributions of true ranks that mle finds, and bias_error
+        its standard error over users and samples. Intervals ignore the bias; a remark says where it matters. It is
+        missing (NaN) for estimators that are not linear in the sample, and for adaptive samples. Users whose n differ
+        by a factor of at most 1.25 share a distribution of ranks; each n and m has weights of its own.
 
     Raises:
         DataError: the ranks are not sampled ranks, an estimator is not valid for them, or it needs an array of more
@@ -159,7 +163,7 @@ def _knowledge(table: Result, confidence_level: float, negatives: Ints) -> list[
     remarks = []
     sizes = f"{negatives.min()}" if negatives.min() == negatives.max() else f"{negatives.min()} to {negatives.max()}"
     for row in table[table["estimator"].isin(SHAPES)].to_dict("records"):
-        name, assumption = metric_name(str(row["metric"])), ASSUMPTIONS[str(row["estimator"])]
+        name, assumption = metric_name(str(row["metric"])), ASSUMPTIONS.get(str(row["assumes"]), "")
         rows = (("estimator", row["estimator"]), ("metric", row["metric"]))
         if np.isnan(row["low"]):
             continue
@@ -170,7 +174,8 @@ def _knowledge(table: Result, confidence_level: float, negatives: Ints) -> list[
         else:
             sentence = f"Without an assumption on the ranks, {sizes} negatives allow {{}}."
             remarks.append(Remark(sentence, f"any {name} from {low} to {high}", rows))
-    return remarks
+    # where an assumption is contradicted, two rows say the same
+    return list({each[:2]: each for each in reversed(remarks)}.values())[::-1]
 
 
 def _ends(low: float, high: float) -> tuple[str, str]:
@@ -236,6 +241,8 @@ def _remarks(table: Result, unbiased_auc: float | None) -> list[Remark | str]:
                     rows=rows,
                 )
             )
+        if label in SHAPES:
+            continue
         ends = {"the value": row["value"], "low": row["low"], "high": row["high"]}
         out = [f"{end} of {what} ({value:.4g})" for end, value in ends.items() if value < -1e-9 or value > 1 + 1e-9]
         if out:
@@ -247,8 +254,6 @@ def _remarks(table: Result, unbiased_auc: float | None) -> list[Remark | str]:
                     rows,
                 )
             )
-        if label in SHAPES:
-            continue
         if label != "uncorrected" and abs(row["bias"]) > max(row["standard_error"] / 2, TOLERANCE):
             remarks.append(
                 Remark(

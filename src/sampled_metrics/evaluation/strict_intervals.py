@@ -76,7 +76,7 @@ def strict_interval(
             break
         contradicted[shape] = p_value
     deviations = float(ndtri(0.5 + options.confidence_level / 2)) * (PAIRED if len(estimates) == 2 else 1.0)
-    weights = bound_weights(estimates, fits, kinds, deviations)
+    weights = bound_weights(estimates, fits, kinds, deviations, range(len(estimates[0].metrics)))
     defined = np.isfinite(weights.values.sum(axis=1))
     found = uncertainty(
         linear(weights.values[defined]),
@@ -89,7 +89,7 @@ def strict_interval(
     ends = np.full((2, len(defined)), np.nan)
     ends[:, defined] = np.stack((found.low, found.high)) + weights.shift(int(kinds.counts.sum()))[defined]
     low, high = np.split(ends[0], 2)[0], np.split(ends[1], 2)[1]
-    return StrictInterval(np.maximum(low, limits[0]), np.minimum(high, limits[1]), shape, contradicted, fits)
+    return StrictInterval(np.clip(low, *limits), np.clip(high, *limits), shape, contradicted, fits)
 
 
 @dataclass(frozen=True)
@@ -124,9 +124,11 @@ class BoundWeights:
         return np.sqrt(off**2 @ counts / users)
 
 
-def bound_weights(estimates: Sequence[ShapeEstimate], fits: Fits, kinds: Units, deviations: float) -> BoundWeights:
-    """Return the weights for one recommender, or for the difference between the second and the first of two."""
-    bounds = [one.bounds(fit, deviations) for one, fit in zip(estimates, fits, strict=True)]
+def bound_weights(
+    estimates: Sequence[ShapeEstimate], fits: Fits, kinds: Units, deviations: float, wanted: Sequence[int]
+) -> BoundWeights:
+    """Return the weights of some metrics, or of their differences between the second and the first recommender."""
+    bounds = [one.bounds(fit, deviations, wanted) for one, fit in zip(estimates, fits, strict=True)]
     last = bounds[-1]
     values = np.concatenate([kinds.weights(each, len(bounds) - 1) for each in last.weights])
     least, most, off = last.least, last.most, last.off

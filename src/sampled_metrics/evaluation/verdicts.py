@@ -30,21 +30,24 @@ MOST = 1000.0
 
 _QUANTILE = float(ndtri(0.975))  # of the intervals of a plan
 
-_STEP = 1.5  # ratio of the numbers of negatives that are tried
+_STEP = 2.0  # ratio of the numbers of negatives that are tried
+_MOST_NEGATIVES = 5000  # largest number of negatives that is tried
 
 
-def users_needed(estimates: Sequence[ShapeEstimate], fits: Fits, kinds: Units, confidence_level: float) -> Floats:
-    """Return the (metrics,) numbers of users for which the interval of the difference would not include 0.
+def users_needed(
+    estimates: Sequence[ShapeEstimate], fits: Fits, kinds: Units, confidence_level: float, undecided: Sequence[int]
+) -> Floats:
+    """Return the numbers of users for which the interval of the difference would not include 0, by undecided metric.
 
     It is infinite where a thousand times as many users are not enough. Samples of more users are taken to be like the
     fitted one. The weights are those that are best for some multiples of the present users, so the numbers are rough.
     """
     quantile = float(ndtri(0.5 + confidence_level / 2))
     users = kinds.counts.sum()
-    needed = np.full(len(estimates[0].metrics), np.inf)
+    needed = np.full(len(undecided), np.inf)
     for factor in FACTORS:
-        weights = bound_weights(estimates, fits, kinds, PAIRED * quantile / np.sqrt(factor))
-        mean = weights.values @ kinds.counts / users + weights.off  # the mean in the fitted sample
+        weights = bound_weights(estimates, fits, kinds, PAIRED * quantile / np.sqrt(factor), undecided)
+        mean = weights.values @ kinds.counts / users + weights.shift(int(users))
         low, high = np.split(mean, 2)
         deviation = np.split(weights.standard_deviations(kinds.counts), 2)
         for distance, spread in ((low, deviation[0]), (-high, deviation[1])):
@@ -87,15 +90,15 @@ def expected_gaps(
 
 
 def negatives_needed(estimates: Sequence[ShapeEstimate], kinds: Units, shape: str, metric: int) -> int | None:
-    """Return about how many negatives would let some number of users decide; None if no number would.
+    """Return about how many negatives would let some number of users decide; None if 5000 would not.
 
     The true ranks are taken to have the distributions that `smooth` finds, and all users the mean number of candidates.
     """
     outcomes = estimates[0].outcomes
     counts = [np.asarray(kinds.counts @ shares) for shares in kinds.shares]
     candidates = round(float(counts[0] @ outcomes.candidates / counts[0].sum()))
-    most = candidates - 1
-    size, wanted = int(outcomes.negatives.max()), (estimates[0].metrics[metric],)
+    most = min(candidates - 1, _MOST_NEGATIVES)
+    size, wanted = max(1, int(outcomes.negatives.max())), (estimates[0].metrics[metric],)
     while size < most:
         size = min(int(np.ceil(_STEP * size)), most)
         design = SamplingDesign(size, outcomes.replacement)
