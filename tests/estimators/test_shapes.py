@@ -36,13 +36,16 @@ def values(n, ranks):
     return np.stack((r <= 3, (r <= 3) / np.log2(r + 1), 1 / r, (n - r) / (n - 1)), axis=1)
 
 
-def member(shape, k, n):
-    """A member by its definition, as (n,) probabilities; the last of `convex` has k = None."""
+def member(shape, k, n, after=None):
+    """A member by its definition, as (n,) probabilities; the last of `convex` has k = None.
+
+    Members that stand for a single rank k have all ranks above `after`, by default k - 1.
+    """
     ranks, half = np.arange(1, n + 1), n // 2
     if k is None:
         of_shape = ranks <= half
     elif shape == "free" or min(k, n) > half:
-        of_shape = ranks == min(k, n)
+        of_shape = (ranks <= min(k, n)) & (ranks > (min(k, n) - 1 if after is None else after))
     else:
         of_shape = {"decreasing": ranks <= k, "convex": np.maximum(k + 1 - ranks, 0)}[shape]
     return of_shape / of_shape.sum()
@@ -79,9 +82,9 @@ class TestMembers:
         found = mixtures(class_of([n], [m], replacement), METRICS)[shape]
         of_ranks, of_metrics = dense(n, m, replacement), values(n, ranks)
         chosen = {0: 1, 1: 2, 2: 3, 3: 4, 59: 60}  # the first 60 members are those of k = 1 … 60
-        last = len(found.values) - 1 - (shape == "convex")
+        last, k_of = len(found.values) - 1 - (shape == "convex"), sizes(mixtures(class_of([n], [m]), METRICS), n)
         for at, k in [*chosen.items(), (last, n), (len(found.values) - 1, None if shape == "convex" else n)]:
-            probabilities = member(shape, k, n)
+            probabilities = member(shape, k, n, after=k_of[last - 1] if at >= last else None)
             np.testing.assert_allclose(found.chances[at], probabilities @ of_ranks, atol=1e-9)
             np.testing.assert_allclose(found.values[at], probabilities @ of_metrics, atol=1e-9)
 
@@ -106,8 +109,11 @@ def test_uniform_ones_have_a_closed_form(n, m):
 
 
 def sizes(found, n):
-    """k of the members, from the AUC of single ranks."""
-    return np.round(n - found["free"].values[:, 3] * (n - 1)).astype(int)
+    """k of the members, from the mean ranks of `free`: each has the ranks from the k before it on."""
+    k = [0]
+    for mean in n - found["free"].values[:, 3] * (n - 1):
+        k.append(round(2 * mean - k[-1] - 1))
+    return np.array(k[1:])
 
 
 def test_the_grid_holds_all_small_k_and_the_cut_offs_and_refines():

@@ -256,7 +256,7 @@ def _what_decides(row: Mapping[str, Any]) -> str:
         return f"about {row['users_needed']:.0f} users would decide"
     if not np.isnan(row["negatives_needed"]):
         return f"no number of users would, it takes about {row['negatives_needed']:.0f} negatives"
-    return "no number of users would, and it takes more negatives than can be estimated"
+    return "no number of users would, and the sample does not say how many negatives it takes"
 
 
 def _assumed(shape: str) -> list[str]:
