@@ -256,7 +256,7 @@ class TestDrawing:
         assert curves(right)["Adaptive (EM)"] == ([250], pytest.approx([95]))
         assert curves(left)["CLS"] == ([10, 100], pytest.approx([30, 10]))
 
-    @pytest.mark.parametrize(("number", "rows"), [(1, 1), (7, 1), (8, 2), (14, 2), (15, 3)])
+    @pytest.mark.parametrize(("number", "rows"), [(1, 1), (8, 1), (9, 2), (16, 2), (17, 3)])
     def test_each_estimator_is_drawn_once(self, number, rows):
         names = [f"bv-0.{at}" for at in range(1, number + 1)]
         errors = {("X", "fixed", m, name): 0.1 for name in names for m in (10.0, 20.0)}

@@ -109,7 +109,7 @@ def _bias_and_deviation(cells: pd.DataFrame) -> pd.DataFrame:
 
 @styled
 def draw(compared: pd.DataFrame, ordered: pd.DataFrame) -> Figure:
-    """Draw error and order of every estimator by sample size, with seven estimators in each row of panels.
+    """Draw error and order of every estimator by sample size, with up to eight estimators in each row of panels.
 
     Args:
         compared: results of `study_estimators` of all recommenders, with a column recommender.
@@ -118,7 +118,7 @@ def draw(compared: pd.DataFrame, ordered: pd.DataFrame) -> Figure:
     error = compared[compared["metric"].str.startswith("recall@1-")]
     correct = ordered[ordered["metric"] != "auc"]
     labels = list(dict.fromkeys(compared.loc[compared["sample"] == "fixed", "estimator"]))
-    rows = [labels[first : first + 7] for first in range(0, len(labels), 7)]
+    rows = [labels[first : first + 8] for first in range(0, len(labels), 8)]
     figure, axes = panels(len(rows), 2, 3.4)
     for row, some in enumerate(rows):
         left, right = axes[2 * row : 2 * row + 2]
