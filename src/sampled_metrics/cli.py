@@ -248,7 +248,7 @@ def _correct(ranks: str, form: str | None, **options: Any) -> None:
     "compare",
     short_help="Whether one recommender is better than another.",
     epilog="  sampled-metrics compare old.csv new.csv --metrics recall@10\n"
-    "  sampled-metrics compare old.csv new.csv --negatives 100 --candidates 3541 --estimator bv-0.1",
+    "  sampled-metrics compare old.csv new.csv --negatives 100 --candidates 3541",
 )
 @click.argument("one", type=FILE)
 @click.argument("other", type=FILE)
