@@ -237,6 +237,7 @@ def report(rows: list[dict[str, object]], evaluations: int, biases: int) -> str:
 Simulated evaluations in {len(rows)} settings, {evaluations} of each. Made by `python benchmarks/coverage.py`. The true
 ranks have P(r) ∝ 1 / (r + {OFFSETS[0]}) for n up to 1000, and 1 / (r + {OFFSETS[1]}) for larger n. Negatives are drawn
 without replacement. Numbers with a slash between them are of {names}.
+[Strict bounds](strict-coverage.md) have a page of their own.
 
 ## 95 % intervals and false alarms
 
