@@ -236,7 +236,9 @@ def _evaluate(ranks: str, form: str | None, **options: Any) -> None:
 @_labels("--estimators", ESTIMATORS)
 @METRIC_LIST
 @REPLACEMENT
-@click.option("--adaptive", is_flag=True, help="More negatives were sampled where none was above the item; mle only.")
+@click.option(
+    "--adaptive", is_flag=True, help="More negatives were sampled where none was above the item; smooth or mle only."
+)
 @_intervals(None)
 @OUTPUT
 def _correct(ranks: str, form: str | None, **options: Any) -> None:

@@ -54,7 +54,7 @@ class TestSentences:
 
     def test_of_more_users(self):
         table, row = compared(*pair((0.7, 0.9), 500, 8), 8)
-        assert table.remarks[0].startswith(f"Recall@5: undecided; about {row['users_needed']:.0f} users would decide.")
+        assert table.remarks[0].startswith(f"Recall@5: undecided; about {row['users_needed']:.0f} users would decide")
         assert 500 < row["users_needed"] <= 500_000
         assert row["low"] < 0 < row["high"]
         assert np.isnan(row["negatives_needed"])

@@ -9,10 +9,10 @@ ranks, up to h = n / 2. The worse half may have any distribution, as items that 
 - `convex`: π decreases up to h, and ever more slowly, a mixture of the triangles (k + 1 - r)₊, k <= h, of the uniform
   distribution on 1 … h, and of single ranks above h.
 
-The members of a mixture are indexed by k. All k up to 60 are taken, about 160 more in geometric steps, and the cut-offs
-of the metrics. Instead of a single rank k, a mixture has all ranks from the k before it to k, so that none is left out.
-Users of a class (`sampled_metrics.sampling.rank_classes`) share the proportions of the mixture; for a user with fewer
-candidates, k is at most n.
+The members of a mixture are indexed by k. All k up to 60 are taken, about 160 more in geometric steps, the last 20,
+about 40 in geometric steps before them, and the cut-offs of the metrics. Instead of a single rank k, a mixture has all
+ranks from the k before it to k, so that none is left out. Users of a class (`sampled_metrics.sampling.rank_classes`)
+share the proportions of the mixture; for a user with fewer candidates, k is at most n.
 """
 
 from dataclasses import dataclass
@@ -41,6 +41,7 @@ ASSUMPTIONS = {
 
 _ALL = 60  # every k up to here
 _MORE = 160  # further k, in geometric steps
+_LAST, _LAST_STEP = 20, 1.15  # the last ranks that are taken one by one, and the ratio of the steps before them
 _BINS = 8  # most different n of a class and m; closer ones are taken at their mean
 _USERS = 250  # least users of such an n, beyond the first two: with fewer, noise hides the difference
 
@@ -100,8 +101,11 @@ def _grid(candidates: int, cutoffs: set[int], finer: int) -> Ints:
     if candidates <= _ALL + finer * _MORE:
         return np.arange(1, candidates + 1)
     steps = np.round(np.geomspace(_ALL, candidates, finer * _MORE + 1)).astype(np.int64)
+    number = 1 + finer * int(np.log(candidates / 2 / _LAST) / np.log(_LAST_STEP))
+    from_last = np.round(np.geomspace(_LAST, candidates / 2, number)).astype(np.int64)
+    last = candidates - np.concatenate((np.arange(_LAST), from_last))
     of_metrics = [k + more for k in cutoffs for more in (0, 1) if 1 <= k + more <= candidates]
-    return np.unique(np.concatenate((np.arange(1, _ALL + 1), steps, np.array(of_metrics, dtype=np.int64))))
+    return np.unique(np.concatenate((np.arange(1, _ALL + 1), steps, last, np.array(of_metrics, dtype=np.int64))))
 
 
 def _merged(groups: list[Group], events: int) -> list[tuple[int, float]]:

@@ -51,6 +51,9 @@ PAIRED = 0.5
 SIGNIFICANCE = 0.05
 """A shape is taken as contradicted by the sample if its p-value is below this."""
 
+IMPOSSIBLE = 0.01
+"""A sample is taken as one that no ranks explain if the p-value of any ranks is not above this."""
+
 _LEAST = 0.005  # smallest share of the users that makes a class
 _STEPS = 30  # most steps of the fit, and of the search for an end
 _NEGLIGIBLE = 1e-3  # smallest effect on a sample, in standard errors, that matters for the weights
@@ -110,7 +113,7 @@ class Fit:
         chances = self.mixture.chances
         slope = (proportions @ chances - self.fitted) * self.scale**2
         slope -= slope @ self.fitted
-        along, deviation = chances @ slope, float(np.sqrt(self.fitted @ slope**2 / self.users))
+        along, deviation = chances @ slope, float(np.linalg.norm(slope / self.scale))
         support = proportions > 1e-9 * proportions.max()
         spread = along[support] - along[support].mean()
         steep = spread @ value[support] / (spread @ spread) if spread @ spread > 0 else 0.0

@@ -136,7 +136,8 @@ def compare(
     if isinstance(first, ShapeEstimate) and isinstance(second, ShapeEstimate):
         strict = strict_interval([first, second], kinds, options, (-most, most), progress)
         low, high = strict.low, strict.high
-        difference, probability = np.clip(difference, low, high), np.full(len(labels), np.nan)
+        difference = np.fmax(np.fmin(difference, high), low)
+        probability = np.full(len(labels), np.nan)
         undecided = (low <= EQUAL) & (high >= -EQUAL)
         if undecided.any():
             needed = _Needed.of((first, second), strict, kinds, undecided, confidence_level)
@@ -234,7 +235,7 @@ def _sentences(table: Result, names: tuple[str, str], confidence_level: float) -
     """Return the conclusion for each metric as a sentence."""
     sentences: list[Remark | str] = []
     for row in table.to_dict("records"):
-        if np.isnan(row["difference"]):
+        if np.isnan(row["difference"]) or np.isnan(row["low"]):
             continue
         found, rest = "undecided", f" that includes 0; the chance that {names[1]} is better is {row['probability']:.2f}"
         if row["conclusion"] != "undecided":
@@ -253,7 +254,7 @@ def _sentences(table: Result, names: tuple[str, str], confidence_level: float) -
 
 def _what_decides(row: Mapping[str, Any]) -> str:
     if not np.isnan(row["users_needed"]):
-        return f"about {row['users_needed']:.0f} users would decide"
+        return f"about {row['users_needed']:.0f} users would decide if the difference is as found"
     if not np.isnan(row["negatives_needed"]):
         return f"no number of users would, it takes about {row['negatives_needed']:.0f} negatives"
     return "no number of users would, and the sample does not say how many negatives it takes"
@@ -261,7 +262,8 @@ def _what_decides(row: Mapping[str, Any]) -> str:
 
 def _assumed(shape: str) -> list[str]:
     """Return a sentence on what an interval of the truth assumes."""
-    return [f"The intervals are of the true difference, if {ASSUMPTIONS[shape]}."] if ASSUMPTIONS[shape] else []
+    given = f"if {ASSUMPTIONS[shape]}" if ASSUMPTIONS[shape] else "without an assumption on the ranks"
+    return [f"The intervals are of the true difference, {given}."]
 
 
 def _biased(label: str) -> list[Remark | str]:

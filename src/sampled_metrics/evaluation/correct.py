@@ -129,7 +129,7 @@ def correct(
         limits = np.zeros(len(labels)), largest_values(wanted)
         if isinstance(estimate, ShapeEstimate):
             strict = strict_interval([estimate], kinds, options, limits, progress)
-            value, assumes = np.clip(value, strict.low, strict.high), strict.assumes
+            value, assumes = np.fmax(np.fmin(value, strict.high), strict.low), strict.assumes
             columns = value, strict.low, strict.high, [assumes] * len(labels), missing, missing, missing
             remarks += contradictions(strict.contradicted, label)
         else:
@@ -172,7 +172,7 @@ def _knowledge(table: Result, confidence_level: float, negatives: Ints) -> list[
             sentence = f"With {100 * confidence_level:g} % confidence, {{}}, if {assumption}."
             remarks.append(Remark(sentence, f"{name} is between {low} and {high}", rows))
         else:
-            sentence = f"Without an assumption on the ranks, {sizes} negatives allow {{}}."
+            sentence = f"Without an assumption on the ranks, {sizes} negatives allow {{}}, with the same confidence."
             remarks.append(Remark(sentence, f"any {name} from {low} to {high}", rows))
     # where an assumption is contradicted, two rows say the same
     return list({each[:2]: each for each in reversed(remarks)}.values())[::-1]

@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.estimators.shapes import SHAPES
-from sampled_metrics.estimators.strict_bounds import PAIRED, SIGNIFICANCE, Fit, ShapeEstimate
+from sampled_metrics.estimators.strict_bounds import IMPOSSIBLE, PAIRED, SIGNIFICANCE, Fit, ShapeEstimate
 from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, linear, no_progress, uncertainty
 from sampled_metrics.evaluation.result import Remark
 from sampled_metrics.evaluation.units import Units
@@ -72,7 +72,7 @@ def strict_interval(
             one.p_value(kinds.counts, shares, fit, options.seed) for (one, shares), fit in zip(sides, fits, strict=True)
         ]
         p_value = min(1.0, len(sides) * min(p_values))
-        if p_value >= SIGNIFICANCE:
+        if p_value > (IMPOSSIBLE if shape == SHAPES[0] else SIGNIFICANCE):
             break
         contradicted[shape] = p_value
     deviations = float(ndtri(0.5 + options.confidence_level / 2)) * (PAIRED if len(estimates) == 2 else 1.0)
@@ -89,7 +89,8 @@ def strict_interval(
     ends = np.full((2, len(defined)), np.nan)
     ends[:, defined] = np.stack((found.low, found.high)) + weights.shift(int(kinds.counts.sum()))[defined]
     low, high = np.split(ends[0], 2)[0], np.split(ends[1], 2)[1]
-    return StrictInterval(np.clip(low, *limits), np.clip(high, *limits), shape, contradicted, fits)
+    low, high = (np.clip(end, *limits) for end in (np.minimum(low, high), np.maximum(low, high)))
+    return StrictInterval(low, high, shape, contradicted, fits)
 
 
 @dataclass(frozen=True)
@@ -145,8 +146,8 @@ def contradictions(p_values: dict[str, float], label: str | None = None) -> list
     for shape, p_value in p_values.items():
         if shape == SHAPES[0]:
             sentence = (
-                f"No distribution of true ranks explains the sample (p = {p_value:.2g}). Check the numbers of "
-                "candidates and negatives, and how negatives were sampled."
+                f"No distribution of true ranks explains the sample well (p = {p_value:.2g}). Check the numbers of "
+                "candidates and negatives, and how negatives were sampled; if they are wrong, so is the interval."
             )
         else:
             sentence = (

@@ -47,7 +47,7 @@ def users_needed(
     needed = np.full(len(undecided), np.inf)
     for factor in FACTORS:
         weights = bound_weights(estimates, fits, kinds, PAIRED * quantile / np.sqrt(factor), undecided)
-        mean = weights.values @ kinds.counts / users + weights.shift(int(users))
+        mean = weights.values @ kinds.counts / users + weights.off  # in the fitted sample
         low, high = np.split(mean, 2)
         deviation = np.split(weights.standard_deviations(kinds.counts), 2)
         for distance, spread in ((low, deviation[0]), (-high, deviation[1])):
