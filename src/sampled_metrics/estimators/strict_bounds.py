@@ -106,9 +106,13 @@ class Fit:
 
     def weights(self, metric: int, side: int, deviations: float) -> Floats:
         """Return the (cells,) weights of the upper (side 1) or lower (side -1) bound of a metric."""
+        return self.bound(metric, side, deviations)[0]
+
+    def bound(self, metric: int, side: int, deviations: float) -> tuple[Floats, Floats]:
+        """Return the (cells,) weights of a bound, and the (cells,) shares of the mixture that is there."""
         value = side * self.mixture.values[:, metric]
         if np.isnan(value).any():
-            return np.full_like(self.fitted, np.nan)
+            return np.full_like(self.fitted, np.nan), self.fitted
         proportions = self._furthest(value, deviations)
         chances = self.mixture.chances
         slope = (proportions @ chances - self.fitted) * self.scale**2
@@ -121,7 +125,7 @@ class Fit:
         lines = [max(steep, 0.0) * share for share in (0.0, 1.0)]
         offsets = [float((value - line * along).max()) for line in lines]
         best = int(np.argmin([off + deviations * line * deviation for off, line in zip(offsets, lines, strict=True)]))
-        return side * (offsets[best] + lines[best] * slope)
+        return side * (offsets[best] + lines[best] * slope), proportions @ chances
 
     def _furthest(self, value: Floats, deviations: float) -> Floats:
         """Return the proportions with the largest value within a distance of `deviations` standard errors.
@@ -153,12 +157,14 @@ class Bounds:
         least: (2, metrics) smallest weights of any outcome, seen or not.
         most: (2, metrics) largest weights.
         off: (2, metrics) mean weights of the fitted sample, minus those of the observed one.
+        more: (2, metrics) by how much the variance of a user's weight is larger at the bound than in the sample, or 0.
     """
 
     weights: Floats
     least: Floats
     most: Floats
     off: Floats
+    more: Floats
 
 
 @dataclass(frozen=True)
@@ -218,17 +224,21 @@ class ShapeEstimate:
         shape = 2, len(wanted)
         weights = np.zeros((*shape, len(self.outcomes)))
         least, most, off = np.full(shape, np.inf), np.full(shape, -np.inf), np.zeros(shape)
+        moments = np.zeros((2, 2, *shape))  # of the weights, first and second, at the bound and in the sample
         total = sum(fit.users for _, fit in fits)
         for users, fit in fits:
             share, (of_outcomes, _) = fit.users / total, cells(users)
             for place, metric in enumerate(wanted):
                 for at, side in enumerate((-1, 1)):
-                    found = fit.weights(metric, side, deviations * float(np.sqrt(share)))
+                    found, there = fit.bound(metric, side, deviations * float(np.sqrt(share)))
                     weights[at, place, users.outcomes] = found[of_outcomes]
                     least[at, place] = min(least[at, place], found.min())
                     most[at, place] = max(most[at, place], found.max())
                     off[at, place] += side * share * max(0.0, side * float(found @ (fit.fitted - fit.observed)))
-        return Bounds(weights, least, most, off)
+                    both = np.stack((there, fit.observed)) @ np.stack((found, found**2), axis=1)
+                    moments[:, :, at, place] += share * both
+        variance = moments[:, 1] - moments[:, 0] ** 2
+        return Bounds(weights, least, most, off, np.maximum(variance[0] - variance[1], 0.0))
 
     def p_value(self, users: Ints, shares: csr_array, fits: Sequence[tuple[RankClass, Fit]], seed: int) -> float:
         """Return the p-value of the assumption that the distribution of ranks has the shape of the fits.

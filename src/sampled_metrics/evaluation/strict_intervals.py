@@ -75,7 +75,8 @@ def strict_interval(
         if p_value > (IMPOSSIBLE if shape == SHAPES[0] else SIGNIFICANCE):
             break
         contradicted[shape] = p_value
-    deviations = float(ndtri(0.5 + options.confidence_level / 2)) * (PAIRED if len(estimates) == 2 else 1.0)
+    quantile = float(ndtri(0.5 + options.confidence_level / 2))
+    deviations = quantile * (PAIRED if len(estimates) == 2 else 1.0)
     weights = bound_weights(estimates, fits, kinds, deviations, range(len(estimates[0].metrics)))
     defined = np.isfinite(weights.values.sum(axis=1))
     found = uncertainty(
@@ -87,7 +88,7 @@ def strict_interval(
         progress=progress,
     )
     ends = np.full((2, len(defined)), np.nan)
-    ends[:, defined] = np.stack((found.low, found.high)) + weights.shift(int(kinds.counts.sum()))[defined]
+    ends[:, defined] = np.stack((found.low, found.high)) + weights.shift(kinds.counts, quantile)[defined]
     low, high = np.split(ends[0], 2)[0], np.split(ends[1], 2)[1]
     low, high = (np.clip(end, *limits) for end in (np.minimum(low, high), np.maximum(low, high)))
     return StrictInterval(low, high, shape, contradicted, fits)
@@ -102,21 +103,26 @@ class BoundWeights:
         least: (2 metrics,) smallest weights that a user can have.
         most: (2 metrics,) largest weights.
         off: (2 metrics,) means in the fitted sample, minus those in the observed one.
+        more: (2 metrics,) by how much the variance over users is larger at the bound than in the sample.
     """
 
     values: Floats
     least: Floats
     most: Floats
     off: Floats
+    more: Floats
 
-    def shift(self, users: int) -> Floats:
-        """Return what is added to the means, (2 metrics,).
+    def shift(self, counts: Ints, quantile: float) -> Floats:
+        """Return what is added to the confidence limits of the means, (2 metrics,).
 
         Weights that are chosen for a sample are too good for this very sample. Their mean in the fitted sample is never
-        better. Half of the difference, and more for few users, is what makes up for it in simulations
-        (docs/reproduction/coverage.md).
+        better. Half of the difference makes up for it in simulations (docs/reproduction/strict-coverage.md). And a
+        limit takes the variance at the bound, as a score interval does: a sample in which an outcome is missing says
+        little about how much its weight varies.
         """
-        return min(1.0, 0.5 + 50 / users) * self.off
+        deviation = self.standard_deviations(counts)
+        wider = quantile * (np.sqrt(deviation**2 + self.more) - deviation) / np.sqrt(counts.sum())
+        return self.off / 2 + np.repeat([-1, 1], len(wider) // 2) * wider
 
     def standard_deviations(self, counts: Ints) -> Floats:
         """Return the (2 metrics,) standard deviations over (kinds,) counts of users."""
@@ -132,12 +138,13 @@ def bound_weights(
     bounds = [one.bounds(fit, deviations, wanted) for one, fit in zip(estimates, fits, strict=True)]
     last = bounds[-1]
     values = np.concatenate([kinds.weights(each, len(bounds) - 1) for each in last.weights])
-    least, most, off = last.least, last.most, last.off
+    least, most, off, more = last.least, last.most, last.off, last.more
     if len(bounds) == 2:  # the upper bound of a difference takes the lower one of what is subtracted
         first = bounds[0]
         values = values - np.concatenate([kinds.weights(each, 0) for each in first.weights[::-1]])
         least, most, off = least - first.most[::-1], most - first.least[::-1], off - first.off[::-1]
-    return BoundWeights(values, least.ravel(), most.ravel(), off.ravel())
+        more = more + first.more[::-1]
+    return BoundWeights(values, *(each.ravel() for each in (least, most, off, more)))
 
 
 def contradictions(p_values: dict[str, float], label: str | None = None) -> list[Remark]:
