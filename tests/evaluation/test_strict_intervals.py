@@ -139,7 +139,8 @@ class TestShape:
     def test_a_sample_that_no_ranks_explain_is_named(self):
         """Every one of 1000 users has x = 10 of 20: the spread is smaller than that of any sample."""
         remarks = correct([11] * 1000, candidates=N, negatives=M, estimators="decreasing").remarks
-        assert any(each.startswith("No distribution of true ranks explains the sample well (p = 0.0") for each in remarks)
+        sentence = "No distribution of true ranks explains the sample well (p = 0.0"
+        assert any(each.startswith(sentence) for each in remarks)
 
 
 class TestEdges:
@@ -157,7 +158,7 @@ class TestEdges:
         for shape in SHAPES:
             low, high = ends(sampled, shape, candidates=n, negatives=m).T
             assert (high - low > 0.01).all()
-            assert (high - low < 0.7).all()
+            assert (high - low < (0.85 if shape == "free" else 0.4)).all()
 
     def test_with_replacement_there_may_be_more_negatives_than_items(self):
         sampled = 1 + np.random.default_rng(8).binomial(40, 0.1, 100)

@@ -59,6 +59,8 @@ _STEPS = 30  # most steps of the fit, and of the search for an end
 _NEGLIGIBLE = 1e-3  # smallest effect on a sample, in standard errors, that matters for the weights
 _PENALTY = 400.0  # weight of the distance of a metric from its target, relative to its range
 _SLOPE = 1e-5  # largest slope at an optimum of least squares
+_MISSING = 1e-9  # a member with a slope below minus this is missing
+_FIRST = 12  # members that are taken first, about
 _CLOSE = 1e-3  # relative error of the distance at which a bound is taken; its effect is of second order
 _VISIBLE = 1.0  # smallest effect on a sample, in standard errors, that the test of a shape looks at
 _SIMULATIONS = 99  # most simulated samples of the test
@@ -90,10 +92,10 @@ class Fit:
         """Fit the proportions to (cells,) counts of users, by maximum likelihood with reweighted least squares."""
         users = float(counts.sum())
         observed = counts / users
-        fitted = mixture.chances.mean(axis=0)
+        fitted, proportions = mixture.chances.mean(axis=0), np.zeros(len(mixture.chances))
         for _ in range(_STEPS):
             scale = _scale(fitted, users)
-            proportions = _nearest(_rotated((mixture.chances - observed) * scale))
+            proportions = _nearest(_rotated((mixture.chances - observed) * scale), proportions)
             before, fitted = fitted, proportions @ mixture.chances
             if np.abs(fitted - before).max() < 1e-4 * np.sqrt(fitted.max() / users):
                 break
@@ -139,7 +141,7 @@ class Fit:
         for _ in range(_STEPS):
             if target - low <= 1e-9 * max(float(np.ptp(value)), abs(low)):
                 return self.proportions
-            found = _nearest(np.vstack((self.distances, penalty * (value - target))))
+            found = _nearest(np.vstack((self.distances, penalty * (value - target))), found)
             distance, reached = float(np.linalg.norm(self.distances @ found)), float(found @ value)
             if distance <= (1 + _CLOSE) * deviations:
                 break
@@ -306,7 +308,7 @@ class _Test:
     def statistic(self, place: Floats) -> float:
         """Return the squared distance of the nearest mixture from a place."""
         apart = self.members - place[:, np.newaxis]
-        return float(np.sum((apart @ _nearest(apart)) ** 2))
+        return float(np.sum((apart @ _nearest(apart, self.fit.proportions)) ** 2))
 
 
 def _p_value(tests: Sequence[_Test], seed: int) -> float:
@@ -387,18 +389,32 @@ def _rotated(differences: Floats) -> Floats:
     return singular[kept, np.newaxis] * right[kept]
 
 
-def _nearest(coordinates: Floats) -> Floats:
+def _nearest(coordinates: Floats, start: Floats) -> Floats:
     """Return the (members,) proportions for which ‖Σ_k ν_k c_k‖ is least, from (dimensions, members) coordinates.
 
-    The sum of ν is 1 up to a factor, because the least ‖Σ_k ν_k c_k‖² + (Σ_k ν_k - 1)² has the same direction.
+    The sum of ν is 1 up to a factor, because the least ‖Σ_k ν_k c_k‖² + (Σ_k ν_k - 1)² has the same direction. The
+    problem is solved for the members of `start`, or a dozen if it is 0, and others are added until none is missing.
     """
     from scipy.optimize import lsq_linear, nnls  # slow to import
 
     members = coordinates.shape[1]
     rows, target = np.vstack((coordinates, np.ones(members))), np.zeros(len(coordinates) + 1)
     target[-1] = 1.0
-    found = nnls(rows, target, maxiter=30 * members)[0]
-    slope = rows.T @ (rows @ found - target)
-    if np.abs(slope[found > 0]).max() > _SLOPE or slope.min() < -_SLOPE:  # nnls may end before the optimum
-        found = lsq_linear(rows, target, bounds=(0, np.inf), method="bvls", tol=1e-14).x
-    return found / found.sum()
+    taken = start > 0
+    if not taken.any():
+        taken[:: max(1, members // _FIRST)] = True
+    while True:
+        some = rows[:, taken]
+        found = nnls(some, target, maxiter=30 * members)[0]
+        slope = rows.T @ (some @ found - target)
+        if np.abs(slope[taken][found > 0]).max() > _SLOPE or slope[taken].min() < -_SLOPE:  # nnls may end too early
+            found = lsq_linear(some, target, bounds=(0, np.inf), method="bvls", tol=1e-14).x
+            slope = rows.T @ (some @ found - target)
+        around = np.concatenate(([np.inf], slope, [np.inf]))
+        missing = (slope < -_MISSING) & (slope <= around[:-2]) & (slope <= around[2:]) & ~taken
+        if not missing.any():
+            break
+        taken |= missing
+    proportions = np.zeros(members)
+    proportions[taken] = found / found.sum()
+    return proportions

@@ -87,8 +87,11 @@ def strict_interval(
         weights=weights.values[defined],
         progress=progress,
     )
+    at_the_bound = weights.limits(kinds.counts, quantile)[defined]
     ends = np.full((2, len(defined)), np.nan)
-    ends[:, defined] = np.stack((found.low, found.high)) + weights.shift(kinds.counts, quantile)[defined]
+    ends[0, defined] = np.minimum(found.low, at_the_bound)
+    ends[1, defined] = np.maximum(found.high, at_the_bound)
+    ends += weights.off / 2
     low, high = np.split(ends[0], 2)[0], np.split(ends[1], 2)[1]
     low, high = (np.clip(end, *limits) for end in (np.minimum(low, high), np.maximum(low, high)))
     return StrictInterval(low, high, shape, contradicted, fits)
@@ -102,7 +105,9 @@ class BoundWeights:
         values: (2 metrics, kinds) weights.
         least: (2 metrics,) smallest weights that a user can have.
         most: (2 metrics,) largest weights.
-        off: (2 metrics,) means in the fitted sample, minus those in the observed one.
+        off: (2 metrics,) means in the fitted sample, minus those in the observed one. Weights that are chosen for a
+            sample are too good for this very sample; half of this makes up for it in simulations
+            (docs/reproduction/strict-coverage.md).
         more: (2 metrics,) by how much the variance over users is larger at the bound than in the sample.
     """
 
@@ -112,23 +117,21 @@ class BoundWeights:
     off: Floats
     more: Floats
 
-    def shift(self, counts: Ints, quantile: float) -> Floats:
-        """Return what is added to the confidence limits of the means, (2 metrics,).
+    def limits(self, counts: Ints, quantile: float) -> Floats:
+        """Return the (2 metrics,) confidence limits of the mean weights of (kinds,) counts of users, as at the bound.
 
-        Weights that are chosen for a sample are too good for this very sample. Their mean in the fitted sample is never
-        better. Half of the difference makes up for it in simulations (docs/reproduction/strict-coverage.md). And a
-        limit takes the variance at the bound, as a score interval does: a sample in which an outcome is missing says
+        A limit takes the variance at the bound, as a score interval does: a sample in which an outcome is missing says
         little about how much its weight varies.
         """
-        deviation = self.standard_deviations(counts)
-        wider = quantile * (np.sqrt(deviation**2 + self.more) - deviation) / np.sqrt(counts.sum())
-        return self.off / 2 + np.repeat([-1, 1], len(wider) // 2) * wider
+        means, variances = self.moments(counts)
+        reach = quantile * np.sqrt((variances + self.more) / counts.sum())
+        return means + reach * np.repeat([-1, 1], len(means) // 2)
 
-    def standard_deviations(self, counts: Ints) -> Floats:
-        """Return the (2 metrics,) standard deviations over (kinds,) counts of users."""
-        users = counts.sum()
-        off = self.values - (self.values @ counts / users)[:, np.newaxis]
-        return np.sqrt(off**2 @ counts / users)
+    def moments(self, counts: Ints) -> tuple[Floats, Floats]:
+        """Return the (2 metrics,) means and variances over (kinds,) counts of users."""
+        shares = counts / counts.sum()
+        means = self.values @ shares
+        return means, (self.values - means[:, np.newaxis]) ** 2 @ shares
 
 
 def bound_weights(

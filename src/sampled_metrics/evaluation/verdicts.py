@@ -44,15 +44,18 @@ def users_needed(
     """
     quantile = float(ndtri(0.5 + confidence_level / 2))
     users = kinds.counts.sum()
-    needed = np.full(len(undecided), np.inf)
-    for factor in FACTORS:
-        weights = bound_weights(estimates, fits, kinds, PAIRED * quantile / np.sqrt(factor), undecided)
-        mean = weights.values @ kinds.counts / users + weights.off  # in the fitted sample
-        low, high = np.split(mean, 2)
-        deviation = np.split(weights.standard_deviations(kinds.counts), 2)
-        for distance, spread in ((low, deviation[0]), (-high, deviation[1])):
-            enough = np.divide(quantile * spread, distance, out=np.full_like(needed, np.inf), where=distance > 0) ** 2
-            needed = np.fmin(needed, np.maximum(enough, users + 1.0))
+    needed, left = np.full(len(undecided), np.inf), list(range(len(undecided)))
+    for factor in FACTORS[::-1]:
+        wanted = [undecided[at] for at in left]
+        weights = bound_weights(estimates, fits, kinds, PAIRED * quantile / np.sqrt(factor), wanted)
+        mean, variance = weights.moments(kinds.counts)
+        low, high = np.split(mean + weights.off, 2)  # in the fitted sample
+        for distance, spread in zip((low, -high), np.split(np.sqrt(variance), 2), strict=True):
+            enough = np.divide(quantile * spread, distance, out=np.full(len(left), np.inf), where=distance > 0) ** 2
+            needed[left] = np.fmin(needed[left], np.maximum(enough, users + 1.0))
+        left = np.flatnonzero(needed < np.inf).tolist()  # where no number is enough, the first factor says so
+        if not left:
+            break
     return np.where(needed <= MOST * users, needed, np.inf)
 
 
@@ -90,7 +93,7 @@ def expected_gaps(
 
 
 def negatives_needed(estimates: Sequence[ShapeEstimate], kinds: Units, shape: str, metric: int) -> int | None:
-    """Return about how many negatives would let some number of users decide; None if 5000 would not.
+    """Return about how many negatives would let a thousand times the users decide; None if 5000 would not.
 
     The true ranks are taken to have the distributions that `smooth` finds, and all users the mean number of candidates.
     """
@@ -119,7 +122,7 @@ def _limits(
     shape: str,
     metrics: tuple[Metric, ...],
 ) -> tuple[float, float]:
-    """Return the ends of an interval from very many users, with another design."""
+    """Return the ends of an interval from a thousand times the users, with another design."""
     (users,) = rank_classes(Outcomes.of(design, candidates))
     mixture = mixtures(users, metrics)[shape]
     nodes = rank_nodes(candidates, design)
@@ -130,5 +133,5 @@ def _limits(
         ranks += each.events[0] / total * density * nodes.weights
     shown = ranks / ranks.sum() @ pmf(nodes.ranks - 1, candidates - 1, design)
     fit = Fit.of(mixture, total * shown)
-    low, high = (float(fit.fitted @ fit.weights(0, side, 1 / np.sqrt(FACTORS[-1]))) for side in (-1, 1))
+    low, high = (float(fit.fitted @ fit.weights(0, side, 1 / np.sqrt(MOST))) for side in (-1, 1))
     return low, high
