@@ -206,13 +206,13 @@ def alarms(estimator_label: str, evaluations: int) -> float:
 
 
 def tasks(tables: list[str]) -> list[tuple[Population, int, int, str]]:
-    """Return the cells: those of `decreasing`, and some of `convex`."""
+    """Return the cells: those of `decreasing`, the pairs of `convex`, and some others of `convex`."""
     alone, pairs = [*made_up()], [equal_by_recall()]
     for population in of_tables(tables):
         (alone if len(population.truth) == 1 else pairs).append(population)
-    found = [(population, m, users, "decreasing") for population in alone for m in SIZES for users in USERS]
-    found += [(population, m, users, "decreasing") for population in pairs for m in PAIR_SIZES for users in USERS[1:]]
-    found += [(population, m, USERS[-1], "convex") for population in pairs for m in PAIR_SIZES]
+    found = [(population, m, users, "decreasing") for users in (1000, 200, 6040) for m in SIZES for population in alone]
+    for shape, numbers in (("decreasing", USERS[1:]), ("convex", USERS[2:])):
+        found += [(population, m, users, shape) for population in pairs for m in PAIR_SIZES for users in numbers]
     return found + [(each, m, USERS[1], "convex") for each in alone for m in SIZES if each.has_shape]
 
 

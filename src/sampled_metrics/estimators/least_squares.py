@@ -6,6 +6,7 @@ import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.estimators.linear import LinearEstimator
+from sampled_metrics.estimators.nonnegative import nonnegative_least_squares
 from sampled_metrics.estimators.reduction import Reduction, reduced, solved
 from sampled_metrics.metrics.held_out import RankMetric
 from sampled_metrics.sampling.design import SamplingDesign
@@ -85,13 +86,11 @@ def _deltas(steps: Floats, singular: Floats, targets: Floats) -> Floats:
     set is tried for all other n, and taken where the conditions of an optimum (Karush, Kuhn and Tucker) hold. Large
     active sets differ from n to n, and are not tried.
     """
-    from scipy.optimize import nnls  # slow to import, and used only here
-
     deltas = np.zeros((len(targets), steps.shape[1]))
     left = np.arange(len(targets))
     while len(left):
         first, left = left[len(left) // 2], np.delete(left, len(left) // 2)
-        deltas[first] = nnls(singular[first][:, np.newaxis] * steps, targets[first])[0]
+        deltas[first] = nonnegative_least_squares(singular[first][:, np.newaxis] * steps, targets[first])
         active = deltas[first] > 0
         if not len(left) or not 0 < active.sum() <= _SHARED:
             continue

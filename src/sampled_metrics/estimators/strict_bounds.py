@@ -34,6 +34,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.errors import DataError
+from sampled_metrics.estimators.nonnegative import nonnegative_least_squares
 from sampled_metrics.estimators.rank_prior import Keyed
 from sampled_metrics.estimators.shapes import SHAPES, Mixture, cells, mixtures
 from sampled_metrics.estimators.smooth import Smooth
@@ -58,13 +59,12 @@ _LEAST = 0.005  # smallest share of the users that makes a class
 _STEPS = 30  # most steps of the fit, and of the search for an end
 _NEGLIGIBLE = 1e-3  # smallest effect on a sample, in standard errors, that matters for the weights
 _PENALTY = 400.0  # weight of the distance of a metric from its target, relative to its range
-_SLOPE = 1e-5  # largest slope at an optimum of least squares
 _MISSING = 1e-9  # a member with a slope below minus this is missing
 _FIRST = 12  # members that are taken first, about
 _CLOSE = 1e-3  # relative error of the distance at which a bound is taken; its effect is of second order
 _VISIBLE = 1.0  # smallest effect on a sample, in standard errors, that the test of a shape looks at
 _SIMULATIONS = 99  # most simulated samples of the test
-_ENOUGH = 10  # the test stops after so many simulated samples that fit no better than the observed one
+_ENOUGH = 5  # the test stops after so many simulated samples that fit no better: the p-value is above SIGNIFICANCE
 
 
 @dataclass(frozen=True)
@@ -395,8 +395,6 @@ def _nearest(coordinates: Floats, start: Floats) -> Floats:
     The sum of ν is 1 up to a factor, because the least ‖Σ_k ν_k c_k‖² + (Σ_k ν_k - 1)² has the same direction. The
     problem is solved for the members of `start`, or a dozen if it is 0, and others are added until none is missing.
     """
-    from scipy.optimize import lsq_linear, nnls  # slow to import
-
     members = coordinates.shape[1]
     rows, target = np.vstack((coordinates, np.ones(members))), np.zeros(len(coordinates) + 1)
     target[-1] = 1.0
@@ -404,12 +402,8 @@ def _nearest(coordinates: Floats, start: Floats) -> Floats:
     if not taken.any():
         taken[:: max(1, members // _FIRST)] = True
     while True:
-        some = rows[:, taken]
-        found = nnls(some, target, maxiter=30 * members)[0]
-        slope = rows.T @ (some @ found - target)
-        if np.abs(slope[taken][found > 0]).max() > _SLOPE or slope[taken].min() < -_SLOPE:  # nnls may end too early
-            found = lsq_linear(some, target, bounds=(0, np.inf), method="bvls", tol=1e-14).x
-            slope = rows.T @ (some @ found - target)
+        found = nonnegative_least_squares(rows[:, taken], target)
+        slope = rows.T @ (rows[:, taken] @ found - target)
         around = np.concatenate(([np.inf], slope, [np.inf]))
         missing = (slope < -_MISSING) & (slope <= around[:-2]) & (slope <= around[2:]) & ~taken
         if not missing.any():

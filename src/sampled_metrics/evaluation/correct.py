@@ -68,7 +68,7 @@ def correct(
             Leave it out if the ranks have this column. An array is in the order of the ranks.
         negatives: (users,) or one number: m, the number of sampled negatives; likewise.
         replacement: whether a negative could be sampled twice for the same user.
-        adaptive: whether m depends on the sample; then only mle is valid.
+        adaptive: whether m depends on the sample; then only smooth and mle are valid.
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md).
         metrics: labels, as in `evaluate`.
         confidence_level: probability that the interval covers the true metric (free, decreasing, convex) or the mean of
