@@ -147,7 +147,11 @@ def equal_by_recall() -> Population:
     return Population("equal by Recall@10", (3541,), (1.0,), (np.stack(drawn, axis=1),))
 
 
-def simulated(task: tuple[Population, int, int, str], evaluations: int) -> list[dict[str, object]]:
+Cell = tuple[Population, int, int, str]
+"""A population, the numbers of negatives and users, and the assumption."""
+
+
+def simulated(task: Cell, evaluations: int) -> list[dict[str, object]]:
     """Simulate a cell; return a row for each metric."""
     population, negatives, users, shape = task
     outcomes = population.outcomes(negatives)
@@ -205,15 +209,19 @@ def alarms(estimator_label: str, evaluations: int) -> float:
     return found / evaluations
 
 
-def tasks(tables: list[str]) -> list[tuple[Population, int, int, str]]:
-    """Return the cells: those of `decreasing`, the pairs of `convex`, and some others of `convex`."""
+def tasks(tables: list[str]) -> list[Cell]:
+    """Return the cells, the most telling ones first."""
     alone, pairs = [*made_up()], [equal_by_recall()]
     for population in of_tables(tables):
         (alone if len(population.truth) == 1 else pairs).append(population)
-    found = [(population, m, users, "decreasing") for users in (1000, 200, 6040) for m in SIZES for population in alone]
-    for shape, numbers in (("decreasing", USERS[1:]), ("convex", USERS[2:])):
-        found += [(population, m, users, shape) for population in pairs for m in PAIR_SIZES for users in numbers]
-    return found + [(each, m, USERS[1], "convex") for each in alone for m in SIZES if each.has_shape]
+
+    def cells(populations: list[Population], sizes: tuple[int, ...], users: int, shape: str) -> list[Cell]:
+        return [(population, m, users, shape) for m in sizes for population in populations]
+
+    found = cells(alone, SIZES, 1000, "decreasing") + cells(pairs, PAIR_SIZES, 6040, "decreasing")
+    found += cells(alone, SIZES, 6040, "decreasing") + cells(alone, SIZES, 200, "decreasing")
+    found += cells(pairs, PAIR_SIZES, 6040, "convex") + cells(pairs, PAIR_SIZES, 1000, "decreasing")
+    return found + cells([each for each in alone if each.has_shape], SIZES, 1000, "convex")
 
 
 def main() -> None:
