@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
@@ -89,6 +90,12 @@ def check_labels(given: str | Sequence[str], what: str) -> list[str]:
         if label in labels[:at]:
             raise ConfigError(f"{what}: {label!r} is there twice; give each label once")
     return labels
+
+
+def did_you_mean(given: str, known: Sequence[str], end: str = "") -> str:
+    """Return the part of a message that names the known label closest to a given one; empty if none is close."""
+    close = get_close_matches(given, known, 1)
+    return f" (did you mean {close[0]}{end}?)" if close and close[0] != given else ""
 
 
 def check_names(given: Any) -> tuple[str, str]:

@@ -104,6 +104,29 @@ NEGATIVES = click.option("--negatives", type=WHOLE, help="m: how many negatives 
 REPLACEMENT = click.option("--replacement", is_flag=True, help="A negative could be sampled twice for the same user.")
 
 
+def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
+    """Keep how files are read where `_read` finds it."""
+    context.meta[f"{NAME}.{option.name}"] = value
+
+
+READING = _options(
+    *(
+        click.option(
+            f"--{column}-column", metavar="NAME", expose_value=False, callback=_keep, help=f"The column {column}."
+        )
+        for column in ("user", "rank", "candidates", "negatives")
+    ),
+    click.option("--zero-based", is_flag=True, expose_value=False, callback=_keep, help="Ranks start at 0, not at 1."),
+    click.option(
+        "--separator",
+        metavar="SIGN",
+        expose_value=False,
+        callback=_keep,
+        help="Between the fields of a line.  [default: comma, semicolon, tab or bar, as noticed]",
+    ),
+)
+
+
 def _intervals(default: str | None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the options of the intervals, with the default method of the command."""
     return _options(
@@ -133,11 +156,20 @@ OUTPUT = _options(
 
 
 def _read(path: str) -> Columns:
+    given = click.get_current_context().meta
+    separator = given[f"{NAME}.separator"]
+    if separator is not None:
+        separator = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
+        if len(separator) != 1 or not separator.isascii():
+            raise DataError(f"--separator must be one sign, or tab, not {separator!r}")
     if path == "-":
         if sys.stdin is None:
             raise DataError("stdin: is closed")
-        return read_stream(sys.stdin.buffer, "stdin")
-    return read_columns(path)
+        columns = read_stream(sys.stdin.buffer, "stdin", separator)
+    else:
+        columns = read_columns(path, separator)
+    names = {column: given[f"{NAME}.{column}_column"] for column in ("user", "rank", "candidates", "negatives")}
+    return columns.named({column: name for column, name in names.items() if name}, given[f"{NAME}.zero_based"])
 
 
 def _names(paths: tuple[str, ...]) -> list[str]:
@@ -193,8 +225,8 @@ def _plain(value: Any) -> Any:
 @click.group(
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Files are csv, gzip where the name ends in .gz; - is standard input. 'sampled-metrics COMMAND --help' has "
-    "an example of each.",
+    epilog="Files are csv, gzip if the name ends in .gz, or parquet; - is standard input. 'sampled-metrics COMMAND "
+    "--help' has an example of each.",
 )
 @click.version_option(__version__, prog_name=NAME)
 @click.pass_context
@@ -215,6 +247,7 @@ cli.command_class = _Formatted
     "  ranks.csv: user,candidates,rank    or    user,candidates,above,tied    or one rank per line and --candidates",
 )
 @click.argument("ranks", type=FILE)
+@READING
 @METRIC_LIST
 @CANDIDATES
 @_intervals("delta")
@@ -231,6 +264,7 @@ def _evaluate(ranks: str, form: str | None, **options: Any) -> None:
     "  mine.csv: a column rank, from 1 to 101 here, or one rank per line; user, candidates, negatives if they differ",
 )
 @click.argument("ranks", type=FILE)
+@READING
 @CANDIDATES
 @NEGATIVES
 @_labels("--estimators", ESTIMATORS)
@@ -254,6 +288,7 @@ def _correct(ranks: str, form: str | None, **options: Any) -> None:
 )
 @click.argument("one", type=FILE)
 @click.argument("other", type=FILE)
+@READING
 @METRIC_LIST
 @CANDIDATES
 @NEGATIVES
@@ -276,6 +311,7 @@ def _compare(one: str, other: str, form: str | None, **options: Any) -> None:
     epilog="  sampled-metrics expect x.csv y.csv --negatives 100 --metrics recall@10",
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
+@READING
 @click.option("--negatives", type=WHOLE, required=True, help="m: how many would be sampled.")
 @METRIC_LIST
 @_labels("--estimators", ("uncorrected",))
@@ -296,6 +332,7 @@ def _expect(ranks: tuple[str, ...], form: str | None, **options: Any) -> None:
 )
 @click.argument("one", type=FILE)
 @click.argument("other", type=FILE)
+@READING
 @click.option("--metric", default="recall@10", show_default=True, help="The metric by which to order.")
 @click.option(
     "--probability", type=float, default=0.95, show_default=True, help="Wanted probability of the right order."

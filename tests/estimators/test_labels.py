@@ -3,7 +3,7 @@
 import pytest
 
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.estimators import estimator, linear_estimator
+from sampled_metrics.estimators import estimator, estimator_labels, estimator_name, linear_estimator
 from sampled_metrics.estimators.bias_variance import BiasVariance
 from sampled_metrics.estimators.estimated_prior import BiasVarianceTradeoff, EstimatedPriorCorrection, Multinomial
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
@@ -53,20 +53,61 @@ def test_every_estimator_of_the_paper_is_there():
         estimator(label, assume_replacement=True)
 
 
-UNKNOWN = ["", "CLS", "mle-0", "mle-", "mes-", "mn", "mn-cls", "mapping", "mapping-beta"]
-UNKNOWN += ["Free", "decreasing-1", "convex ", "free|convex", "smooth-1"]
-UNKNOWN += ["bv", "bv-", "bv-x", "bv--0.1", "bv-0.1 ", "bv-0.1\n", "bv-nan"]
+KNOWN = (
+    "free, decreasing, convex, uncorrected, rank-estimate, rank-estimate-as-printed, cls, bv-γ with γ from 0 to 1, "
+    "such as bv-0.1, mle or mle-I with I iterations of EM, mes or mes-η, smooth, bv-γ-mle, bv-γ-mes, mn-mle, mn-mes, "
+    "mapping-linear, mapping-bound, mapping-beta-a"
+)
 
 
-@pytest.mark.parametrize("label", UNKNOWN)
+@pytest.mark.parametrize("label", ["", "mn", "b", "xyz"])
 def test_refuses_an_unknown_one(label):
     with pytest.raises(ConfigError) as caught:
         estimator(label, assume_replacement=True)
-    assert str(caught.value) == (
-        f"unknown estimator {label!r}; it may be free, decreasing, convex, uncorrected, rank-estimate, "
-        "rank-estimate-as-printed, cls, bv-γ with γ from 0 to 1, such as bv-0.1, mle or mle-I with I iterations of EM, "
-        "mes or mes-η, smooth, bv-γ-mle, bv-γ-mes, mn-mle, mn-mes, mapping-linear, mapping-bound, mapping-beta-a"
-    )
+    assert str(caught.value) == f"unknown estimator {label!r}; it may be {KNOWN}"
+
+
+@pytest.mark.parametrize(
+    ("label", "meant"),
+    [
+        ("mle-0", "mle"),
+        ("mes-", "mes"),
+        ("mn-cls", "mn-mle"),
+        ("decreasing-1", "decreasing"),
+        ("bv-", "bv-0.1"),
+        ("bv--0.1", "bv-0.1"),
+        ("mapping-linar", "mapping-linear"),
+    ],
+)
+def test_says_what_was_meant(label, meant):
+    with pytest.raises(ConfigError) as caught:
+        estimator(label, assume_replacement=True)
+    assert str(caught.value) == f"unknown estimator {label!r} (did you mean {meant}?); it may be {KNOWN}"
+
+
+@pytest.mark.parametrize(
+    ("given", "label"),
+    [
+        ("CLS", "cls"),
+        ("MLE", "mle"),
+        ("BV0.1", "bv-0.1"),
+        ("BV 0.1", "bv-0.1"),
+        ("bv-0.1\n", "bv-0.1"),
+        ("Decreasing ", "decreasing"),
+        ("MES 0.5", "mes-0.5"),
+        ("sampled", "uncorrected"),
+    ],
+)
+def test_takes_names_that_people_type(given, label):
+    assert estimator(given) == estimator(label)
+    assert estimator_labels(given) == [label]
+
+
+@pytest.mark.parametrize(
+    "label", ["uncorrected", "rank-estimate", "bv-0.01", "mle-7", "bv-0.1-mes", "mn-mle", "mapping-beta-2", "convex"]
+)
+def test_takes_back_what_is_displayed(label):
+    assert estimator(estimator_name(label)) == estimator(label)
 
 
 @pytest.mark.parametrize("label", ["bv-0.1.2", "bv-.", "bv-.e5"])

@@ -142,7 +142,25 @@ class TestRefusals:
 
     @pytest.mark.parametrize(
         "value",
-        ["", "x", "-1", "+1", "1.0", "1e3", "nan", "inf", "NaN", "٣", "１", "²", "1_000", "1 000", "0x10", "9" * 19],
+        [
+            "",
+            "x",
+            "-1",
+            "+1",
+            "1.5",
+            "1.0.0",
+            "1e3",
+            "nan",
+            "inf",
+            "NaN",
+            "٣",
+            "１",
+            "²",
+            "1_000",
+            "1 000",
+            "0x10",
+            "9" * 19,
+        ],
     )
     def test_of_what_is_no_whole_number(self, value):
         table = parse(f"user,rank\na,1\nb,{value}\nc,y\n")

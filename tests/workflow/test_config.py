@@ -173,7 +173,7 @@ ERRORS = [
     ),
     ("datasets/ml-1m/format", "csv", "datasets.ml-1m.format: "),
     ("metrics", ["ap", "recall"], "metrics: unknown metric 'recall'; it may be recall@k, "),
-    ("toy/metrics", ["map"], "toy.metrics: unknown metric 'map'; it may be "),
+    ("toy/metrics", ["mapp"], "toy.metrics: unknown metric 'mapp' (did you mean map?); it may be "),
     ("figures/figure-4/metric", "x", "figures.figure-4.metric: unknown metric 'x'; it may be "),
     ("figures/figure-6/metric", "x", "figures.figure-6.metric: unknown metric 'x'; it may be "),
     (

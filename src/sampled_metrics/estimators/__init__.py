@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from sampled_metrics._validation import check_labels
+from sampled_metrics._validation import check_labels, did_you_mean
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.bias_variance import BiasVariance
 from sampled_metrics.estimators.estimated_prior import BiasVarianceTradeoff, EstimatedPriorCorrection, Multinomial
@@ -94,6 +94,14 @@ _REGISTRY: dict[str, _Entry] = {
     ),
 }
 
+_ALIASES = {"sampled": "uncorrected", "sampled-(uncorrected)": "uncorrected", "em": "mle"}
+"""Other names of estimators."""
+
+_EXAMPLES = (
+    *(*SHAPES, "uncorrected", "rank-estimate", "cls", "bv-0.1", "mle", "mes", "smooth", "bv-0.1-mle", "mn-mle"),
+    *("mn-mes", "mapping-linear", "mapping-bound", "mapping-beta-2"),
+)
+
 _ROWS = {"exact": "Exact", "adaptive": "Adaptive (EM)"}
 """Rows of tables that are not estimators, by label."""
 
@@ -113,7 +121,7 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
     """Return the estimator of a label such as ``cls`` or ``bv-0.1``.
 
     Args:
-        label: its name in config and in the tables.
+        label: its name in config and in the tables, in any case; ``BV 0.1`` and ``BV0.1`` are ``bv-0.1``.
         assume_replacement: whether the estimators that use P(x | r) take it as binomial, as the paper does for any
             sample, or as hypergeometric. If it is None, they follow the design of the sample.
 
@@ -134,10 +142,17 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
     """
     for pattern, entry in _REGISTRY.items():
-        if found := re.fullmatch(pattern, label):
+        if found := re.fullmatch(pattern, _canonical(label)):
             return entry.build(found, assume_replacement)
     known = ", ".join(entry.usage for entry in _REGISTRY.values())
-    raise ConfigError(f"unknown estimator {label!r}; it may be {known}")
+    meant = did_you_mean(_canonical(label), _EXAMPLES)
+    raise ConfigError(f"unknown estimator {label!r}{meant}; it may be {known}")
+
+
+def _canonical(label: str) -> str:
+    """Return the label of an estimator in any case, or of its displayed name."""
+    words = re.sub(r"[\s,_]+", "-", label.strip().lower()).removesuffix("-prior")
+    return _ALIASES.get(words) or re.sub(r"^(bv|mes|mle)(?=[0-9.])", r"\1-", words)
 
 
 def estimator_name(label: str) -> str:
@@ -146,18 +161,18 @@ def estimator_name(label: str) -> str:
     The rows ``exact`` and ``adaptive`` of tables have names too. Any other label is returned unchanged.
     """
     for pattern, entry in _REGISTRY.items():
-        if found := re.fullmatch(pattern, label):
+        if found := re.fullmatch(pattern, _canonical(label)):
             return entry.name(found)
     return _ROWS.get(label, label)
 
 
 def estimator_labels(given: str | Sequence[str], what: str = "estimators") -> list[str]:
-    """Return one label, or several, of estimators as a list.
+    """Return one label, or several, of estimators as a list, each in its usual form: MLE is ``mle``.
 
     Raises:
         ConfigError: there are none, one is unknown, or two name the same estimator, such as bv-0.1 and bv-0.10.
     """
-    labels = check_labels(given, what)
+    labels = [_canonical(label) for label in check_labels(given, what)]
     first: dict[Estimator, str] = {}
     for label in labels:
         found = first.setdefault(estimator(label), label)

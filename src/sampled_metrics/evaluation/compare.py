@@ -10,9 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import check_label, check_labels, check_names
+from sampled_metrics._validation import check_label, check_names
 from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import Estimate, LinearEstimate, ShapeEstimate, estimator, estimator_name
+from sampled_metrics.estimators import (
+    Estimate,
+    LinearEstimate,
+    ShapeEstimate,
+    estimator,
+    estimator_labels,
+    estimator_name,
+)
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
 from sampled_metrics.evaluation.evaluate import METRICS, exact_outcomes, few_users, largest_values, undefined
 from sampled_metrics.evaluation.intervals import (
@@ -26,7 +33,7 @@ from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.strict_intervals import StrictInterval, contradictions, strict_interval
 from sampled_metrics.evaluation.units import Units, units
 from sampled_metrics.evaluation.verdicts import negatives_needed, users_needed
-from sampled_metrics.metrics.held_out import Metric, metric, metric_name
+from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike, columns_of
 from sampled_metrics.ranks.pairing import pair_users
 from sampled_metrics.ranks.table import RankTable, rank_table
@@ -102,7 +109,7 @@ def compare(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
         B. Efron, Better Bootstrap Confidence Intervals, Journal of the American Statistical Association 82, 1987.
     """
-    names, labels = check_names(names), check_labels(metrics, "metrics")
+    names, labels = check_names(names), metric_labels(metrics)
     wanted = [metric(label) for label in labels]
     is_sampled = negatives is not None or any(
         "negatives" in columns_of(each, name)
@@ -111,7 +118,7 @@ def compare(
     )
     if not is_sampled and estimator is not None:
         raise DataError("an estimator corrects sampled ranks: say how many negatives were sampled, too")
-    label = "decreasing" if estimator is None else check_label(estimator, "estimator")
+    (label,) = estimator_labels("decreasing" if estimator is None else check_label(estimator, "estimator"), "estimator")
     if is_sampled:
         one, other = (
             sampled_ranks(each, candidates, negatives, replacement=replacement, name=name)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import TOLERANCE, check_labels
+from sampled_metrics._validation import TOLERANCE
 from sampled_metrics.estimators import (
     Estimate,
     LinearEstimate,
@@ -25,8 +25,8 @@ from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, in_b
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
 from sampled_metrics.evaluation.units import Units, units
-from sampled_metrics.metrics.held_out import Metric, metric, metric_name
-from sampled_metrics.ranks.frames import PerUser, RanksLike
+from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
+from sampled_metrics.ranks.frames import PerUser, RanksLike, columns_of
 from sampled_metrics.ranks.pairing import user_numbers
 from sampled_metrics.sampling.outcomes import Group, Outcomes
 from sampled_metrics.sampling.sampled_ranks import sampled_ranks
@@ -114,7 +114,7 @@ def correct(
         R. Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021.
     """
     sampled = sampled_ranks(ranks, candidates, negatives, replacement=replacement, adaptive=adaptive)
-    labels, estimators = check_labels(metrics, "metrics"), estimator_labels(estimators)
+    labels, estimators = metric_labels(metrics), estimator_labels(estimators)
     wanted = tuple(metric(label) for label in labels)
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
     outcomes, which = Outcomes.observed(sampled)
@@ -154,6 +154,7 @@ def correct(
             *_warnings(fitted, outcomes),
             *undefined(table),
             *few_users(users),
+            *columns_of(ranks, "ranks").remarks,
         ]
     )
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import check_labels
 from sampled_metrics.evaluation.intervals import (
     FEW_USERS,
     IntervalOptions,
@@ -18,10 +17,10 @@ from sampled_metrics.evaluation.intervals import (
 )
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.units import units
-from sampled_metrics.metrics.held_out import Metric, metric, metric_name
+from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import user_numbers
-from sampled_metrics.ranks.table import RankTable, rank_table
+from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 
 METRICS = ("recall@10", "ndcg@10", "ap", "auc")
 """The default metrics, those of the paper."""
@@ -78,7 +77,7 @@ def evaluate(
         B. Efron, Better Bootstrap Confidence Intervals, Journal of the American Statistical Association 82, 1987.
     """
     table = rank_table(ranks, candidates)
-    labels = check_labels(metrics, "metrics")
+    labels = metric_labels(metrics)
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
     wanted = [metric(label) for label in labels]
     values, which = exact_outcomes(table, wanted)
@@ -96,7 +95,7 @@ def evaluate(
             "users": users,
         }
     )
-    return result.with_remarks([*undefined(result), *few_users(users)])
+    return result.with_remarks([*undefined(result), *few_users(users), *columns_or_table(ranks, "ranks").remarks])
 
 
 def largest_values(metrics: Sequence[Metric]) -> Floats:

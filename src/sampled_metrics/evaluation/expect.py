@@ -7,13 +7,12 @@ from itertools import combinations
 
 import numpy as np
 
-from sampled_metrics._validation import check_labels
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_labels, estimator_name
 from sampled_metrics.evaluation.evaluate import METRICS
 from sampled_metrics.evaluation.expectation import Expectation, mean_of_rows, shared_covariances
 from sampled_metrics.evaluation.result import Remark, Result
-from sampled_metrics.metrics.held_out import metric, metric_name
+from sampled_metrics.metrics.held_out import metric, metric_labels, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import pair_users, user_numbers
 from sampled_metrics.ranks.table import RankTable, rank_table
@@ -75,7 +74,7 @@ def expect(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
     tables = _tables(ranks, candidates)
-    labels, estimators = check_labels(metrics, "metrics"), estimator_labels(estimators)
+    labels, estimators = metric_labels(metrics), estimator_labels(estimators)
     wanted, design = tuple(metric(label) for label in labels), SamplingDesign(negatives, replacement)
     rows, expectations = [], {}
     for name, table in tables.items():

@@ -90,7 +90,8 @@ def plan(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 6.3 and Figure 6.
     """
-    names, metric, estimators = check_names(names), check_label(metric, "metric"), estimator_labels(estimators)
+    names, estimators = check_names(names), estimator_labels(estimators)
+    metric = metric_of(check_label(metric, "metric")).label
     if not is_real(probability):
         raise ConfigError(f"probability must be a number above 0.5 and below 1, not {shown(probability)}")
     if not 0.5 < probability < 1:

@@ -9,7 +9,7 @@ Papers differ in names: with one relevant item reciprocal rank (mrr) is average 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import refuse_masked
+from sampled_metrics._validation import check_labels, did_you_mean, refuse_masked
 from sampled_metrics.errors import ConfigError
 
 # --- one relevant item (eqs 7-13) -------------------------------------------------------------------------------------
@@ -251,10 +251,18 @@ _register("mrr", "MRR", ("", "@k"), average_precision, lambda rank, i, _, k: ave
 _register("ndcg", "NDCG", ("", "@k"), ndcg, _ndcg_share)
 FAMILIES["auc"] = _Family("AUC", lambda label, k: Metric(label, auc, True, k, _auc_share), ("",))
 
+ALIASES = {
+    **dict.fromkeys(("hr", "hit", "hits", "hitrate"), "hit-rate"),
+    **dict.fromkeys(("map", "average-precision"), "ap"),
+    **dict.fromkeys(("rr", "reciprocal-rank"), "mrr"),
+}
+"""Other names of metrics."""
 
-@cache
+
 def metric(label: str) -> Metric:
-    """Return the metric of a label such as ``recall@10``, ``ndcg``, ``auc``; equal labels give the same object.
+    """Return the metric of a label such as ``recall@10``, ``ndcg``, ``auc``.
+
+    Names are taken in any case, and HR@10 or MAP@10 too; equal metrics are the same object.
 
     Raises:
         ConfigError: the label is unknown, or its cut-off is missing, not allowed or not a whole number from 1.
@@ -267,12 +275,35 @@ def metric(label: str) -> Metric:
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, eqs 2 to 13.
     """
+    return _metric(_canonical(label))
+
+
+@cache
+def _metric(label: str) -> Metric:
     name, at, k = label.partition("@")
     number = re.fullmatch("[1-9][0-9]{0,8}", k)
     if name not in FAMILIES or bool(at) != bool(number) or ("@k" if at else "") not in FAMILIES[name].suffixes:
         known = ", ".join(" or ".join(each + end for end in FAMILIES[each].suffixes) for each in FAMILIES)
-        raise ConfigError(f"unknown metric {label!r}; it may be {known}, with k a whole number from 1 to 999999999")
+        meant = did_you_mean(name, [*FAMILIES, *ALIASES], at + k)
+        raise ConfigError(
+            f"unknown metric {label!r}{meant}; it may be {known}, with k a whole number from 1 to 999999999"
+        )
     return FAMILIES[name].build(label, int(k) if at else None)
+
+
+def _canonical(label: str) -> str:
+    name, at, k = label.lower().partition("@")
+    name = re.sub(r"[\s_]+", "-", name.strip())
+    return ALIASES.get(name, name) + at + k.strip()
+
+
+def metric_labels(given: str | Sequence[str], what: str = "metrics") -> list[str]:
+    """Return one label, or several, of metrics as a list, each in its usual form: HR@10 is ``hit-rate@10``.
+
+    Raises:
+        ConfigError: there are none, one is unknown, or two name the same metric.
+    """
+    return check_labels([metric(label).label for label in check_labels(given, what)], what)
 
 
 def metric_name(label: str) -> str:
@@ -280,5 +311,5 @@ def metric_name(label: str) -> str:
 
     Any other label is returned unchanged.
     """
-    family, at, k = label.partition("@")
+    family, at, k = _canonical(label).partition("@")
     return f"{FAMILIES[family].name}{at}{k}" if family in FAMILIES else label

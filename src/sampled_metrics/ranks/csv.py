@@ -1,4 +1,4 @@
-"""Read csv files of ranks strictly. Errors name the file and the line."""
+"""Read files of ranks, csv or parquet, strictly. Errors name the file and the line."""
 
 import gzip
 import os
@@ -30,10 +30,19 @@ _OTHER_FORMATS = {
 """Patterns of the beginnings of files that are not UTF-8 text, and what to do about them."""
 
 
-def read_columns(path: str | os.PathLike[str]) -> Columns:
-    """Read a csv file of ranks, gzipped if its name ends in .gz.
+SEPARATORS = ",;\t|"
+"""Separators of fields that are noticed; the first one that the first line has is taken."""
 
-    The first line names the columns. A file without a header and with one number per line is a column of ranks.
+
+def read_columns(path: str | os.PathLike[str], separator: str | None = None) -> Columns:
+    """Read a file of ranks: parquet if its name ends so, else csv, gzipped if the name ends in .gz.
+
+    The first line of a csv file names the columns. A file without a header and with one number per line is a column of
+    ranks.
+
+    Args:
+        path: the file.
+        separator: between the fields of a line; it is noticed if it is a comma, a semicolon, a tab or a bar.
 
     Raises:
         DataError: the file cannot be read as a table; the message names the line if there is one.
@@ -44,18 +53,30 @@ def read_columns(path: str | os.PathLike[str]) -> Columns:
     if Path(path).is_dir():
         raise DataError(f"{name}: is a directory, not a csv file")
     try:
+        if Path(path).suffix == ".parquet":
+            return _read_parquet(path, name)
         with gzip.open(path) if Path(path).suffix == ".gz" else open(path, "rb") as file:
-            return parse_columns(_read_lines(file, name), name)
+            return parse_columns(_read_lines(file, name), name, separator)
     except FileNotFoundError:
         raise DataError(f"{name}: there is no such file") from None
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{name}: cannot be read: {reason(error)}") from None
 
 
-def read_stream(stream: BinaryIO, name: str) -> Columns:
+def _read_parquet(path: str | os.PathLike[str], name: str) -> Columns:
+    try:
+        frame = pd.read_parquet(path)
+    except ImportError:
+        raise DataError(f"{name}: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'") from None
+    except ValueError as error:  # pyarrow's errors are of this kind
+        raise DataError(f"{name}: cannot be read: {reason(error)}") from None
+    return Columns(name, frame, lambda row: f"{name}, row {row + 1}", name)
+
+
+def read_stream(stream: BinaryIO, name: str, separator: str | None = None) -> Columns:
     """Read a csv table of ranks from an open binary stream, such as standard input; errors as of `read_columns`."""
     try:
-        return parse_columns(_read_lines(stream, name), name)
+        return parse_columns(_read_lines(stream, name), name, separator)
     except OSError as error:
         raise DataError(f"{name}: cannot be read: {reason(error)}") from None
 
@@ -76,7 +97,7 @@ def _read_lines(file: BinaryIO | gzip.GzipFile, name: str) -> bytes:
     return content.getvalue()
 
 
-def parse_columns(text: bytes, name: str) -> Columns:
+def parse_columns(text: bytes, name: str, separator: str | None = None) -> Columns:
     """Parse the content of a csv file; errors as in `read_columns`."""
     for start, fault in _OTHER_FORMATS.items():
         if re.match(start, text):
@@ -89,7 +110,10 @@ def parse_columns(text: bytes, name: str) -> Columns:
     except UnicodeDecodeError as error:
         line = text[: error.start].count(b"\n") + 1
         raise DataError(f"{name}, line {line}: is not UTF-8 text") from None
-    lines = _parse_lines(text, name)
+    if separator is None:
+        first = text.lstrip(b"\r\n").split(b"\n", 1)[0].decode()
+        separator = next((each for each in SEPARATORS if each in first), ",")
+    lines = _parse_lines(text, name, separator)
     filled = np.flatnonzero((lines != "").any(axis="columns"))
     if len(filled) == 0:
         raise DataError(f"{name}: is empty; ranks are a csv file with a column rank, or above and tied")
@@ -108,12 +132,18 @@ def parse_columns(text: bytes, name: str) -> Columns:
     return Columns(name, frame, place, f"{name}, line 1")
 
 
-def _parse_lines(text: bytes, name: str) -> pd.DataFrame:
+def _parse_lines(text: bytes, name: str, separator: str) -> pd.DataFrame:
     """Return the fields of all lines as text, including the header."""
     try:
         # the header is read as a line: pandas would take the first field of a line with more fields as an index
         lines = pd.read_csv(
-            BytesIO(text), header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig", skip_blank_lines=False
+            BytesIO(text),
+            sep=separator,
+            header=None,
+            dtype=str,
+            keep_default_na=False,
+            encoding="utf-8-sig",
+            skip_blank_lines=False,
         )
         return lines.fillna("")
     except pd.errors.EmptyDataError:

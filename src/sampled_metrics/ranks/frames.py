@@ -1,8 +1,8 @@
-"""Columns of ranks from an array, a data frame or a csv file, with the place of each row for messages."""
+"""Columns of ranks from an array, a table or a file, with the place of each row for messages."""
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,18 @@ from sampled_metrics.errors import DataError
 COLUMNS = ("user", "candidates", "negatives", "above", "tied", "rank")
 """Names of the columns that are used. Other columns are ignored."""
 
-USER_NAMES = {"user", "users", "userid", "usersid", "uid", "useridx", "userindex"}
-"""Names of the column user, in lower case and without signs between words."""
+NAMES = {
+    "user": {"user", "users", "userid", "usersid", "uid", "useridx", "userindex", "query", "queryid", "qid"},
+    "rank": {"rank", "ranks", "position"},
+    "candidates": {"candidates", "ncandidates", "numcandidates", "nitems", "numitems"},
+    "negatives": {"negatives", "nnegatives", "numnegatives", "nneg", "numneg"},
+    "above": {"above"},
+    "tied": {"tied", "ties"},
+}
+"""Other names of columns, in lower case and without signs between words."""
+
+IDS = {"item", "items", "session", "fold", "seed"}
+"""Names of columns that look like ids, besides those that end in id."""
 
 MEANINGS = {
     "candidates": "how many items an exact evaluation ranks for each user",
@@ -26,7 +36,10 @@ MEANINGS = {
 """Meaning of the columns that can also be arguments."""
 
 RanksLike = Any
-"""Accepted forms of ranks: one-dimensional numbers, a data frame, columns of a csv file, or a rank table."""
+"""Accepted forms of ranks: one-dimensional numbers, a table, columns of a file, or a rank table.
+
+A table is a pandas DataFrame, a dict of columns, or what narwhals reads: polars, pyarrow, DuckDB and others.
+"""
 
 PerUser = ArrayLike
 """One number for all users, or (users,) numbers in the order of the ranks."""
@@ -50,18 +63,36 @@ class Columns:
     def __post_init__(self) -> None:
         if isinstance(self.frame.columns, pd.MultiIndex):
             raise DataError(f"{self.name}: has columns with several levels; ranks have one level of columns")
-        names = list(self.frame.columns)
-        if "user" not in names:
-            users = [name for name in names if re.sub("[^a-z]", "", str(name).lower()) in USER_NAMES]
-            if len(users) > 1:
+        for column, others in NAMES.items():
+            names = list(self.frame.columns)
+            found = [name for name in names if _plain(name) in others and name not in COLUMNS]
+            if column in names or (column == "rank" and "above" in names):
+                continue
+            if len(found) > 1:
                 raise DataError(
-                    f"{self.header}: has several columns of users, {', '.join(map(repr, users))}; call one of them user"
+                    f"{self.header}: has several columns of {column}s, {', '.join(map(repr, found))}; call one of "
+                    f"them {column}"
                 )
-            object.__setattr__(self, "frame", self.frame.rename(columns=dict.fromkeys(users, "user")))
+            object.__setattr__(self, "frame", self.frame.rename(columns=dict.fromkeys(found, column)))
+        names = list(self.frame.columns)
         if repeated := [name for name in COLUMNS if names.count(name) > 1]:
             raise DataError(f"{self.header}: has the column {repeated[0]!r} more than once")
         if len(self.frame) == 0:
             raise DataError(f"{self.name}: holds no ranks")
+
+    def named(self, names: Mapping[str, str], zero_based: bool) -> "Columns":
+        """Return the columns with other names for some, and ranks from 1 if they start at 0.
+
+        Raises:
+            DataError: there is no such column.
+        """
+        self.require(*names.values())
+        kept = self.frame.drop(columns=[name for name in names if name in self and names[name] != name])
+        columns = replace(self, frame=kept.rename(columns={name: column for column, name in names.items()}))
+        if not zero_based:
+            return columns
+        columns.require("rank")
+        return replace(columns, frame=columns.frame.assign(rank=columns.whole_numbers("rank", 0) + 1))
 
     def __contains__(self, column: str) -> bool:
         return column in self.frame
@@ -84,15 +115,17 @@ class Columns:
             with np.errstate(invalid="ignore"):
                 wrong = ~((numbers >= least) & (numbers == np.floor(numbers)) & (numbers < most))
         else:
-            text = _as_text(values)
+            text = _as_text(values).str.replace(r"\.0*$", "", regex=True)
             wrong = ~text.str.fullmatch("[0-9]{1,18}").to_numpy(dtype=bool)
             numbers = text.where(~wrong, "0").to_numpy(dtype=np.int64)
             wrong |= numbers < least
-        refuse_rows(
-            wrong,
-            lambda row: f"{column} must be a whole number, {least} or more, not {shown(values.iloc[row])}",
-            self.place,
-        )
+        shift = "; add 1 to ranks that start at 0 (the command does with --zero-based)" if column == "rank" else ""
+
+        def message(row: int) -> str:
+            rule = f"{column} must be a whole number, {least} or more, not {shown(values.iloc[row])}"
+            return rule + (shift if numbers[row] == 0 and str(values.iloc[row]).strip(".0") == "" else "")
+
+        refuse_rows(wrong, message, self.place)
         return numbers.astype(np.int64)
 
     def column_or_argument(self, name: str, argument: ArrayLike | None, least: int) -> Ints:
@@ -116,6 +149,16 @@ class Columns:
             )
         return np.broadcast_to(numbers, len(self)).copy()
 
+    @property
+    def remarks(self) -> list[str]:
+        """Return a sentence on the columns that look like ids and are not used."""
+        unused = [str(name) for name in self.frame.columns if _plain(name) in IDS or _plain(name).endswith("id")]
+        if not unused:
+            return []
+        columns = f"columns {', '.join(unused)} are" if len(unused) > 1 else f"column {unused[0]} is"
+        unit = "Intervals take users as the unit" if "user" in self else "Each row is taken to be a user"
+        return [f"The {columns} not used. {unit}."]
+
     def users(self, unique: bool = False) -> NDArray[np.generic] | None:
         """Return the (rows,) users, as integers if all are whole numbers; None if there is no column user.
 
@@ -135,7 +178,7 @@ class Columns:
 
 
 def columns_of(data: Any, name: str) -> Columns:
-    """Return a data frame or one-dimensional ranks as columns; columns are returned unchanged.
+    """Return a table or one-dimensional ranks as columns; columns are returned unchanged.
 
     The index of a data frame or a Series is ignored: users are given by the column user, else by position. Raises
     DataError if the data have another form, or an entry is masked.
@@ -143,6 +186,7 @@ def columns_of(data: Any, name: str) -> Columns:
     if isinstance(data, Columns):
         return data
     refuse_masked(data, name)
+    data = _as_pandas(data, name)
     if not isinstance(data, pd.DataFrame):
         return _of_numbers(data, name, "rank")
     users = data["user"].tolist() if (data.columns == "user").sum() == 1 else None
@@ -151,6 +195,31 @@ def columns_of(data: Any, name: str) -> Columns:
         return f"{name}, row {row + 1}" if users is None else f"{name}, user {shown(users[row])}"
 
     return Columns(name, data, place, name)
+
+
+def _as_pandas(data: Any, name: str) -> Any:
+    """Return a table as a DataFrame, and a column of another library as an array; other data are unchanged."""
+    if isinstance(data, Mapping):
+        try:
+            return pd.DataFrame(dict(data))
+        except ValueError as error:
+            raise DataError(f"{name}: is no table: {error}") from None
+    if isinstance(data, pd.DataFrame | pd.Series | np.ndarray | list | tuple) or np.isscalar(data):
+        return data
+    import narwhals as nw  # slow to import
+
+    table = nw.from_native(data, pass_through=True, allow_series=True)
+    if isinstance(table, nw.LazyFrame):
+        # a relation of DuckDB gives pandas' table itself; other ways need pyarrow
+        table = table.collect("pandas" if table.implementation.is_duckdb() else None)
+    if isinstance(table, nw.DataFrame):
+        return pd.DataFrame({column: table[column].to_numpy() for column in table.columns})
+    return table.to_numpy() if isinstance(table, nw.Series) else data
+
+
+def _plain(name: Any) -> str:
+    """Return the name of a column in lower case and without signs between words."""
+    return re.sub("[^a-z]", "", str(name).lower())
 
 
 def _of_numbers(values: Any, name: str, column: str) -> Columns:

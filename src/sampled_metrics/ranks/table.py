@@ -19,7 +19,7 @@ from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import refuse_masked, shown
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.csv import read_columns
-from sampled_metrics.ranks.frames import Place, columns_of, refuse_rows
+from sampled_metrics.ranks.frames import Columns, Place, columns_of, refuse_rows
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
     from sampled_metrics.metrics.held_out import Metric
@@ -99,6 +99,11 @@ class RankTable:
     def __len__(self) -> int:
         return len(self.candidates)
 
+    @property
+    def remarks(self) -> list[str]:
+        """Return no remarks, as all columns of a rank table are used."""
+        return []
+
     def rows(self, events: Ints) -> RankTable:
         """Return the table of the given events, in that order."""
         user = None if self.user is None else self.user[events]
@@ -138,6 +143,11 @@ class RankTable:
         """Write the columns user, candidates, above, tied as csv, gzipped if the name ends in .gz."""
         columns = (self.users, self.candidates, self.above, self.tied)
         _files.write_csv(path, pd.DataFrame(dict(zip(COLUMNS, columns, strict=True))))
+
+
+def columns_or_table(data: Any, name: str) -> Columns | RankTable:
+    """Return ranks as columns, but a rank table as it is; errors as of `columns_of`."""
+    return data if isinstance(data, RankTable) else columns_of(data, name)
 
 
 def rank_table(

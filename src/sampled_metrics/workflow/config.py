@@ -7,6 +7,8 @@ import os
 import re
 import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from sampled_metrics.data import download, formats
 from sampled_metrics.data.reading import files_beside
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator, estimator_labels, linear_estimator
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.held_out import metric, metric_labels
 from sampled_metrics.recommenders import RECOMMENDERS, PrecomputedRanks, config_schema, recommender
 
 RESERVED = ("toy", "logs", "benchmarks", "report.html", "README.md")  # names under results/
@@ -99,21 +101,19 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
             raise ConfigError(f"study: a dataset cannot be called {name!r}, as results/{name} has another use")
         _check_sources(name, config)
     figures, toy = config["figures"], config["toy"]
-    for key, labels, find in (
-        ("metrics", config["metrics"], metric),
-        ("toy.metrics", toy["metrics"], metric),
-        ("figures.figure-4.metric", [figures["figure-4"]["metric"]], metric),
-        ("figures.figure-6.metric", [figures["figure-6"]["metric"]], metric),
-        ("figures.proof.metric", [figures["proof"]["metric"]], metric),
-        ("estimators", config["estimators"], estimator),
-        ("estimator_study.estimators", config["estimator_study"]["estimators"], estimator),
-        ("figures.figure-4.estimators", figures["figure-4"]["estimators"], linear_estimator),
-        ("figures.figure-6.estimators", figures["figure-6"]["estimators"], linear_estimator),
+    for part, key, find in (
+        ("", "metrics", metric),
+        ("toy", "metrics", metric),
+        ("figures.figure-4", "metric", metric),
+        ("figures.figure-6", "metric", metric),
+        ("figures.proof", "metric", metric),
+        ("", "estimators", estimator),
+        ("estimator_study", "estimators", estimator),
+        ("figures.figure-4", "estimators", linear_estimator),
+        ("figures.figure-6", "estimators", linear_estimator),
     ):
-        for label in labels:
-            _named(key, label, find)
-        if labels and find is not metric:
-            estimator_labels(labels, key)  # refuses an estimator in two spellings
+        holder = reduce(getitem, part.split("."), config) if part else config
+        holder[key] = _labels(f"{part}.{key}".lstrip("."), holder[key], find)
     edges = figures["figure-5"]["edges"]
     if sorted(set(edges)) != edges:
         raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
@@ -236,6 +236,16 @@ def _named(key: str, name: str, find: Callable[[str], object]) -> None:
         find(name)
     except ConfigError as error:
         raise ConfigError(f"{key}: {error}") from None
+
+
+def _labels(key: str, given: Any, find: Callable[[str], object]) -> Any:
+    """Return one label or a list of labels, each in its usual form."""
+    if not given:
+        return given
+    for label in [given] if isinstance(given, str) else given:
+        _named(key, label, find)
+    found = metric_labels(given, key) if find is metric else estimator_labels(given, key)
+    return found[0] if isinstance(given, str) else found
 
 
 def _fill_in_defaults(config: Any, schema: Mapping[str, Any]) -> None:

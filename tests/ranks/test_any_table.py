@@ -1,0 +1,126 @@
+"""Tables of other libraries, other names of columns and other separators: the result is that of the plain table."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from sampled_metrics import compare, correct, evaluate
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.csv import parse_columns, read_columns
+from sampled_metrics.ranks.table import rank_table
+
+SOURCES = Path(__file__).parents[2] / "src"
+FRAME = pd.DataFrame({"user": ["ann", "bob", "eve"], "candidates": [50, 60, 70], "rank": [1, 12, 5]})
+TABLE = rank_table(FRAME)
+FORMS = {
+    "dict": lambda frame: frame.to_dict("list"),
+    "polars": pl.DataFrame,
+    "polars, lazy": lambda frame: pl.DataFrame(frame).lazy(),
+    "pyarrow": pa.Table.from_pandas,
+}
+
+
+def same(found, table=TABLE):
+    for name in ("user", "candidates", "above", "tied"):
+        assert getattr(found, name).tolist() == getattr(table, name).tolist()
+
+
+class TestForms:
+    @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+    def test_of_tables_are_the_same(self, form):
+        same(rank_table(form(FRAME.to_dict("list") if form is pl.DataFrame else FRAME)))
+
+    def test_of_a_relation_of_duckdb_are_the_same(self):
+        """In a process of its own, as DuckDB writes of leaks when a process ends that had imported it."""
+        code = (
+            "import duckdb; from sampled_metrics.ranks.table import rank_table; "
+            "print(rank_table(duckdb.sql('select 7 as user, 50 as candidates, 12 as rank')).above)"
+        )
+        environment = {**os.environ, "PYTHONPATH": str(SOURCES)}
+        command = [sys.executable, "-c", code]
+        found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        assert found.stdout == "[11]\n"
+
+    @pytest.mark.parametrize(
+        "form", [pl.Series, pa.array, pd.Series, tuple], ids=["polars", "pyarrow", "pandas", "tuple"]
+    )
+    def test_of_columns_are_the_same(self, form):
+        assert rank_table(form([1, 12, 5]), 50).above.tolist() == [0, 11, 4]
+
+    def test_missing_values_are_named(self):
+        with pytest.raises(DataError, match="ranks, user 'bob': rank must be a whole number, 1 or more, not nan"):
+            rank_table(pl.DataFrame({"user": ["ann", "bob"], "rank": [1, None]}), 50)
+
+    def test_of_two_recommenders_may_differ(self):
+        one, other = (
+            pl.DataFrame({"uid": [1, 2, 3], "rank": [4, 8, 2]}),
+            pd.DataFrame({"user": [3, 2, 1], "rank": [1, 4, 2]}),
+        )
+        row = compare(one, other, candidates=20, metrics="ap").iloc[0]
+        assert row["difference"] == pytest.approx(np.mean([1 / 2 - 1 / 4, 1 / 4 - 1 / 8, 1 - 1 / 2]))
+
+    def test_of_what_is_no_table_are_refused(self):
+        with pytest.raises(DataError, match="ranks: is no table: All arrays must be of the same length"):
+            rank_table({"rank": [1, 2], "user": [1]}, 50)
+        with pytest.raises(DataError, match="ranks: rank must have one dimension"):
+            rank_table(object(), 50)
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        "names",
+        [
+            ["user_id", "n_candidates", "rank"],
+            ["uid", "num_candidates", "Rank"],
+            ["query_id", "n_items", "position"],
+            ["UserID", "Candidates", "ranks"],
+        ],
+    )
+    def test_of_columns_may_be_others(self, names):
+        same(rank_table(FRAME.set_axis(names, axis="columns")))
+
+    def test_of_sampled_ranks_may_be_others(self):
+        plain = pd.DataFrame({"user": [1, 2, 3], "candidates": 90, "negatives": 9, "rank": [1, 3, 1]})
+        other = plain.set_axis(["uid", "n_items", "num_negatives", "position"], axis="columns")
+        given = {"estimators": "uncorrected", "metrics": "recall@2"}
+        pd.testing.assert_frame_equal(correct(plain, **given), correct(other, **given))
+
+    def test_of_ids_that_are_not_used_are_said(self):
+        remark = "The columns item_id, fold are not used. Intervals take users as the unit."
+        assert remark in evaluate(FRAME.assign(item_id=7, fold=1, score=0.5)).remarks
+        assert "The column session_id is not used. Each row is taken to be a user." in (
+            evaluate({"session_id": [4, 5], "rank": [1, 2]}, candidates=9).remarks
+        )
+        assert not any("not used" in remark for remark in evaluate(FRAME.assign(score=0.5)).remarks)
+
+
+class TestFiles:
+    TEXT = "user,candidates,rank\nann,50,1\nbob,60,12.0\neve,70,5\n"
+
+    @pytest.mark.parametrize("separator", [";", "\t", "|"])
+    def test_separators_are_noticed(self, separator):
+        same(rank_table(parse_columns(self.TEXT.replace(",", separator).encode(), "f.csv")))
+
+    def test_other_separators_are_given(self):
+        same(rank_table(parse_columns(self.TEXT.replace(",", " ").encode(), "f.csv", " ")))
+
+    def test_an_error_names_the_line_with_any_separator(self):
+        with pytest.raises(DataError, match=r"f\.csv, line 3: rank must be a whole number, 1 or more, not '12\.5'"):
+            rank_table(parse_columns(self.TEXT.replace("12.0", "12.5").replace(",", ";").encode(), "f.csv"))
+
+    def test_parquet(self, tmp_path):
+        FRAME.to_parquet(tmp_path / "r.parquet")
+        same(rank_table(read_columns(tmp_path / "r.parquet")))
+        FRAME.assign(rank=[1, -2, 3]).to_parquet(tmp_path / "wrong.parquet")
+        with pytest.raises(DataError, match=r"wrong.parquet, row 2: rank must be .* not -2"):
+            rank_table(read_columns(tmp_path / "wrong.parquet"))
+        (tmp_path / "no.parquet").write_bytes(b"user,rank\n1,2\n")
+        with pytest.raises(DataError, match=r"no.parquet: cannot be read: .*[Pp]arquet"):
+            read_columns(tmp_path / "no.parquet")
