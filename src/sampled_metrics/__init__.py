@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.evaluation.expect import expect
     from sampled_metrics.evaluation.plan import plan
     from sampled_metrics.metrics.held_out import metric
-    from sampled_metrics.ranking.scores import rank_table_from_scores
+    from sampled_metrics.ranking.rank import rank
     from sampled_metrics.ranks.table import RankTable, read_ranks
 
 __all__ = [
@@ -37,7 +37,7 @@ __all__ = [
     "expect",
     "metric",
     "plan",
-    "rank_table_from_scores",
+    "rank",
     "read_ranks",
 ]
 
@@ -50,7 +50,7 @@ _MODULES = {
     "expect": "evaluation",
     "metric": "metrics.held_out",
     "plan": "evaluation",
-    "rank_table_from_scores": "ranking.scores",
+    "rank": "ranking.rank",
     "read_ranks": "ranks.table",
 }
 

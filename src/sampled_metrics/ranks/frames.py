@@ -84,7 +84,7 @@ class Columns:
             with np.errstate(invalid="ignore"):
                 wrong = ~((numbers >= least) & (numbers == np.floor(numbers)) & (numbers < most))
         else:
-            text = _as_text(values)
+            text = as_text(values)
             wrong = ~text.str.fullmatch("[0-9]{1,18}").to_numpy(dtype=bool)
             numbers = text.where(~wrong, "0").to_numpy(dtype=np.int64)
             wrong |= numbers < least
@@ -125,7 +125,7 @@ class Columns:
             return None
         users = self.frame["user"]
         if not _is_numpy(users, "iu"):
-            text = _as_text(users)
+            text = as_text(users)
             refuse_rows(text == "", lambda row: "user is empty", self.place)
             users = text.astype(np.int64) if text.str.fullmatch("0|[1-9][0-9]{0,17}").all() else text
         if unique:
@@ -178,7 +178,7 @@ def _is_numpy(values: pd.Series, kinds: str) -> bool:
     return isinstance(values.dtype, np.dtype) and values.dtype.kind in kinds
 
 
-def _as_text(values: pd.Series) -> pd.Series:
+def as_text(values: pd.Series) -> pd.Series:
     """Return cells as text: whole floats as integers, missing values as empty text."""
     if isinstance(values.dtype, pd.StringDtype):
         return values.fillna("").str.strip()
