@@ -78,11 +78,10 @@ class ScoreCounter(Counter):
         if not np.isfinite(sums).all():
             wrong = less_others(np.count_nonzero(~np.isfinite(scores), axis=1), ~np.isfinite(other)) > 0
             require_finite(wrong, self._split.user_ids[rows])
-        bits = np.zeros((len(scores), -(-scores.shape[1] // 8) * 8), dtype=np.bool_)
         found = []
         for compare in (np.greater, np.equal):
-            compare(scores, target[:, np.newaxis], out=bits[:, : scores.shape[1]])
-            counts = np.bitwise_count(bits.view(np.uint64)).sum(axis=1, dtype=np.int64)  # eight at a time
+            which = compare(scores, target[:, np.newaxis])
+            counts = np.fromiter(map(np.count_nonzero, which), np.int64, len(which))  # along an axis it is slow
             found.append(less_others(counts, compare(other, target[row])))
         return found[0], found[1] - 1
 
