@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.evaluation.expect import expect
     from sampled_metrics.evaluation.plan import plan
     from sampled_metrics.metrics.held_out import metric
+    from sampled_metrics.ranking.negatives import rank_among_negatives
     from sampled_metrics.ranking.rank import rank
     from sampled_metrics.ranks.table import RankTable, read_ranks
 
@@ -38,6 +39,7 @@ __all__ = [
     "metric",
     "plan",
     "rank",
+    "rank_among_negatives",
     "read_ranks",
 ]
 
@@ -51,6 +53,7 @@ _MODULES = {
     "metric": "metrics.held_out",
     "plan": "evaluation",
     "rank": "ranking.rank",
+    "rank_among_negatives": "ranking.negatives",
     "read_ranks": "ranks.table",
 }
 

@@ -47,8 +47,7 @@ class ScoreCounter(Counter):
         self._scores, self._split = scores, split
         rows, items = split.training.shape
         self._users = np.arange(rows) if users is None else users
-        batch = self._users // (batch_size or max(1, BLOCK_BYTES // (8 * items)))
-        self.blocks = [each for each in np.split(np.arange(rows), np.flatnonzero(np.diff(batch)) + 1) if len(each)]
+        self.blocks = batches(self._users, batch_size or max(1, BLOCK_BYTES // (8 * items)))
 
     def count_block(self, users: Ints) -> tuple[Ints, Ints]:
         """Return above and tied, (rows,) each, of the rows of a block."""
@@ -84,6 +83,12 @@ class ScoreCounter(Counter):
             counts = np.fromiter(map(np.count_nonzero, which), np.int64, len(which))  # along an axis it is slow
             found.append(less_others(counts, compare(other, target[row])))
         return found[0], found[1] - 1
+
+
+def batches(users: Ints, size: int) -> list[Ints]:
+    """Divide rows into those of each `size` consecutive users, from the (rows,) ascending users."""
+    rows = np.split(np.arange(len(users)), np.flatnonzero(np.diff(users // size)) + 1)
+    return [each for each in rows if len(each)]
 
 
 def batch_of_scores(scores: ScoreFunction, users: Ints, items: int) -> tuple[NDArray[Any], Ints]:
