@@ -17,7 +17,7 @@ from sampled_metrics.evaluation.intervals import (
     uncertainty,
 )
 from sampled_metrics.evaluation.result import Remark, Result
-from sampled_metrics.evaluation.units import units
+from sampled_metrics.evaluation.units import Units, units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import user_numbers
@@ -80,10 +80,15 @@ def evaluate(
     table = rank_table(ranks, candidates)
     labels = check_labels(metrics, "metrics")
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
-    wanted = [metric(label) for label in labels]
-    values, which = exact_outcomes(table, wanted)
-    kinds = units((which, user_numbers(table), values.shape[1]))
-    weights, bounds = kinds.weights(values), (0.0, largest_values(wanted))
+    values, which = exact_outcomes(table, [metric(label) for label in labels])
+    return evaluate_units(values, units((which, user_numbers(table), values.shape[1])), labels, options, progress)
+
+
+def evaluate_units(
+    values: Floats, kinds: Units, labels: Sequence[str], options: IntervalOptions, progress: Progress
+) -> Result:
+    """Return the result of `evaluate` from the (metrics, outcomes) values of metrics and the users by kind."""
+    weights, bounds = kinds.weights(values), (0.0, largest_values([metric(label) for label in labels]))
     interval = uncertainty(linear(weights), kinds.counts, options, bounds=bounds, weights=weights, progress=progress)
     users = int(kinds.counts.sum())
     result = Result(
