@@ -11,7 +11,7 @@ from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import refuse_masked
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.counter import Counter, require_finite
+from sampled_metrics.ranking.counter import Counter, count_rows, require_finite
 from sampled_metrics.ranking.memory import BLOCK_BYTES
 
 MATRIX = "must be numbers, a row of them for each user and an entry for each item"
@@ -57,7 +57,8 @@ class ScoreCounter(Counter):
         step = max(1, _TOGETHER // scores.shape[1])
         for first in range(0, len(row), step):
             part = slice(first, min(first + step, len(row)))
-            here = scores[row[first]][np.newaxis] if step == 1 else scores[row[part]]
+            follow = (np.diff(row[part]) == 1).all()  # then the scores are not copied
+            here = scores[row[first] : row[part][-1] + 1] if follow else scores[row[part]]
             counts[:, part] = self._count(here, slice(block.start + part.start, block.start + part.stop))
         return counts[0], counts[1]
 
@@ -77,10 +78,13 @@ class ScoreCounter(Counter):
         if not np.isfinite(sums).all():
             wrong = less_others(np.count_nonzero(~np.isfinite(scores), axis=1), ~np.isfinite(other)) > 0
             require_finite(wrong, self._split.user_ids[rows])
+        bits = np.zeros((len(scores), -(-scores.shape[1] // 8) * 8), dtype=np.bool_)
         found = []
         for compare in (np.greater, np.equal):
-            which = compare(scores, target[:, np.newaxis])
-            counts = np.fromiter(map(np.count_nonzero, which), np.int64, len(which))  # along an axis it is slow
+            if len(scores) == 1:  # the fastest way for a long row
+                counts = np.array([np.count_nonzero(compare(scores, target))])
+            else:
+                counts = count_rows(scores, compare, target[:, np.newaxis], bits)
             found.append(less_others(counts, compare(other, target[row])))
         return found[0], found[1] - 1
 
