@@ -18,10 +18,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from sampled_metrics import cli, compare, correct, evaluate, expect, plan
 
-COMMANDS = ("evaluate", "correct", "compare", "expect", "plan", "completion")
+COMMANDS = ("evaluate", "correct", "compare", "expect", "plan", "rank", "completion")
 SOURCES = Path(__file__).resolve().parents[1] / "src"
 EXACT = "user,candidates,rank\n1,50,3\n2,50,10\n3,60,1\n"
 OTHER = "user,candidates,rank\n3,60,30\n1,50,1\n2,50,2\n"
@@ -536,13 +537,13 @@ class TestHelp:
         assert (code, out) == (2, "")
         assert err.startswith("Usage: sampled-metrics")
 
-    def test_the_examples_work(self, run):
+    def test_the_examples_work(self, run, model):
         rng = np.random.default_rng(1)
         examples = []
         for command in COMMANDS[:-1]:
             text = run(command, "--help")[1].split("Example:\n")[1]
             examples += re.findall(r"^  sampled-metrics (.*)$", text, flags=re.MULTILINE)
-        assert len(examples) == 6
+        assert len(examples) == 7
         for example in examples:
             more = {} if "--candidates 3541" in example else {"candidates": 150}
             for name in ("ranks", "mine", "x", "y", "old", "new"):
@@ -682,3 +683,76 @@ class TestReading:
         code, out, _ = run("evaluate", "f.csv", "--separator", " ", *self.GIVEN)
         assert code == 0
         assert json.loads(out)["rows"][0]["value"] == 0.5
+
+
+# --- rank -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def model(tmp_path):
+    """Factors of two users and four items, whose scores are 4 3 2 1 and 1 2 3 4, and tables; the first has item 0."""
+    np.save(tmp_path / "u.npy", np.array([[1.0, 0.0], [0.0, 1.0]]))
+    np.save(tmp_path / "i.npy", np.array([[4.0, 1.0], [3.0, 2.0], [2.0, 3.0], [1.0, 4.0]]))
+    (tmp_path / "train.csv").write_text("user,item\n0,0\n")
+    (tmp_path / "test.csv").write_text("item,user\n0,1\n1,0\n")
+    return ["--users", "u.npy", "--items", "i.npy", "--training", "train.csv", "--held-out", "test.csv"]
+
+
+RANKED = "user,candidates,above,tied\n0,3,0,0\n1,4,3,0\n"
+
+
+class TestRank:
+    def test_writes_ranks_that_evaluate_reads(self, run, model, tmp_path):
+        assert run("rank", *model) == (0, RANKED, "")
+        assert run("rank", *model, "-o", "ranks.csv.gz") == (0, "", "")
+        assert gzip.decompress((tmp_path / "ranks.csv.gz").read_bytes()).decode() == RANKED
+        code, out, _ = run("evaluate", "ranks.csv.gz", "--metrics", "recall@1", "--csv")
+        assert code == 0
+        assert out.splitlines()[1].startswith("recall@1,0.5,")
+
+    @pytest.mark.parametrize("form", ["npy", "npz", "sparse"])
+    def test_scores_in_place_of_factors(self, run, model, tmp_path, form):
+        scores = np.load("u.npy") @ np.load("i.npy").T
+        if form == "npy":
+            np.save("scores.npy", scores)
+        elif form == "npz":
+            np.savez("scores.npz", scores)
+        else:
+            sparse.save_npz("scores.npz", sparse.csr_array(scores))
+        name = "scores.npy" if form == "npy" else "scores.npz"
+        assert run("rank", "--scores", name, *model[4:]) == (0, RANKED, "")
+
+    def test_ids_and_matrices_and_users_without_a_held_out_item(self, run, model, tmp_path):
+        Path("users.txt").write_text("ann\nbob\n")
+        np.save("items.npy", np.array([10, 20, 30, 40]))
+        Path("test.csv").write_text("user_id,item_id\nbob,10\n")
+        sparse.save_npz("train.npz", sparse.csr_array([[1, 0, 0, 0], [0, 0, 0, 1]]))
+        options = [*model[:4], "--training", "train.npz", "--held-out", "test.csv"]
+        code, out, err = run("rank", *options, "--user-ids", "users.txt", "--item-ids", "items.npy")
+        assert (code, out) == (0, "user,candidates,above,tied\nbob,3,2,0\n")
+        assert err == "1 of 2 users have no held-out item, and are left out\n"
+
+    @pytest.mark.parametrize(
+        ("change", "says"),
+        [
+            ({"--users": "none.npy"}, "none.npy: cannot be read as an array: No such file"),
+            ({"--users": "train.csv"}, "train.csv: an array is a file whose name ends in .npy, .npz or .parquet"),
+            ({"--users": "text.npy"}, "text.npy: cannot be read as an array"),
+            ({"--users": "two.npz"}, "two.npz: must hold one array, not 2 (a, b)"),
+            ({"--users": "text.npz"}, "text.npz: is not an array, or is damaged"),
+            ({"--training": "none.csv"}, "none.csv: there is no such file"),
+            ({"--training": "exact.csv"}, "exact.csv, line 1: lacks the column item"),
+            ({"--held-out": "unknown.csv"}, "unknown.csv, line 3: item '7' is not an index from 0 to 3; give item_ids"),
+            ({"--held-out": "t.parquet"}, "t.parquet: cannot be read"),
+            ({"--user-ids": "none.txt"}, "none.txt: cannot be read as text with an id on each line"),
+            ({"--scores": "u.npy"}, "give --users and --items, or --scores alone"),
+        ],
+    )
+    def test_refuses(self, run, model, files, change, says):
+        Path("text.npy").write_text("no array")
+        Path("text.npz").write_text("no array")
+        Path("t.parquet").write_text("")
+        np.savez("two.npz", a=np.zeros(1), b=np.zeros(1))
+        Path("unknown.csv").write_text("user,item\n0,1\n1,7\n")
+        options = dict(zip(model[::2], model[1::2], strict=True)) | change
+        refused(run, says, "rank", *(each for pair in options.items() for each in pair))

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from sampled_metrics import compare, correct, evaluate, expect, plan
+from sampled_metrics import compare, correct, evaluate, expect, plan, rank
 from sampled_metrics._validation import refuse_masked
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.estimators.many_relevant import correct_many
 from sampled_metrics.metrics.graded import mean_over_users, ndcg, padded
 from sampled_metrics.metrics.held_out import metric
-from sampled_metrics.ranking.scores import rank_table_from_scores
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.sampled_ranks import SampledRanks
 from sampled_metrics.sampling.unequal import hansen_hurwitz_rank, thin
@@ -46,12 +45,12 @@ def test_the_message_counts_what_is_masked():
         (lambda: expect({"X": MASKED}, negatives=5, candidates=9), "X"),
         (lambda: plan(MASKED, RANKS, candidates=9), "A"),
         (lambda: RankTable(np.arange(3), np.full(3, 9), MASKED, np.zeros(3, dtype=int)), "a rank table's column"),
-        (lambda: rank_table_from_scores(SCORES, NOTHING, FIRST), "scores"),
-        (lambda: rank_table_from_scores(lambda users: SCORES[users], NOTHING, FIRST), "scores"),
-        (lambda: rank_table_from_scores(list(SCORES), NOTHING, FIRST), "scores"),
-        (lambda: rank_table_from_scores(NOTHING, SCORES, FIRST), "training"),
-        (lambda: rank_table_from_scores(np.zeros((3, 4)), np.zeros((3, 4)), MASKED), "held_out"),
-        (lambda: rank_table_from_scores(np.zeros((3, 4)), np.zeros((3, 4)), RANKS, user_ids=MASKED), "user_ids"),
+        (lambda: rank(SCORES, NOTHING, FIRST), "scores"),
+        (lambda: rank(lambda users: SCORES[users], NOTHING, FIRST), "scores"),
+        (lambda: rank(list(SCORES), NOTHING, FIRST), "scores"),
+        (lambda: rank(NOTHING, SCORES, FIRST), "training"),
+        (lambda: rank(np.zeros((3, 4)), np.zeros((3, 4)), MASKED), "held_out"),
+        (lambda: rank(np.zeros((3, 4)), np.zeros((3, 4)), RANKS, user_ids=MASKED), "user_ids"),
         (lambda: SampledRanks(MASKED, 5, 9), "x"),
         (lambda: correct_many(UNCORRECTED, AUC, MASKED, 5, 20), "above"),
         (lambda: thin(SCORES > 0.4, [[0.5, 0.3, 0.2]], 0.1, np.random.default_rng(1)), "above"),

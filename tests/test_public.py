@@ -11,7 +11,8 @@ import pytest
 
 import sampled_metrics as sm
 
-FUNCTIONS = [name for name in sm.__all__ if inspect.isfunction(getattr(sm, name)) or name in ("metric", "RankTable")]
+CLASSES = ("metric", "RankAccumulator", "RankTable")
+FUNCTIONS = [name for name in sm.__all__ if inspect.isfunction(getattr(sm, name)) or name in CLASSES]
 EVALUATIONS = ["evaluate", "correct", "compare", "expect", "plan"]
 
 

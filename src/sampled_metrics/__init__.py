@@ -12,13 +12,15 @@ from sampled_metrics.errors import ConfigError, DataError, DownloadError, Numeri
 
 if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the workflow needs few of the modules
     from sampled_metrics.estimators import estimator
+    from sampled_metrics.evaluation.accumulator import RankAccumulator
     from sampled_metrics.evaluation.compare import compare
     from sampled_metrics.evaluation.correct import correct
     from sampled_metrics.evaluation.evaluate import evaluate
     from sampled_metrics.evaluation.expect import expect
     from sampled_metrics.evaluation.plan import plan
     from sampled_metrics.metrics.held_out import metric
-    from sampled_metrics.ranking.scores import rank_table_from_scores
+    from sampled_metrics.ranking.negatives import rank_among_negatives
+    from sampled_metrics.ranking.rank import rank
     from sampled_metrics.ranks.table import RankTable, read_ranks
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "DataError",
     "DownloadError",
     "NumericError",
+    "RankAccumulator",
     "RankTable",
     "SampledMetricsError",
     "WriteError",
@@ -37,11 +40,13 @@ __all__ = [
     "expect",
     "metric",
     "plan",
-    "rank_table_from_scores",
+    "rank",
+    "rank_among_negatives",
     "read_ranks",
 ]
 
 _MODULES = {
+    "RankAccumulator": "evaluation",
     "RankTable": "ranks.table",
     "compare": "evaluation",
     "correct": "evaluation",
@@ -50,7 +55,8 @@ _MODULES = {
     "expect": "evaluation",
     "metric": "metrics.held_out",
     "plan": "evaluation",
-    "rank_table_from_scores": "ranking.scores",
+    "rank": "ranking.rank",
+    "rank_among_negatives": "ranking.negatives",
     "read_ranks": "ranks.table",
 }
 

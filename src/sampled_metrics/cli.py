@@ -3,6 +3,7 @@
 import json
 import math
 import sys
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from sampled_metrics.evaluation.correct import ESTIMATORS
 from sampled_metrics.evaluation.evaluate import METRICS
 from sampled_metrics.evaluation.plan import ESTIMATORS as PLANNED
 from sampled_metrics.evaluation.result import Result, cell
+from sampled_metrics.ranking.files import read_array, read_ids, read_pairs
+from sampled_metrics.ranking.rank import rank
 from sampled_metrics.ranks.csv import read_columns, read_stream
 from sampled_metrics.ranks.frames import Columns
 
@@ -346,6 +349,54 @@ def _plan(one: str, other: str, form: str | None, **options: Any) -> None:
     """How many negatives, and users, it takes to order two recommenders rightly; from exact ranks."""
     first, second = _names((one, other))
     _show(plan(_read(one), _read(other), names=(first, second), progress=_progress, **options), form)
+
+
+@cli.command(
+    "rank",
+    short_help="Exact ranks, from the factors or scores of a model.",
+    epilog="  sampled-metrics rank --users u.npy --items i.npy --training train.csv --held-out test.csv\n\n"
+    "  train.csv, test.csv: user,item    rows of u.npy and i.npy, from 0; or ids, with --user-ids and --item-ids",
+)
+@click.option("--users", type=FILE, help="(users, d) factors: npy, npz or parquet.")
+@click.option("--items", type=FILE, help="(items, d) factors, with --users.")
+@click.option("--scores", type=FILE, help="(users, items) scores in place of factors; npz may be sparse.")
+@click.option("--training", type=FILE, required=True, help="Users and their items: csv, parquet, or npz (a matrix).")
+@click.option("--held-out", type=FILE, required=True, help="Users and their held-out items, likewise.")
+@click.option("--user-ids", type=FILE, help="An id on each line, in the order of the rows; npy or text.")
+@click.option("--item-ids", type=FILE, help="The same for items.")
+@click.option("-o", "--output", type=FILE, default="-", help="csv, gzip if it ends in .gz.  [default: - (stdout)]")
+def _rank(
+    users: str | None,
+    items: str | None,
+    scores: str | None,
+    training: str,
+    held_out: str,
+    user_ids: str | None,
+    item_ids: str | None,
+    output: str,
+) -> None:
+    """Exact ranks of held-out items among all items but the training items of the user.
+
+    The result is a csv with the columns user, candidates, above and tied, which evaluate and the others read.
+    """
+    if (users is None, items is None, scores is None) not in ((False, False, True), (True, True, False)):
+        raise click.UsageError("give --users and --items, or --scores alone")
+    with warnings.catch_warnings(record=True) as remarks:
+        warnings.simplefilter("always")
+        table = rank(
+            read_array(scores) if scores else (read_array(str(users)), read_array(str(items))),
+            read_pairs(training),
+            read_pairs(held_out),
+            user_ids=read_ids(user_ids) if user_ids else None,
+            item_ids=read_ids(item_ids) if item_ids else None,
+            progress=_progress,
+        )
+    for remark in remarks:
+        click.echo(str(remark.message), err=True)
+    if output == "-":
+        click.echo(table.to_frame().to_csv(index=False, lineterminator="\n"), nl=False)
+    else:
+        table.write(output)
 
 
 @cli.command(

@@ -14,12 +14,12 @@ from made_up_project import archive, copy_of_project, ratings
 from scipy.sparse import csr_array
 
 from faults.ledger import Ledger
+from sampled_metrics import rank
 from sampled_metrics.data import formats
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.split import Split, leave_last_out
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.ranking import rank_held_out
-from sampled_metrics.ranking.scores import rank_table_from_scores
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.recommenders.models import FactorModel
 
@@ -310,7 +310,7 @@ class TestWhatComesOfIt:
         # user 1 has items 1, 2, 3 (3 held out), user 2 has 1, 2 (2 held out): 1 and 2 candidates
         split = split_of("1::1::5::1\n1::2::5::2\n1::3::5::3\n2::1::5::1\n2::2::5::2\n")
         assert split.candidates.tolist() == [1, 2]
-        table = rank_table_from_scores([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]], split.training, split.held_out)
+        table = rank([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]], split.training, split.held_out)
         assert table.above.tolist() == [0, 1]
         assert table.tied.tolist() == [0, 0]
         ledger.record(GROUP, "a user who has seen every item")
@@ -324,7 +324,7 @@ class TestScores:
     """Two users, four items, of which each has one in training: three candidates."""
 
     def test_all_equal(self, ledger):
-        table = rank_table_from_scores(np.zeros((2, 4)), TRAINING, HELD_OUT)
+        table = rank(np.zeros((2, 4)), TRAINING, HELD_OUT)
         assert (table.above.tolist(), table.tied.tolist()) == ([0, 0], [2, 2])
         model = FactorModel(np.ones((2, 1)), np.ones((4, 1)))
         of_factors = rank_held_out(model, Split(*as_split()))
@@ -337,13 +337,13 @@ class TestScores:
             scores = np.arange(8.0).reshape(2, 4)
             scores[0, item] = value
             with pytest.raises(DataError, match="user 0 a score that is not a finite number"):
-                rank_table_from_scores(scores, TRAINING, HELD_OUT)
+                rank(scores, TRAINING, HELD_OUT)
             ledger.record(GROUP, "a score that is NaN or infinite", outcome="refused")
 
     @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
     def test_not_finite_of_a_training_item(self, value, ledger):
         scores = np.array([[value, 1.0, 2.0, 0.0], [0.0, 9.0, 5.0, 5.0]])
-        table = rank_table_from_scores(scores, TRAINING, HELD_OUT)
+        table = rank(scores, TRAINING, HELD_OUT)
         assert (table.above.tolist(), table.tied.tolist()) == ([1, 0], [0, 1])
         ledger.record(GROUP, "a score of a training item that is NaN or infinite")
 
@@ -365,20 +365,20 @@ class TestScores:
 
     def test_scores_in_the_largest_numbers(self, ledger):
         scores = np.array([[0, 1.7e308, -1.7e308, 1.7e308], [5e-324, 0, 0.0, -0.0]])
-        table = rank_table_from_scores(scores, TRAINING, HELD_OUT)
+        table = rank(scores, TRAINING, HELD_OUT)
         assert (table.above.tolist(), table.tied.tolist()) == ([0, 1], [1, 1])
         ledger.record(GROUP, "scores at the ends of what float64 holds")
 
     @pytest.mark.parametrize("scores", [[["a"] * 4] * 2, [[None] * 4] * 2, [[1j] * 4] * 2, [[1, 2], [3]], b"abc", {}])
     def test_scores_that_are_none(self, scores, ledger):
         with pytest.raises(DataError, match="score"):
-            rank_table_from_scores(scores, TRAINING, HELD_OUT)
+            rank(scores, TRAINING, HELD_OUT)
         ledger.record(GROUP, "scores that are no numbers", outcome="refused")
 
-    @pytest.mark.parametrize("held_out", [[1.0, 3.0], [math.nan, 3.0], ["1", "3"], [True, False], [-1, 3], [1, 4], [1]])
+    @pytest.mark.parametrize("held_out", [[1.5, 3.0], [math.nan, -1], ["1", "3"], [True, False], [-1, -3], [1, 4], [1]])
     def test_held_out_items_that_are_none(self, held_out, ledger):
         with pytest.raises(DataError, match="held_out"):
-            rank_table_from_scores(np.zeros((2, 4)), TRAINING, held_out)
+            rank(np.zeros((2, 4)), TRAINING, held_out)
         ledger.record(GROUP, "held-out items that are none", outcome="refused")
 
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from sampled_metrics import rank
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking import scores as ranking_scores
-from sampled_metrics.ranking.scores import rank_table_from_scores
 from sampled_metrics.ranks.table import RankTable
 
 SCORES = np.array([[0.9, 0.5, 0.5, 0.1, 0.5], [0.1, 0.2, 0.3, 0.4, 0.5]])
@@ -23,13 +23,13 @@ def columns(table: RankTable) -> list[list[int]]:
 
 def test_by_hand() -> None:
     """The first user's item 0 scores more but is in training; items 1 and 4 tie with the held-out item 2."""
-    table = rank_table_from_scores(SCORES, TRAINING, HELD_OUT, user_ids=["a", "b"])
+    table = rank(SCORES, TRAINING, HELD_OUT, user_ids=["a", "b"])
     assert table.user.tolist() == ["a", "b"]
     assert columns(table) == [[4, 3], [0, 2], [2, 0]]
 
 
-def test_users_are_not_known_without_ids() -> None:
-    assert rank_table_from_scores(SCORES, TRAINING, HELD_OUT).user is None
+def test_users_are_their_indices_without_ids() -> None:
+    assert rank(SCORES, TRAINING, HELD_OUT).user.tolist() == [0, 1]
 
 
 @st.composite
@@ -45,7 +45,7 @@ def cases(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @given(cases())
 def test_ties_broken_for_and_against_the_held_out_item_give_the_first_and_last_position_of_a_sort(case) -> None:
     scores, training, held_out = case
-    table = rank_table_from_scores(scores, training, held_out)
+    table = rank(scores, training, held_out)
     for user, item in enumerate(held_out):
         candidates = [each for each in range(scores.shape[1]) if not training[user, each]]
         best = sorted(candidates, key=lambda each: (-scores[user, each], each != item))
@@ -58,7 +58,7 @@ def test_ties_broken_for_and_against_the_held_out_item_give_the_first_and_last_p
 @given(cases(), st.sampled_from(["array", "callable", "sparse", "float32", "list"]), st.integers(1, 3))
 def test_form_and_blocks_do_not_matter(case, form: str, rows: int) -> None:
     scores, training, held_out = case
-    expected = columns(rank_table_from_scores(scores, training, held_out))
+    expected = columns(rank(scores, training, held_out))
     untouched = scores.copy()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranking_scores, "BLOCK_BYTES", 8 * scores.shape[1] * rows)
@@ -68,21 +68,21 @@ def test_form_and_blocks_do_not_matter(case, form: str, rows: int) -> None:
             "list": scores.tolist(),
         }.get(form, scores)
         given_training = csr_array(training.astype(float)) if form == "sparse" else training
-        assert columns(rank_table_from_scores(given_scores, given_training, held_out)) == expected
+        assert columns(rank(given_scores, given_training, held_out)) == expected
     np.testing.assert_array_equal(scores, untouched)
 
 
 def test_a_pair_stored_twice_counts_once_and_a_stored_zero_does_not_count() -> None:
     stored = csr_array((np.array([1.0, 1, 0, 1, 1]), np.array([0, 0, 1, 3, 4]), np.array([0, 3, 5])), shape=(2, 5))
     indices = stored.indices.copy()
-    assert columns(rank_table_from_scores(SCORES, stored, HELD_OUT)) == [[4, 3], [0, 2], [2, 0]]
+    assert columns(rank(SCORES, stored, HELD_OUT)) == [[4, 3], [0, 2], [2, 0]]
     np.testing.assert_array_equal(stored.indices, indices)
 
 
 def test_training_items_may_score_anything() -> None:
     """Some libraries hide what the user has by a score of -∞, or give it none."""
     hidden = np.where(TRAINING, [[-np.inf], [np.nan]], SCORES)
-    assert columns(rank_table_from_scores(hidden, TRAINING, HELD_OUT)) == [[4, 3], [0, 2], [2, 0]]
+    assert columns(rank(hidden, TRAINING, HELD_OUT)) == [[4, 3], [0, 2], [2, 0]]
 
 
 @pytest.mark.parametrize(
@@ -97,13 +97,13 @@ def test_training_items_may_score_anything() -> None:
 )
 def test_scores_are_compared_without_rounding(scores) -> None:
     """In float64 all three would be the same number."""
-    assert columns(rank_table_from_scores(scores, np.zeros((1, 3)), [0])) == [[3], [2], [0]]
+    assert columns(rank(scores, np.zeros((1, 3)), [0])) == [[3], [2], [0]]
 
 
 def test_truth_values_and_columns_of_different_kinds_are_scores() -> None:
-    assert columns(rank_table_from_scores([[True, False, True]], np.zeros((1, 3)), [0])) == [[3], [0], [1]]
+    assert columns(rank([[True, False, True]], np.zeros((1, 3)), [0])) == [[3], [0], [1]]
     mixed = pd.DataFrame({"a": [1], "b": [0.5], "c": [2**53]})
-    assert columns(rank_table_from_scores(mixed, np.zeros((1, 3)), [1])) == [[3], [2], [0]]
+    assert columns(rank(mixed, np.zeros((1, 3)), [1])) == [[3], [2], [0]]
 
 
 @pytest.mark.parametrize(
@@ -116,11 +116,11 @@ def test_truth_values_and_columns_of_different_kinds_are_scores() -> None:
 )
 def test_refuses_numbers_that_only_float64_would_hold_together_and_not_all_of_them(scores) -> None:
     with pytest.raises(DataError, match="float64 cannot hold 1152921504606846977 without rounding it"):
-        rank_table_from_scores(scores, np.zeros((1, 3)), [1])
+        rank(scores, np.zeros((1, 3)), [1])
 
 
 def test_a_user_with_all_other_items_in_training_has_one_candidate() -> None:
-    assert columns(rank_table_from_scores([[5, 1, 3]], [[1, 0, 1]], [1])) == [[1], [0], [0]]
+    assert columns(rank([[5, 1, 3]], [[1, 0, 1]], [1])) == [[1], [0], [0]]
 
 
 def test_a_refused_score_in_a_later_block_names_its_user(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +128,7 @@ def test_a_refused_score_in_a_later_block_names_its_user(monkeypatch: pytest.Mon
     scores = np.ones((4, 3))
     scores[2, 1] = np.nan
     with pytest.raises(DataError, match="gives user 102 a score that is not a finite number"):
-        rank_table_from_scores(scores, np.zeros((4, 3)), [0] * 4, user_ids=[100, 101, 102, 103])
+        rank(scores, np.zeros((4, 3)), [0] * 4, user_ids=[100, 101, 102, 103])
 
 
 @pytest.mark.parametrize("score", [np.nan, np.inf, -np.inf])
@@ -136,7 +136,7 @@ def test_refuses_a_candidate_without_a_finite_score(score: float) -> None:
     scores = SCORES.copy()
     scores[1, 2] = score
     with pytest.raises(DataError, match="the recommender gives user b a score that is not a finite number"):
-        rank_table_from_scores(scores, TRAINING, HELD_OUT, user_ids=["a", "b"])
+        rank(scores, TRAINING, HELD_OUT, user_ids=["a", "b"])
 
 
 @pytest.mark.parametrize(
@@ -144,23 +144,26 @@ def test_refuses_a_candidate_without_a_finite_score(score: float) -> None:
     [
         ({"held_out": [2, 4]}, "user 1: the held-out item is one of the user's training items"),
         ({"held_out": [2, 5]}, "user 1: held_out must be an index of the 5 items, 0 to 4, not 5"),
-        ({"held_out": [-1, 0]}, "user 0: held_out must be an index of the 5 items, 0 to 4, not -1"),
-        ({"held_out": [2]}, r"training has 2 users and 5 items, but held_out has shape \(1,\)"),
-        ({"held_out": 2}, r"held_out has shape \(\)"),
-        ({"held_out": [2.0, 0.0]}, "held_out must hold indices of the 5 items, whole numbers, not float64"),
-        ({"user_ids": [1, 2, 3]}, r"user_ids \(3,\) and item_ids \(5,\)"),
-        ({"user_ids": ["a", "a"]}, "user_ids: a is there twice; each row needs an id of its own"),
+        ({"held_out": [-1, -1]}, "held_out: no user has a held-out item"),
+        ({"held_out": [2]}, r"held_out must be an item of each of the 2 users, .*, not of shape \(1,\)"),
+        ({"held_out": 2}, r"held_out must be an item of each of the 2 users, .*, not of shape \(\)"),
+        ({"held_out": [[2], [0, 1]]}, r"held_out must be an item of each of the 2 users"),
+        ({"held_out": [2.5, 0.0]}, "held_out must hold indices of the 5 items, whole numbers, not float64"),
+        ({"held_out": [True, None]}, "held_out must hold indices of the 5 items, whole numbers, not bool"),
+        ({"user_ids": [1, 2, 3]}, r"user_ids must have an id for each of the 2 users, not the shape \(3,\)"),
+        ({"user_ids": ["a", "a"]}, "user_ids: a is there twice; each user needs an id of its own"),
         ({"user_ids": [1, np.nan]}, "user_ids: entry 2 is missing"),
         ({"training": np.where(TRAINING, np.nan, 0)}, "training must be numbers.*; some are not finite"),
         ({"training": [["a", "b"]]}, "training must be numbers, a row of them for each user"),
         ({"training": [1, 0]}, "training must be numbers, a row of them for each user"),
         ({"scores": [["1.5"] * 5] * 2}, "scores must be numbers"),
         ({"scores": [[10**400] * 5] * 2}, "scores must be numbers"),
-        ({"scores": SCORES[:, :4]}, r"scores of a block of users have shape \(2, 4\), not \(2, 5\)"),
+        ({"scores": SCORES[:, :4]}, r"scores have shape \(2, 4\), but training has 2 users and 5 items"),
+        ({"scores": lambda users: SCORES[:, :4]}, r"scores of a block of users have shape \(2, 4\), not \(2, 5\)"),
         ({"scores": lambda users: SCORES[0]}, r"scores of a block of users have shape \(5,\), not \(2, 5\)"),
     ],
 )
 def test_refuses(changes: dict, says: str) -> None:
     arguments = {"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT} | changes
     with pytest.raises(DataError, match=says):
-        rank_table_from_scores(**arguments)
+        rank(**arguments)

@@ -115,10 +115,23 @@ def correct(
     """
     sampled = sampled_ranks(ranks, candidates, negatives, replacement=replacement, adaptive=adaptive)
     labels, estimators = metric_labels(metrics), estimator_labels(estimators)
-    wanted = tuple(metric(label) for label in labels)
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
     outcomes, which = Outcomes.observed(sampled)
     kinds = units((which, user_numbers(sampled), len(outcomes)))
+    result = correct_units(outcomes, kinds, estimators, labels, options, progress)
+    return result.with_remarks(columns_of(ranks, "ranks").remarks)
+
+
+def correct_units(
+    outcomes: Outcomes,
+    kinds: Units,
+    estimators: Sequence[str],
+    labels: Sequence[str],
+    options: IntervalOptions,
+    progress: Progress,
+) -> Result:
+    """Return the result of `correct` from the outcomes of a sample and the users by kind."""
+    wanted, adaptive = tuple(metric(label) for label in labels), outcomes.adaptive
     counts = np.asarray(kinds.counts @ kinds.shares[0])
     fitted = {label: estimator(label).fit(outcomes, wanted) for label in estimators}
     linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}
@@ -148,13 +161,12 @@ def correct(
         unbiased = float(linear_estimator("uncorrected").fit(outcomes, [metric("auc")]).estimate(counts)[0])
     return table.with_remarks(
         [
-            *_knowledge(table, confidence_level, outcomes.negatives),
+            *_knowledge(table, options.confidence_level, outcomes.negatives),
             *remarks,
             *_remarks(table, unbiased),
             *_warnings(fitted, outcomes),
             *undefined(table),
             *few_users(users),
-            *columns_of(ranks, "ranks").remarks,
         ]
     )
 

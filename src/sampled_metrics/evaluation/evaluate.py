@@ -16,7 +16,7 @@ from sampled_metrics.evaluation.intervals import (
     uncertainty,
 )
 from sampled_metrics.evaluation.result import Remark, Result
-from sampled_metrics.evaluation.units import units
+from sampled_metrics.evaluation.units import Units, units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import user_numbers
@@ -79,10 +79,17 @@ def evaluate(
     table = rank_table(ranks, candidates)
     labels = metric_labels(metrics)
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
-    wanted = [metric(label) for label in labels]
-    values, which = exact_outcomes(table, wanted)
+    values, which = exact_outcomes(table, [metric(label) for label in labels])
     kinds = units((which, user_numbers(table), values.shape[1]))
-    weights, bounds = kinds.weights(values), (0.0, largest_values(wanted))
+    result = evaluate_units(values, kinds, labels, options, progress)
+    return result.with_remarks(columns_or_table(ranks, "ranks").remarks)
+
+
+def evaluate_units(
+    values: Floats, kinds: Units, labels: Sequence[str], options: IntervalOptions, progress: Progress
+) -> Result:
+    """Return the result of `evaluate` from the (metrics, outcomes) values of metrics and the users by kind."""
+    weights, bounds = kinds.weights(values), (0.0, largest_values([metric(label) for label in labels]))
     interval = uncertainty(linear(weights), kinds.counts, options, bounds=bounds, weights=weights, progress=progress)
     users = int(kinds.counts.sum())
     result = Result(
@@ -95,7 +102,7 @@ def evaluate(
             "users": users,
         }
     )
-    return result.with_remarks([*undefined(result), *few_users(users), *columns_or_table(ranks, "ranks").remarks])
+    return result.with_remarks([*undefined(result), *few_users(users)])
 
 
 def largest_values(metrics: Sequence[Metric]) -> Floats:

@@ -38,9 +38,9 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return Result
 
     def with_remarks(self, remarks: Sequence[Remark | str]) -> "Result":
-        """Return the same table with other remarks; a text is about all rows."""
+        """Return the same table with further remarks; a text is about all rows."""
         table = self.copy()
-        table._remarks = tuple(each if isinstance(each, Remark) else Remark(each) for each in remarks)
+        table._remarks = self._remarks + tuple(each if isinstance(each, Remark) else Remark(each) for each in remarks)
         return table
 
     @property

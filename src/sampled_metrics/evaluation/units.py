@@ -7,7 +7,7 @@ one of the counts of kinds.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.evaluation.intervals import Statistic
@@ -50,3 +50,8 @@ def units(*sides: tuple[Ints, Ints, int]) -> Units:
         rows = np.bincount(user)
         shares.append(csr_array((1 / rows[user], (user, outcome)), shape=(len(rows), outcomes)))
     return Units(np.ones(shares[0].shape[0], dtype=np.int64), tuple(shares))
+
+
+def counted_units(counts: Ints) -> Units:
+    """Return the units of users with one row each, from the (outcomes,) numbers of users."""
+    return Units(counts, (csr_array(eye_array(len(counts))),))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ Rounding separates sums that are equal in exact arithmetic. If no term is negati
 fraction is n ε at most, with ε = 2⁻⁵², so n may be 4000. On MovieLens 1M, rounding separates sums of item-CF by less
 than 10⁻¹⁵, and the other sums differ by 10⁻⁹ or more.
 """
+
+WORDS = 255
+"""Number of words of eight bytes, each 0 or 1, that can be added before a byte overflows."""
 
 _Result = TypeVar("_Result")
 
@@ -65,6 +68,20 @@ def in_threads(work: Callable[[int], _Result], steps: int, threads: int) -> Iter
                 yield each.result()
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def count_rows(scores: NDArray[Any], compare: np.ufunc, threshold: NDArray[Any], bits: NDArray[np.bool_]) -> Ints:
+    """Count the scores of each row that compare true with its threshold, (rows, 1); bits is working memory."""
+    wide = scores.shape[1]
+    here = bits[: len(scores), : -(-wide // 8) * 8]
+    here[:, wide:] = False
+    compare(scores, threshold, out=here[:, :wide])
+    words = here.view(np.uint64)  # eight at a time: adding words adds their bytes
+    total = np.zeros(len(scores), dtype=np.int64)
+    for first in range(0, words.shape[1], WORDS):
+        sums = words[:, first : first + WORDS].sum(axis=1, keepdims=True)
+        total += sums.view(np.uint8).sum(axis=1, dtype=np.int64)
+    return total
 
 
 def tie_bounds(target: Floats) -> tuple[Floats, Floats]:

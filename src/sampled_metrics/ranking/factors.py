@@ -10,13 +10,12 @@ thousand, are compared by their exact scores. So the counts do not depend on the
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.counter import Counter
+from sampled_metrics.ranking.counter import Counter, count_rows
 from sampled_metrics.ranking.near_ties import Factors, Floats32, error_bound, first_same, pair_scores, scale, thresholds
 
 PRECISIONS = {"float64": np.float64, "float32": np.float32}
@@ -27,9 +26,6 @@ USERS = 1024
 
 SCORES, ITEMS = 2**20, 4096
 """Scores that are computed at a time, four megabytes of them, and the largest number of items among them."""
-
-WORDS = 255
-"""Number of words of eight bytes, each 0 or 1, that can be added before a byte overflows."""
 
 
 class FactorCounter(Counter):
@@ -70,8 +66,8 @@ class FactorCounter(Counter):
         bits = np.zeros((self._height, -(-self._width // 8) * 8), dtype=np.bool_)
         for top, first, scores in self._blocks_of_scores(sieve, users):
             rows = slice(top, top + len(scores))
-            sure = _count_rows(scores, np.greater, high[rows], bits)
-            possible = _count_rows(scores, np.greater_equal, low[rows], bits)
+            sure = count_rows(scores, np.greater, high[rows], bits)
+            possible = count_rows(scores, np.greater_equal, low[rows], bits)
             above[rows] += sure
             unsettled = np.flatnonzero(possible != sure)
             if len(unsettled):
@@ -103,20 +99,6 @@ class FactorCounter(Counter):
                 row = np.flatnonzero((own >= 0) & (own < wide))
                 scores[row, own[row]] = -np.inf
                 yield top, first, scores
-
-
-def _count_rows(scores: Floats32, compare: np.ufunc, threshold: Floats32, bits: NDArray[np.bool_]) -> Ints:
-    """Count the scores of each row that compare true with its threshold, (rows, 1); bits is working memory."""
-    wide = scores.shape[1]
-    here = bits[: len(scores), : -(-wide // 8) * 8]
-    here[:, wide:] = False
-    compare(scores, threshold, out=here[:, :wide])
-    words = here.view(np.uint64)  # eight at a time: adding words adds their bytes
-    total = np.zeros(len(scores), dtype=np.int64)
-    for first in range(0, words.shape[1], WORDS):
-        sums = words[:, first : first + WORDS].sum(axis=1, keepdims=True)
-        total += sums.view(np.uint8).sum(axis=1, dtype=np.int64)
-    return total
 
 
 def _training_by_block(training: csr_array, users: Ints, height: int, width: int) -> Iterator[Ints]:

@@ -23,6 +23,7 @@ NAMES = {
     "negatives": {"negatives", "nnegatives", "numnegatives", "nneg", "numneg"},
     "above": {"above"},
     "tied": {"tied", "ties"},
+    "item": {"item", "items", "itemid", "itemsid", "iid", "itemidx", "itemindex"},
 }
 """Other names of columns, in lower case and without signs between words."""
 
@@ -63,22 +64,30 @@ class Columns:
     def __post_init__(self) -> None:
         if isinstance(self.frame.columns, pd.MultiIndex):
             raise DataError(f"{self.name}: has columns with several levels; ranks have one level of columns")
-        for column, others in NAMES.items():
-            names = list(self.frame.columns)
-            found = [name for name in names if _plain(name) in others and name not in COLUMNS]
-            if column in names or (column == "rank" and "above" in names):
-                continue
-            if len(found) > 1:
-                raise DataError(
-                    f"{self.header}: has several columns of {column}s, {', '.join(map(repr, found))}; call one of "
-                    f"them {column}"
-                )
-            object.__setattr__(self, "frame", self.frame.rename(columns=dict.fromkeys(found, column)))
+        for column in COLUMNS:
+            if column != "rank" or "above" not in self.frame:
+                object.__setattr__(self, "frame", self.by_usual_name(column).frame)
         names = list(self.frame.columns)
         if repeated := [name for name in COLUMNS if names.count(name) > 1]:
             raise DataError(f"{self.header}: has the column {repeated[0]!r} more than once")
         if len(self.frame) == 0:
             raise DataError(f"{self.name}: holds no ranks")
+
+    def by_usual_name(self, column: str) -> "Columns":
+        """Return the columns with one of the usual names of a column replaced by its own, if it is not there.
+
+        Raises:
+            DataError: several columns have such a name.
+        """
+        if column in self.frame:
+            return self
+        found = [name for name in self.frame.columns if _plain(name) in NAMES[column] and name not in COLUMNS]
+        if len(found) > 1:
+            raise DataError(
+                f"{self.header}: has several columns of {column}s, {', '.join(map(repr, found))}; call one of them "
+                f"{column}"
+            )
+        return replace(self, frame=self.frame.rename(columns={found[0]: column})) if found else self
 
     def named(self, names: Mapping[str, str], zero_based: bool) -> "Columns":
         """Return the columns with other names for some, and ranks from 1 if they start at 0.
@@ -115,7 +124,7 @@ class Columns:
             with np.errstate(invalid="ignore"):
                 wrong = ~((numbers >= least) & (numbers == np.floor(numbers)) & (numbers < most))
         else:
-            text = _as_text(values).str.replace(r"\.0*$", "", regex=True)
+            text = as_text(values).str.replace(r"\.0*$", "", regex=True)
             wrong = ~text.str.fullmatch("[0-9]{1,18}").to_numpy(dtype=bool)
             numbers = text.where(~wrong, "0").to_numpy(dtype=np.int64)
             wrong |= numbers < least
@@ -168,7 +177,7 @@ class Columns:
             return None
         users = self.frame["user"]
         if not _is_numpy(users, "iu"):
-            text = _as_text(users)
+            text = as_text(users)
             refuse_rows(text == "", lambda row: "user is empty", self.place)
             users = text.astype(np.int64) if text.str.fullmatch("0|[1-9][0-9]{0,17}").all() else text
         if unique:
@@ -186,7 +195,7 @@ def columns_of(data: Any, name: str) -> Columns:
     if isinstance(data, Columns):
         return data
     refuse_masked(data, name)
-    data = _as_pandas(data, name)
+    data = as_pandas(data, name)
     if not isinstance(data, pd.DataFrame):
         return _of_numbers(data, name, "rank")
     users = data["user"].tolist() if (data.columns == "user").sum() == 1 else None
@@ -197,7 +206,7 @@ def columns_of(data: Any, name: str) -> Columns:
     return Columns(name, data, place, name)
 
 
-def _as_pandas(data: Any, name: str) -> Any:
+def as_pandas(data: Any, name: str) -> Any:
     """Return a table as a DataFrame, and a column of another library as an array; other data are unchanged."""
     if isinstance(data, Mapping):
         try:
@@ -247,7 +256,7 @@ def _is_numpy(values: pd.Series, kinds: str) -> bool:
     return isinstance(values.dtype, np.dtype) and values.dtype.kind in kinds
 
 
-def _as_text(values: pd.Series) -> pd.Series:
+def as_text(values: pd.Series) -> pd.Series:
     """Return cells as text: whole floats as integers, missing values as empty text."""
     if isinstance(values.dtype, pd.StringDtype):
         return values.fillna("").str.strip()

@@ -141,8 +141,12 @@ class RankTable:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the columns user, candidates, above, tied as csv, gzipped if the name ends in .gz."""
+        _files.write_csv(path, self.to_frame())
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the columns user, candidates, above, tied."""
         columns = (self.users, self.candidates, self.above, self.tied)
-        _files.write_csv(path, pd.DataFrame(dict(zip(COLUMNS, columns, strict=True))))
+        return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
 
 def columns_or_table(data: Any, name: str) -> Columns | RankTable:

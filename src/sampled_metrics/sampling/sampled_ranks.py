@@ -97,6 +97,11 @@ def sampled_ranks(
         raise DataError(f"{name}: is a rank table, which holds exact ranks, not sampled ones")
     columns = columns_of(data, name)
     columns.require("rank")
+    if "weighted" in columns:
+        raise DataError(
+            f"{columns.header}: has a column weighted, so its negatives were drawn with weights; estimators hold for "
+            "uniform negatives alone. `evaluate` takes the column rank, with candidates = negatives + 1"
+        )
     x = columns.whole_numbers("rank", 1) - 1
     n = columns.column_or_argument("candidates", candidates, 1)
     m = columns.column_or_argument("negatives", negatives, 0)

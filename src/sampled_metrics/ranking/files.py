@@ -1,0 +1,63 @@
+"""Files of models and of interactions: arrays as npy, npz or parquet, tables of users and items as csv or parquet."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import load_npz
+
+from sampled_metrics import _files
+from sampled_metrics.errors import DataError, reason
+from sampled_metrics.ranks.csv import read_columns
+from sampled_metrics.ranks.frames import Columns
+
+
+def read_array(path: str) -> Any:
+    """Read an array from npy, or from npz with a single array or a sparse matrix of SciPy, or the numbers of parquet.
+
+    Raises:
+        DataError: the file cannot be read, or holds something else.
+    """
+    kind = Path(path).suffix
+    if kind == ".parquet":
+        return read_columns(path).frame.to_numpy()
+    if kind not in (".npy", ".npz"):
+        raise DataError(f"{path}: an array is a file whose name ends in .npy, .npz or .parquet")
+    try:
+        if kind == ".npy":
+            return np.load(path, allow_pickle=False)
+        arrays = _files.read_npz(path, "an array")
+        if "format" in arrays:
+            return load_npz(path)
+    except (OSError, ValueError, EOFError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{path}: cannot be read as an array: {reason(error)}") from None
+    if len(arrays) != 1:
+        raise DataError(f"{path}: must hold one array, not {len(arrays)} ({', '.join(arrays):.200})")
+    return next(iter(arrays.values()))
+
+
+def read_pairs(path: str) -> Columns | Any:
+    """Read users and items: a table from csv or parquet, or a (users, items) matrix from npy or npz.
+
+    Raises:
+        DataError: the file cannot be read; the message names the line if there is one.
+    """
+    return read_array(path) if Path(path).suffix in (".npy", ".npz") else read_columns(path)
+
+
+def read_ids(path: str) -> NDArray[Any]:
+    """Read ids from npy, or from text with an id on each line.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    if Path(path).suffix == ".npy":
+        ids: NDArray[Any] = read_array(path)
+        return ids
+    try:
+        return np.array(Path(path).read_text(encoding="utf-8").splitlines())
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read as text with an id on each line: {reason(error)}") from None

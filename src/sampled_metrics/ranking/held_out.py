@@ -1,0 +1,229 @@
+"""Training and held-out items of users, from matrices, arrays of indices, or tables of users and items."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array, csr_array, issparse
+
+from sampled_metrics._arrays import Ints
+from sampled_metrics._validation import refuse_masked, shown
+from sampled_metrics.data.split import Split
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.scores import MATRIX
+from sampled_metrics.ranks.frames import Columns, as_pandas, as_text, columns_of, refuse_rows
+
+ENTRIES = 2**24
+"""Training items of a part of the rows, summed over the rows; a single user may have more."""
+
+Pairs = Any
+"""Accepted forms of pairs of users and items: a dense or sparse matrix, a table, or columns of a file."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Users with training and held-out items. All users have the same items.
+
+    Attributes:
+        training: (users, items), stored where the user has the item in training.
+        held_out: (users, items), stored where the item is held out. A user may have several, or none.
+        users: the ids of the users.
+        items: the ids of the items.
+    """
+
+    training: csr_array
+    held_out: csr_array
+    users: "Ids"
+    items: "Ids"
+
+    def __post_init__(self) -> None:
+        both = coo_array(self.training.multiply(self.held_out))
+        if both.nnz:
+            raise DataError(
+                f"user {self.users.values[both.row[0]]}: the held-out item is one of the user's training items"
+            )
+
+    def parts(self) -> Iterator[tuple[Ints, Split]]:
+        """Yield the (rows,) users of a part of the rows, ascending, and the split of these rows.
+
+        Each held-out item is a row. The user's other held-out items are no candidates, like the training items.
+        """
+        excluded = csr_array(self.training + self.held_out)
+        rows = np.diff(self.held_out.indptr)
+        part = np.cumsum(rows * np.diff(excluded.indptr).astype(np.int64)) // ENTRIES
+        for users in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(part)) + 1):
+            user = np.repeat(users, rows[users])
+            if not len(user):
+                continue
+            item = self.held_out.indices[self.held_out.indptr[users[0]] : self.held_out.indptr[users[-1] + 1]]
+            others = excluded[user]
+            others.data[others.indices == np.repeat(item, np.diff(others.indptr))] = 0
+            others.eliminate_zeros()
+            yield user, Split(others, item.astype(np.int64), self.users.values[user], np.arange(others.shape[1]))
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Ids of the rows or the columns of the scores, as given or their indices; messages call them by their kind."""
+
+    kind: str
+    values: NDArray[np.generic]
+    is_given: bool
+
+    @classmethod
+    def of(cls, kind: str, given: ArrayLike | None, count: int) -> "Ids":
+        """Return distinct ids, or the indices if none are given; raise DataError if one is missing or repeated."""
+        if given is None:
+            return cls(kind, np.arange(count), False)
+        refuse_masked(given, f"{kind}_ids")
+        ids = pd.Series(np.asarray(given).ravel())
+        if np.shape(given) != (count,):
+            raise DataError(
+                f"{kind}_ids must have an id for each of the {count} {kind}s, not the shape {np.shape(given)}"
+            )
+        missing, repeated = ids.isna(), ids.duplicated()
+        if missing.any():
+            raise DataError(f"{kind}_ids: entry {int(np.argmax(missing)) + 1} is missing")
+        if repeated.any():
+            raise DataError(f"{kind}_ids: {ids[repeated].iloc[0]} is there twice; each {kind} needs an id of its own")
+        return cls(kind, ids.to_numpy(), True)
+
+    def positions(self, columns: Columns) -> Ints:
+        """Return the (rows,) indices of the ids in a column; ids are compared as text, so 7 and "7" are the same.
+
+        Raises:
+            DataError: an id is missing or unknown; the message names it and its place.
+        """
+        column = columns.frame[self.kind]
+        codes, distinct = pd.factorize(column)
+        known = pd.Index(as_text(pd.Series(self.values)))
+        found = np.append(known.get_indexer(pd.Index(as_text(pd.Series(distinct)))), -1)[codes]
+
+        def message(row: int) -> str:
+            where = f"in {self.kind}_ids" if self.is_given else f"an index from 0 to {len(self.values) - 1}"
+            hint = "" if self.is_given else f"; give {self.kind}_ids if the table has ids"
+            return f"{self.kind} {shown(column.iloc[row])} is not {where}{hint}"
+
+        refuse_rows(found < 0, message, columns.place)
+        return found
+
+
+def held_out_items(
+    training: Pairs,
+    held_out: Any,
+    shape: tuple[int | None, int | None],
+    user_ids: ArrayLike | None,
+    item_ids: ArrayLike | None,
+) -> HeldOut:
+    """Return users with training and held-out items; arguments as in `rank`.
+
+    Args:
+        training: as in `rank`.
+        held_out: as in `rank`.
+        shape: numbers of users and items of the scores; None if they are not known.
+        user_ids: as in `rank`.
+        item_ids: as in `rank`.
+
+    Raises:
+        DataError: they are wrong, or do not fit each other.
+    """
+    train = None if is_table(training) else matrix(training, "training")
+    known = [
+        shape if train is None else train.shape,
+        [None if ids is None else np.size(ids) for ids in (user_ids, item_ids)],
+    ]
+    users, items = (next((n for n in found if n is not None), None) for found in zip(*known, strict=True))
+    if users is None or items is None:
+        raise DataError(
+            "the numbers of users and items are not known: give user_ids and item_ids, or training as a matrix"
+        )
+    if (shape[0] or users, shape[1] or items) != (users, items):
+        raise DataError(f"scores have shape {shape}, but training has {users} users and {items} items")
+    ids = Ids.of("user", user_ids, users), Ids.of("item", item_ids, items)
+    train = _of_table(training, "training", *ids) if train is None else train
+    test = _of_table(held_out, "held_out", *ids) if is_table(held_out) else _of_array(held_out, *ids)
+    without = users - np.count_nonzero(np.diff(test.indptr))
+    if without == users:
+        raise DataError("held_out: no user has a held-out item")
+    if without:
+        warnings.warn(f"{without} of {users} users have no held-out item, and are left out", stacklevel=3)
+    return HeldOut(train, test, *ids)
+
+
+def is_table(pairs: Pairs) -> bool:
+    """Return whether pairs are a table of users and items."""
+    if isinstance(pairs, Columns | Mapping):
+        return isinstance(pairs, Columns)
+    return isinstance(as_pandas(pairs, "pairs"), pd.DataFrame)
+
+
+def table_of_pairs(table: Pairs, name: str) -> Columns:
+    """Return a table as columns user and item; raise DataError if it has no such columns."""
+    columns = columns_of(table, name).by_usual_name("item")
+    columns.require("user", "item")
+    return columns
+
+
+def matrix(pairs: Pairs, name: str) -> csr_array:
+    """Return a (users, items) matrix with each pair stored once, as 1; the caller's array does not change."""
+    refuse_masked(pairs, name)
+    try:
+        found = csr_array(pairs)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} {MATRIX}") from None
+    if found.ndim != 2 or found.dtype.kind not in "biuf":
+        raise DataError(f"{name} {MATRIX}")
+    if not np.isfinite(found.data).all():
+        raise DataError(f"{name} {MATRIX}; some are not finite")
+    found = found.copy()
+    found.sum_duplicates()
+    found.eliminate_zeros()
+    found.data = np.ones(found.nnz, dtype=np.int8)
+    return found
+
+
+def _of_table(table: Pairs, name: str, users: Ids, items: Ids) -> csr_array:
+    columns = table_of_pairs(table, name)
+    return _of_pairs(users.positions(columns), items.positions(columns), (len(users.values), len(items.values)))
+
+
+def _of_pairs(users: Ints, items: Ints, shape: tuple[int, int]) -> csr_array:
+    """Return a matrix of pairs; a pair may be there twice."""
+    found = csr_array((np.ones(len(users), dtype=np.int8), (users, items)), shape=shape)
+    found.data[:] = 1
+    return found
+
+
+def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
+    """Return the matrix of held-out items from a matrix, or from one index for each user."""
+    refuse_masked(held_out, "held_out")
+    shape = len(users.values), len(items.values)
+    try:
+        given = held_out if issparse(held_out) else np.asarray(held_out)
+    except ValueError:  # rows that differ in length
+        given = np.empty(0)
+    if given.shape == shape:
+        return matrix(given, "held_out")
+    if given.shape != shape[:1]:
+        raise DataError(
+            f"held_out must be an item of each of the {shape[0]} users, {shape} numbers, or a table of users and "
+            f"items, not of shape {given.shape}"
+        )
+    missing = np.asarray(pd.isna(given))
+    numbers = np.asarray(given[~missing].tolist()) if given.dtype == object else given[~missing]
+    if len(numbers) and (numbers.dtype.kind not in "iuf" or (numbers != np.floor(numbers)).any()):
+        raise DataError(f"held_out must hold indices of the {shape[1]} items, whole numbers, not {numbers.dtype}")
+    wrong = numbers >= shape[1]
+    user = np.flatnonzero(~missing)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise DataError(
+            f"user {users.values[user[at]]}: held_out must be an index of the {shape[1]} items, 0 to {shape[1] - 1}, "
+            f"not {numbers[at]:.0f}"
+        )
+    there = numbers >= 0
+    return _of_pairs(user[there], numbers[there].astype(np.int64), shape)

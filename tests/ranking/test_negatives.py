@@ -1,0 +1,195 @@
+"""Ranks among sampled negatives: by hand, by their distribution, and against exact ranks."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from scipy.sparse import csr_array
+
+from sampled_metrics import correct, evaluate, rank, rank_among_negatives
+from sampled_metrics.errors import ConfigError, DataError
+
+RNG = np.random.default_rng(3)
+USERS, ITEMS = 60, 40
+HELD_OUT = RNG.integers(ITEMS, size=USERS)
+TRAINING = (RNG.random((USERS, ITEMS)) < 0.2) & (np.arange(ITEMS) != HELD_OUT[:, np.newaxis])
+FACTORS = RNG.integers(-3, 4, (USERS, 3)).astype(float), RNG.integers(-3, 4, (ITEMS, 3)).astype(float)
+SCORES = FACTORS[0] @ FACTORS[1].T
+
+
+class Scorer:
+    """Scores by item number: item j scores j, so ranks show which items were drawn."""
+
+    def __init__(self, users: int, items: int) -> None:
+        self.rows = np.tile(np.arange(items, dtype=float), (users, 1))
+
+    def __call__(self, users: slice) -> np.ndarray:
+        return self.rows[users]
+
+
+def test_by_hand() -> None:
+    """Given negatives score .1, .3 and .6; the held-out items score .4 and .1."""
+    scores = [[0.9, 0.4, 0.1, 0.3, 0.6], [0.4, 0.1, 0.2, 0.1, 0.0]]
+    training = [[1, 0, 0, 0, 0], [1, 0, 0, 0, 0]]
+    table = rank_among_negatives(scores, training, [1, 1], negatives=[[2, 3, 4], [2, 4]])
+    assert table.columns.tolist() == ["user", "candidates", "negatives", "rank"]
+    assert table.to_numpy().tolist() == [[0, 4, 3, 2], [1, 4, 2, 2]]
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+def test_all_forms_of_scores_give_the_same(replacement: bool) -> None:
+    forms = FACTORS, tuple(each.astype(np.float32) for each in FACTORS), SCORES, csr_array(SCORES), lambda u: SCORES[u]
+    tables = [
+        rank_among_negatives(form, TRAINING, HELD_OUT, negatives=9, replacement=replacement, seed=4) for form in forms
+    ]
+    for table in tables[1:]:
+        pd.testing.assert_frame_equal(table, tables[0])
+    for size in (1, 7):
+        again = rank_among_negatives(
+            SCORES, TRAINING, HELD_OUT, negatives=9, replacement=replacement, seed=4, batch_size=size
+        )
+        pd.testing.assert_frame_equal(again, tables[0])
+    other = rank_among_negatives(SCORES, TRAINING, HELD_OUT, negatives=9, replacement=replacement, seed=5)
+    assert not other.equals(tables[0])
+
+
+def test_all_other_candidates_as_negatives_give_the_exact_ranks() -> None:
+    scores = RNG.random((USERS, ITEMS))
+    exact = rank(scores, TRAINING, HELD_OUT)
+    kept = exact.candidates == exact.candidates.min()
+    table = rank_among_negatives(scores[kept], TRAINING[kept], HELD_OUT[kept], negatives=exact.candidates.min() - 1)
+    assert table["rank"].tolist() == (exact.above[kept] + 1).tolist()
+    assert table["candidates"].tolist() == exact.candidates[kept].tolist()
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+def test_ranks_have_the_distribution_of_uniform_negatives(replacement: bool) -> None:
+    """8 candidates are above the held-out item and 11 below: hypergeometric, or binomial, with 5 draws."""
+    users, items = 20_000, 30
+    training = np.zeros((1, items), dtype=bool)
+    training[:, [0, 3, 4, 17, 20, 21, 22, 28, 29]] = True
+    above = int((~training[0, 16:]).sum())
+    below = int((~training[0, :15]).sum())
+    table = rank_among_negatives(
+        Scorer(users, items), np.tile(training, (users, 1)), np.full(users, 15), negatives=5, replacement=replacement
+    )
+    expected = (
+        stats.binom(5, above / (above + below)) if replacement else stats.hypergeom(above + below, above, 5)
+    ).pmf(np.arange(6))
+    observed = np.bincount(table["rank"] - 1, minlength=6)
+    assert stats.chisquare(observed, expected * users).pvalue > 0.001
+
+
+def test_each_candidate_is_drawn_as_often() -> None:
+    """Of 6 candidates one is above the held-out item: it is among 2 negatives in a third of the samples."""
+    users = 9000
+    training = np.zeros((users, 10), dtype=bool)
+    training[:, [1, 5, 6]] = True
+    for item in (0, 2, 3, 4, 8, 9):
+        scores = np.zeros((users, 10))
+        scores[:, item], scores[:, 7] = 2, 1
+        table = rank_among_negatives(scores, training, np.full(users, 7), negatives=2)
+        assert stats.binomtest(int((table["rank"] == 2).sum()), users, 1 / 3).pvalue > 0.0005
+
+
+def test_ties_are_broken_uniformly() -> None:
+    table = rank_among_negatives(np.zeros((8000, 9)), np.zeros((8000, 9)), np.zeros(8000, dtype=int), negatives=4)
+    assert stats.chisquare(np.bincount(table["rank"] - 1, minlength=5)).pvalue > 0.001
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+def test_weights_are_the_chances_of_the_first_draw(replacement: bool) -> None:
+    users, weights = 20_000, np.array([4.0, 3, 2, 1, 0, 7, 9])
+    training = np.tile(np.arange(7) == 6, (users, 1))
+    options = {"negatives": 1, "weights": weights, "replacement": replacement}
+    for item, chance in enumerate([0.4, 0.3, 0.2, 0.1, 0.0]):
+        scores = np.tile(np.arange(7) == item, (users, 1))
+        table = rank_among_negatives(scores + 0.5 * (np.arange(7) == 5), training, np.full(users, 5), **options)
+        assert stats.binomtest(int((table["rank"] == 2).sum()), users, chance).pvalue > 0.0005
+
+
+def test_the_corrected_metric_is_near_the_exact_one() -> None:
+    rng = np.random.default_rng(8)
+    factors = rng.normal(size=(4000, 4)), rng.normal(size=(300, 4))
+    scores = factors[0] @ factors[1].T
+    held_out = np.argmax(scores + rng.gumbel(scale=2, size=scores.shape), axis=1)
+    training = csr_array((4000, 300))
+    truth = evaluate(rank(factors, training, held_out), metrics="recall@10")
+    table = rank_among_negatives(factors, training, held_out, negatives=50)
+    found = correct(table, metrics="recall@10", estimators="decreasing")
+    assert found["low"].item() <= truth["value"].item() <= found["high"].item()
+    assert found["high"].item() - found["low"].item() < 0.2
+
+
+def test_negatives_of_a_file_of_ncf() -> None:
+    """Lists by user, with ids, in a dict or as a table."""
+    ids = {"user_ids": ["ann", "bob"], "item_ids": ["w", "x", "y", "z"]}
+    scores, nothing = [[4, 3, 2, 1], [1, 2, 3, 4]], np.zeros((2, 4))
+    held_out = pd.DataFrame({"user": ["bob", "ann"], "item": ["y", "y"]})
+    lists = {"bob": ["w", "z"], "ann": ["w", "x", "z"]}
+    pairs = [(user, item) for user, items in lists.items() for item in items]
+    for negatives in (lists, pd.DataFrame(pairs, columns=["user", "item"])):
+        table = rank_among_negatives(scores, nothing, held_out, negatives=negatives, **ids)
+        assert table.to_numpy().tolist() == [["ann", 4, 3, 3], ["bob", 4, 2, 2]]
+
+
+def test_several_held_out_items_are_no_negatives_of_each_other() -> None:
+    held_out = np.array([[1, 1, 1, 0, 0, 0]])
+    scores = np.array([[6, 5, 4, 3, 2, 1]])
+    table = rank_among_negatives(scores, np.zeros((1, 6)), held_out, negatives=3)
+    assert table.to_numpy().tolist() == [[0, 4, 3, 1]] * 3
+
+
+def test_users_without_a_held_out_item_are_left_out() -> None:
+    with pytest.warns(UserWarning, match="1 of 2 users have no held-out item") as warned:
+        table = rank_among_negatives(SCORES[:2], TRAINING[:2], [-1, HELD_OUT[1]], negatives=3)
+    assert table["user"].tolist() == [1]
+    assert warned[0].filename == __file__
+
+
+def test_weighted_negatives_are_not_corrected(tmp_path) -> None:
+    table = rank_among_negatives(SCORES, TRAINING, HELD_OUT, negatives=5, weights=np.arange(1, ITEMS + 1))
+    with pytest.raises(DataError, match="has a column weighted, so its negatives were drawn with weights"):
+        correct(table)
+    assert len(evaluate(table["rank"], candidates=6)) == 4
+
+
+SMALL = {"scores": np.zeros((2, 5)), "training": [[1, 0, 0, 0, 0], [0] * 5], "held_out": [1, 1]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "says"),
+    [
+        (
+            {"negatives": 4},
+            DataError,
+            "user 0: 4 negatives cannot be drawn from 3 items; take fewer, or draw",
+        ),
+        (
+            {"negatives": 2, "replacement": True, "training": [[1, 0, 1, 1, 1], [0] * 5]},
+            DataError,
+            "user 0: 2 negatives cannot be drawn from 0 items$",
+        ),
+        ({"negatives": 2, "weights": [9, 9, 1, 0, 0]}, DataError, "cannot be drawn from 1 items with a weight above 0"),
+        ({"negatives": 2, "weights": [1, 2]}, DataError, "weights must be a number of 0 or more for each of the 5"),
+        ({"negatives": 2, "weights": [1, 1, 1, 1, -1]}, DataError, "weights must be a number of 0 or more"),
+        ({"negatives": [[2], [3]], "weights": [1] * 5}, ConfigError, "weights are for negatives that are drawn"),
+        ({"negatives": 0}, ConfigError, "negatives must be 1 or more, not 0"),
+        ({"negatives": 2.5}, DataError, "negatives must be their number, a list of items for each of the 2 users"),
+        ({"negatives": [[2, 3]]}, DataError, "negatives must be their number, a list of items for each of the 2 users"),
+        ({"negatives": {0: [2, 3]}}, DataError, "negatives, user 1: has no negatives"),
+        ({"negatives": {0: [2, 3], 1: [2, 1]}}, DataError, "user 1: item 1 is no negative, but a training or held-out"),
+        ({"negatives": {0: [2, 0], 1: [2, 3]}}, DataError, "user 0: item 0 is no negative, but a training or held-out"),
+        ({"negatives": [[2, 2], [2, 3]]}, DataError, "user 0: item 2 is there twice; give replacement=True"),
+        ({"negatives": [[2, 5], [2, 3]]}, DataError, "negatives, user 0: item 5 is not an index from 0 to 4"),
+        ({"negatives": 2, "seed": -1}, ConfigError, "seed must be a whole number, 0 or more, not -1"),
+        (
+            {"negatives": 3, "scores": [[0, 0, np.nan, 0, 0]] * 2},
+            DataError,
+            "gives user 0 a score that is not a finite number",
+        ),
+    ],
+)
+def test_refuses(changes: dict, error: type, says: str) -> None:
+    with pytest.raises(error, match=says):
+        rank_among_negatives(**(SMALL | changes))
