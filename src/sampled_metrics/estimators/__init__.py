@@ -1,9 +1,13 @@
-"""Estimators by label. A new one is a file of this package and a registration here."""
+"""Estimators by label. A new one is a file of this package and a registration here.
+
+Other packages add theirs by an entry point (docs/plug-ins.md).
+"""
 
 import re
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
 
+from sampled_metrics import _plugins
 from sampled_metrics._validation import check_labels
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.bias_variance import BiasVariance
@@ -136,8 +140,16 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
     for pattern, entry in _REGISTRY.items():
         if found := re.fullmatch(pattern, label):
             return entry.build(found, assume_replacement)
-    known = ", ".join(entry.usage for entry in _REGISTRY.values())
+    theirs = _plugins.names("estimators")
+    if kind := max((each for each in theirs if f"{label}-".startswith(f"{each}-")), key=len, default=None):
+        return _plugins.load("estimators", kind, lambda make: make(label, assume_replacement), _fits, "an estimator")
+    known = ", ".join([*(entry.usage for entry in _REGISTRY.values()), *theirs])
     raise ConfigError(f"unknown estimator {label!r}; it may be {known}")
+
+
+def _fits(found: Any) -> bool:
+    """Whether it is an estimator; equal ones are found by their hash."""
+    return hasattr(found, "fit") and isinstance(found, Hashable)
 
 
 def estimator_name(label: str) -> str:

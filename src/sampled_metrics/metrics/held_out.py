@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sampled_metrics import _plugins
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import refuse_masked
 from sampled_metrics.errors import ConfigError
@@ -269,8 +270,14 @@ def metric(label: str) -> Metric:
     """
     name, at, k = label.partition("@")
     number = re.fullmatch("[1-9][0-9]{0,8}", k)
+    if name not in FAMILIES and bool(at) == bool(number) and name in _plugins.names("metrics"):
+        cutoff = int(k) if at else None
+        return _plugins.load(
+            "metrics", name, lambda make: make(label, cutoff), lambda found: isinstance(found, Metric), "a Metric"
+        )
     if name not in FAMILIES or bool(at) != bool(number) or ("@k" if at else "") not in FAMILIES[name].suffixes:
         known = ", ".join(" or ".join(each + end for end in FAMILIES[each].suffixes) for each in FAMILIES)
+        known = ", ".join([known, *_plugins.names("metrics")])
         raise ConfigError(f"unknown metric {label!r}; it may be {known}, with k a whole number from 1 to 999999999")
     return FAMILIES[name].build(label, int(k) if at else None)
 
