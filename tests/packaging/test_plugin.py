@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from docs_blocks import blocks
 from made_up_project import complete_config, ranked, split
 
 import sampled_metrics as sm
@@ -146,6 +147,12 @@ def test_a_name_of_two_packages_is_refused(site: Path) -> None:
     install(site, "their-rival", "0.2", {"sampled_metrics.metrics": {"rbp": "their_metrics:rbp"}})
     with pytest.raises(sm.ConfigError, match=re.escape("in several packages: their-metrics 2.5, their-rival 0.2")):
         sm.metric("rbp")
+
+
+def test_the_page_shows_the_package() -> None:
+    [points], [function] = blocks("plug-ins.md", "toml"), blocks("plug-ins.md", "python")
+    assert points in (PLUGIN / "pyproject.toml").read_text(encoding="utf-8")
+    assert function in (PLUGIN / "their_metrics.py").read_text(encoding="utf-8")
 
 
 def test_own_labels_do_not_look_for_plug_ins(monkeypatch: pytest.MonkeyPatch) -> None:
