@@ -10,12 +10,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 BROWSER := $(VENV)/browser
 PEERS := .venv-peers
+ADAPTERS := .venv-adapters
 AUDIT := $(VENV)/audit/ready
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-all test-faults fuzz test-report test-wheel test-slurm lint audit format docs docs-outputs seed-spread publish bench bench-scale lock clean
+.PHONY: help demo reproduce test test-all test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs seed-spread publish bench bench-scale lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -69,6 +70,16 @@ $(BROWSER): $(READY) envs/browser.lock
 test-wheel: $(READY)  ## build the wheel and try it in a new environment of every installed Python
 	$(BIN)/python tests/packaging/wheel.py
 
+# other libraries, in environments of their own (several GB each, for their torch): RecBole needs numpy < 2
+.venv-%/ready: envs/%.lock
+	@echo "setting up .venv-$* from $< (once; a few minutes)"
+	@rm -rf .venv-$* && $(PYTHON) -m venv .venv-$*
+	@.venv-$*/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+test-adapters: $(PEERS)/ready $(ADAPTERS)/ready  ## compare the adapters with the other libraries; needs Python 3.11 or 3.12
+	for each in $(PEERS) $(ADAPTERS); do $$each/bin/python -m pytest --confcutdir tests/adapters -rs tests/adapters || exit 1; done
+
 # the plugin beside what .venv has, in the same versions of all that both need
 $(VENV)/slurm: envs/slurm.lock $(READY)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r envs/slurm.lock
@@ -115,13 +126,6 @@ seed-spread: $(READY)  ## train recommender X from many random starts; writes do
 publish: reproduce  ## copy the results to docs/reproduction/ and to the tables in README.md
 	$(BIN)/python docs/publish.py
 
-# other tools, in an environment of their own: RecBole needs numpy < 2 (several GB, for its torch)
-$(PEERS)/ready: envs/peers.lock
-	@echo "setting up $(PEERS) from envs/peers.lock (once; a few minutes)"
-	@rm -rf $(PEERS) && $(PYTHON) -m venv $(PEERS)
-	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r envs/peers.lock
-	@touch $@
-
 bench: reproduce $(PEERS)/ready  ## measure ranking, its growth and the study; writes docs/reproduction/
 	$(BIN)/python benchmarks/ranking.py --peers $(PEERS)/bin/python --output docs/reproduction/ranking.md
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/growth.py --output docs/reproduction/growth
@@ -135,9 +139,10 @@ lock:  ## renew envs/*.lock from pyproject.toml and envs/*.in (needs uv)
 	$(COMPILE) --fork-strategy fewest --all-extras pyproject.toml -o envs/requirements.lock
 	$(COMPILE) envs/browser.in -o envs/browser.lock
 	$(COMPILE) --constraint envs/requirements.lock envs/slurm.in -o envs/slurm.lock
-	$(COMPILE) envs/peers.in -o envs/peers.lock
+	echo 'numpy<2' | $(COMPILE) --override /dev/stdin envs/peers.in -o envs/peers.lock
+	$(COMPILE) envs/adapters.in -o envs/adapters.lock
 	$(COMPILE) envs/audit.in -o envs/audit.lock
 
 clean:  ## remove results, downloads and environments
-	rm -rf results/* data .snakemake $(VENV) $(PEERS)
+	rm -rf results/* data .snakemake $(VENV) $(PEERS) $(ADAPTERS)
 	git checkout --quiet -- results 2>/dev/null || true

@@ -12,7 +12,7 @@ import yaml
 from docs_blocks import DOCS, ROOT, blocks_of, pages, with_outputs
 from made_up_project import complete_config
 
-ADAPTERS = "needs other libraries; tests/docs/test_adapters.py runs it where they are installed"
+PLUGIN = "tests/packaging/test_plugin.py installs a package that has it"
 ADDING = "tests/docs/test_add_a_recommender.py does what it says, in a copy of the library"
 FILMS = "tests/workflow/test_readme_walk_through.py runs it as pasted"
 CONFIG = "test_a_config_is_complete_and_allowed, below"
@@ -32,8 +32,9 @@ ELSEWHERE = {
     ("README.md", "snakemake --cores 2 --configfile examples/films.yaml"): FILMS,
     ("README.md", "pip install ."): "changes the environment that the tests run in; make test-wheel",
     ("docs/index.md", "pip install ."): "changes the environment that the tests run in",
-    ("docs/adapters.md", "import numpy"): ADAPTERS,
-    ("docs/adapters.md", "def ranks_of_"): ADAPTERS,
+    ("docs/plug-ins.md", "[project.entry-points"): PLUGIN,
+    ("docs/plug-ins.md", "def rbp"): PLUGIN,
+    ("docs/plug-ins.md", "sampled-metrics correct"): PLUGIN,
     ("docs/add-a-recommender.md", '"""Item-based'): ADDING,
     ("docs/add-a-recommender.md", "+from sampled_metrics"): ADDING,
     ("docs/add-a-recommender.md", "recommenders:"): ADDING,

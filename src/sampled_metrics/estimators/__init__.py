@@ -1,9 +1,13 @@
-"""Estimators by label. A new one is a file of this package and a registration here."""
+"""Estimators by label. A new one is a file of this package and a registration here.
+
+Other packages add theirs by an entry point (docs/plug-ins.md).
+"""
 
 import re
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
 
+from sampled_metrics import _plugins
 from sampled_metrics._validation import check_labels, did_you_mean
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.bias_variance import BiasVariance
@@ -144,15 +148,24 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
     for pattern, entry in _REGISTRY.items():
         if found := re.fullmatch(pattern, _canonical(label)):
             return entry.build(found, assume_replacement)
-    known = ", ".join(entry.usage for entry in _REGISTRY.values())
-    meant = did_you_mean(_canonical(label), _EXAMPLES)
+    theirs = _plugins.names("estimators")
+    if kind := max((each for each in theirs if f"{label}-".startswith(f"{each}-")), key=len, default=None):
+        return _plugins.load("estimators", kind, lambda make: make(label, assume_replacement), _fits, "an estimator")
+    known = ", ".join([*(entry.usage for entry in _REGISTRY.values()), *theirs])
+    meant = did_you_mean(label.lower(), [*_EXAMPLES, *theirs])
     raise ConfigError(f"unknown estimator {label!r}{meant}; it may be {known}")
 
 
 def _canonical(label: str) -> str:
-    """Return the label of an estimator in any case, or of its displayed name."""
+    """Return the label of an estimator in any case, or of its displayed name; others are returned unchanged."""
     words = re.sub(r"[\s,_]+", "-", label.strip().lower()).removesuffix("-prior")
-    return _ALIASES.get(words) or re.sub(r"^(bv|mes|mle)(?=[0-9.])", r"\1-", words)
+    found = _ALIASES.get(words) or re.sub(r"^(bv|mes|mle)(?=[0-9.])", r"\1-", words)
+    return found if any(re.fullmatch(pattern, found) for pattern in _REGISTRY) else label
+
+
+def _fits(found: Any) -> bool:
+    """Whether it is an estimator; equal ones are found by their hash."""
+    return hasattr(found, "fit") and isinstance(found, Hashable)
 
 
 def estimator_name(label: str) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sampled_metrics import _plugins
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_labels, did_you_mean, refuse_masked
 from sampled_metrics.errors import ConfigError
@@ -282,9 +283,15 @@ def metric(label: str) -> Metric:
 def _metric(label: str) -> Metric:
     name, at, k = label.partition("@")
     number = re.fullmatch("[1-9][0-9]{0,8}", k)
+    if name not in FAMILIES and bool(at) == bool(number) and name in _plugins.names("metrics"):
+        cutoff = int(k) if at else None
+        return _plugins.load(
+            "metrics", name, lambda make: make(label, cutoff), lambda found: isinstance(found, Metric), "a Metric"
+        )
     if name not in FAMILIES or bool(at) != bool(number) or ("@k" if at else "") not in FAMILIES[name].suffixes:
         known = ", ".join(" or ".join(each + end for end in FAMILIES[each].suffixes) for each in FAMILIES)
-        meant = did_you_mean(name, [*FAMILIES, *ALIASES], at + k)
+        known = ", ".join([known, *_plugins.names("metrics")])
+        meant = did_you_mean(name.lower(), [*FAMILIES, *ALIASES, *_plugins.names("metrics")], at + k)
         raise ConfigError(
             f"unknown metric {label!r}{meant}; it may be {known}, with k a whole number from 1 to 999999999"
         )
@@ -292,9 +299,11 @@ def _metric(label: str) -> Metric:
 
 
 def _canonical(label: str) -> str:
+    """Return the label of a metric in any case, or by another name of it; others are returned unchanged."""
     name, at, k = label.lower().partition("@")
     name = re.sub(r"[\s_]+", "-", name.strip())
-    return ALIASES.get(name, name) + at + k.strip()
+    name = ALIASES.get(name, name)
+    return name + at + k.strip() if name in FAMILIES else label
 
 
 def metric_labels(given: str | Sequence[str], what: str = "metrics") -> list[str]:

@@ -158,7 +158,7 @@ def is_table(pairs: Pairs) -> bool:
     """Return whether pairs are a table of users and items."""
     if isinstance(pairs, Columns | Mapping):
         return isinstance(pairs, Columns)
-    return isinstance(as_pandas(pairs, "pairs"), pd.DataFrame)
+    return not issparse(pairs) and isinstance(as_pandas(pairs, "pairs"), pd.DataFrame)
 
 
 def table_of_pairs(table: Pairs, name: str) -> Columns:

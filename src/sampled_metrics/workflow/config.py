@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import getitem
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
@@ -21,7 +21,9 @@ from sampled_metrics.data.reading import files_beside
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator, estimator_labels, linear_estimator
 from sampled_metrics.metrics.held_out import metric, metric_labels
-from sampled_metrics.recommenders import RECOMMENDERS, PrecomputedRanks, config_schema, recommender
+from sampled_metrics.recommenders import PrecomputedRanks, config_schema, recommender, recommender_type
+
+T = TypeVar("T")
 
 RESERVED = ("toy", "logs", "benchmarks", "report.html", "README.md")  # names under results/
 
@@ -146,9 +148,7 @@ def check(config: Any, schema: Mapping[str, Any], where: str = "") -> None:
 def check_recommender(entry: dict[str, Any], where: str) -> None:
     """Check a recommender's config entry by the parameters of its type, and fill in their defaults."""
     kind = entry["type"]
-    if kind not in RECOMMENDERS:
-        raise ConfigError(f"{where}.type: unknown recommender type {kind!r}; it may be {', '.join(RECOMMENDERS)}")
-    schema = config_schema(RECOMMENDERS[kind])
+    schema = config_schema(_named(f"{where}.type", kind, recommender_type))
     schema["properties"]["type"] = {"const": kind}
     check(entry, schema, where)
     try:
@@ -211,8 +211,8 @@ def _check_dataset(dataset: dict[str, Any], where: str) -> None:
     if dataset["urls"]:
         download.require_addresses(dataset["urls"], f"{where}.urls")
     if dataset["format"] is not None:
-        _named(f"{where}.format", dataset["format"], formats.get)
-        check(dataset["options"], formats.get(dataset["format"]).options, f"{where}.options")
+        form = _named(f"{where}.format", dataset["format"], formats.get)
+        check(dataset["options"], form.options, f"{where}.options")
 
 
 def _check_published_split(dataset: Mapping[str, Any], where: str) -> None:
@@ -231,9 +231,9 @@ def _check_published_split(dataset: Mapping[str, Any], where: str) -> None:
                 raise ConfigError(f"{where}.path: there is no file {file.name!r} beside {dataset['path']!r}")
 
 
-def _named(key: str, name: str, find: Callable[[str], object]) -> None:
+def _named(key: str, name: str, find: Callable[[str], T]) -> T:
     try:
-        find(name)
+        return find(name)
     except ConfigError as error:
         raise ConfigError(f"{key}: {error}") from None
 

@@ -1,0 +1,51 @@
+"""Ranks among sampled negatives, from scores of (user, item) pairs."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from sampled_metrics._arrays import Ints
+from sampled_metrics._validation import shown
+from sampled_metrics.errors import DataError
+
+
+def among_negatives(
+    row: Ints,
+    held_out: NDArray[np.bool_],
+    scores: NDArray[Any],
+    user_ids: NDArray[Any],
+    candidates: ArrayLike,
+    seed: int,
+) -> pd.DataFrame:
+    """Return the rank of each user's held-out item among the user's pairs; ties are broken at random.
+
+    Args:
+        row: (pairs,) index of the user of a pair.
+        held_out: (pairs,) whether the item is the held-out one; the others are the negatives.
+        scores: (pairs,) scores, higher is better.
+        user_ids: (users,) ids of the users.
+        candidates: (users,) or one number: n, the held-out item and all that could have been sampled.
+        seed: of the random order of ties.
+
+    Returns:
+        (users,) rows with user, candidates, negatives and rank, for `correct`.
+
+    Raises:
+        DataError: a user does not have exactly one held-out item, or a score is not a number.
+    """
+    users = len(user_ids)
+    for wrong, what in (
+        (np.bincount(row, held_out, users) != 1, "needs one held-out item"),
+        (np.bincount(row, np.isnan(scores), users) > 0, "has a score that is not a number"),
+    ):
+        if wrong.any():
+            raise DataError(f"user {shown(user_ids[wrong.argmax()])} {what}")
+    target = np.empty(users, dtype=scores.dtype)
+    target[row[held_out]] = scores[held_out]
+    above = np.bincount(row, scores > target[row], users).astype(np.int64)
+    tied = np.bincount(row, (scores == target[row]) & ~held_out, users).astype(np.int64)
+    rank = 1 + above + np.random.default_rng(seed).integers(tied + 1)
+    negatives = np.bincount(row, minlength=users) - 1
+    return pd.DataFrame({"user": user_ids, "candidates": candidates, "negatives": negatives, "rank": rank})

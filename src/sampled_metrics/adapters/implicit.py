@@ -1,0 +1,28 @@
+"""Ranks of models of implicit."""
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, csr_matrix
+
+from sampled_metrics.ranking.rank import rank
+from sampled_metrics.ranks.table import RankTable
+
+
+def ranks(
+    model: Any, training: csr_array | csr_matrix, held_out: ArrayLike, *, user_ids: ArrayLike | None = None
+) -> RankTable:
+    """Rank each user's held-out item among all items that the user does not have in training.
+
+    Args:
+        model: a fitted model of implicit, on the CPU: als, bpr, lmf, or nearest neighbours.
+        training: (users, items) matrix on which the model was fitted.
+        held_out: (users,) index of the held-out item.
+        user_ids: (users,) ids for the table.
+
+    Raises:
+        DataError: as of `sampled_metrics.ranking.rank.rank`.
+    """
+    if hasattr(model, "similarity"):
+        return rank(lambda users: (training[users] @ model.similarity).toarray(), training, held_out, user_ids=user_ids)
+    return rank(lambda users: model.user_factors[users] @ model.item_factors.T, training, held_out, user_ids=user_ids)

@@ -1,0 +1,44 @@
+"""Ranks of pipelines of LensKit."""
+
+from typing import Any
+
+import numpy as np
+
+from sampled_metrics.adapters._unscored import tied_below
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.rank import rank
+from sampled_metrics.ranks.table import RankTable
+
+
+def ranks(pipeline: Any, training: Any, test: Any) -> RankTable:
+    """Rank each user's test item among all items of the training data that the user does not have there.
+
+    Items that the scorer does not score tie below the others.
+
+    Args:
+        pipeline: a trained pipeline.
+        training: the Dataset on which it was trained; it has all users and items of `test`.
+        test: ItemListCollection by user, with one item of each user, such as the test part of a split.
+
+    Raises:
+        DataError: a user or item is not in training, or a user has several test items; as
+            `sampled_metrics.ranking.rank.rank`.
+    """
+    from lenskit import score
+    from lenskit.data import ItemList
+
+    users, lists = zip(*((key.user_id, items.ids()) for key, items in test), strict=True)
+    if any(len(items) != 1 for items in lists):
+        raise DataError("test: a user has no item, or several; expected one of each user")
+    rows = training.users.numbers(users, missing="negative")
+    held_out = training.items.numbers(np.concatenate(lists), missing="negative")
+    for numbers, what in ((rows, "a user"), (held_out, "an item")):
+        if (numbers < 0).any():
+            raise DataError(f"test: has {what} that is not in training, of user {users[int(np.argmin(numbers))]!r}")
+    catalogue = ItemList.from_vocabulary(training.items)
+    return rank(
+        lambda block: [tied_below(score(pipeline, user, catalogue).scores()) for user in users[block]],
+        training.interaction_matrix(format="scipy", layout="csr")[rows],
+        held_out,
+        user_ids=users,
+    )

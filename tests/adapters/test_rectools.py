@@ -1,0 +1,83 @@
+"""RecTools: against the order in which it recommends, and its own metrics."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_up_events import ITEMS, agrees, has_candidates
+
+import sampled_metrics as sm
+from sampled_metrics import adapters
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # the library's own
+pytest.importorskip("rectools", reason="RecTools is not installed")
+
+
+def fitted(training: pd.DataFrame, name: str):
+    """Return a fitted model of RecTools and its dataset."""
+    from implicit.als import AlternatingLeastSquares
+    from implicit.nearest_neighbours import CosineRecommender
+    from rectools import models
+    from rectools.dataset import Dataset
+
+    dataset = Dataset.construct(training.assign(weight=1, datetime=pd.Timestamp("2020-01-01")))
+    model = {
+        "EASE": lambda: models.EASEModel(10),
+        "cosine": lambda: models.ImplicitItemKNNWrapperModel(CosineRecommender(K=3)),
+        "popularity": lambda: models.PopularModel(),
+        "iALS": lambda: models.ImplicitALSWrapperModel(AlternatingLeastSquares(4, num_threads=1, random_state=0)),
+    }[name]()
+    return model.fit(dataset), dataset
+
+
+@pytest.mark.parametrize("name", ["EASE", "cosine", "popularity", "iALS"])
+def test_ranks(split, name: str) -> None:
+    from rectools.metrics import MRR, NDCG, Recall, calc_metrics
+
+    training, test = split
+    model, dataset = fitted(training, name)
+    table = adapters.rectools.ranks(model, dataset, test)
+    assert table.user.tolist() == test["user_id"].tolist()
+    has_candidates(table, training)
+    listed = model.recommend(test["user_id"], dataset, k=ITEMS, filter_viewed=True)
+    positions = test.merge(listed, on=["user_id", "item_id"], how="left")["rank"].to_numpy(dtype=float)
+    agrees(table, positions)
+    lengths = listed.groupby("user_id").size().reindex(test["user_id"], fill_value=0).to_numpy()
+    missing = np.isnan(positions)  # tied with all that are missing, below all that are listed
+    np.testing.assert_array_equal(table.above[missing], lengths[missing])
+    np.testing.assert_array_equal((table.above + table.tied + 1)[missing], table.candidates[missing])
+
+    assert table.tied.any() == (name in ("cosine", "popularity"))
+    if not table.tied.any():
+        metrics = {"recall@5": Recall(k=5), "mrr@5": MRR(k=5), "ndcg@5": NDCG(k=5)}
+        theirs = calc_metrics(metrics, reco=listed, interactions=test)
+        ours = sm.evaluate(table, metrics=["recall@5", "mrr@5"])["value"]
+        np.testing.assert_allclose(ours, [theirs["recall@5"], theirs["mrr@5"]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["EASE", "cosine"])
+def test_sampled_ranks(split, name: str) -> None:
+    """With all candidates as negatives the ranks are exact; with few of them, they are those among the recommended."""
+    training, test = split
+    model, dataset = fitted(training, name)
+    exact = adapters.rectools.ranks(model, dataset, test)
+    had = training.groupby("user_id")["item_id"].apply(set)
+    rest = [
+        (row.user_id, item)
+        for row in test.itertuples()
+        for item in sorted(set(training["item_id"]) - had[row.user_id] - {row.item_id})
+    ]
+    negatives = pd.DataFrame(rest, columns=["user_id", "item_id"])
+    table = adapters.rectools.sampled_ranks(model, dataset, test, negatives).set_index("user").loc[exact.user]
+    np.testing.assert_array_equal(table["candidates"], exact.candidates)
+    np.testing.assert_array_equal(table["negatives"], exact.candidates - 1)
+    agrees(exact, table["rank"].to_numpy(dtype=float))
+
+    few = negatives.groupby("user_id").sample(5, random_state=0)
+    sampled = adapters.rectools.sampled_ranks(model, dataset, test, few).set_index("user")
+    assert (sampled["negatives"] == 5).all()
+    listed = model.recommend(test["user_id"], dataset, k=ITEMS, filter_viewed=False).set_index(["user_id", "item_id"])
+    for row in test.itertuples():
+        items = [row.item_id, *few.loc[few["user_id"] == row.user_id, "item_id"]]
+        score = listed["score"].reindex([(row.user_id, item) for item in items]).fillna(-np.inf).to_numpy()
+        above, tied = (score > score[0]).sum(), (score == score[0]).sum() - 1
+        assert above < sampled.loc[row.user_id, "rank"] <= above + tied + 1
