@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.metrics.held_out import metric
     from sampled_metrics.ranking.scores import rank_table_from_scores
     from sampled_metrics.ranks.table import RankTable, read_ranks
+    from sampled_metrics.reporting.report import report
 
 __all__ = [
     "ConfigError",
@@ -39,6 +40,7 @@ __all__ = [
     "plan",
     "rank_table_from_scores",
     "read_ranks",
+    "report",
 ]
 
 _MODULES = {
@@ -52,6 +54,7 @@ _MODULES = {
     "plan": "evaluation",
     "rank_table_from_scores": "ranking.scores",
     "read_ranks": "ranks.table",
+    "report": "reporting",
 }
 
 try:

@@ -96,6 +96,7 @@ def evaluate(
             "users": users,
         }
     )
+    result.attrs = {"confidence_level": confidence_level}
     return result.with_remarks([*undefined(result), *few_users(users)])
 
 
