@@ -20,7 +20,7 @@ WIDTH = 4.3
 """Width of a panel, in inches."""
 
 _ROW = 0.44  # height of a mark, in inches
-_LETTERS = 17  # of a label per line, by inch for captions
+_LABEL, _AXIS, _CAPTION = 17, 10, 16  # letters per line: of a label, and by inch of an axis and of a caption
 _NARROW = 0.04  # an interval is narrow if it is that part of the panel, and then its metric has a panel of its own
 
 
@@ -72,7 +72,7 @@ def draw(panels: list[Panel], figure: Figure, caption: str = "", width: float = 
     columns = min(2, len(panels))
     grid = [panels[first : first + columns] for first in range(0, len(panels), columns)]
     heights = [max(_height(panel) for panel in row) for row in grid]
-    text = textwrap.fill(literal(caption), round(_LETTERS * width * columns))
+    text = textwrap.fill(literal(caption), round(_CAPTION * width * columns))
     legend = {mark.name: mark for panel in panels for marks in panel.rows.values() for mark in marks if mark.name}
     rows_of_legend = -(-len(legend) // columns)
     figure.set_size_inches(width * columns, sum(heights) + 0.17 * (text.count("\n") + 1 + rows_of_legend))
@@ -96,7 +96,7 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
     for label, marks in panel.rows.items():
         if height and len(marks) > 1:
             axes.axhline(height - 0.65, color="#bbbbbb", linewidth=0.6)
-        ticks.append((height + (len(marks) - 1) / 2, textwrap.fill(literal(label), _LETTERS)))
+        ticks.append((height + (len(marks) - 1) / 2, textwrap.fill(literal(label), _LABEL)))
         for mark in marks:
             if not np.isnan(mark.value):
                 _mark(axes, mark.value, height, mark)
@@ -113,8 +113,8 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
     axes.set_ylim(height - 0.4, -0.75)
     axes.grid(axis="y", visible=False)
     axes.set_title(panel.title)
-    below = f"\n{textwrap.fill(literal(caption), round(_LETTERS * WIDTH))}" if caption else ""
-    axes.set_xlabel(literal(panel.axis) + below)
+    below = [textwrap.fill(literal(each), round(_AXIS * WIDTH)) for each in (panel.axis, caption) if each]
+    axes.set_xlabel("\n".join(below))
     for place, mark in enumerate(mark for marks in panel.rows.values() for mark in marks):
         _write_text(axes, mark, place)
 
@@ -150,7 +150,8 @@ def _log_axis(axes: Axes, values: list[float]) -> None:
 
 def _height(panel: Panel) -> float:
     """Return the height of a panel, in inches."""
-    return 0.75 + _ROW * sum(map(len, panel.rows.values())) + 0.2 * bool(panel.title)
+    lines = len(panel.axis) // (_AXIS * WIDTH) + bool(panel.title)
+    return 0.75 + _ROW * sum(map(len, panel.rows.values())) + 0.2 * lines
 
 
 def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> Any:
@@ -183,7 +184,7 @@ def _values(table: pd.DataFrame) -> Picture:
             row.get("assumes") != "no bias",
         )
         rows.setdefault(what, {}).setdefault(": ".join(named), []).append(mark)
-    axis = f"value, with its {interval}"
+    axis = f"value, {interval}"
     if any("" not in each for each in rows.values()):
         panels = [Panel(what, axis, marks) for what, marks in rows.items()]
     else:
@@ -215,9 +216,9 @@ def _differences(table: pd.DataFrame) -> Picture:
         text = f"{row['difference']:+.4f}: {row['conclusion']}{' is better' if decided else ''}"
         mark = Mark(*_interval_of(row, "difference"), text, int(decided), decided)
         rows[metric_name(str(row["metric"]))] = [mark]
-    axis = f"difference ({b} - {a}), with its {_interval(table)}"
-    caption = f"{table.attrs.get('assumption', '')} Hollow: undecided, the interval includes 0."
-    return Picture(_panels_of_metrics(rows, axis), caption.strip())
+    axis = f"difference ({b} - {a}), {_interval(table)}"
+    hollow = "Hollow: undecided, the interval includes 0." if (table["conclusion"] == "undecided").any() else ""
+    return Picture(_panels_of_metrics(rows, axis), f"{table.attrs.get('assumption', '')} {hollow}".strip())
 
 
 def _expectations(table: pd.DataFrame) -> Picture:
@@ -280,8 +281,8 @@ _LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
 def _panels_of_metrics(rows: Mapping[str, list[Mark]], axis: str) -> list[Panel]:
     """Return one panel with a row for each metric, or one for each metric if their scales differ."""
     ends = np.array([[mark.low, mark.high] for marks in rows.values() for mark in marks])
-    widths = ends[:, 1] - ends[:, 0]
-    if np.nanmin(widths, initial=np.inf) >= _NARROW * (np.nanmax(ends) - np.nanmin(ends)):
+    low, high = ends[~np.isnan(ends).any(axis=1)].T
+    if not len(low) or (high - low).min() >= _NARROW * (high.max() - low.min()):
         return [Panel("", axis, rows)]
     return [Panel(what, axis, {"": marks}) for what, marks in rows.items()]
 

@@ -1,5 +1,6 @@
 """The figures of a report, each narrow enough for a phone."""
 
+import textwrap
 from collections.abc import Iterator, Mapping
 
 import pandas as pd
@@ -15,6 +16,7 @@ WIDTH = 3.7
 """Inches."""
 
 _HEIGHT = 3.2
+_LEGEND = 40  # letters per line
 _SIDE_BY_SIDE = 3  # most recommenders whose bars are in one figure
 
 
@@ -24,7 +26,7 @@ def intervals(table: pd.DataFrame) -> Iterator[tuple[Figure, str]]:
     for panel in picture.panels if picture else []:
         figure = new_figure()
         plots.draw([panel], figure, width=WIDTH)
-        yield figure, panel.title
+        yield figure, panel.title or panel.axis
 
 
 def by_sample_size(table: pd.DataFrame) -> Figure:
@@ -59,5 +61,5 @@ def _with_legend(figure: Figure) -> Figure:
     """Set the size of a figure of one panel, with its legend above it."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.set_size_inches(WIDTH, _HEIGHT + 0.17 * len(labels))
-    figure.legend(handles, labels, loc="outside upper left")
+    figure.legend(handles, [textwrap.fill(label, _LEGEND) for label in labels], loc="outside upper left")
     return figure

@@ -43,6 +43,7 @@ _STYLE = """
 body { max-width: 66em; margin-left: auto; margin-right: auto; padding: 0 .8em; overflow-wrap: anywhere }
 h3 { font-size: 1em; margin: 1.6em 0 .3em }
 p, li { max-width: 44em }
+thead th { white-space: normal; vertical-align: bottom }
 .verdict { font-size: 1.1em; font-weight: 600 }
 .figures { display: flex; flex-wrap: wrap; gap: 1em 2em }
 figure { margin: 0; max-width: 100%; width: 24em }
@@ -52,7 +53,7 @@ figure svg { max-width: 100%; height: auto; display: block }
   body { margin: 0; max-width: none; font-size: 9.5pt }
   .scroll { overflow: visible }
   th, td { padding: .2em .4em }
-  .numbers td, .numbers tbody th, thead th { white-space: normal }
+  .numbers td, .numbers tbody th { white-space: normal }
   figure, tr { break-inside: avoid }
   h2, h3 { break-after: avoid }
 }
