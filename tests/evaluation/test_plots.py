@@ -163,7 +163,7 @@ class TestContent:
         table = sm.compare(X, Z, candidates=100, metrics="recall@10", names=("a$_b$", "c$^d$"))
         axes = table.plot()
         axes.figure.canvas.draw()
-        assert axes.get_xlabel() == r"difference (c\$^d\$ - a\$_b\$), 95 % interval"
+        assert axes.get_xlabel().replace("\n", " ") == r"difference (c\$^d\$ - a\$_b\$), 95 % interval"
 
 
 @pytest.mark.parametrize("function", RESULTS)
