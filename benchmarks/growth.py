@@ -131,7 +131,7 @@ def chart(ranks: pd.DataFrame, samples: pd.DataFrame, *paths: Path) -> None:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from sampled_metrics.study import drawing
+    from sampled_metrics import _drawing
 
     columns = {
         "ranking": [("seconds", "this project", "o", "-"), ("limit", "limit", "s", "--")],
@@ -139,19 +139,19 @@ def chart(ranks: pd.DataFrame, samples: pd.DataFrame, *paths: Path) -> None:
     }
     panels = [("ranking", ranks, each) for each in ("users", "items", "factors")]
     panels += [("sampling", samples, each) for each in ("negatives", "repetitions")]
-    with mpl.rc_context(drawing.SETTINGS):
+    with mpl.rc_context(_drawing.SETTINGS):
         figure = Figure(figsize=(9.5, 5.6))
         grid = figure.subplots(2, 3)
         for axes, (kind, table, grows) in zip(grid.flat, panels, strict=False):
             rows = table[table["grows"] == grows]
-            for (column, label, marker, dash), colour in zip(columns[kind], drawing.COLOURS, strict=False):
+            for (column, label, marker, dash), colour in zip(columns[kind], _drawing.COLOURS, strict=False):
                 axes.plot(rows[grows], rows[column], dash, marker=marker, color=colour, label=label)
             axes.set(xscale="log", yscale="log", xlabel=grows, ylabel="seconds", title=f"{kind}, by {grows}")
             low, high = axes.get_ylim()
             axes.set_ylim(low / 2, max(2 * high, 50 * low))  # so that what hardly grows looks flat
             axes.legend()
         grid.flat[-1].set_axis_off()
-        drawing.write(figure, *paths)
+        _drawing.write(figure, *paths)
 
 
 def report(ranks: pd.DataFrame, samples: pd.DataFrame, threads: int, runs: int, peak: float) -> str:

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from sampled_metrics import _files
+from sampled_metrics import _drawing, _files
 from sampled_metrics.ranks.pairing import read_rank_tables
-from sampled_metrics.study import drawing
 from sampled_metrics.study.rank_histogram import draw, rank_histogram
 from sampled_metrics.workflow.jobs import run
 
@@ -14,7 +13,7 @@ def main(snakemake: Any) -> None:
     ranks = read_rank_tables(snakemake.params.recommenders, snakemake.input.ranks)
     table = rank_histogram(ranks, snakemake.params.edges)
     _files.write_csv(snakemake.output.csv, table)
-    drawing.write(draw(table), snakemake.output.svg, snakemake.output.png)
+    _drawing.write(draw(table), snakemake.output.svg, snakemake.output.png)
 
 
 if __name__ == "__main__":

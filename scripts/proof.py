@@ -3,9 +3,8 @@
 import logging
 from typing import Any
 
-from sampled_metrics import _files
+from sampled_metrics import _drawing, _files
 from sampled_metrics.ranks.pairing import read_rank_tables
-from sampled_metrics.study import drawing
 from sampled_metrics.study.proof import draw, proven
 from sampled_metrics.workflow.jobs import progress_bar, run
 
@@ -26,7 +25,7 @@ def main(snakemake: Any) -> None:
         logging.warning("left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out)))
     _files.write_csv(output.csv, alone)
     _files.write_csv(output.pairs, paired)
-    drawing.write(draw(alone, paired), output.svg, output.png)
+    _drawing.write(draw(alone, paired), output.svg, output.png)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from sampled_metrics import _files
+from sampled_metrics import _drawing, _files
 from sampled_metrics.paper.toy_figures import FIGURES
-from sampled_metrics.study import drawing
 from sampled_metrics.workflow.jobs import run
 
 
@@ -13,7 +12,7 @@ def main(snakemake: Any) -> None:
     compute, draw = FIGURES[snakemake.params.figure]
     table = compute(**snakemake.params.arguments)
     _files.write_csv(snakemake.output.csv, table)
-    drawing.write(draw(table), snakemake.output.svg, snakemake.output.png)
+    _drawing.write(draw(table), snakemake.output.svg, snakemake.output.png)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from scipy import sparse
 
 from sampled_metrics import cli, compare, correct, evaluate, expect, plan
 
-COMMANDS = ("evaluate", "correct", "compare", "expect", "plan", "rank", "completion")
+COMMANDS = ("evaluate", "correct", "compare", "expect", "plan", "report", "rank", "completion")
 SOURCES = Path(__file__).resolve().parents[1] / "src"
 EXACT = "user,candidates,rank\n1,50,3\n2,50,10\n3,60,1\n"
 OTHER = "user,candidates,rank\n3,60,30\n1,50,1\n2,50,2\n"
@@ -517,6 +517,64 @@ class TestStandardInput:
         refused(run, "stdin: is closed", "evaluate", "-")
 
 
+class TestFigures:
+    RUNS = (
+        ("evaluate", "exact.csv"),
+        ("correct", "sampled.csv"),
+        ("compare", "exact.csv", "other.csv"),
+        ("expect", "exact.csv", "--negatives", 9),
+        ("plan", "exact.csv", "other.csv"),
+    )
+
+    @pytest.mark.parametrize("arguments", RUNS, ids=lambda each: each[0])
+    def test_are_drawn_beside_what_is_printed(self, run, files, arguments):
+        code, printed, _ = run(*arguments)
+        assert code == 0
+        for ending, magic in {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}.items():
+            assert run(*arguments, "--plot", f"drawn.{ending}") == (0, printed, "")
+            assert (files / f"drawn.{ending}").read_bytes().startswith(magic)
+
+    def test_that_cannot_be_written_are_one_line_before_anything_is_read(self, run, files):
+        (files / "folder.svg").mkdir()
+        (files / "file").touch()
+        refused(run, "gone.gif: a figure is written as svg, png or pdf", "evaluate", "gone.csv", "--plot", "gone.gif")
+        refused(run, "File 'folder.svg' is a directory.", "evaluate", "gone.csv", "--plot", "folder.svg")
+        refused(run, "file/a.svg: cannot be written", "evaluate", "exact.csv", "--plot", "file/a.svg")
+
+
+class TestReport:
+    def test_is_one_page(self, run, files):
+        assert run("report", "exact.csv", "other.csv", "-o", "new/r.html") == (0, "new/r.html is written\n", "")
+        page = (files / "new/r.html").read_text(encoding="utf-8")
+        assert "<title>Ranks of exact and other among all candidates</title>" in page
+        assert [path.name for path in (files / "new").iterdir()] == ["r.html"]
+
+    def test_reads_standard_input(self, run, files):
+        code, _, err = run("report", "-", "-o", "r.html", "--candidates", 9, stdin=b"3\n4\n")
+        assert (code, err) == (0, "")
+        assert "Ranks of stdin among" in (files / "r.html").read_text(encoding="utf-8")
+
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            (["exact.csv"], "Missing option '-o'"),
+            (["-o", "r.html"], "Missing argument 'RANKS...'"),
+            (["exact.csv", "-o", "folder"], "File 'folder' is a directory."),
+            (["exact.csv", "gone.csv", "-o", "r.html"], "gone.csv: there is no such file"),
+            (["exact.csv", "exact.csv", "-o", "r.html"], "exact.csv: is given twice"),
+            (["exact.csv", "sampled.csv", "-o", "r.html"], "exact.csv, line 1: lacks the column negatives"),
+            (["exact.csv", "-o", "r.html", "--metrics", "recal@10"], "unknown metric 'recal@10'"),
+            (["exact.csv", "-o", "r.html", "--confidence-level", "2"], "confidence_level"),
+            (["sampled.csv", "-o", "r.html", "--negatives", "9"], "so negatives must not be given as an argument too"),
+            (["exact.csv", "-o", "exact.csv/r.html"], "exact.csv/r.html: cannot be written"),
+        ],
+    )
+    def test_of_wrong_input_is_one_line_and_no_file(self, run, files, arguments, says):
+        (files / "folder").mkdir()
+        refused(run, says, "report", *arguments)
+        assert not (files / "r.html").exists()
+
+
 class TestHelp:
     @pytest.mark.parametrize("command", COMMANDS)
     def test_of_each_command_shows_an_example(self, run, command):
@@ -543,7 +601,7 @@ class TestHelp:
         for command in COMMANDS[:-1]:
             text = run(command, "--help")[1].split("Example:\n")[1]
             examples += re.findall(r"^  sampled-metrics (.*)$", text, flags=re.MULTILINE)
-        assert len(examples) == 7
+        assert len(examples) == 9
         for example in examples:
             more = {} if "--candidates 3541" in example else {"candidates": 150}
             for name in ("ranks", "mine", "x", "y", "old", "new"):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.ranking.negatives import rank_among_negatives
     from sampled_metrics.ranking.rank import rank
     from sampled_metrics.ranks.table import RankTable, read_ranks
+    from sampled_metrics.reporting.report import report
 
 __all__ = [
     "ConfigError",
@@ -43,6 +44,7 @@ __all__ = [
     "rank",
     "rank_among_negatives",
     "read_ranks",
+    "report",
 ]
 
 _MODULES = {
@@ -58,6 +60,7 @@ _MODULES = {
     "rank": "ranking.rank",
     "rank_among_negatives": "ranking.negatives",
     "read_ranks": "ranks.table",
+    "report": "reporting",
 }
 
 try:

@@ -129,11 +129,17 @@ READING = _options(
     ),
 )
 
+CONFIDENCE_LEVEL = click.option(
+    "--confidence-level", type=float, default=0.95, show_default=True, help="Of the intervals."
+)
+RESAMPLES = click.option("--n-resamples", type=int, default=1000, show_default=True, help="Bootstrap samples.")
+SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
+
 
 def _intervals(default: str | None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the options of the intervals, with the default method of the command."""
     return _options(
-        click.option("--confidence-level", type=float, default=0.95, show_default=True, help="Of the intervals."),
+        CONFIDENCE_LEVEL,
         click.option(
             "--method",
             default=default,
@@ -141,8 +147,8 @@ def _intervals(default: str | None) -> Callable[[Callable[..., Any]], Callable[.
             metavar="delta|bootstrap",
             help="How intervals are computed.",
         ),
-        click.option("--n-resamples", type=int, default=1000, show_default=True, help="Bootstrap samples."),
-        click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap."),
+        RESAMPLES,
+        SEED,
     )
 
 
@@ -152,7 +158,21 @@ SHARED = click.option(
     help="All rank the same negatives; from 0 to 1: how much they agree on the items above.",
 )
 
+
+class _FigureFile(click.Path):
+    """A file whose ending says how a figure is written."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from sampled_metrics._drawing import check_ending  # loads matplotlib
+
+        check_ending(value)
+        return str(super().convert(value, param, ctx))
+
+
 OUTPUT = _options(
+    click.option(
+        "--plot", type=_FigureFile(dir_okay=False, path_type=str), metavar="FILE", help="Draw it: .svg, .png or .pdf."
+    ),
     click.option("--json", "form", flag_value="json", help="Print rows and remarks as JSON."),
     click.option("--csv", "form", flag_value="csv", help="Print csv, remarks on stderr."),
 )
@@ -192,7 +212,9 @@ def _progress(blocks: Iterable[int]) -> Iterable[int]:
     return track(list(blocks), console=Console(stderr=True), transient=True, description="")
 
 
-def _show(result: Result, form: str | None) -> None:
+def _show(result: Result, form: str | None, plot: str | None) -> None:
+    if plot is not None:
+        result.plot(plot)
     if form == "json":
         rows = [{name: _plain(value) for name, value in row.items()} for row in result.to_dict("records")]
         click.echo(json.dumps({"rows": rows, "remarks": list(result.remarks)}, indent=2, ensure_ascii=False))
@@ -255,9 +277,9 @@ cli.command_class = _Formatted
 @CANDIDATES
 @_intervals("delta")
 @OUTPUT
-def _evaluate(ranks: str, form: str | None, **options: Any) -> None:
+def _evaluate(ranks: str, form: str | None, plot: str | None, **options: Any) -> None:
     """Exact metrics of ranks among all candidates, with intervals."""
-    _show(evaluate(_read(ranks), progress=_progress, **options), form)
+    _show(evaluate(_read(ranks), progress=_progress, **options), form, plot)
 
 
 @cli.command(
@@ -278,9 +300,9 @@ def _evaluate(ranks: str, form: str | None, **options: Any) -> None:
 )
 @_intervals(None)
 @OUTPUT
-def _correct(ranks: str, form: str | None, **options: Any) -> None:
+def _correct(ranks: str, form: str | None, plot: str | None, **options: Any) -> None:
     """The true metrics behind ranks among sampled negatives, with intervals."""
-    _show(correct(_read(ranks), progress=_progress, **options), form)
+    _show(correct(_read(ranks), progress=_progress, **options), form, plot)
 
 
 @cli.command(
@@ -299,13 +321,13 @@ def _correct(ranks: str, form: str | None, **options: Any) -> None:
 @REPLACEMENT
 @_intervals(None)
 @OUTPUT
-def _compare(one: str, other: str, form: str | None, **options: Any) -> None:
+def _compare(one: str, other: str, form: str | None, plot: str | None, **options: Any) -> None:
     """Whether one recommender is better than another one, paired by user.
 
     Ranks are sampled if --negatives is given or there is a column negatives, and exact if not.
     """
     first, second = _names((one, other))
-    _show(compare(_read(one), _read(other), names=(first, second), progress=_progress, **options), form)
+    _show(compare(_read(one), _read(other), names=(first, second), progress=_progress, **options), form, plot)
 
 
 @cli.command(
@@ -322,10 +344,10 @@ def _compare(one: str, other: str, form: str | None, **options: Any) -> None:
 @REPLACEMENT
 @SHARED
 @OUTPUT
-def _expect(ranks: tuple[str, ...], form: str | None, **options: Any) -> None:
+def _expect(ranks: tuple[str, ...], form: str | None, plot: str | None, **options: Any) -> None:
     """What sampled metrics would show of exact ranks, and whether they would order recommenders wrongly."""
     tables = {name: _read(path) for name, path in zip(_names(ranks), ranks, strict=True)}
-    _show(expect(tables, **options), form)
+    _show(expect(tables, **options), form, plot)
 
 
 @cli.command(
@@ -345,10 +367,44 @@ def _expect(ranks: tuple[str, ...], form: str | None, **options: Any) -> None:
 @REPLACEMENT
 @SHARED
 @OUTPUT
-def _plan(one: str, other: str, form: str | None, **options: Any) -> None:
+def _plan(one: str, other: str, form: str | None, plot: str | None, **options: Any) -> None:
     """How many negatives, and users, it takes to order two recommenders rightly; from exact ranks."""
     first, second = _names((one, other))
-    _show(plan(_read(one), _read(other), names=(first, second), progress=_progress, **options), form)
+    _show(plan(_read(one), _read(other), names=(first, second), progress=_progress, **options), form, plot)
+
+
+@cli.command(
+    "report",
+    short_help="A page with verdict, tables and figures.",
+    epilog="  sampled-metrics report old.csv new.csv -o report.html\n"
+    "  sampled-metrics report old.csv new.csv -o report.html --negatives 100 --candidates 3541",
+)
+@click.argument("ranks", type=FILE, nargs=-1, required=True)
+@READING
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=str), required=True, help="The html file to write."
+)
+@METRIC_LIST
+@CANDIDATES
+@NEGATIVES
+@REPLACEMENT
+@CONFIDENCE_LEVEL
+@RESAMPLES
+@SEED
+def _report(ranks: tuple[str, ...], output: str, **options: Any) -> None:
+    """One html page about ranks: what was read, a verdict in words, tables and figures.
+
+    Ranks are sampled if --negatives is given or there is a column negatives, and exact if not.
+    """
+    from sampled_metrics.reporting import report  # loads matplotlib
+
+    report(
+        {name: _read(path) for name, path in zip(_names(ranks), ranks, strict=True)},
+        output,
+        progress=_progress,
+        **options,
+    )
+    click.echo(f"{output} is written")
 
 
 @cli.command(

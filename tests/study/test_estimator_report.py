@@ -6,7 +6,7 @@ import pytest
 from study.read_figures import curves, texts
 from study.read_pages import plain, written
 
-from sampled_metrics.study import drawing
+from sampled_metrics import _drawing
 from sampled_metrics.study.estimator_report import draw, order, sections
 
 COLUMNS = ["sample", "negatives", "estimator", "metric", "exact", "mean", "sd"]
@@ -281,7 +281,7 @@ class TestDrawing:
     def test_errors_that_a_logarithmic_axis_does_not_have(self, errors, tmp_path):
         for chances in ({}, CHANCES):
             figure = draw(compared_rows(errors), ordered_rows(chances))
-            drawing.write(figure, tmp_path / "a.svg")
+            _drawing.write(figure, tmp_path / "a.svg")
             assert (tmp_path / "a.svg").stat().st_size > 0
 
     def test_one_recommender_has_no_order(self):

@@ -39,7 +39,7 @@ from sampled_metrics.ranks.pairing import pair_users
 from sampled_metrics.ranks.table import RankTable, rank_table
 from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.sampled_ranks import SampledRanks, sampled_ranks
+from sampled_metrics.sampling.sampled_ranks import SampledRanks, are_sampled, sampled_ranks
 
 _Side = tuple[Estimate, Ints, int]
 """A recommender: an estimate, the (rows,) outcomes, and the number of outcomes."""
@@ -111,11 +111,11 @@ def compare(
     """
     names, labels = check_names(names), metric_labels(metrics)
     wanted = [metric(label) for label in labels]
-    is_sampled = negatives is not None or any(
-        "negatives" in columns_of(each, name)
+    a, b = (
+        each if isinstance(each, RankTable) else columns_of(each, name)
         for each, name in zip((a, b), names, strict=True)
-        if not isinstance(each, RankTable)
     )
+    is_sampled = are_sampled((a, b), negatives)
     if not is_sampled and estimator is not None:
         raise DataError("an estimator corrects sampled ranks: say how many negatives were sampled, too")
     (label,) = estimator_labels("decreasing" if estimator is None else check_label(estimator, "estimator"), "estimator")
@@ -184,6 +184,8 @@ def compare(
             "users": users,
         }
     )
+    assumption = next((str(note) for note in notes if isinstance(note, str)), "")
+    table.attrs = {"confidence_level": confidence_level, "names": names, "assumption": assumption}
     remarks = [*_sentences(table, names, confidence_level), *notes]
     return table.with_remarks([*remarks, *undefined(table, "difference"), *few_users(users), pairs.sentence])
 

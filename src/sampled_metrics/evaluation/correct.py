@@ -156,6 +156,7 @@ def correct_units(
         rows += [(label, *row, users) for row in zip(labels, *columns, strict=True)]
     names = ["value", "low", "high", "assumes", "standard_error", "bias", "bias_error", "users"]
     table = Result(rows, columns=["estimator", "metric", *names])
+    table.attrs = {"confidence_level": options.confidence_level}
     unbiased = None
     if not adaptive and (outcomes.negatives > 0).all():
         unbiased = float(linear_estimator("uncorrected").fit(outcomes, [metric("auc")]).estimate(counts)[0])

@@ -102,6 +102,7 @@ def evaluate_units(
             "users": users,
         }
     )
+    result.attrs = {"confidence_level": options.confidence_level}
     return result.with_remarks([*undefined(result), *few_users(users)])
 
 

@@ -7,15 +7,14 @@ from itertools import combinations
 
 import numpy as np
 
-from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_labels, estimator_name
 from sampled_metrics.evaluation.evaluate import METRICS
 from sampled_metrics.evaluation.expectation import Expectation, mean_of_rows, shared_covariances
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.metrics.held_out import metric, metric_labels, metric_name
-from sampled_metrics.ranks.frames import PerUser, RanksLike
+from sampled_metrics.ranks.frames import PerUser, RanksLike, named_ranks
 from sampled_metrics.ranks.pairing import pair_users, user_numbers
-from sampled_metrics.ranks.table import RankTable, rank_table
+from sampled_metrics.ranks.table import rank_table
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
@@ -73,7 +72,7 @@ def expect(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
-    tables = _tables(ranks, candidates)
+    tables = {name: rank_table(each, candidates, name) for name, each in named_ranks(ranks).items()}
     labels, estimators = metric_labels(metrics), estimator_labels(estimators)
     wanted, design = tuple(metric(label) for label in labels), SamplingDesign(negatives, replacement)
     rows, expectations = [], {}
@@ -89,6 +88,7 @@ def expect(
             for of_metric, true in zip(labels, exact, strict=True)
         ]
     result = Result(rows, columns=["recommender", "estimator", "metric", "exact", "expected", "deviation"])
+    result.attrs = {"negatives": negatives}
     columns = [(label, of_metric) for label in estimators for of_metric in labels]
 
     def covariance(one: str, other: str, label: str, of_metric: str) -> float:
@@ -100,18 +100,6 @@ def expect(
         return float(of_users.sum() / len(of_users) ** 2)
 
     return result.with_remarks(_wrong_orders(result, negatives, covariance))
-
-
-def _tables(ranks: RanksLike | Mapping[str, RanksLike], candidates: PerUser | None) -> dict[str, RankTable]:
-    """Return rank tables by recommender from the exact ranks of one or several recommenders."""
-    if not isinstance(ranks, Mapping):
-        return {"ranks": rank_table(ranks, candidates)}
-    names = [str(name) for name in ranks]
-    if not names:
-        raise DataError("there are no ranks")
-    if repeated := [name for name in names if names.count(name) > 1]:
-        raise DataError(f"ranks: two recommenders are called {repeated[0]!r}; give each a name of its own")
-    return {str(name): rank_table(each, candidates, str(name)) for name, each in ranks.items()}
 
 
 def _wrong_orders(

@@ -125,6 +125,7 @@ def plan(
     error = float(differences.std(ddof=1)) if len(differences) > 1 else np.nan
     rows.append(_row("exact", None, [_Chance(abs(gap), 0.0, error, 1.0)], len(differences), probability))
     table = Result(rows)
+    table.attrs = {"probability": probability}
     sentences = _sentences(table, metric, names if gap > 0 else names[::-1], probability, sizes[-1])
     return table.with_remarks([*sentences, pairs.sentence])
 

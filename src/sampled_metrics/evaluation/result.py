@@ -1,10 +1,18 @@
 """The result of `evaluate` and the other functions: a pandas DataFrame with remarks."""
 
 import html
+import os
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+from pandas.plotting import PlotAccessor
+
+from sampled_metrics.errors import ConfigError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class Remark(NamedTuple):
@@ -23,10 +31,63 @@ class Remark(NamedTuple):
     others: tuple[tuple[str, Any], ...] = ()
 
 
+class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
+    """Draws a result; with any other arguments, or by its methods such as ``bar``, it plots as pandas does."""
+
+    def __call__(
+        self, path: str | os.PathLike[str] | None = None, *args: Any, ax: "Axes | None" = None, **kwargs: Any
+    ) -> Any:
+        """Draw values with their intervals, legible without colour; it needs matplotlib.
+
+        Metrics share a panel if their scales are alike. The caption says what the intervals assume.
+
+        Args:
+            path: a file to write, as svg, png or pdf by its ending. Without it, the figure is one of pyplot, which a
+                notebook shows.
+            args: any further arguments are those of `pandas.DataFrame.plot`, which then draws.
+            ax: the axes to draw in, for a result with one panel; `path` must not be given too.
+            kwargs: as args.
+
+        Returns:
+            The axes, or a (panels,) array of them.
+
+        Raises:
+            ConfigError: matplotlib is not installed, the ending is another one, `ax` is given for several panels, or
+                `path` for columns that are not those of a result.
+            WriteError: the file cannot be written.
+
+        Examples:
+            >>> import sampled_metrics as sm
+            >>> axes = sm.evaluate([1, 4, 20, 3, 50], candidates=100).plot("metrics.svg")  # doctest: +SKIP
+        """
+        table: Result = self._parent
+        if args or kwargs:
+            return super().__call__(*([] if path is None else [path]), *args, ax=ax, **kwargs)
+        if path is not None and ax is not None:
+            raise ConfigError("plot() takes a path or ax, not both; write the figure of ax by its savefig")
+        from sampled_metrics import _drawing
+        from sampled_metrics.evaluation import plots
+
+        picture = plots.picture(table)
+        if picture is None and path is None:
+            return super().__call__(ax=ax)
+        if picture is None:
+            raise ConfigError(f"{path}: rows and columns as a function returned them can be drawn, not {[*table]}")
+        if ax is not None:
+            plots.draw_panel(plots.only_panel(picture.panels), ax, picture.caption)
+            return ax
+        figure = _drawing.new_figure(shown=path is None)
+        axes = plots.draw(picture.panels, figure, picture.caption)
+        if path is not None:
+            _drawing.write(figure, path)
+        return axes[0] if len(axes) == 1 else np.array(axes)
+
+
 class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     """A DataFrame that shows its numbers with few digits, and remarks below them.
 
-    Rows, columns and copies taken from it keep the remarks that are about their rows.
+    Rows, columns and copies taken from it keep the remarks that are about their rows. `plot()` draws the values with
+    their intervals, `plot("figure.svg")` writes the figure (see `Plot`).
     """
 
     _metadata = ["_remarks"]  # noqa: RUF012  # pandas requires this
@@ -36,6 +97,11 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     @property
     def _constructor(self) -> Callable[..., "Result"]:
         return Result
+
+    @property
+    def plot(self) -> Plot:
+        """Draw the result, or plot its columns as pandas does."""
+        return Plot(self)
 
     def with_remarks(self, remarks: Sequence[Remark | str]) -> "Result":
         """Return the same table with further remarks; a text is about all rows."""

@@ -12,13 +12,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from sampled_metrics._arrays import Ints
+from sampled_metrics._drawing import draw_lines, panels, styled, styles
 from sampled_metrics.estimators import estimator_name, linear_estimator
 from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import rank_distribution
 from sampled_metrics.sampling.draws import expected_metric
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.study.drawing import draw_lines, panels, styled, styles
 
 
 def figure_1(candidates: int, metrics: Sequence[str], zoom: int) -> pd.DataFrame:

@@ -186,6 +186,22 @@ class Columns:
         return users.to_numpy() if _is_numpy(users, "iu") else users.to_numpy(dtype=np.str_)
 
 
+def named_ranks(ranks: RanksLike | Mapping[str, RanksLike]) -> dict[str, RanksLike]:
+    """Return the ranks of one or several recommenders by name; those of one without a name are called ranks.
+
+    Raises:
+        DataError: there are none, or two names are the same text.
+    """
+    if not isinstance(ranks, Mapping):
+        return {"ranks": ranks}
+    names = [str(name) for name in ranks]
+    if not names:
+        raise DataError("there are no ranks")
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise DataError(f"ranks: two recommenders are called {repeated[0]!r}; give each a name of its own")
+    return dict(zip(names, ranks.values(), strict=True))
+
+
 def columns_of(data: Any, name: str) -> Columns:
     """Return a table or one-dimensional ranks as columns; columns are returned unchanged.
 

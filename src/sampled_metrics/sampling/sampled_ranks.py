@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import InitVar, dataclass
 from functools import partial
 from typing import Any
@@ -77,6 +78,13 @@ class SampledRanks:
 
     def __len__(self) -> int:
         return len(self.x)
+
+
+def are_sampled(tables: Iterable[Any], negatives: ArrayLike | None) -> bool:
+    """Return whether ranks are among sampled negatives: m is given, or a table has a column negatives."""
+    return negatives is not None or any(
+        "negatives" in columns_of(each, "ranks") for each in tables if not isinstance(each, RankTable)
+    )
 
 
 def sampled_ranks(

@@ -90,14 +90,23 @@ def _html(title: str, sections: Sequence[Section]) -> str:
     body = []
     for heading, table in sections:
         body += [f"<h2>{html.escape(heading)}</h2>"] if heading else []
-        name = html.escape(heading or title)
-        body.append(f'<div class="scroll" role="region" tabindex="0" aria-label="{name}">{_html_table(table)}</div>')
+        body.append(scrolled_table(heading or title, table))
+    return html_page(title, "".join(body))
+
+
+def html_page(title: str, body: str, style: str = "") -> str:
+    """Return a page that fetches nothing, with the styles of tables and some more."""
     return (
         '<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head>\n"
-        f"<body><h1>{html.escape(title)}</h1>\n{''.join(body)}</body>\n</html>"
+        f"<title>{html.escape(title)}</title><style>{_STYLE}{style}</style></head>\n"
+        f"<body><h1>{html.escape(title)}</h1>\n{body}</body>\n</html>"
     )
+
+
+def scrolled_table(name: str, table: pd.DataFrame) -> str:
+    """Return a table of text as html, in a box that scrolls where the table is too wide."""
+    return f'<div class="scroll" role="region" tabindex="0" aria-label="{html.escape(name)}">{_html_table(table)}</div>'
 
 
 def _html_table(table: pd.DataFrame) -> str:

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from scipy.special import ndtr, ndtri
 
 from sampled_metrics._arrays import Floats
+from sampled_metrics._drawing import panels, plain_numbers, styled, styles
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import PAIRED, expected_weights
@@ -21,7 +22,6 @@ from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, user_moments
-from sampled_metrics.study.drawing import panels, plain_numbers, styled, styles
 
 _QUANTILE = float(ndtri(0.975))
 

@@ -5,10 +5,11 @@ from itertools import cycle
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sampled_metrics._drawing import COLOURS, literal, panels, styled
 from sampled_metrics.ranks.table import RankTable
-from sampled_metrics.study.drawing import COLOURS, panels, styled
 
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo", "--")
 
@@ -45,19 +46,33 @@ def draw(table: pd.DataFrame) -> Figure:
     buckets = list(dict.fromkeys(table["bucket"]))
     names = list(dict.fromkeys(table["recommender"]))
     figure.set_size_inches(max(8.0, 0.22 * len(buckets) * (len(names) + 1)), 3.4)
+    draw_bars(panel, table, numbered=len(names) <= 4)
+    figure.legend(*panel.get_legend_handles_labels(), title="recommender", loc="outside right upper")
+    return figure
+
+
+def draw_bars(panel: Axes, table: pd.DataFrame, *, numbered: bool) -> None:
+    """Draw the table of `rank_histogram` into a panel, with the number of users above each bar or not."""
+    buckets = list(dict.fromkeys(table["bucket"]))
+    names = list(dict.fromkeys(table["recommender"]))
     width = 0.82 / len(names)
     colours, hatches = cycle(("#333333", *COLOURS[1:])), cycle(HATCHES)
     for number, name in enumerate(names):
         events = table[table["recommender"] == name].set_index("bucket")["events"].reindex(buckets)
         position = np.arange(len(buckets)) + (number - (len(names) - 1) / 2) * width
         panel.bar(
-            position, events, width, label=name, color=next(colours), hatch=next(hatches), edgecolor="white", lw=0.5
+            position,
+            events,
+            width,
+            label=literal(name),
+            color=next(colours),
+            hatch=next(hatches),
+            edgecolor="white",
+            lw=0.5,
         )
-        if len(names) <= 4:
+        if numbered:
             for x, y in zip(position, events, strict=True):
                 panel.annotate(f"{y:.0f}", (x, y), ha="center", va="bottom", fontsize=6.5)
     panel.set_xticks(np.arange(len(buckets)), buckets)
     panel.set(xlabel="predicted rank of the held-out item", ylabel="users")
     panel.grid(axis="x", visible=False)
-    figure.legend(*panel.get_legend_handles_labels(), title="recommender", loc="outside right upper")
-    return figure

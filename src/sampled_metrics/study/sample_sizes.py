@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
+from sampled_metrics._drawing import literal, panels, plain_numbers, styled, styles
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name, linear_estimator
 from sampled_metrics.metrics.held_out import metric, metric_name
@@ -13,7 +14,6 @@ from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import thinned
 from sampled_metrics.sampling.moments import expected_distribution
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.study.drawing import panels, plain_numbers, styled, styles
 
 
 def expected_by_sample_size(
@@ -79,7 +79,7 @@ def draw(table: pd.DataFrame) -> Figure:
     for panel, label in zip(axes, estimators, strict=True):
         curves = list(table[table["estimator"] == label].groupby("recommender", sort=False))
         for (name, curve), style in zip(curves, styles(len(curves), marked=True), strict=True):
-            panel.plot(curve["negatives"], 100 * curve["expected"], label=str(name), **style)
+            panel.plot(curve["negatives"], 100 * curve["expected"], label=literal(str(name)), **style)
             exact = 100 * curve["exact"].iloc[0]
             panel.axhline(exact, color=style["color"], linestyle=style["linestyle"], linewidth=0.7)
         panel.set(xscale="log", title=estimator_name(label), xlabel="negatives sampled, m")

@@ -1,0 +1,316 @@
+"""Draw the results of evaluate, correct, compare, expect and plan: values with intervals, legible without colour."""
+
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
+
+from sampled_metrics._drawing import COLOURS, MARKERS, literal, styled
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.estimators import estimator_name
+from sampled_metrics.estimators.shapes import ASSUMPTIONS
+from sampled_metrics.metrics.held_out import metric_name
+
+WIDTH = 4.3
+"""Width of a panel, in inches."""
+
+_ROW = 0.44  # height of a mark, in inches
+_LABEL, _AXIS, _CAPTION = 17, 10, 16  # letters per line: of a label, and by inch of an axis and of a caption
+_NARROW = 0.04  # an interval is narrow if it is that part of the panel, and then its metric has a panel of its own
+
+
+class Mark(NamedTuple):
+    """A value with an interval; what is missing is NaN."""
+
+    value: float
+    low: float
+    high: float
+    text: str
+    style: int = 0  # number of its marker and its colour
+    filled: bool = True
+    name: str = ""  # in the legend
+
+
+class Panel(NamedTuple):
+    """Rows of marks over one axis."""
+
+    title: str
+    axis: str
+    rows: Mapping[str, list[Mark]]
+    log: bool = False
+
+
+class Picture(NamedTuple):
+    """Panels, and the sentences below them."""
+
+    panels: list[Panel]
+    caption: str
+
+
+def picture(table: pd.DataFrame) -> Picture | None:
+    """Return what to draw of a result, or None if its columns are not those of a result."""
+    for columns, lay_out in _LAYOUTS.items():
+        if set(columns) <= set(table.columns) and len(table):
+            return lay_out(table)
+    return None
+
+
+def caption_of(table: pd.DataFrame) -> str:
+    """Return the sentences below the picture of a result, on what its intervals assume."""
+    found = picture(table)
+    return found.caption if found else ""
+
+
+@styled
+def draw(panels: list[Panel], figure: Figure, caption: str = "", width: float = WIDTH) -> list[Axes]:
+    """Draw panels, and a caption below them, into an empty figure; set its size."""
+    columns = min(2, len(panels))
+    grid = [panels[first : first + columns] for first in range(0, len(panels), columns)]
+    heights = [max(_height(panel) for panel in row) for row in grid]
+    text = textwrap.fill(literal(caption), round(_CAPTION * width * columns))
+    legend = {mark.name: mark for panel in panels for marks in panel.rows.values() for mark in marks if mark.name}
+    rows_of_legend = -(-len(legend) // columns)
+    figure.set_size_inches(width * columns, sum(heights) + 0.17 * (text.count("\n") + 1 + rows_of_legend))
+    axes = figure.subplots(len(grid), columns, squeeze=False, height_ratios=heights).ravel().tolist()
+    for panel, each in zip(panels, axes, strict=False):
+        draw_panel(panel, each)
+    for each in axes[len(panels) :]:
+        each.set_visible(False)
+    if caption:
+        figure.supxlabel(text, x=0.01, ha="left", fontsize="small")
+    if legend:
+        handles = [_mark(axes[0], np.nan, np.nan, mark, label=literal(name)) for name, mark in legend.items()]
+        figure.legend(handles=handles, loc="outside upper left", ncols=columns)
+    return axes[: len(panels)]
+
+
+@styled
+def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
+    """Draw one panel, with a caption below it, into axes of a figure."""
+    height, ticks = 0.0, []
+    for label, marks in panel.rows.items():
+        if height and len(marks) > 1:
+            axes.axhline(height - 0.65, color="#bbbbbb", linewidth=0.6)
+        ticks.append((height + (len(marks) - 1) / 2, textwrap.fill(literal(label), _LABEL)))
+        for mark in marks:
+            if not np.isnan(mark.value):
+                _mark(axes, mark.value, height, mark)
+            height += 1
+    if "difference" in panel.axis:
+        axes.axvline(0, color="#404040", linewidth=0.9, zorder=1)
+    axes.margins(x=0.15)
+    if panel.log:
+        _log_axis(axes, [mark.value for marks in panel.rows.values() for mark in marks])
+    else:
+        axes.locator_params(axis="x", nbins=5)
+    axes.set_yticks([place for place, _ in ticks], [label for _, label in ticks])
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(height - 0.4, -0.75)
+    axes.grid(axis="y", visible=False)
+    axes.set_title(panel.title)
+    below = [textwrap.fill(literal(each), round(_AXIS * WIDTH)) for each in (panel.axis, caption) if each]
+    axes.set_xlabel("\n".join(below))
+    for place, mark in enumerate(mark for marks in panel.rows.values() for mark in marks):
+        _write_text(axes, mark, place)
+
+
+def _write_text(axes: Axes, mark: Mark, height: float) -> None:
+    """Write the text of a mark above it, within the axes; that of a missing one at the left."""
+    if np.isnan(mark.value):
+        across = axes.get_yaxis_transform()
+        axes.text(0.02, height, literal(mark.text), transform=across, va="center", fontsize="small")
+        return
+    at = axes.transLimits.transform(axes.transScale.transform((mark.value, height)))[0]
+    axes.annotate(
+        literal(mark.text),
+        (mark.value, height),
+        ((at < 0.25) * -8 + (at > 0.75) * 8, 6),
+        textcoords="offset points",
+        ha="left" if at < 0.25 else "right" if at > 0.75 else "center",
+        fontsize="small",
+        bbox={"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0},
+        zorder=1.5,  # above the line at 0, and below the marks
+    )
+
+
+def _log_axis(axes: Axes, values: list[float]) -> None:
+    """Make the axis of some numbers, which may be missing, logarithmic, with labels at 1, 2, 5, 10 and so on."""
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.xaxis.set_minor_locator(NullLocator())
+    if not np.isnan(values).all():
+        axes.set_xlim(np.nanmin(values) / 2, 2 * np.nanmax(values))
+
+
+def _height(panel: Panel) -> float:
+    """Return the height of a panel, in inches."""
+    lines = len(panel.axis) // (_AXIS * WIDTH) + bool(panel.title)
+    return 0.75 + _ROW * sum(map(len, panel.rows.values())) + 0.2 * lines
+
+
+def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> Any:
+    ends = [[value - mark.low], [mark.high - value]]
+    colour = COLOURS[mark.style % len(COLOURS)]
+    face = colour if mark.filled else "white"
+    shape = MARKERS[mark.style % len(MARKERS)]
+    interval = None if np.isnan(ends).any() else ends
+    return axes.errorbar(
+        [value], [height], xerr=interval, fmt=shape, color=colour, markerfacecolor=face, capsize=3, markersize=6, **more
+    )
+
+
+# --- what each function's result shows --------------------------------------------------------------------------------
+
+
+def _values(table: pd.DataFrame) -> Picture:
+    """Lay out the result of `evaluate` or `correct`: a row for each recommender, estimator and metric."""
+    labels = [column for column in ("recommender", "estimator") if column in table]
+    styles = _numbers(table[labels[-1]]) if labels else {}
+    interval = _interval(table)
+    rows: dict[str, dict[str, list[Mark]]] = {}
+    for row in table.to_dict("records"):
+        what = metric_name(str(row["metric"]))
+        named = [estimator_name(str(row[each])) if each == "estimator" else str(row[each]) for each in labels]
+        mark = Mark(
+            *_interval_of(row, "value"),
+            _text(row["value"]),
+            styles[row[labels[-1]]] if labels else 0,
+            row.get("assumes") != "no bias",
+        )
+        rows.setdefault(what, {}).setdefault(": ".join(named), []).append(mark)
+    axis = f"value, {interval}"
+    if any("" not in each for each in rows.values()):
+        panels = [Panel(what, axis, marks) for what, marks in rows.items()]
+    else:
+        panels = _panels_of_metrics({what: marks[""] for what, marks in rows.items()}, axis)
+    return Picture(panels, _assumptions(table) if "assumes" in table else f"The {interval} is over users.")
+
+
+def _assumptions(table: pd.DataFrame) -> str:
+    """Return sentences on what the intervals of `correct` assume."""
+    groups: dict[str, list[str]] = {}
+    for label, assumes in zip(table["estimator"], table["assumes"], strict=True):
+        names = groups.setdefault(str(assumes), [])
+        if estimator_name(str(label)) not in names:
+            names.append(estimator_name(str(label)))
+    sentences = []
+    for assumes, names in groups.items():
+        given = {"none": "without an assumption on the ranks", "no bias": "only if the estimator has no bias (hollow)"}
+        condition = given.get(assumes) or f"if {ASSUMPTIONS[assumes]}"
+        sentences.append(f"{', '.join(names)}: the {_interval(table)} holds the true metric {condition}.")
+    return " ".join(sentences)
+
+
+def _differences(table: pd.DataFrame) -> Picture:
+    """Lay out the result of `compare`: a row for each metric."""
+    a, b = table.attrs.get("names", ("a", "b"))
+    rows = {}
+    for row in table.to_dict("records"):
+        decided = row["conclusion"] != "undecided"
+        text = f"{row['difference']:+.4f}: {row['conclusion']}{' is better' if decided else ''}"
+        mark = Mark(*_interval_of(row, "difference"), text, int(decided), decided)
+        rows[metric_name(str(row["metric"]))] = [mark]
+    axis = f"difference ({b} - {a}), {_interval(table)}"
+    hollow = "Hollow: undecided, the interval includes 0." if (table["conclusion"] == "undecided").any() else ""
+    return Picture(_panels_of_metrics(rows, axis), f"{table.attrs.get('assumption', '')} {hollow}".strip())
+
+
+def _expectations(table: pd.DataFrame) -> Picture:
+    """Lay out the result of `expect`: a row for each recommender, with the exact metric first."""
+    rows: dict[str, dict[str, list[Mark]]] = {}
+    styles = _numbers(table["estimator"])
+    for row in table.to_dict("records"):
+        marks = rows.setdefault(metric_name(str(row["metric"])), {}).setdefault(str(row["recommender"]), [])
+        if not marks:
+            exact = float(row["exact"])
+            marks.append(Mark(exact, np.nan, np.nan, _text(exact), 3, False, "exact"))
+        value, deviation = float(row["expected"]), float(row["deviation"])
+        name = f"{estimator_name(str(row['estimator']))}, expected"
+        style = styles[row["estimator"]]
+        style += style >= 3  # that of the exact metric
+        marks.append(Mark(value, value - deviation, value + deviation, _text(value), style, True, name))
+    panels = [Panel(what, "exact and expected metric", marks) for what, marks in rows.items()]
+    negatives = table.attrs.get("negatives", "the")
+    caption = f"Among {negatives} sampled negatives. Bars: one standard deviation of an evaluation of these users."
+    return Picture(panels, caption)
+
+
+def _plan(table: pd.DataFrame) -> Picture:
+    """Lay out the result of `plan`: negatives and users that are needed, a row for each estimator."""
+    negatives: dict[str, list[Mark]] = {}
+    users: dict[str, list[Mark]] = {}
+    styles = _numbers(table["estimator"])
+    for row in table.to_dict("records"):
+        name, style = estimator_name(str(row["estimator"])), styles[row["estimator"]]
+        if row["estimator"] != "exact":
+            none = "wrong on average" if row["gap"] <= 0 else "no sample is enough"
+            reached = f"{none} ({row['probability']:.2f} with the largest)"
+            negatives[name] = [_needed(row["negatives"], reached, style)]
+        users[name] = [_needed(row["users"], "no number is enough", style)]
+    probability = table.attrs.get("probability")
+    chance = "the wanted chance" if probability is None else f"a chance of {probability:g}"
+    panels = [
+        Panel("Negatives needed", f"m, for {chance} of the right order", negatives, log=True),
+        Panel("Users needed", f"users, for {chance} that compare decides", users, log=True),
+    ]
+    strict = [label for label in table["estimator"] if ASSUMPTIONS.get(label)]
+    assumed = [f"{estimator_name(label)}: if {ASSUMPTIONS[label]}." for label in strict]
+    return Picture([panel for panel in panels if panel.rows], " ".join(assumed))
+
+
+def _needed(number: Any, otherwise: str, style: int) -> Mark:
+    known = not pd.isna(number)
+    return Mark(float(number) if known else np.nan, np.nan, np.nan, f"{number:,}" if known else otherwise, style)
+
+
+_LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
+    ("metric", "difference", "low", "high", "conclusion"): _differences,
+    ("recommender", "estimator", "metric", "exact", "expected", "deviation"): _expectations,
+    ("estimator", "negatives", "probability", "gap", "users"): _plan,
+    ("metric", "value", "low", "high"): _values,
+}
+"""The columns of a result, and the function that lays it out."""
+
+
+def _panels_of_metrics(rows: Mapping[str, list[Mark]], axis: str) -> list[Panel]:
+    """Return one panel with a row for each metric, or one for each metric if their scales differ."""
+    ends = np.array([[mark.low, mark.high] for marks in rows.values() for mark in marks])
+    low, high = ends[~np.isnan(ends).any(axis=1)].T
+    if not len(low) or (high - low).min() >= _NARROW * (high.max() - low.min()):
+        return [Panel("", axis, rows)]
+    return [Panel(what, axis, {"": marks}) for what, marks in rows.items()]
+
+
+def _numbers(labels: Iterable[Any]) -> dict[Any, int]:
+    return {label: number for number, label in enumerate(dict.fromkeys(labels))}
+
+
+def _interval_of(row: Mapping[str, Any], value: str) -> tuple[float, float, float]:
+    return float(row[value]), float(row["low"]), float(row["high"])
+
+
+def _text(value: float) -> str:
+    return "not defined" if np.isnan(value) else f"{value:.4g}"
+
+
+def _interval(table: pd.DataFrame) -> str:
+    level = table.attrs.get("confidence_level")
+    return "interval" if level is None else f"{100 * level:g} % interval"
+
+
+def only_panel(panels: list[Panel]) -> Panel:
+    """Return the panel of a picture that has one.
+
+    Raises:
+        ConfigError: it has several.
+    """
+    if len(panels) > 1:
+        titles = ", ".join(panel.title for panel in panels)
+        raise ConfigError(f"ax: there are {len(panels)} panels, {titles}; take the rows of one, or give no ax")
+    return panels[0]

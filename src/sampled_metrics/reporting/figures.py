@@ -1,0 +1,65 @@
+"""The figures of a report, each narrow enough for a phone."""
+
+import textwrap
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sampled_metrics._drawing import new_figure, panels, styled
+from sampled_metrics.evaluation import plots
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.study import sample_sizes
+from sampled_metrics.study.rank_histogram import draw_bars, rank_histogram
+
+WIDTH = 3.7
+"""Inches."""
+
+_HEIGHT = 3.2
+_LEGEND = 40  # letters per line
+_SIDE_BY_SIDE = 3  # most recommenders whose bars are in one figure
+
+
+def intervals(table: pd.DataFrame) -> Iterator[tuple[Figure, str]]:
+    """Draw the result of a function, a figure for each panel; yield each with its title."""
+    picture = plots.picture(table)
+    for panel in picture.panels if picture else []:
+        figure = new_figure()
+        plots.draw([panel], figure, width=WIDTH)
+        yield figure, panel.title or panel.axis
+
+
+def by_sample_size(table: pd.DataFrame) -> Figure:
+    """Draw the expectation of one metric by number of negatives; columns as of `expected_by_sample_size`."""
+    figure = sample_sizes.draw(table)
+    [panel], [beside] = figure.axes, figure.legends
+    beside.remove()
+    panel.set_title("")
+    return _with_legend(figure)
+
+
+def histograms(tables: Mapping[str, RankTable]) -> Iterator[Figure]:
+    """Draw how many ranks are in buckets from 1, 2, 3 to 5, 6 to 10 and so on, a few recommenders in each figure."""
+    counts = rank_histogram(tables, [digit * 10**power for power in range(9) for digit in (1, 2, 5)])
+    counts["bucket"] = counts["bucket"].replace(r"^(\d+)–\1$", r"\1", regex=True)
+    names, most = list(tables), 1.05 * counts["events"].max()
+    for first in range(0, len(names), _SIDE_BY_SIDE):
+        yield _histogram(counts[counts["recommender"].isin(names[first : first + _SIDE_BY_SIDE])], most)
+
+
+@styled
+def _histogram(counts: pd.DataFrame, most: float) -> Figure:
+    figure, [panel] = panels(1, 1)
+    draw_bars(panel, counts, numbered=False)
+    panel.tick_params(axis="x", rotation=90)
+    panel.set(xlabel="rank", ylabel="ranks", ylim=(0, most))
+    return _with_legend(figure)
+
+
+@styled
+def _with_legend(figure: Figure) -> Figure:
+    """Set the size of a figure of one panel, with its legend above it."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.set_size_inches(WIDTH, _HEIGHT + 0.17 * len(labels))
+    figure.legend(handles, [textwrap.fill(label, _LEGEND) for label in labels], loc="outside upper left")
+    return figure

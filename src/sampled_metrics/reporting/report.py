@@ -1,0 +1,374 @@
+"""Write a page about ranks: what was read, a verdict in words, tables and figures."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, count
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from sampled_metrics import __version__, _files
+from sampled_metrics._drawing import inline_svg
+from sampled_metrics._validation import check_labels
+from sampled_metrics.errors import DataError
+from sampled_metrics.estimators import estimator_name
+from sampled_metrics.evaluation import compare, correct, evaluate, expect
+from sampled_metrics.evaluation.evaluate import METRICS
+from sampled_metrics.evaluation.intervals import Progress, no_progress
+from sampled_metrics.evaluation.plots import caption_of
+from sampled_metrics.evaluation.result import Result, cell
+from sampled_metrics.metrics.held_out import metric_name
+from sampled_metrics.ranks.frames import COLUMNS, Columns, PerUser, RanksLike, columns_of, named_ranks
+from sampled_metrics.ranks.pairing import user_numbers
+from sampled_metrics.ranks.table import RankTable, rank_table
+from sampled_metrics.reporting import figures
+from sampled_metrics.sampling.sampled_ranks import SampledRanks, are_sampled, sampled_ranks
+from sampled_metrics.study.page import html_page, scrolled_table
+
+ESTIMATORS = ("decreasing", "free", "uncorrected")
+"""Estimators of sampled ranks that are always shown."""
+
+MORE_ESTIMATORS = ("bv-0.1", "mle")
+"""Estimators of sampled ranks that are shown if they are valid for the sample."""
+
+SHOWN_NEGATIVES = 100
+"""The number of sampled negatives for which a page of exact ranks says who would be ordered wrongly."""
+
+_STYLE = """
+body { max-width: 66em; margin-left: auto; margin-right: auto; padding: 0 .8em; overflow-wrap: anywhere }
+h3 { font-size: 1em; margin: 1.6em 0 .3em }
+p, li { max-width: 44em }
+thead th { white-space: normal; vertical-align: bottom }
+.verdict { font-size: 1.1em; font-weight: 600 }
+.figures { display: flex; flex-wrap: wrap; gap: 1em 2em }
+figure { margin: 0; max-width: 100%; width: 24em }
+figure svg { max-width: 100%; height: auto; display: block }
+.caption, footer { font-size: .9em; color: #444 }
+@media print {
+  body { margin: 0; max-width: none; font-size: 9.5pt }
+  .scroll { overflow: visible }
+  th, td { padding: .2em .4em }
+  .numbers td, .numbers tbody th { white-space: normal }
+  figure, tr { break-inside: avoid }
+  h2, h3 { break-after: avoid }
+}
+"""
+
+
+def report(
+    ranks: RanksLike | Mapping[str, RanksLike],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    metrics: str | Sequence[str] = METRICS,
+    candidates: PerUser | None = None,
+    negatives: PerUser | None = None,
+    replacement: bool = False,
+    confidence_level: float = 0.95,
+    n_resamples: int = 1000,
+    seed: int = 0,
+    progress: Progress = no_progress,
+) -> str:
+    """Write one html page about the ranks of one or several recommenders; it needs matplotlib.
+
+    The page says what was read, and has a verdict in words for each pair, tables, intervals and a histogram of the
+    ranks. Exact ranks have the expectation of each metric by number of sampled negatives (`expect`), and sampled ranks
+    the intervals of several estimators (`correct`). The page holds its figures, and fetches nothing.
+
+    Args:
+        ranks: ranks of one recommender, as in `evaluate` or `correct`, or a mapping from names to ranks.
+        path: a file to write.
+        metrics: labels, as in `evaluate`.
+        candidates: as in `correct`.
+        negatives: (users,) or one number: m. If it is given, here or as a column, the ranks are sampled, else exact.
+        replacement: as in `correct`.
+        confidence_level: probability that an interval covers its value.
+        n_resamples: bootstrap samples, for estimators that are not linear in the sample.
+        seed: seed of the bootstrap.
+        progress: as in `evaluate`, and wraps the sample sizes of the expectations.
+
+    Returns:
+        The page, as text. Each interval is of its recommender or pair alone.
+
+    Raises:
+        DataError: the ranks are wrong, as in `evaluate`, `correct` and `compare`.
+        ConfigError: a metric or an option does not exist, a metric is repeated, or matplotlib is not installed.
+        WriteError: the file cannot be written.
+
+    Examples:
+        >>> import sampled_metrics as sm
+        >>> page = sm.report({"old": [5, 80, 3, 200, 9, 30], "new": [2, 40, 1, 90, 4, 10]}, candidates=1000)
+        >>> print(page.split(">", 1)[0])
+        <!doctype html
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, sections 4 and 5.
+    """
+    given = {
+        name: each if isinstance(each, RankTable) else columns_of(each, name)
+        for name, each in named_ranks(ranks).items()
+    }
+    labels = check_labels(metrics, "metrics")
+    options: dict[str, Any] = {
+        "confidence_level": confidence_level,
+        "n_resamples": n_resamples,
+        "seed": seed,
+        "progress": progress,
+    }
+    about = {"candidates": candidates, "negatives": negatives, "replacement": replacement, **options}
+    page = _Page()
+    if are_sampled(given.values(), negatives):
+        title, heading = f"Ranks of {_joined(given)} among sampled negatives", "True metrics, estimated"
+        read: Mapping[str, SampledRanks | RankTable] = {
+            name: sampled_ranks(each, candidates, negatives, replacement=replacement, name=name)
+            for name, each in given.items()
+        }
+        found, left_out = _corrected(given, labels, about)
+        bounds = {name: each[each["estimator"].isin(ESTIMATORS[:2])] for name, each in found.items()}
+        alone = [f"{name}: {remark}" for name, each in bounds.items() for remark in each.remarks[:1]]
+    else:
+        title, heading = f"Ranks of {_joined(given)} among all candidates", "Metrics"
+        read = {name: rank_table(each, candidates, name) for name, each in given.items()}
+        found = {name: evaluate(each, metrics=labels, **options) for name, each in read.items()}
+        left_out = []
+        alone = [f"{name}: {_values(each)}." for name, each in found.items()]
+    pairs = {
+        names: compare(given[names[0]], given[names[1]], names=names, metrics=labels, **about)
+        for names in combinations(given, 2)
+    }
+    page.heading("In short")
+    for names, compared in pairs.items():
+        page.paragraphs([verdict(compared, names)], kind="verdict")
+    if len(pairs) > 1:
+        page.paragraphs(
+            [
+                f"Each interval is of its pair alone. Of {len(pairs)} comparisons without a difference, about "
+                f"{(1 - confidence_level) * len(pairs):.2g} would be decided by chance for each metric."
+            ]
+        )
+    page.list(alone)
+    page.heading("What was read")
+    page.table("What was read", _what_was_read(given, read))
+    page.list(_not_used(given))
+    page.heading(heading)
+    _metrics(page, found, left_out)
+    for names, compared in pairs.items():
+        page.heading(f"Comparison of {names[0]} and {names[1]}")
+        page.table(f"Comparison of {names[0]} and {names[1]}", _worded(compared, names))
+        page.list(compared.remarks)
+        page.figures(figures.intervals(compared), caption_of(compared))
+    exact = {name: each for name, each in read.items() if isinstance(each, RankTable)}
+    if exact:
+        _sampled_negatives(page, exact, labels, replacement, progress)
+    page.heading("Ranks")
+    shown = exact or {name: _among_the_sample(each) for name, each in read.items() if isinstance(each, SampledRanks)}
+    among = "all candidates" if exact else "the sampled negatives"
+    page.figures(
+        ((figure, "Histogram of ranks") for figure in figures.histograms(shown)),
+        f"Ranks of the held-out items among {among}, from best to worst; the last bars are those up to half of the "
+        "ranked items, and the worse half. Ties count in expectation.",
+    )
+    page.footer(
+        f"Made by sampled-metrics {__version__}, with a confidence level of {100 * confidence_level:g} %, "
+        f"{n_resamples} bootstrap samples and the seed {seed}."
+    )
+    text = html_page(title, page.body, _STYLE)
+    if path is not None:
+        _files.write_text(path, text)
+    return text
+
+
+class _Page:
+    """The body of a page; all text that is given to it is escaped."""
+
+    def __init__(self) -> None:
+        self.body = ""
+        self._number = count(1)
+
+    def heading(self, text: str, level: int = 2) -> None:
+        self.body += f"<h{level}>{html.escape(text)}</h{level}>\n"
+
+    def paragraphs(self, sentences: Iterable[str], kind: str = "said") -> None:
+        self.body += "".join(f'<p class="{kind}">{html.escape(each)}</p>\n' for each in sentences)
+
+    def list(self, sentences: Sequence[str]) -> None:
+        items = "".join(f"<li>{html.escape(each)}</li>\n" for each in sentences)
+        self.body += f"<ul>\n{items}</ul>\n" if items else ""
+
+    def table(self, name: str, table: pd.DataFrame) -> None:
+        self.body += f"{scrolled_table(name, table)}\n"
+
+    def figures(self, drawn: Iterable[tuple[Figure, str]], caption: str = "") -> None:
+        """Add figures with their titles, and a caption below them."""
+        elements = [
+            f"<figure>{inline_svg(figure, title, f'f{next(self._number)}')}</figure>" for figure, title in drawn
+        ]
+        self.body += f'<div class="figures">{"".join(elements)}</div>\n'
+        self.paragraphs([caption] if caption else [], kind="caption")
+
+    def footer(self, text: str) -> None:
+        self.body += f"<footer><p>{html.escape(text)}</p></footer>\n"
+
+
+# --- what was read ----------------------------------------------------------------------------------------------------
+
+
+def _what_was_read(given: Mapping[str, Any], read: Mapping[str, SampledRanks | RankTable]) -> pd.DataFrame:
+    rows = []
+    for name, table in read.items():
+        row = {"Recommender": name}
+        if isinstance(given[name], Columns) and given[name].name != name:
+            row["Source"] = given[name].name
+        row["Rows"] = str(len(table))
+        users = "one for each row" if table.user is None else str(user_numbers(table).max() + 1)
+        row |= {"Users": users, "Candidates": _range(table.candidates)}
+        if isinstance(table, SampledRanks):
+            row |= {"Negatives": _range(table.negatives), "Ties": "not known"}
+        else:
+            tied = int((table.tied > 0).sum())
+            row["Ties"] = f"{tied} rows" if tied else "none"
+        rows.append(row)
+    return pd.DataFrame(rows).fillna("-")
+
+
+def _range(values: np.ndarray) -> str:
+    low, high = values.min(), values.max()
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _not_used(given: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for each table with columns that are not used."""
+    sentences = []
+    for name, each in given.items():
+        more = [str(column) for column in each.frame if column not in COLUMNS] if isinstance(each, Columns) else []
+        if more:
+            sentences.append(f"Warning: {name} has columns that are not used: {', '.join(more)}.")
+    return sentences
+
+
+# --- metrics ----------------------------------------------------------------------------------------------------------
+
+
+def _corrected(
+    given: Mapping[str, Any], labels: list[str], about: Mapping[str, Any]
+) -> tuple[dict[str, Result], list[str]]:
+    """Return the true metrics behind sampled ranks, and sentences on the estimators that are not valid for them."""
+    found, left_out = {}, []
+    for name, each in given.items():
+        parts = [correct(each, estimators=ESTIMATORS, metrics=labels, **about)]
+        for label in MORE_ESTIMATORS:
+            try:
+                parts.append(correct(each, estimators=label, metrics=labels, **about))
+            except DataError as error:
+                left_out.append(f"{estimator_name(label)} is left out for {name}: {error}.")
+        found[name] = _stacked(parts)
+    return found, left_out
+
+
+def _stacked(parts: Sequence[Result]) -> Result:
+    """Return the rows of several results of a function, by metric, with the attributes of the first."""
+    rows = pd.concat([pd.DataFrame(each) for each in parts], ignore_index=True)
+    order = rows["metric"].map(list(dict.fromkeys(rows["metric"])).index)
+    table = Result(rows.iloc[np.argsort(order, kind="stable")].reset_index(drop=True))
+    table.attrs = dict(parts[0].attrs)
+    return table.with_remarks(list(dict.fromkeys(remark for each in parts for remark in each._remarks)))
+
+
+def _metrics(page: _Page, found: Mapping[str, Result], left_out: list[str]) -> None:
+    """Write values, remarks and intervals; several recommenders or estimators have a table for each metric."""
+    [first, *_] = found.values()
+    if len(found) == 1 and first["metric"].is_unique:
+        page.table("Metrics", _worded(first))
+        page.figures(figures.intervals(first), caption_of(first))
+    else:
+        table = _stacked([each.assign(recommender=name) for name, each in found.items()])
+        table = table[["recommender", *first.columns]] if len(found) > 1 else table[first.columns]
+        for label, cells in table.groupby("metric", sort=False):
+            name = metric_name(str(label))
+            page.heading(name, 3)
+            page.table(name, _worded(cells).drop(columns="Metric"))
+            page.figures(figures.intervals(cells))
+        page.paragraphs([caption_of(table)], "caption")
+    remarks: dict[str, list[str]] = {}
+    for name, each in found.items():
+        for remark in each.remarks:
+            remarks.setdefault(remark, []).append(name)
+    page.list(
+        [remark if len(names) == len(found) else f"{_joined(names)}: {remark}" for remark, names in remarks.items()]
+    )
+    page.list(left_out)
+
+
+def _values(table: Result) -> str:
+    """Return the metrics of a result in words."""
+    return ", ".join(
+        f"{metric_name(row['metric'])} is {cell(row['value'])} ({cell(row['low'])} to {cell(row['high'])})"
+        for row in table.to_dict("records")
+    )
+
+
+def _worded(table: Result, names: tuple[str, str] | None = None) -> pd.DataFrame:
+    """Return a result as text, in words."""
+    text = pd.DataFrame(table)[table.shown_columns].map(cell)
+    for column, name_of in {"metric": metric_name, "estimator": estimator_name}.items():
+        if column in text:
+            text[column] = text[column].map(name_of)
+    words = {column: column.replace("_", " ").capitalize() for column in text}
+    if names is not None:
+        words |= {"value_a": names[0], "value_b": names[1], "difference": f"{names[1]} - {names[0]}"}
+    return text.rename(columns=words)
+
+
+# --- what a sample would show -----------------------------------------------------------------------------------------
+
+
+def _sampled_negatives(
+    page: _Page, tables: Mapping[str, RankTable], labels: list[str], replacement: bool, progress: Progress
+) -> None:
+    """Write the expectation of an evaluation on sampled negatives, by their number."""
+    most = min(int(table.candidates.min()) for table in tables.values()) - 1
+    sizes = [digit * 10**power for power in range(9) for digit in (1, 2, 5) if digit * 10**power <= most]
+    page.heading("What sampled negatives would show")
+    if not sizes:
+        page.paragraphs(["A user has no candidates besides the held-out item, so there is nothing to sample."])
+        return
+    found = {m: expect(tables, negatives=m, metrics=labels, replacement=replacement) for m in progress(sizes)}
+    rows = pd.concat([pd.DataFrame(each).assign(negatives=m) for m, each in found.items()], ignore_index=True)
+    drawn = (
+        (figures.by_sample_size(cells), metric_name(str(label))) for label, cells in rows.groupby("metric", sort=False)
+    )
+    page.figures(
+        drawn, "The mean of an evaluation on sampled negatives, over all samples, by their number; thin lines: exact."
+    )
+    if SHOWN_NEGATIVES in found and len(tables) > 1:
+        right = f"With {SHOWN_NEGATIVES} sampled negatives, all recommenders are ordered rightly on average."
+        page.list(found[SHOWN_NEGATIVES].remarks or [right])
+
+
+def _among_the_sample(ranks: SampledRanks) -> RankTable:
+    """Return sampled ranks as ranks among m + 1 items."""
+    return RankTable(None, ranks.negatives + 1, ranks.x, np.zeros_like(ranks.x))
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def verdict(compared: Result, names: tuple[str, str]) -> str:
+    """Return in words which of two recommenders is better, by metric."""
+    sentences = []
+    decided = compared["conclusion"].value_counts()
+    for winner, loser in sorted((names, names[::-1]), key=lambda each: -decided.get(each[0], 0)):
+        if on := [metric_name(label) for label in compared["metric"][compared["conclusion"] == winner]]:
+            sentences.append(f"{winner} is better than {loser} on {_joined(on)}.")
+    if undecided := [metric_name(label) for label in compared["metric"][compared["conclusion"] == "undecided"]]:
+        sentences.append(f"Undecided between {names[0]} and {names[1]}: {_joined(undecided)}.")
+    return " ".join(sentences)
+
+
+def _joined(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else str(last)

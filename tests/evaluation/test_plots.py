@@ -1,0 +1,263 @@
+"""Figures of results: they show the numbers of the table, and are legible without colour."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+
+import sampled_metrics as sm
+from sampled_metrics.evaluation.plots import picture
+
+RNG = np.random.default_rng(5)
+X, Z = RNG.integers(1, 101, 300), RNG.integers(1, 61, 300)
+X_SAMPLED, Z_SAMPLED = RNG.integers(1, 22, 300), RNG.integers(1, 15, 300)
+SOURCES = Path(sm.__file__).parents[1]
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    pyplot.close("all")
+
+
+def evaluated(**options):
+    return sm.evaluate(X, candidates=100, **options)
+
+
+def corrected(**options):
+    return sm.correct(X_SAMPLED, candidates=1000, negatives=20, **options)
+
+
+def compared(**options):
+    return sm.compare(X, Z, candidates=100, names=("X", "Z"), **options)
+
+
+def expected(**options):
+    return sm.expect({"X": X, "Z": Z}, negatives=20, candidates=100, **options)
+
+
+def planned(**options):
+    return sm.plan(X, Z, candidates=100, names=("X", "Z"), **options)
+
+
+RESULTS = {each.__name__: each for each in (evaluated, corrected, compared, expected, planned)}
+
+
+def marks(axes):
+    """The values of a panel from above, and the ends of their intervals."""
+    return [
+        (point.get_xdata()[0], tuple(bars[0].get_segments()[0][:, 0]) if bars else None)
+        for point, _, bars in axes.containers
+    ]
+
+
+def texts(axes):
+    return [text.get_text() for text in axes.texts]
+
+
+def labels(axes):
+    return [label.get_text().replace("\n", " ") for label in axes.get_yticklabels()]
+
+
+def caption(figure):
+    return figure.get_supxlabel().replace("\n", " ")
+
+
+class TestContent:
+    def test_values_and_intervals_of_evaluate(self):
+        table = evaluated(metrics=["recall@10", "ndcg@10"])
+        axes = table.plot()
+        assert labels(axes) == ["Recall@10", "NDCG@10"]
+        assert axes.get_xlabel() == "value, 95 % interval"
+        for row, (value, ends) in zip(table.itertuples(), marks(axes), strict=True):
+            assert value == row.value
+            np.testing.assert_allclose(ends, (row.low, row.high))
+        assert texts(axes) == [f"{value:.4g}" for value in table["value"]]
+
+    def test_metrics_whose_scales_differ_have_panels_of_their_own(self):
+        ranks = np.tile(X, 20)
+        panels = sm.evaluate(ranks, candidates=100, metrics=["recall@1", "auc"], confidence_level=0.9).plot()
+        assert [each.get_title() for each in panels] == ["Recall@1", "AUC"]
+        assert [len(marks(each)) for each in panels] == [1, 1]
+        assert caption(panels[0].figure) == "The 90 % interval is over users."
+
+    def test_correct_says_what_each_interval_assumes(self):
+        table = corrected(metrics="recall@10", estimators=["decreasing", "free", "uncorrected", "bv-0.1"])
+        axes = table.plot()
+        assert labels(axes) == ["Decreasing", "Free", "Sampled (uncorrected)", "BV 0.1"]
+        for row, (value, ends) in zip(table.itertuples(), marks(axes), strict=True):
+            assert value == row.value
+            np.testing.assert_allclose(ends, (row.low, row.high))
+        hollow = [point.get_markerfacecolor() == "white" for point, _, _ in axes.containers]
+        assert hollow == [False, False, True, True]
+        said = caption(axes.figure)
+        assert (
+            "Decreasing: the 95 % interval holds the true metric if better ranks are more frequent than worse" in said
+        )
+        assert "Free: the 95 % interval holds the true metric without an assumption on the ranks." in said
+        assert "BV 0.1: the 95 % interval holds the true metric only if the estimator has no bias (hollow)." in said
+
+    def test_compare_shows_what_is_decided(self):
+        table = compared(metrics=["recall@10", "recall@2"])
+        assert list(table["conclusion"]) == ["Z", "undecided"]
+        axes = table.plot()
+        assert axes.get_xlabel() == "difference (Z - X), 95 % interval"
+        assert texts(axes) == [
+            f"{table['difference'][0]:+.4f}: Z is better",
+            f"{table['difference'][1]:+.4f}: undecided",
+        ]
+        assert [point.get_markerfacecolor() == "white" for point, _, _ in axes.containers] == [False, True]
+        for row, (value, ends) in zip(table.itertuples(), marks(axes), strict=True):
+            assert value == row.difference
+            np.testing.assert_allclose(ends, (row.low, row.high))
+        assert "Hollow: undecided" in caption(axes.figure)
+        assert "Hollow" not in caption(table.iloc[:1].plot().figure)
+
+    def test_compare_of_sampled_ranks_says_the_assumption(self):
+        table = sm.compare(X_SAMPLED, Z_SAMPLED, candidates=100, negatives=21, metrics="auc")
+        assert "true difference, if better ranks are more frequent than worse ones." in caption(table.plot().figure)
+
+    def test_expect_shows_exact_and_expected_values(self):
+        table = expected(metrics="recall@10", estimators=["uncorrected", "bv-0.1"])
+        axes = table.plot()
+        found = marks(axes)
+        for row, place in zip(table.itertuples(), (1, 2, 4, 5), strict=True):
+            assert found[place - 1 if row.estimator == "uncorrected" else place - 2] == (row.exact, None)
+            assert found[place][0] == row.expected
+            np.testing.assert_allclose(found[place][1], (row.expected - row.deviation, row.expected + row.deviation))
+        [legend] = axes.figure.legends
+        named = [text.get_text() for text in legend.get_texts()]
+        assert named == ["exact", "Sampled (uncorrected), expected", "BV 0.1, expected"]
+        shapes = {point.get_marker() for point, _, _ in axes.containers}
+        assert len(shapes) == 3
+
+    def test_plan_shows_what_is_needed_or_that_nothing_is_enough(self):
+        table = planned(estimators=["uncorrected", "bv-0.1"], probability=0.9)
+        negatives, users = table.plot()
+        assert labels(negatives) == ["Sampled (uncorrected)", "BV 0.1"]
+        assert labels(users) == ["Sampled (uncorrected)", "BV 0.1", "Exact"]
+        assert [value for value, _ in marks(negatives)] == table["negatives"].dropna().tolist()
+        assert [value for value, _ in marks(users)] == table["users"].tolist()
+        assert negatives.get_xlabel() == "m, for a chance of 0.9 of the right order"
+        missing = table.assign(negatives=pd.NA)
+        texts_of = texts(missing.plot()[0])
+        assert texts_of[0] == f"no sample is enough ({table['probability'][0]:.2f} with the largest)"
+        assert texts(table.assign(negatives=pd.NA, gap=-1.0).plot()[0])[0].startswith("wrong on average")
+
+    def test_a_metric_that_is_not_defined_says_so(self):
+        assert texts(sm.evaluate([1, 1, 1], candidates=1, metrics="auc").plot()) == ["not defined"]
+
+    def test_a_part_of_a_result_is_drawn_too(self):
+        table = corrected(metrics=["recall@10", "auc"])
+        part = table[table["metric"] == "auc"]
+        assert labels(part.plot()) == ["Decreasing", "Free"]
+
+    def test_a_name_with_dollar_signs_is_no_formula(self):
+        table = sm.compare(X, Z, candidates=100, metrics="recall@10", names=("a$_b$", "c$^d$"))
+        axes = table.plot()
+        axes.figure.canvas.draw()
+        assert axes.get_xlabel().replace("\n", " ") == r"difference (c\$^d\$ - a\$_b\$), 95 % interval"
+
+
+@pytest.mark.parametrize("function", RESULTS)
+class TestOfEachFunction:
+    def test_is_written_in_each_format_as_the_same_bytes(self, function, tmp_path):
+        table = RESULTS[function]()
+        for ending, magic in {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}.items():
+            for number in (1, 2):
+                table.plot(tmp_path / f"{number}.{ending}")
+            first = (tmp_path / f"1.{ending}").read_bytes()
+            assert first.startswith(magic)
+            assert first == (tmp_path / f"2.{ending}").read_bytes()
+        assert pyplot.get_fignums() == []
+
+    def test_no_text_is_cut_off(self, function):
+        axes = np.ravel(RESULTS[function]().plot())
+        figure = axes[0].figure
+        figure.canvas.draw()
+        drawn = [text for each in axes for text in (*each.texts, *each.get_yticklabels(), each.title)]
+        for text in (*drawn, *figure.texts):
+            if text.get_text():
+                box = text.get_window_extent()
+                assert box.x0 >= 0, text
+                assert box.x1 <= figure.bbox.x1, text
+                assert box.y0 >= 0, text
+                assert box.y1 <= figure.bbox.y1, text
+
+    def test_leaves_the_callers_settings_alone(self, function):
+        before = dict(mpl.rcParams)
+        RESULTS[function]().plot()
+        assert dict(mpl.rcParams) == before
+
+
+class TestWhereItIsDrawn:
+    def test_into_given_axes_with_the_caption_below(self):
+        axes = Figure().subplots()
+        table = corrected(metrics="auc", estimators="free")
+        assert table.plot(ax=axes) is axes
+        assert len(marks(axes)) == 1
+        assert "without an assumption" in axes.get_xlabel().replace("\n", " ")
+
+    def test_several_panels_do_not_fit_into_given_axes(self):
+        with pytest.raises(sm.ConfigError, match=r"^ax: there are 2 panels, Recall@10, AUC; take the rows of one"):
+            corrected(metrics=["recall@10", "auc"]).plot(ax=Figure().subplots())
+
+    def test_a_path_and_axes_are_refused(self):
+        with pytest.raises(sm.ConfigError, match="a path or ax, not both"):
+            evaluated().plot("a.svg", ax=Figure().subplots())
+
+    @pytest.mark.parametrize("name", ["figure", "figure.gif", "figure.svg.gz"])
+    def test_other_formats_are_refused(self, name, tmp_path):
+        with pytest.raises(sm.ConfigError, match="a figure is written as svg, png or pdf"):
+            evaluated().plot(tmp_path / name)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_figure_without_a_path_is_one_of_pyplot(self):
+        axes = evaluated(metrics="auc").plot()
+        assert pyplot.figure(pyplot.get_fignums()[-1]) is axes.figure
+
+
+class TestAsPandasPlots:
+    def test_without_the_columns_of_a_result(self):
+        axes = evaluated()[["low", "high"]].plot()
+        assert [line.get_label() for line in axes.get_lines()] == ["low", "high"]
+
+    def test_with_arguments_of_pandas_or_its_methods(self):
+        table = evaluated(metrics=["recall@10", "auc"])
+        for axes in (table.plot(x="metric", y="value", kind="bar"), table.plot.bar(x="metric", y="value")):
+            assert [bar.get_height() for bar in axes.patches] == table["value"].tolist()
+        assert table.plot("metric", "value").get_xlabel() == "metric"
+
+    def test_a_path_without_the_columns_of_a_result_is_an_error(self):
+        with pytest.raises(sm.ConfigError, match=r"a\.svg: rows and columns as a function returned them"):
+            evaluated()[["value"]].plot("a.svg")
+
+    def test_no_rows_are_no_picture(self):
+        assert picture(evaluated().iloc[:0]) is None
+
+
+def test_without_matplotlib_one_line_says_what_to_install():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "from sampled_metrics.cli import main\n"
+        "main(['evaluate', '-', '--candidates', '9', '--plot', 'a.svg'])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        input="3\n4\n",
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(SOURCES)},
+    )
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        "error: a figure needs matplotlib, which is not installed: pip install 'sampled-metrics[plot]'\n"
+    )
