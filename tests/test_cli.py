@@ -562,10 +562,10 @@ class TestHelp:
         for command in COMMANDS[:-1]:
             text = run(command, "--help")[1].split("Example:\n")[1]
             examples += re.findall(r"^  sampled-metrics (.*)$", text, flags=re.MULTILINE)
-        assert len(examples) == 6
+        assert len(examples) == 7
         for example in examples:
             more = {} if "--candidates 3541" in example else {"candidates": 150}
-            for name in ("ranks", "mine", "x", "y", "old", "new"):
+            for name in ("ranks", "mine", "x", "y", "old", "new", "z-seed-1", "z-seed-2", "z-seed-3"):
                 rank = rng.geometric(0.3 if name == "y" else 0.05, size=40).clip(max=101)
                 pd.DataFrame({"user": range(40), "rank": rank}).assign(**more).to_csv(f"{name}.csv", index=False)
             code, out, err = run(*example.split())
