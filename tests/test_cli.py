@@ -334,7 +334,11 @@ class TestBadOptions:
             (["correct", "sampled.csv", "--estimators", "mes-0"], "η of mes must be more than 0"),
             (["correct", "sampled.csv", "--estimators", "mle,"], "has an empty label"),
             (["correct", "sampled.csv", "--adaptive"], "not valid on an adaptive sample"),
-            (["compare", "exact.csv"], "Missing argument 'OTHER'"),
+            (["compare", "exact.csv"], "compare takes two recommenders or more, not only exact.csv"),
+            (["compare"], "Missing argument 'RANKS...'"),
+            (["compare", "X=exact.csv", "X=other.csv"], "X: is given twice"),
+            (["compare", "exact.csv", "X=other.csv,"], "the name of a file is empty"),
+            (["compare", "sampled.csv", "X=sampled.csv,sampled-too.csv"], "strict bounds do not count the spread"),
             (["compare", "exact.csv", "other.csv", "--estimator", "mle"], "say how many negatives were sampled, too"),
             (["compare", "exact.csv", "sampled.csv"], "exact.csv, line 1: lacks the column negatives"),
             (["expect", "exact.csv"], "Missing option '--negatives'"),
@@ -386,6 +390,12 @@ CALLS = [
     ),
     (["compare", "exact.csv", "other.csv"], lambda t: compare(t["exact"], t["other"], names=("exact", "other"))),
     (
+        ["compare", "exact.csv", "Y=other.csv", "Z=other.csv,exact.csv", "--metrics", "ap,auc"],
+        lambda t: compare(
+            {"exact": t["exact"], "Y": t["other"], "Z": [t["other"], t["exact"]]}, metrics=["ap", "auc"]
+        ),
+    ),
+    (
         ["compare", "sampled.csv", "sampled-too.csv", "--estimator", "bv-0.01"],
         lambda t: compare(t["sampled"], t["sampled-too"], names=("sampled", "sampled-too"), estimator="bv-0.01"),
     ),
@@ -416,7 +426,7 @@ CALLS = [
 ]  # fmt: skip
 
 
-NUMBERS = ("standard_error", "bias", "bias_error", "probability", "users_needed", "negatives_needed")
+NUMBERS = ("standard_error", "bias", "bias_error", "p_value", "users_needed", "negatives_needed")
 """Columns that the table leaves out where no row has a number."""
 
 
@@ -467,7 +477,7 @@ class TestForms:
 class TestNames:
     """Recommenders are called by their files; a file's name must not break the table."""
 
-    @pytest.mark.parametrize("name", ["low", "high", "difference", "users", "metric", "conclusion", "probability"])
+    @pytest.mark.parametrize("name", ["low", "high", "difference", "users", "metric", "conclusion", "p_value"])
     def test_that_are_columns(self, run, files, name):
         (files / f"{name}.csv").write_text(OTHER)
         code, out, _ = run("compare", "exact.csv", f"{name}.csv", "--json")
@@ -483,6 +493,11 @@ class TestNames:
         code, out, err = run("compare", "exact.csv", f"./{name}.csv")
         assert (code, err) == (0, "")
         assert f"The difference ({name} - exact) is" in out
+
+    def test_of_a_file_may_have_an_equals_sign(self, run, files):
+        (files / "lr=0.1.csv").write_text(OTHER)
+        assert "The difference (lr=0 - exact) is" in run("compare", "exact.csv", "lr=0.1.csv")[1]
+        assert "The difference (low - exact) is" in run("compare", "exact.csv", "low=lr=0.1.csv")[1]
 
     def test_are_without_folder_and_endings_but_paths_where_these_are_alike(self, run, files):
         (files / "b").mkdir()
@@ -601,10 +616,10 @@ class TestHelp:
         for command in COMMANDS[:-1]:
             text = run(command, "--help")[1].split("Example:\n")[1]
             examples += re.findall(r"^  sampled-metrics (.*)$", text, flags=re.MULTILINE)
-        assert len(examples) == 9
+        assert len(examples) == 10
         for example in examples:
             more = {} if "--candidates 3541" in example else {"candidates": 150}
-            for name in ("ranks", "mine", "x", "y", "old", "new"):
+            for name in ("ranks", "mine", "x", "y", "old", "new", "z-seed-1", "z-seed-2", "z-seed-3"):
                 rank = rng.geometric(0.3 if name == "y" else 0.05, size=40).clip(max=101)
                 pd.DataFrame({"user": range(40), "rank": rank}).assign(**more).to_csv(f"{name}.csv", index=False)
             code, out, err = run(*example.split())

@@ -1,7 +1,8 @@
-"""Make the csv files that the documentation works on, from the published ranks of X and Z, ties broken at random.
+"""Make the csv files that the documentation works on, from the published ranks of X, Y and Z, ties broken at random.
 
 x.csv, z.csv: each user's rank among 100 sampled negatives, drawn once.
-pilot-x.csv, pilot-z.csv: every tenth user, in a catalogue of 500 items: the rank among the item and 499 others.
+pilot-x.csv, pilot-y.csv, pilot-z.csv: every tenth user, in a catalogue of 500 items: the rank among the item and 499
+others.
 
 python docs/examples/make.py
 """
@@ -29,10 +30,12 @@ def sampled(name: str, negatives: int, seed: int) -> pd.DataFrame:
 
 def main(folder: Path) -> None:
     """Write the files."""
-    for name, seed in {"X": 1, "Z": 2}.items():
-        among_100 = sampled(name, 100, seed)
+    for name, seed in {"X": 1, "Z": 2, "Y": 3}.items():
         pilot = sampled(name, 499, seed)[::10].assign(candidates=500)[["user", "candidates", "rank"]]
-        for file, table in {f"{name}.csv": among_100, f"pilot-{name}.csv": pilot}.items():
+        tables = {f"pilot-{name}.csv": pilot}
+        if name != "Y":
+            tables[f"{name}.csv"] = sampled(name, 100, seed)
+        for file, table in tables.items():
             table.to_csv(folder / file.lower(), index=False, lineterminator="\n")
 
 

@@ -175,6 +175,7 @@ OUTPUT = _options(
     ),
     click.option("--json", "form", flag_value="json", help="Print rows and remarks as JSON."),
     click.option("--csv", "form", flag_value="csv", help="Print csv, remarks on stderr."),
+    click.option("--latex", "form", flag_value="latex", help="Print a LaTeX table, for the package booktabs."),
 )
 
 
@@ -223,6 +224,9 @@ def _show(result: Result, form: str | None, plot: str | None) -> None:
         click.echo(pd.DataFrame(result).to_csv(index=False, lineterminator="\n"), nl=False)
         for remark in result.remarks:
             click.echo(remark, err=True)
+        return
+    if form == "latex":
+        click.echo(result.latex())
         return
     # as wide as it needs to be: a narrow terminal must not take digits off
     console = Console(soft_wrap=True, width=10_000, highlight=False, markup=False, emoji=False)
@@ -307,12 +311,12 @@ def _correct(ranks: str, form: str | None, plot: str | None, **options: Any) -> 
 
 @cli.command(
     "compare",
-    short_help="Whether one recommender is better than another.",
+    short_help="Which of two recommenders or more are better than others.",
     epilog="  sampled-metrics compare old.csv new.csv --metrics recall@10\n"
-    "  sampled-metrics compare old.csv new.csv --negatives 100 --candidates 3541",
+    "  sampled-metrics compare old.csv new.csv --negatives 100 --candidates 3541\n"
+    "  sampled-metrics compare x.csv y.csv Z=z-seed-1.csv,z-seed-2.csv,z-seed-3.csv",
 )
-@click.argument("one", type=FILE)
-@click.argument("other", type=FILE)
+@click.argument("ranks", type=FILE, nargs=-1, required=True)
 @READING
 @METRIC_LIST
 @CANDIDATES
@@ -321,13 +325,31 @@ def _correct(ranks: str, form: str | None, plot: str | None, **options: Any) -> 
 @REPLACEMENT
 @_intervals(None)
 @OUTPUT
-def _compare(one: str, other: str, form: str | None, plot: str | None, **options: Any) -> None:
-    """Whether one recommender is better than another one, paired by user.
+def _compare(ranks: tuple[str, ...], form: str | None, plot: str | None, **options: Any) -> None:
+    """Which recommenders are better than others, paired by user.
 
-    Ranks are sampled if --negatives is given or there is a column negatives, and exact if not.
+    RANKS are files, one for each of two recommenders or more, or NAME=FILE,FILE,... for the seeds of one. Ranks are
+    sampled if --negatives is given or there is a column negatives, and exact if not.
     """
-    first, second = _names((one, other))
-    _show(compare(_read(one), _read(other), names=(first, second), progress=_progress, **options), form, plot)
+    named = [_named(each) for each in ranks]
+    names = iter(_names(tuple(paths[0] for name, paths in named if name is None)))
+    tables: dict[str, list[Columns]] = {}
+    for name, paths in named:
+        name = next(names) if name is None else name
+        if name in tables:
+            raise DataError(f"{name}: is given twice")
+        tables[name] = [_read(path) for path in paths]
+    if len(tables) < 2:
+        raise DataError(f"compare takes two recommenders or more, not only {ranks[0]}")
+    _show(compare(tables, progress=_progress, **options), form, plot)
+
+
+def _named(argument: str) -> tuple[str | None, list[str]]:
+    """Return the name and the files of NAME=FILE,FILE,..., or no name and the file; a file may have a = in its name."""
+    name, equals, paths = argument.partition("=")
+    if not equals or Path(argument).exists():
+        return None, [argument]
+    return name, paths.split(",")
 
 
 @cli.command(

@@ -1,7 +1,5 @@
 """Comparisons: differences by hand, chances by enumeration, pairing by user, and how often they raise a false alarm."""
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -35,15 +33,15 @@ class TestValues:
         for sampled in ({}, {"negatives": 49}, {"negatives": 49, "estimator": "bv-0.1"}):
             table = compare(A, B, candidates=50, **sampled)
             assert list(table.columns) == [
-                "metric", "value_a", "value_b", "difference", "low", "high", "probability",
+                "metric", "value_a", "value_b", "difference", "low", "high", "p_value",
                 "conclusion", "users_needed", "negatives_needed", "users"
             ]  # fmt: skip
             assert table["users"].eq(6).all()
 
     @pytest.mark.parametrize("sampled", [{}, {"estimator": "convex"}, {"estimator": "free"}, {"estimator": "bv-0.1"}])
-    def test_strict_bounds_have_no_probability(self, sampled):
+    def test_strict_bounds_have_no_p_value(self, sampled):
         table = compare(A, B, candidates=50, negatives=49, **sampled)
-        assert table["probability"].isna().all() == (sampled.get("estimator") != "bv-0.1")
+        assert table["p_value"].isna().all() == (sampled.get("estimator") != "bv-0.1")
 
     def test_sampled_ones_are_those_of_correct(self):
         table = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="bv-0.1")
@@ -66,10 +64,10 @@ class TestIntervals:
         one, other = np.random.default_rng(6).integers(1, 51, size=(2, 40))
         table = compare(one, other, metrics=["auc"], candidates=50, confidence_level=confidence)
         by_user = (one - other) / 49
-        ends = stats.ttest_1samp(by_user, 0).confidence_interval(confidence)
+        test = stats.ttest_1samp(by_user, 0)
+        ends = test.confidence_interval(confidence)
         assert (table["low"][0], table["high"][0]) == pytest.approx((ends.low, ends.high), rel=1e-9)
-        statistic = by_user.sum() / np.sqrt((by_user**2).sum())  # under the hypothesis, the mean is 0
-        assert table["probability"][0] == pytest.approx(stats.t.cdf(statistic, 39))
+        assert table["p_value"][0] == pytest.approx(test.pvalue, rel=1e-9)
 
     def test_delta_of_mle_is_the_jackknife_over_pairs(self):
         one, other = [1, 4, 2, 1, 1, 3], [1, 1, 3, 6, 2, 1]
@@ -113,13 +111,26 @@ class TestIntervals:
         assert table["low"][0] == pytest.approx(low, abs=0.03 * width)
         assert table["high"][0] == pytest.approx(high, abs=0.03 * width)
 
-    def test_probability_is_that_of_enumeration(self):
-        """Differences in AP of -1/2, +1/2, +1/4 and 0: 4⁴ resamples of users, sums of 0 half a chance."""
-        one, other = [1, 2, 4, 3], [2, 1, 2, 3]
-        sums = [sum(each) for each in product([-2, 2, 1, 0], repeat=4)]
-        chance = (np.greater(sums, 0).mean() + np.greater_equal(sums, 0).mean()) / 2
-        table = compare(one, other, metrics=["ap"], candidates=9, method="bootstrap", n_resamples=100_000)
-        assert table["probability"][0] == pytest.approx(chance, abs=0.007)
+    @pytest.mark.parametrize(
+        "how", [{"method": "delta"}, {"method": "bootstrap"}, {"negatives": 49, "estimator": "mle"}]
+    )
+    def test_the_p_value_is_below_alpha_where_the_interval_excludes_0(self, how):
+        """Intervals at levels to both sides of 1 - p, for 12 users with gains of different sizes."""
+        rng = np.random.default_rng(8)
+        checked = 0
+        for shift in range(8):
+            one = rng.integers(1, 51, size=12)
+            other = np.maximum(1, one - rng.integers(-10, 10 + 5 * shift, size=12)).clip(max=50)
+            arguments = {"candidates": 50, "metrics": ["auc", "ap"], "n_resamples": 200, **how}
+            p_values = compare(one, other, **arguments)["p_value"].to_numpy()
+            for at, p_value in enumerate(p_values):
+                if not 0.01 < p_value < 0.99:
+                    continue
+                checked += 1
+                for factor, excludes in ((0.999, False), (1.001, True)):
+                    row = compare(one, other, **arguments, confidence_level=1 - factor * p_value).iloc[at]
+                    assert (row["low"] > 0 or row["high"] < 0) == excludes
+        assert checked >= 5
 
     def test_pairing_narrows_the_interval(self):
         ranks = np.random.default_rng(1).integers(1, 100, size=200)
@@ -226,7 +237,7 @@ class TestSeveralRows:
         ("how", "more"),
         [
             ({}, ["low", "high", "users_needed", "negatives_needed"]),
-            ({"estimator": "bv-0.1"}, ["low", "high", "probability"]),
+            ({"estimator": "bv-0.1"}, ["low", "high", "p_value"]),
             ({"estimator": "bv-0.1", "method": "bootstrap"}, []),
             ({"method": "bootstrap"}, []),
             ({"estimator": "mle"}, []),
@@ -250,25 +261,25 @@ class TestConclusions:
         bad, good = np.full(100, 30), np.arange(1, 101) % 20 + 1
         table = compare(bad, good, candidates=50, names=("old", "new"), method="bootstrap")
         assert table["conclusion"].eq("new").all()
-        assert table["probability"].eq(1).all()
+        assert table["p_value"].to_numpy() == pytest.approx(1 / 1001)
         assert table.remarks[0].startswith(
             "Recall@10: new is better than old. The difference (new - old) is +0.5000, with a 95 % "
         )
         table = compare(good, bad, candidates=50, names=("new", "old"), method="bootstrap")
         assert table["conclusion"].eq("new").all()
-        assert table["probability"].eq(0).all()
+        assert table["p_value"].to_numpy() == pytest.approx(1 / 1001)
         assert table.remarks[0].startswith("Recall@10: new is better than old. The difference (old - new) is -0.5000")
 
     def test_are_undecided_where_nothing_differs(self):
         for how in ("delta", "bootstrap"):
             table = compare(A, A, candidates=50, method=how)
             assert table["conclusion"].eq("undecided").all()
-            assert table["probability"].eq(0.5).all()
+            assert table["p_value"].eq(1).all()
             assert table["difference"].eq(0).all()
             assert table["low"].to_numpy() == pytest.approx(-table["high"].to_numpy())
             assert (table["high"] > 0.1).all()
             assert "undecided" in table.remarks[0]
-            assert "includes 0; the chance that B is better is 0.50." in table.remarks[0]
+            assert "includes 0 (p = 1)." in table.remarks[0]
 
     def test_there_is_a_sentence_for_each_metric_and_one_on_bias(self):
         assert len(compare(A * 20, B * 20, candidates=50).remarks) == 5
@@ -347,6 +358,170 @@ class TestRefusals:
     def test_say_why(self, a, b, arguments, error, says):
         with pytest.raises(error, match=says):
             compare(a, b, **{"candidates": 50, **arguments})
+
+
+class TestMany:
+    @pytest.fixture
+    def ranks(self):
+        rng = np.random.default_rng(12)
+        base = rng.integers(1, 100, size=300)
+        return {
+            "good": np.maximum(1, base - rng.integers(0, 30, 300)),
+            "fair": np.maximum(1, base - rng.integers(0, 30, 300)),
+            "poor": base,
+        }
+
+    def test_a_mapping_of_two_is_what_two_are(self):
+        pair = compare(A, B, candidates=50, names=("old", "new"))
+        mapped = compare({"old": A, "new": B}, candidates=50)
+        pd.testing.assert_frame_equal(pd.DataFrame(mapped), pd.DataFrame(pair))
+        assert mapped.remarks == pair.remarks
+
+    def test_have_a_row_for_each_metric_and_pair(self, ranks):
+        table = compare(ranks, candidates=100, metrics=["auc", "ap"])
+        pairs = [("good", "fair"), ("good", "poor"), ("fair", "poor")]
+        expected = [(metric, *pair) for metric in ("auc", "ap") for pair in pairs]
+        assert list(table[["metric", "a", "b"]].itertuples(index=False, name=None)) == expected
+        for row in table.itertuples():
+            pair = compare(ranks[row.a], ranks[row.b], candidates=100, metrics=row.metric, names=(row.a, row.b)).iloc[0]
+            assert (row.value_a, row.value_b, row.difference) == pytest.approx(tuple(pair[2 - 1 : 4]))
+            assert row.low < pair["low"] < pair["high"] < row.high
+            assert row.p_value >= pair["p_value"]
+
+    def test_are_adjusted_by_holm(self, ranks):
+        table = compare(ranks, candidates=100, metrics="auc")
+        names = zip(table["a"], table["b"], strict=True)
+        alone = [compare(ranks[a], ranks[b], candidates=100, metrics="auc")["p_value"][0] for a, b in names]
+        first, second, third = sorted(alone)
+        wanted = [3 * first, max(3 * first, 2 * second), max(3 * first, 2 * second, third)]
+        assert sorted(table["p_value"]) == pytest.approx(wanted)
+
+    @pytest.mark.parametrize(
+        "how", [{"method": "bootstrap"}, {"negatives": 99, "estimator": "mle", "n_resamples": 200}]
+    )
+    def test_by_the_bootstrap_too(self, ranks, how):
+        table = compare(ranks, candidates=100, metrics="auc", **how)
+        assert table["conclusion"].tolist() == ["undecided", "good", "fair"]
+        assert "(max-t bootstrap)" in " ".join(table.remarks)
+        pair = compare(ranks["good"], ranks["poor"], candidates=100, metrics="auc", **how).iloc[0]
+        assert table["high"][1] - table["low"][1] > pair["high"] - pair["low"]
+
+    def test_of_strict_bounds_are_those_at_the_level_of_bonferroni(self, ranks):
+        few = {name: 1 + np.asarray(each)[:100] // 10 for name, each in ranks.items()}
+        sampled = {"candidates": 100, "negatives": 9, "metrics": "auc"}
+        table = compare(few, **sampled)
+        assert table["p_value"].isna().all()
+        assert table.remarks[1] == (
+            "The intervals of a metric hold together at 95 % for its 3 pairs (Bonferroni, each at 98.33 %). "
+            "Metrics are not adjusted for one another."
+        )
+        for row in table.itertuples():
+            pair = compare(few[row.a], few[row.b], **sampled, confidence_level=1 - 0.05 / 3).iloc[0]
+            assert (row.low, row.high) == pytest.approx((pair["low"], pair["high"]))
+
+    def test_are_in_groups(self, ranks):
+        table = compare(ranks, candidates=100, metrics=["auc", "recall@1"])
+        assert table.remarks[0] == "AUC, best first: good, fair, poor. good and fair cannot be told apart."
+        standings = table.standings()
+        assert standings["recommender"][:3].tolist() == ["good", "fair", "poor"]
+        assert standings["group"][:3].tolist() == ["a", "a", "b"]
+        assert standings["value"][0] == table["value_a"][0]
+        assert set(table[table["metric"] == "auc"].standings()["metric"]) == {"auc"}
+
+    def test_as_latex(self, ranks):
+        named = {"good_1": ranks["good"], "50 %": ranks["poor"]}
+        lines = compare(named, candidates=100, metrics="auc").latex().splitlines()
+        value, other = (evaluate(each, candidates=100, metrics="auc")["value"][0] for each in named.values())
+        assert [line for line in lines if not line.startswith("%")] == [
+            r"\begin{tabular}{ll}", r"\toprule", r" & AUC \\", r"\midrule",
+            rf"good\_1 & {value:.4f}\textsuperscript{{a}} \\",
+            rf"50 \% & {other:.4f}\textsuperscript{{b}} \\",
+            r"\bottomrule", r"\end{tabular}",
+        ]  # fmt: skip
+        assert lines[0].startswith("% AUC: good_1 is better than 50 %.")
+
+    def test_are_paired_by_user_or_by_position(self, ranks):
+        """Users in other orders, and users who are numbers in one table and text in another."""
+        users, rng = np.arange(300), np.random.default_rng(1)
+        orders = [rng.permutation(300) for _ in range(3)]
+        shuffled = {
+            name: frame(each[order], users[order] if name != "poor" else [f"{user}" for user in users[order]])
+            for (name, each), order in zip(ranks.items(), orders, strict=True)
+        }
+        plain = compare(ranks, candidates=100, metrics="auc")
+        table = compare(shuffled, candidates=100, metrics="auc")
+        numbers = ["value_a", "value_b", "difference", "low", "high", "p_value"]
+        assert table[numbers].to_numpy() == pytest.approx(plain[numbers].to_numpy())
+        assert table.remarks[-1] == "Users are paired by the column user."
+        by_position = compare(
+            {"poor": ranks["poor"][orders[0]], "good": shuffled["good"]} | {"fair": ranks["fair"][orders[0]]},
+            candidates=100, metrics="auc",
+        )  # fmt: skip
+        assert sorted(by_position["high"] - by_position["low"]) == pytest.approx(
+            sorted(plain["high"] - plain["low"]), rel=0.05
+        )
+
+    @pytest.mark.parametrize(
+        ("given", "more", "says"),
+        [
+            ({"A": A}, {}, r"two recommenders or more, by names that are text, not \['A'\]"),
+            ({1: A, 2: B}, {}, "by names that are text"),
+            ({"A": A, "B": B}, {"b": B}, "b and names must not be given too"),
+            ({"A": A, "B": B}, {"names": ("A", "B")}, "b and names must not be given too"),
+            (A, {}, "B has no ranks"),
+            ({"A": A, "B": B, "C": B[:-1]}, {}, "A has 6 users and C 5"),
+            ({"A": [A, B[:-1]], "B": B}, {}, "A, seed 1 has 6 users and A, seed 2 5"),
+            (
+                {"A": [A, B], "B": B},
+                {"negatives": 49},
+                "several seeds need exact ranks, or an estimator such as bv-0.1",
+            ),
+        ],
+    )
+    def test_refusals(self, given, more, says):
+        with pytest.raises(DataError, match=says):
+            compare(given, candidates=50, **more)
+
+
+class TestSeveralSeeds:
+    def test_values_are_means_over_seeds(self):
+        table = compare({"X": [A, B], "Y": [B, B]}, candidates=50, metrics="ap")
+        ap = [evaluate(each, candidates=50, metrics="ap")["value"][0] for each in (A, B)]
+        assert table["value_a"][0] == pytest.approx(np.mean(ap))
+        assert table["value_b"][0] == pytest.approx(ap[1])
+        assert "The intervals include the spread between the seeds of X (2 seeds) and Y (2 seeds)." in table.remarks
+
+    def test_interval_is_by_the_two_way_model(self):
+        """Computed here from the values of AUC, users by seeds, for different numbers of seeds."""
+        rng = np.random.default_rng(9)
+        x = [rng.integers(1, 51 - 4 * seed, size=60) for seed in range(4)]
+        y = [rng.integers(1, 40 + 5 * seed, size=60) for seed in range(2)]
+        row = compare({"X": x, "Y": y}, candidates=50, metrics="auc").iloc[0]
+        values = [(50 - np.array(each)) / 49 for each in (x, y)]
+        gap = values[1].mean(axis=0) - values[0].mean(axis=0)
+        users = gap.var(ddof=1) / 60
+        variance, squares = users, users**2 / 59
+        for each in values:
+            seeds = len(each)
+            between = each.mean(axis=1).var(ddof=1) / seeds
+            rest = each - each.mean(axis=0) - each.mean(axis=1, keepdims=True) + each.mean()
+            interaction = (rest**2).sum() / (59 * (seeds - 1)) / (60 * seeds)
+            assert between > interaction
+            variance += between - interaction
+            squares += between**2 / (seeds - 1) + interaction**2 / (59 * (seeds - 1))
+        reach = stats.t.ppf(0.975, variance**2 / squares) * np.sqrt(variance)
+        assert (row["low"], row["high"]) == pytest.approx((gap.mean() - reach, gap.mean() + reach))
+
+    def test_of_one_recommender_and_of_an_estimator_that_is_not_linear(self):
+        rng = np.random.default_rng(10)
+        ranks = {"X": [rng.integers(1, 4, size=50), rng.integers(1, 7, size=50)], "Y": rng.integers(1, 7, size=50)}
+        for estimator in ("bv-0.1", "mle"):
+            options = {"candidates": 30, "negatives": 5, "estimator": estimator, "metrics": "auc", "n_resamples": 100}
+            table = compare(ranks, **options)
+            assert any("that of Y, of one seed, is taken to be 0" in remark for remark in table.remarks)
+            ends = [compare(seed, ranks["Y"], **options).iloc[0] for seed in ranks["X"]]
+            assert table["low"][0] < min(each["difference"] for each in ends)
+            assert table["high"][0] > max(each["difference"] for each in ends)
 
 
 class TestFalseAlarms:

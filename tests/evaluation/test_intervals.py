@@ -41,11 +41,12 @@ def of_values(options, counts=COUNTS, values=VALUES, bounds=(0.0, 1.0), **more):
     return uncertainty(linear(weights), counts, options, bounds=bounds, weights=weights, **more)
 
 
-def of_users_values(users, bounds, confidence=0.95, method="delta"):
+def of_users_values(users, bounds, confidence=0.95, method="delta", **more):
     """The interval of (users,) values, or of (metrics, users) values of as many metrics."""
     weights = np.atleast_2d(users).astype(float)
     ones = np.ones(weights.shape[1], dtype=np.int64)
-    return uncertainty(linear(weights), ones, IntervalOptions(confidence, method), bounds=bounds, weights=weights)
+    options = IntervalOptions(confidence, method)
+    return uncertainty(linear(weights), ones, options, bounds=bounds, weights=weights, **more)
 
 
 def wilson(hits, users, confidence=0.95):
@@ -101,19 +102,27 @@ class TestDelta:
         )
         assert (hundredth.low * 100, hundredth.high * 100) == (pytest.approx(one.low), pytest.approx(one.high))
 
-    def test_chance_above_zero_is_students_with_the_spread_around_zero(self):
-        users = [-0.5, 0.25, 1.0, 0.25, 0.0, 0.25]
-        statistic = sum(users) / np.sqrt(sum(each**2 for each in users))
-        found = of_users_values(users, (-1.0, 1.0)).positive[0]
-        assert found == pytest.approx(stats.t.cdf(statistic, 5), rel=1e-12)
+    def test_p_value_is_students(self):
+        users = np.random.default_rng(2).normal(0.1, 0.4, size=30).clip(-1, 1)
+        found = of_users_values(users, (-1.0, 1.0), test=True).p_value[0]
+        assert found == pytest.approx(stats.ttest_1samp(users, 0).pvalue, rel=1e-9)
+
+    @pytest.mark.parametrize("differ", [1, 3, 7])
+    def test_p_value_of_users_who_all_gain_is_that_of_the_sign_test(self, differ):
+        users = np.repeat([0.25, 0.0], [differ, 20])
+        found = of_users_values(users, (-1.0, 1.0), test=True).p_value[0]
+        assert found == pytest.approx(max(stats.binomtest(0, differ).pvalue, stats.ttest_1samp(users, 0).pvalue))
+
+    def test_p_value_is_missing_unless_asked_for(self):
+        assert np.isnan(of_users_values([0.5, -0.5, 0.1], (-1.0, 1.0)).p_value).all()
 
     def test_of_any_statistic_is_the_jackknife(self):
-        sure = uncertainty(logarithm, COUNTS, IntervalOptions(method="delta"), bounds=(0.0, 1.0))
+        sure = uncertainty(logarithm, COUNTS, IntervalOptions(method="delta"), bounds=(-1.0, 1.0), test=True)
         error, estimate = jackknife(of_users, list(USERS)), of_users(USERS)
         assert sure.standard_error == pytest.approx(error, rel=1e-9)
         ends = stats.t.interval(0.95, len(USERS) - 1, estimate, error)
         assert (sure.low, sure.high) == (pytest.approx(ends[0]), pytest.approx(ends[1]))
-        assert sure.positive == pytest.approx(stats.t.cdf(estimate / error, len(USERS) - 1))
+        assert sure.p_value == pytest.approx(2 * stats.t.sf(estimate / error, len(USERS) - 1))
 
     def test_does_not_mind_outcomes_that_nobody_had(self):
         counts = np.array([31, 0, 5, 0, 2])
@@ -156,7 +165,6 @@ class TestDifferences:
         users = np.array([0.5, 0.2, 0.2, 0, 0, -0.1, 1, 0.3, 0.1])
         one, other = (of_users_values(sign * users, (-1.0, 1.0)) for sign in (1, -1))
         assert (one.low, one.high) == (pytest.approx(-other.high), pytest.approx(-other.low))
-        assert one.positive == pytest.approx(1 - other.positive)
 
     @pytest.mark.parametrize(("differ", "decided"), [(1, False), (2, False), (5, False), (6, True), (20, True)])
     @pytest.mark.parametrize("others", [0, 5, 1000])
@@ -227,15 +235,13 @@ class TestBootstrap:
             level = stats.norm.cdf(2 * shift + stats.norm.ppf(tail))
             assert end[0] == pytest.approx(np.quantile(replicates, level), abs=0.1 * replicates.std())
 
-    def test_chance_above_zero_is_that_of_enumeration(self):
-        """Two users at +1, one at -1.5, one at 0: 4⁴ equally likely resamples; a sum of 0 is half a chance."""
+    def test_standard_error_is_that_of_enumeration(self):
+        """Two users at +1, one at -1.5, one at 0: the mean of 4⁴ equally likely resamples."""
         values, counts = np.array([-1.5, 0.0, 1.0]), np.array([1, 1, 2])
         users = np.repeat(values, counts)
-        sums = np.array([sum(each) for each in product(users, repeat=4)])
-        chance = (sums > 0).mean() + (sums == 0).mean() / 2
+        means = np.array([sum(each) / 4 for each in product(users, repeat=4)])
         sure = of_values(IntervalOptions(method="bootstrap", n_resamples=100_000), counts, values, (-2.0, 2.0))
-        assert sure.positive[0] == pytest.approx(chance, abs=4 * np.sqrt(0.25 / 100_000))
-        assert sure.standard_error[0] == pytest.approx(users.std() / 2, rel=0.02)
+        assert sure.standard_error[0] == pytest.approx(means.std(), rel=0.02)
 
     def test_percentiles_of_a_binomial_share(self):
         """200 users, 60 hits: a symmetric-looking share, whose BCa ends differ little from Wilson's score interval."""
@@ -293,12 +299,12 @@ class TestWhereNothingVaries:
             assert (sure.low[0], sure.high[0]) == pytest.approx(tuple(sorted((value, inner))), abs=1e-12)
 
     @pytest.mark.parametrize("method", ["bootstrap", "delta"])
-    @pytest.mark.parametrize(("value", "positive"), [(0.25, 1.0), (0.0, 0.5), (-0.25, 0.0)])
-    def test_differences_have_one_too(self, method, value, positive):
-        sure = of_values(IntervalOptions(method=method), np.array([50]), np.array([value]), (-1.0, 1.0))
+    @pytest.mark.parametrize("value", [0.25, 0.0, -0.25])
+    def test_differences_have_one_too(self, method, value):
+        sure = of_values(IntervalOptions(method=method), np.array([50]), np.array([value]), (-1.0, 1.0), test=True)
         assert -1 < sure.low[0] <= value <= sure.high[0] < 1
         assert 0.001 < sure.high[0] - sure.low[0] < 0.5
-        assert sure.positive[0] == pytest.approx(positive, abs=1e-6)
+        assert (sure.p_value[0] < 0.05) == (value != 0) == (not sure.low[0] <= 0 <= sure.high[0])
 
     def test_of_a_statistic_that_is_not_linear(self):
         sure = uncertainty(logarithm, np.array([0, 0, 7, 0, 0]), IntervalOptions(), bounds=(0.0, 1.0))

@@ -50,7 +50,7 @@ class TestSentences:
         assert table.remarks[0].endswith(f" with a 95 % interval of {row['low']:+.4f} to {row['high']:+.4f}.")
         assert (row["low"] > 0) == (better == "B")
         assert row["conclusion"] == better
-        assert np.isnan([row["users_needed"], row["negatives_needed"], row["probability"]]).all()
+        assert np.isnan([row["users_needed"], row["negatives_needed"], row["p_value"]]).all()
 
     def test_of_more_users(self):
         table, row = compared(*pair((0.7, 0.9), 500, 8), 8)

@@ -1,16 +1,14 @@
-"""Compare two recommenders, paired by user."""
+"""Compare recommenders, paired by user."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import check_label, check_names
+from sampled_metrics._arrays import Ints
+from sampled_metrics._validation import check_label, check_names, shown
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import (
     Estimate,
@@ -21,53 +19,56 @@ from sampled_metrics.estimators import (
     estimator_name,
 )
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
+from sampled_metrics.evaluation.comparison import Comparison, Standings, listed
+from sampled_metrics.evaluation.differences import BONFERRONI, Differences, Recommender, differences
 from sampled_metrics.evaluation.evaluate import METRICS, exact_outcomes, few_users, largest_values, undefined
-from sampled_metrics.evaluation.intervals import (
-    IntervalOptions,
-    Progress,
-    in_blocks,
-    no_progress,
-    uncertainty,
-)
-from sampled_metrics.evaluation.result import Remark, Result
-from sampled_metrics.evaluation.strict_intervals import StrictInterval, contradictions, strict_interval
-from sampled_metrics.evaluation.units import Units, units
-from sampled_metrics.evaluation.verdicts import negatives_needed, users_needed
+from sampled_metrics.evaluation.families import pairs_of
+from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, no_progress
+from sampled_metrics.evaluation.result import Remark
+from sampled_metrics.evaluation.strict_intervals import contradictions
+from sampled_metrics.evaluation.units import units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike, columns_of
-from sampled_metrics.ranks.pairing import pair_users
+from sampled_metrics.ranks.pairing import pair_all
 from sampled_metrics.ranks.table import RankTable, rank_table
 from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.sampled_ranks import SampledRanks, are_sampled, sampled_ranks
 
 _Side = tuple[Estimate, Ints, int]
-"""A recommender: an estimate, the (rows,) outcomes, and the number of outcomes."""
+"""Ranks of a recommender: an estimate, the (rows,) outcomes, and the number of outcomes."""
 
 
 def compare(
-    a: RanksLike,
-    b: RanksLike,
+    a: RanksLike | Mapping[str, RanksLike | Sequence[RanksLike]],
+    b: RanksLike | None = None,
     *,
     metrics: str | Sequence[str] = METRICS,
     candidates: PerUser | None = None,
     negatives: PerUser | None = None,
     replacement: bool = False,
     estimator: str | None = None,
-    names: tuple[str, str] = ("A", "B"),
+    names: tuple[str, str] | None = None,
     confidence_level: float = 0.95,
     method: str | None = None,
     n_resamples: int = 1000,
     seed: int = 0,
     progress: Progress = no_progress,
-) -> Result:
-    """Compare two recommenders on the same users, by exact or sampled ranks.
+) -> Comparison:
+    """Compare two recommenders or more on the same users, by exact or sampled ranks.
 
     The difference of a metric is the mean over users of f(r_b) - f(r_a), where r_a and r_b are the ranks of the two
     recommenders. Users are paired by the column user if both have one, else by position; a remark says which.
 
+    Of more than two recommenders, all pairs are compared. The intervals of a metric hold together for all of its pairs,
+    by the max-t bootstrap or, for strict bounds and several seeds, Bonferroni's inequality. The p-values are adjusted
+    for the pairs by the method of Holm. Several metrics are several families, and are not adjusted for one another.
+
     Args:
-        a: ranks of the first recommender: exact ones as in `evaluate`, or sampled ones as in `correct`.
+        a: ranks of the first recommender: exact ones as in `evaluate`, or sampled ones as in `correct`. Or, without b,
+            a mapping from the names of two recommenders or more to their ranks. A list of several ranks of a
+            recommender are those of several seeds, of which the means are compared. The spread between the seeds
+            counts as a part of the uncertainty. This is not possible with strict bounds.
         b: ranks of the second recommender, of the same users.
         metrics: labels, as in `evaluate`.
         candidates: as in `correct`.
@@ -77,8 +78,9 @@ def compare(
             true difference if better ranks are more frequent than worse ones. The estimators free and convex assume
             less and more. All others compare the means of the estimator and assume that its bias is equal for both
             recommenders; bv-0.1 has a low variance.
-        names: names of the two recommenders.
-        confidence_level: probability that the interval covers the difference: 1 - the false-alarm rate of a metric.
+        names: names of the two recommenders a and b; ("A", "B") if they are not given.
+        confidence_level: probability that the interval covers the difference, or those of all pairs: 1 - the
+            false-alarm rate of a metric.
         method: delta (score interval, as in `evaluate`) or bootstrap (BCa; resamples users with both of their ranks).
             The default is delta, or bootstrap for estimators that are not linear in the sample. By delta, fewer than
             six users who differ are never conclusive at 95 %.
@@ -87,10 +89,17 @@ def compare(
         progress: as in `evaluate`.
 
     Returns:
-        A row for each metric, with the columns metric, value_a, value_b, difference (b - a), low, high, probability
-        (that b is better according to the estimator, from 0 to 1; it is missing for strict bounds), conclusion (a name,
-        or undecided), users_needed and negatives_needed (what would decide it; missing if it is decided, or not known),
-        users. The remarks state the conclusions in sentences.
+        A row for each metric and pair, with the columns metric, a and b (names; only for more than two recommenders),
+        value_a, value_b, difference (b - a), low, high, p_value (two-sided), conclusion (a name, or undecided),
+        users_needed and negatives_needed (what would decide it; missing if it is decided, or not known), users. The
+        remarks state the conclusions in sentences. The method standings() gives the recommenders by metric, with
+        letters for the groups that cannot be told apart, and latex() a LaTeX table of them.
+
+        The p-value is the interval inverted: the smallest α for which the interval at the level 1 - α excludes 0. So a
+        p-value of a single pair is below 0.05 if the 95 % interval excludes 0. It is no probability that a recommender
+        is better. With more than two recommenders it may disagree with the interval near the limit, because the two are
+        adjusted by different methods; the conclusion is that of the interval. By the bootstrap it is never below
+        1 / (n_resamples + 1), times the number of pairs. It is missing for strict bounds.
 
     Raises:
         DataError: the ranks are wrong, their users or a user's candidates differ, or the estimator is not valid for
@@ -105,125 +114,112 @@ def compare(
         >>> print(result.remarks[0])
         AP: new is better than old. The difference (new - old) is +0.1846, with a 95 % interval of +0.0027 to +0.3664.
 
+        >>> ranks = {"old": old, "new": new, "newer": [3, 38, 1, 95, 4, 11, 6, 3]}
+        >>> print(sm.compare(ranks, candidates=1000, metrics="auc").remarks[0])
+        AUC, best first: new, newer, old. new, newer and old cannot be told apart.
+
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
         B. Efron, Better Bootstrap Confidence Intervals, Journal of the American Statistical Association 82, 1987.
+        P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing, Wiley 1993.
+        S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979.
     """
-    names, labels = check_names(names), metric_labels(metrics)
+    given = {
+        name: [each if isinstance(each, RankTable) else columns_of(each, name) for each in seeds]
+        for name, seeds in _recommenders(a, b, names).items()
+    }
+    labels = metric_labels(metrics)
     wanted = [metric(label) for label in labels]
-    a, b = (
-        each if isinstance(each, RankTable) else columns_of(each, name)
-        for each, name in zip((a, b), names, strict=True)
-    )
-    is_sampled = are_sampled((a, b), negatives)
+    tables = [
+        (name if len(seeds) == 1 else f"{name}, seed {at}", each)
+        for name, seeds in given.items()
+        for at, each in enumerate(seeds, 1)
+    ]
+    is_sampled = are_sampled([each for _, each in tables], negatives)
     if not is_sampled and estimator is not None:
         raise DataError("an estimator corrects sampled ranks: say how many negatives were sampled, too")
     (label,) = estimator_labels("decreasing" if estimator is None else check_label(estimator, "estimator"), "estimator")
+    ranked: list[SampledRanks] | list[RankTable]
     if is_sampled:
-        one, other = (
-            sampled_ranks(each, candidates, negatives, replacement=replacement, name=name)
-            for each, name in zip((a, b), names, strict=True)
-        )
-        pairs = pair_users(one, other, names, candidates, negatives)
-        sides = _sampled_sides(one, other, wanted, label)
+        ranked = [
+            sampled_ranks(each, candidates, negatives, replacement=replacement, name=name) for name, each in tables
+        ]
+        sides = [_sampled_side(each, wanted, label) for each in ranked]
     else:
-        exact, other_exact = (rank_table(each, candidates, name) for each, name in zip((a, b), names, strict=True))
-        pairs = pair_users(exact, other_exact, names, candidates)
-        sides = tuple(_exact_side(each, wanted) for each in (exact, other_exact))
-    (first, which, outcomes), (second, other_which, other_outcomes) = sides
-    kinds = units((which, pairs.one, outcomes), (other_which, pairs.other, other_outcomes))
-    options, most = IntervalOptions(confidence_level, method, n_resamples, seed), largest_values(wanted)
-    value_of = (
-        kinds.statistic(in_blocks(first.estimate, outcomes), 0),
-        kinds.statistic(in_blocks(second.estimate, other_outcomes), 1),
-    )
-    value_a, value_b = (each(kinds.counts[np.newaxis])[0] for each in value_of)
-    difference = value_b - value_a
-    needed, notes = _Needed.nothing(len(labels)), list[Remark | str]()
-    if isinstance(first, ShapeEstimate) and isinstance(second, ShapeEstimate):
-        strict = strict_interval([first, second], kinds, options, (-most, most), progress)
-        low, high = strict.low, strict.high
-        difference = np.fmax(np.fmin(difference, high), low)
-        probability = np.full(len(labels), np.nan)
-        undecided = (low <= EQUAL) & (high >= -EQUAL)
-        if undecided.any():
-            needed = _Needed.of((first, second), strict, kinds, undecided, confidence_level)
-        notes = [*_assumed(strict.shape), *contradictions(strict.contradicted)]
-    else:
-        weights, bounds = None, (-most, most)
-        if isinstance(first, LinearEstimate) and isinstance(second, LinearEstimate):
-            weights = kinds.weights(second.weights, 1) - kinds.weights(first.weights, 0)
-            bounds = second.bounds[0] - first.bounds[1], second.bounds[1] - first.bounds[0]
-        interval = uncertainty(
-            lambda counts: value_of[1](counts) - value_of[0](counts),
-            kinds.counts,
-            options,
-            bounds=bounds,
-            weights=weights,
-            progress=progress,
+        ranked = [rank_table(each, candidates, name) for name, each in tables]
+        sides = [_exact_side(each, wanted) for each in ranked]
+    numbers, paired = pair_all(ranked, [name for name, _ in tables], candidates, negatives)
+    kinds = units(*((which, user, outcomes) for (_, which, outcomes), user in zip(sides, numbers, strict=True)))
+    recommenders, first = list[Recommender](), 0
+    for name, seeds in given.items():
+        places = tuple(range(first, first := first + len(seeds)))
+        recommenders.append(Recommender(name, tuple(sides[place][0] for place in places), places))
+    if len(sides) > len(given) and isinstance(sides[0][0], ShapeEstimate):
+        raise DataError(
+            "strict bounds do not count the spread between seeds; several seeds need exact ranks, or an estimator such "
+            "as bv-0.1"
         )
-        low, high, probability = interval.low, interval.high, interval.positive
-        if is_sampled:
-            notes = _biased(label)
+    options = IntervalOptions(confidence_level, method, n_resamples, seed)
+    found = differences(recommenders, kinds, options, largest_values(wanted), progress)
     users = int(kinds.counts.sum())
-    table = Result(
-        {
-            "metric": labels,
-            "value_a": value_a,
-            "value_b": value_b,
-            "difference": difference,
-            "low": low,
-            "high": high,
-            "probability": probability,
-            "conclusion": [
-                names[1] if bottom > EQUAL else names[0] if top < -EQUAL else "undecided"
-                for bottom, top in zip(low, high, strict=True)
-            ],
-            "users_needed": needed.users,
-            "negatives_needed": needed.negatives,
-            "users": users,
-        }
-    )
+    table = _table(found, list(given), labels, users)
+    notes = [*_assumed(found, list(given)), *(_biased(label) if is_sampled and not found.strict else [])]
     assumption = next((str(note) for note in notes if isinstance(note, str)), "")
-    table.attrs = {"confidence_level": confidence_level, "names": names, "assumption": assumption}
-    remarks = [*_sentences(table, names, confidence_level), *notes]
-    return table.with_remarks([*remarks, *undefined(table, "difference"), *few_users(users), pairs.sentence])
+    table.attrs = {"confidence_level": confidence_level, "names": list(given), "assumption": assumption}
+    remarks = [*_conclusions(table, found, list(given), confidence_level), *_on_seeds(given), *notes]
+    unused = dict.fromkeys(remark for _, each in tables for remark in each.remarks)
+    return table.with_remarks([*remarks, *undefined(table, "difference"), *few_users(users), *paired, *unused])
 
 
-@dataclass(frozen=True)
-class _Needed:
-    """(metrics,) numbers of users, and of negatives, that would decide; NaN where that is not known."""
-
-    users: Floats
-    negatives: Floats
-
-    @classmethod
-    def nothing(cls, metrics: int) -> _Needed:
-        return cls(np.full(metrics, np.nan), np.full(metrics, np.nan))
-
-    @classmethod
-    def of(
-        cls,
-        estimates: tuple[ShapeEstimate, ShapeEstimate],
-        strict: StrictInterval,
-        kinds: Units,
-        undecided: NDArray[np.bool_],
-        confidence_level: float,
-    ) -> _Needed:
-        found, places = cls.nothing(len(undecided)), [int(at) for at in np.flatnonzero(undecided)]
-        users = users_needed(estimates, strict.fits, kinds, confidence_level, places)
-        for at, number in zip(places, users, strict=True):
-            if np.isfinite(number):
-                found.users[at] = _rounded(number)
-            elif (negatives := negatives_needed(estimates, kinds, strict.shape, at)) is not None:
-                found.negatives[at] = _rounded(negatives)
-        return found
+def _recommenders(a: Any, b: Any, names: Any) -> dict[str, list[Any]]:
+    """Return the ranks of the seeds of each recommender, by name."""
+    if not isinstance(a, Mapping):
+        first, second = check_names(("A", "B") if names is None else names)
+        if b is None:
+            raise DataError(f"{second} has no ranks; give those of two recommenders, or a mapping from names to ranks")
+        return {first: [a], second: [b]}
+    if b is not None or names is not None:
+        raise DataError("a mapping has all recommenders and their names, so b and names must not be given too")
+    if len(a) < 2 or not all(isinstance(name, str) for name in a):
+        raise DataError(f"a mapping must have two recommenders or more, by names that are text, not {shown(list(a))}")
+    return {name: list(ranks) if _has_seeds(ranks) else [ranks] for name, ranks in a.items()}
 
 
-def _rounded(number: float) -> float:
-    """Return a number rounded up to two digits."""
-    step = 10.0 ** max(0, np.floor(np.log10(number)) - 1)
-    return float(np.ceil(number / step) * step)
+def _has_seeds(ranks: Any) -> bool:
+    """Return whether these are the ranks of several seeds: a list of tables or of lists, not of numbers."""
+    return isinstance(ranks, list | tuple) and len(ranks) > 0 and all(hasattr(each, "__len__") for each in ranks)
+
+
+def _table(found: Differences, names: Sequence[str], labels: Sequence[str], users: int) -> Comparison:
+    """Return the rows, by metric and pair, and the standings by metric."""
+    pairs, standings = pairs_of(len(names)), dict[str, Standings]()
+    rows = []
+    for column, label in enumerate(labels):
+        undecided = found.undecided[:, column]
+        if not np.isnan(found.difference[:, column]).any():
+            alike = [pair for pair, each in zip(pairs, undecided, strict=True) if each]
+            standings[label] = Standings.of(names, found.values[:, column].tolist(), alike)
+        for at, (one, other) in enumerate(pairs):
+            better = names[other] if found.low[at, column] > EQUAL else names[one]
+            rows.append(
+                {
+                    "metric": label,
+                    "a": names[one],
+                    "b": names[other],
+                    "value_a": found.values[one, column],
+                    "value_b": found.values[other, column],
+                    "difference": found.difference[at, column],
+                    "low": found.low[at, column],
+                    "high": found.high[at, column],
+                    "p_value": found.p_value[at, column],
+                    "conclusion": "undecided" if undecided[at] else better,
+                    "users_needed": found.needed[0, at, column],
+                    "negatives_needed": found.needed[1, at, column],
+                    "users": users,
+                }
+            )
+    table = Comparison(rows).with_standings(standings)
+    return table if len(names) > 2 else table.drop(columns=["a", "b"])
 
 
 def _exact_side(table: RankTable, metrics: Sequence[Metric]) -> _Side:
@@ -232,33 +228,44 @@ def _exact_side(table: RankTable, metrics: Sequence[Metric]) -> _Side:
     return LinearEstimate(values, (possible,)), which, values.shape[1]
 
 
-def _sampled_sides(one: SampledRanks, other: SampledRanks, metrics: Sequence[Metric], label: str) -> tuple[_Side, ...]:
-    sides = []
-    for ranks in (one, other):
-        outcomes, which = Outcomes.observed(ranks)
-        sides.append((estimator(label).fit(outcomes, metrics), which, len(outcomes)))
-    return tuple(sides)
+def _sampled_side(ranks: SampledRanks, metrics: Sequence[Metric], label: str) -> _Side:
+    outcomes, which = Outcomes.observed(ranks)
+    return estimator(label).fit(outcomes, metrics), which, len(outcomes)
 
 
-def _sentences(table: Result, names: tuple[str, str], confidence_level: float) -> list[Remark | str]:
-    """Return the conclusion for each metric as a sentence."""
-    sentences: list[Remark | str] = []
-    for row in table.to_dict("records"):
-        if np.isnan(row["difference"]) or np.isnan(row["low"]):
-            continue
-        found, rest = "undecided", f" that includes 0; the chance that {names[1]} is better is {row['probability']:.2f}"
-        if row["conclusion"] != "undecided":
-            worse = names[0] if row["conclusion"] == names[1] else names[1]
-            found, rest = f"{row['conclusion']} is better than {worse}", ""
-        elif np.isnan(row["probability"]):
-            found, rest = f"undecided; {_what_decides(row)}", ""
-        sentence = (
-            f"{metric_name(str(row['metric']))}: {found}. The difference ({names[1]} - {names[0]}) is "
-            f"{row['difference']:+.4f}, with a {100 * confidence_level:g} % interval of {row['low']:+.4f} to "
-            f"{row['high']:+.4f}{rest}."
-        )
-        sentences.append(Remark(sentence, rows=(("metric", row["metric"]),)))
-    return sentences
+def _conclusions(table: Comparison, found: Differences, names: Sequence[str], level: float) -> list[Remark | str]:
+    """Return the conclusion for each metric as a sentence, and how the pairs are adjusted for one another."""
+    if len(names) == 2:
+        return [_of_pair(row, names, level) for row in table.to_dict("records") if not np.isnan(row["low"])]
+    remarks: list[Remark | str] = [
+        Remark(f"{metric_name(label)}, {standings.sentence}", rows=(("metric", label),))
+        for label, standings in table.by_metric.items()
+    ]
+    pairs, by = len(pairs_of(len(names))), found.family
+    if by == BONFERRONI:
+        by += f", each at {100 * (1 - float(found.rates[0])):.4g} %"
+    p_values = "" if found.strict else " The p-values are adjusted for these pairs by the method of Holm."
+    return [
+        *remarks,
+        f"The intervals of a metric hold together at {100 * level:g} % for its {pairs} pairs ({by}).{p_values} "
+        "Metrics are not adjusted for one another.",
+    ]
+
+
+def _of_pair(row: Mapping[str, Any], names: Sequence[str], level: float) -> Remark:
+    """Return the conclusion for a metric of two recommenders."""
+    first, second = names
+    conclusion, rest = "undecided", f" that includes 0 (p = {row['p_value']:.2g})"
+    if row["conclusion"] != "undecided":
+        worse = first if row["conclusion"] == second else second
+        conclusion, rest = f"{row['conclusion']} is better than {worse}", ""
+    elif np.isnan(row["p_value"]):
+        conclusion, rest = f"undecided; {_what_decides(row)}", ""
+    sentence = (
+        f"{metric_name(str(row['metric']))}: {conclusion}. The difference ({second} - {first}) is "
+        f"{row['difference']:+.4f}, with a {100 * level:g} % interval of {row['low']:+.4f} to {row['high']:+.4f}{rest}."
+    )
+    return Remark(sentence, rows=(("metric", row["metric"]),))
 
 
 def _what_decides(row: Mapping[str, Any]) -> str:
@@ -269,10 +276,29 @@ def _what_decides(row: Mapping[str, Any]) -> str:
     return "no number of users would, and the sample does not say how many negatives it takes"
 
 
-def _assumed(shape: str) -> list[str]:
-    """Return a sentence on what an interval of the truth assumes."""
-    given = f"if {ASSUMPTIONS[shape]}" if ASSUMPTIONS[shape] else "without an assumption on the ranks"
-    return [f"The intervals are of the true difference, {given}."]
+def _on_seeds(given: Mapping[str, Sequence[Any]]) -> list[Remark | str]:
+    """Return a sentence on the seeds, if a recommender has several."""
+    several = [f"{name} ({len(seeds)} seeds)" for name, seeds in given.items() if len(seeds) > 1]
+    if not several:
+        return []
+    single = [name for name, seeds in given.items() if len(seeds) == 1]
+    rest = f"; that of {listed(single)}, of one seed, is taken to be 0" if single else ""
+    return [f"The intervals include the spread between the seeds of {listed(several)}{rest}."]
+
+
+def _assumed(found: Differences, names: Sequence[str]) -> list[Remark | str]:
+    """Return sentences on what intervals of the truth assume, and on the assumptions that samples contradict."""
+    remarks: list[Remark | str] = []
+    for (one, other), strict in zip(pairs_of(len(names)), found.strict, strict=False):
+        rows = (("a", names[one]), ("b", names[other])) if len(names) > 2 else ()
+        given = f"if {ASSUMPTIONS[strict.shape]}" if ASSUMPTIONS[strict.shape] else "without an assumption on the ranks"
+        about = f" of {names[one]} and {names[other]}" if len({each.shape for each in found.strict}) > 1 else ""
+        remarks.append(Remark(f"The intervals{about} are of the true difference, {given}.", rows=rows))
+        remarks += [
+            Remark(f"{names[one]} and {names[other]}: {each.sentence}" if rows else each.sentence, rows=rows)
+            for each in contradictions(strict.contradicted)
+        ]
+    return remarks
 
 
 def _biased(label: str) -> list[Remark | str]:

@@ -12,14 +12,18 @@ width even if all users are the same. Differences of metrics have Student's inte
 
 The bootstrap interval is BCa, bias-corrected and accelerated (B. Efron, Better Bootstrap Confidence Intervals, JASA 82,
 1987), and widened by the ratio of the quantiles of Student's and the normal distribution.
+
+The p-value of a difference is two-sided, and is the interval inverted: the smallest α for which the interval at the
+level 1 - α excludes 0. So p < 0.05 if the 95 % interval excludes 0. It is the chance of a difference of this size or
+more, in either direction, if there is none in the population; it is not the probability that there is none.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import is_real, is_whole, shown
@@ -48,6 +52,10 @@ MOST_RESAMPLES = 1_000_000
 FEW_USERS = 100
 """Below this number of users, a remark says that an interval is rough."""
 
+_HALVINGS = 45  # of the search for a p-value, on a logarithmic scale
+
+_SMALLEST = 1e-50  # p-value by the delta method; squares of Student's quantiles of smaller ones overflow
+
 _ROUNDING = 1e-12  # relative differences up to this are none
 
 _NO_WIDTH = 1e-6  # widths up to this, relative to the bounds of a user's value, show only that all users are alike
@@ -59,12 +67,16 @@ _NUMBERS = 2**25  # numbers that a statistic holds at once, over the samples of 
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """(metrics,) ends of intervals, standard errors, and probabilities that the metric is above 0."""
+    """(metrics,) ends of intervals, standard errors, and two-sided p-values.
+
+    The p-value is that of a metric of 0, where it was asked for, and NaN if not. By the bootstrap it is never below
+    1 / (n_resamples + 1).
+    """
 
     low: Floats
     high: Floats
     standard_error: Floats
-    positive: Floats
+    p_value: Floats
 
 
 @dataclass(frozen=True)
@@ -116,6 +128,9 @@ def uncertainty(
     *,
     bounds: tuple[ArrayLike, ArrayLike],
     weights: Floats | None = None,
+    alpha: Floats | None = None,
+    replicates: Floats | None = None,
+    test: bool = False,
     progress: Progress = no_progress,
 ) -> Uncertainty:
     """Compute intervals of a statistic of the users' outcomes.
@@ -126,6 +141,9 @@ def uncertainty(
         options: of the intervals; the method is delta for a linear statistic and bootstrap for others, unless given.
         bounds: (metrics,) smallest and largest values that a user can have.
         weights: (metrics, outcomes) weights of a linear statistic.
+        alpha: (metrics,) error rates of the intervals, in place of 1 - the confidence level.
+        replicates: (resamples, metrics) bootstrap estimates, if they are known already.
+        test: whether to compute p-values; the metrics are then differences.
         progress: wraps the blocks of bootstrap samples.
 
     Raises:
@@ -136,66 +154,121 @@ def uncertainty(
         raise DataError(f"an interval needs two users or more, not {users}")
     estimate = statistic(counts[np.newaxis])[0]
     least, most = (np.broadcast_to(np.asarray(bound, dtype=np.float64), estimate.shape) for bound in bounds)
-    quantile = float(stdtrit(users - 1, 0.5 + options.confidence_level / 2))
+    rates = np.broadcast_to(1 - options.confidence_level if alpha is None else alpha, estimate.shape)
     left_out = _left_out(statistic, counts, weights, estimate)
-    if options.method == "bootstrap" or (options.method is None and weights is None):
-        replicates = _bootstrap(statistic, counts, options, progress)
-        wider = quantile / ndtri(0.5 + options.confidence_level / 2) * np.sqrt(users / (users - 1))
-        ends = _bca(estimate, replicates, left_out, counts, options.confidence_level)
-        low, high = (estimate + wider * (end - estimate) for end in ends)
-        error, positive = replicates.std(axis=0, ddof=1), 1 - _share_below(replicates, 0.0)
+    if uses_bootstrap(options, weights is not None):
+        if replicates is None:
+            replicates = bootstrap(statistic, counts, options, progress)
+        error, smallest = replicates.std(axis=0, ddof=1), 1 / (len(replicates) + 1)
+
+        def ends(rates: Floats) -> tuple[Floats, Floats]:
+            wider = stdtrit(users - 1, rates / 2) / ndtri(rates / 2) * np.sqrt(users / (users - 1))
+            low, high = _bca(estimate, replicates, left_out, counts, rates)
+            return estimate + wider * (low - estimate), estimate + wider * (high - estimate)
     else:
         if left_out is None:
             raise DataError(
                 f"the delta method for an estimator that is not linear needs {MOST_OUTCOMES} different outcomes or "
                 f"fewer, not {len(counts)}; take the bootstrap"
             )
-        variance = counts @ (left_out - counts @ left_out / users) ** 2 * (users - 1) / users
-        error = np.sqrt(variance)
-        low, high = estimate - quantile * error, estimate + quantile * error
-        positive = stdtr(users - 1, np.divide(estimate, error, out=np.zeros_like(error), where=error > 0))
-        if weights is not None:
-            alpha = 1 - options.confidence_level
-            scores = [_score(*each, counts, quantile, alpha) for each in zip(weights, least, most, strict=True)]
-            low, high = (np.array(end) for end in zip(*scores, strict=True))
-            error_at_0 = np.sqrt(weights**2 @ counts) / users
-            positive = stdtr(users - 1, np.divide(estimate, error_at_0, out=np.zeros_like(error), where=error_at_0 > 0))
-    same = ~(high - low > _NO_WIDTH * (most - least))
-    share = users / (users + quantile**2)  # the ends if t² more users had the smallest, or the largest, value
-    low = np.where(same, share * estimate + (1 - share) * least, low)
-    high = np.where(same, share * estimate + (1 - share) * most, high)
-    # a mean is within the bounds of a user's values
-    low, high = np.maximum(low, least), np.minimum(high, most)
-    low, high = np.minimum(low, estimate), np.maximum(high, estimate)
-    return Uncertainty(low, high, error, positive)
+        error = np.sqrt(counts @ (left_out - counts @ left_out / users) ** 2 * (users - 1) / users)
+        smallest = _SMALLEST
+        scores = (
+            [] if weights is None else [_Score.of(*each, counts) for each in zip(weights, least, most, strict=True)]
+        )
+
+        def ends(rates: Floats) -> tuple[Floats, Floats]:
+            quantile = -stdtrit(users - 1, rates / 2)
+            if weights is None:
+                return estimate - quantile * error, estimate + quantile * error
+            found = [
+                score.ends(float(each), float(rate)) for score, each, rate in zip(scores, quantile, rates, strict=True)
+            ]
+            return np.array([low for low, _ in found]), np.array([high for _, high in found])
+
+    def with_width(rates: Floats) -> tuple[Floats, Floats]:
+        low, high = ends(rates)
+        same = ~(high - low > _NO_WIDTH * (most - least))
+        # the ends if t² more users had the smallest, or the largest, value
+        share = users / (users + stdtrit(users - 1, rates / 2) ** 2)
+        low = np.where(same, share * estimate + (1 - share) * least, low)
+        high = np.where(same, share * estimate + (1 - share) * most, high)
+        # a mean is within the bounds of a user's values
+        low, high = np.maximum(low, least), np.minimum(high, most)
+        return np.minimum(low, estimate), np.maximum(high, estimate)
+
+    low, high = with_width(rates)
+    return Uncertainty(
+        low, high, error, _inverted(with_width, smallest, estimate) if test else np.full_like(low, np.nan)
+    )
 
 
-def _score(
-    values: Floats, least: float, most: float, counts: Ints, quantile: float, alpha: float
-) -> tuple[float, float]:
-    """Return the ends of the score interval of a mean of values with these bounds; see the top of this file.
+def uses_bootstrap(options: IntervalOptions, is_linear: bool) -> bool:
+    """Return whether intervals are made by the bootstrap: it is the default of what is not linear."""
+    return options.method == "bootstrap" or (options.method is None and not is_linear)
+
+
+def _inverted(ends: Callable[[Floats], tuple[Floats, Floats]], smallest: float, estimate: Floats) -> Floats:
+    """Return the (metrics,) smallest α, from `smallest` to 1, for which the interval at 1 - α excludes 0."""
+    low, high = np.full(estimate.shape, np.log(smallest)), np.zeros(estimate.shape)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        bottom, top = ends(np.exp(middle))
+        excludes = (bottom > 0) | (top < 0)
+        low, high = np.where(excludes, low, middle), np.where(excludes, middle, high)
+    return np.where(np.isnan(estimate), np.nan, np.exp(high))
+
+
+@dataclass(frozen=True)
+class _Score:
+    """The score interval of a mean of values with bounds; see the top of this file.
 
     If the mean is above the middle of values of one sign, the hits are the distances from the largest value. Values of
     both signs have Student's interval, or that of hits where it is wider. It includes 0 if so few values differ from 0
     that the same sign of all of them would be no surprise.
+
+    Attributes:
+        users: how many.
+        mean: of the values, or of their distances from the largest one.
+        hit: the size of a hit.
+        most: the largest value, if the values are the distances from it, else 0.
+        spread: the variance of values of both signs; None if they have one sign.
+        surprise: the chance that as many values as differ from 0 have the same sign.
     """
-    users = int(counts.sum())
-    mean, ratio = float(counts @ values / users), quantile**2 / users
-    if least >= -_ROUNDING * most:
-        if mean <= most / 2:
-            return _score_of_hits(mean, _hit_size(values, most, counts), ratio)
-        low, high = _score_of_hits(most - mean, _hit_size(most - values, most, counts), ratio)
-        return most - high, most - low
-    largest = float(np.abs(values[counts > 0]).max()) or max(-least, most)
-    reach = float(np.sqrt(ratio * (counts @ (values - mean) ** 2) / (users - 1)))
-    ends = [mean - reach, mean + reach]
-    hit = _hit_size(np.abs(values), largest, counts)
-    for sign in (1, -1):
-        if sign * mean + ratio * hit / 2 > np.sqrt(1 + ratio) * abs(mean):
-            ends += [sign * end for end in _score_of_hits(sign * mean, hit, ratio)]
-    if 2.0 ** (1 - counts[values != 0].sum()) > alpha:
-        ends.append(0.0)
-    return min(ends), max(ends)
+
+    users: int
+    mean: float
+    hit: float
+    most: float = 0.0
+    spread: float | None = None
+    surprise: float = 1.0
+
+    @classmethod
+    def of(cls, values: Floats, least: float, most: float, counts: Ints) -> "_Score":
+        users = int(counts.sum())
+        mean = float(counts @ values / users)
+        if least >= -_ROUNDING * most:
+            if mean <= most / 2:
+                return cls(users, mean, _hit_size(values, most, counts))
+            return cls(users, most - mean, _hit_size(most - values, most, counts), most)
+        largest = float(np.abs(values[counts > 0]).max()) or max(-least, most)
+        spread = float(counts @ (values - mean) ** 2 / (users - 1))
+        differ = int(counts[values != 0].sum())
+        return cls(users, mean, _hit_size(np.abs(values), largest, counts), 0.0, spread, 2.0 ** (1 - differ))
+
+    def ends(self, quantile: float, alpha: float) -> tuple[float, float]:
+        ratio = quantile**2 / self.users
+        if self.spread is None:
+            low, high = _score_of_hits(self.mean, self.hit, ratio)
+            return (self.most - high, self.most - low) if self.most else (low, high)
+        reach = float(np.sqrt(ratio * self.spread))
+        ends = [self.mean - reach, self.mean + reach]
+        for sign in (1, -1):
+            if sign * self.mean + ratio * self.hit / 2 > np.sqrt(1 + ratio) * abs(self.mean):
+                ends += [sign * end for end in _score_of_hits(sign * self.mean, self.hit, ratio)]
+        if self.surprise > alpha:
+            ends.append(0.0)
+        return min(ends), max(ends)
 
 
 def _hit_size(values: Floats, most: float, counts: Ints) -> float:
@@ -223,22 +296,23 @@ def _left_out(statistic: Statistic, counts: Ints, weights: Floats | None, estima
     return left_out
 
 
-def _bootstrap(statistic: Statistic, counts: Ints, options: IntervalOptions, progress: Progress) -> Floats:
+def bootstrap(statistic: Statistic, counts: Ints, options: IntervalOptions, progress: Progress) -> Floats:
     """Return (resamples, metrics) estimates."""
-    rng = np.random.default_rng(options.seed)
-    users = counts.sum()
+    return np.concatenate([statistic(drawn) for drawn in resamples(counts, options, progress)])
+
+
+def resamples(counts: Ints, options: IntervalOptions, progress: Progress) -> Iterator[Ints]:
+    """Yield blocks of (samples, outcomes) counts of users who are drawn with replacement."""
+    rng, users = np.random.default_rng(options.seed), counts.sum()
     step = max(1, _BLOCK // len(counts))
-    blocks = [
-        statistic(rng.multinomial(users, counts / users, size=min(step, options.n_resamples - first)))
-        for first in progress(range(0, options.n_resamples, step))
-    ]
-    return np.concatenate(blocks)
+    for first in progress(range(0, options.n_resamples, step)):
+        yield rng.multinomial(users, counts / users, size=min(step, options.n_resamples - first))
 
 
 def _bca(
-    estimate: Floats, replicates: Floats, left_out: Floats | None, counts: Ints, confidence: float
+    estimate: Floats, replicates: Floats, left_out: Floats | None, counts: Ints, rates: Floats
 ) -> tuple[Floats, Floats]:
-    """Return quantiles of the replicates at levels corrected for bias and skewness."""
+    """Return quantiles of the replicates at levels corrected for bias and skewness, for (metrics,) error rates."""
     below = _share_below(replicates, estimate)
     smallest = 0.5 / len(replicates)
     one_sided = (below < smallest) | (below > 1 - smallest)  # the shift is not known then, and taken as 0
@@ -251,8 +325,8 @@ def _bca(
         spread = counts @ off**2
         acceleration = np.divide(counts @ off**3, 6 * spread**1.5, out=acceleration, where=spread > 0)
     ends = []
-    for tail in (0.5 - confidence / 2, 0.5 + confidence / 2):
-        moved = shift + ndtri(tail)
+    for distance in (ndtri(rates / 2), -ndtri(rates / 2)):
+        moved = shift + distance
         level = ndtr(shift + moved / np.maximum(1 - acceleration * moved, 1e-3))
         ends.append(np.array([np.quantile(column, at) for column, at in zip(replicates.T, level, strict=True)]))
     return ends[0], ends[1]

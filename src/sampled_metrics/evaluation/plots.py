@@ -208,17 +208,22 @@ def _assumptions(table: pd.DataFrame) -> str:
 
 
 def _differences(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `compare`: a row for each metric."""
-    a, b = table.attrs.get("names", ("a", "b"))
-    rows = {}
+    """Lay out the result of `compare`: a row for each metric, or a panel for each metric with a row for each pair."""
+    rows: dict[str, dict[str, list[Mark]]] = {}
     for row in table.to_dict("records"):
         decided = row["conclusion"] != "undecided"
         text = f"{row['difference']:+.4f}: {row['conclusion']}{' is better' if decided else ''}"
         mark = Mark(*_interval_of(row, "difference"), text, int(decided), decided)
-        rows[metric_name(str(row["metric"]))] = [mark]
-    axis = f"difference ({b} - {a}), {_interval(table)}"
+        pair = f"{row['b']} - {row['a']}" if "a" in row else ""
+        rows.setdefault(metric_name(str(row["metric"])), {})[pair] = [mark]
+    if "a" in table:
+        panels = [Panel(what, f"difference, {_interval(table)}", marks) for what, marks in rows.items()]
+    else:
+        a, b = table.attrs.get("names", ("a", "b"))
+        axis = f"difference ({b} - {a}), {_interval(table)}"
+        panels = _panels_of_metrics({what: marks[""] for what, marks in rows.items()}, axis)
     hollow = "Hollow: undecided, the interval includes 0." if (table["conclusion"] == "undecided").any() else ""
-    return Picture(_panels_of_metrics(rows, axis), f"{table.attrs.get('assumption', '')} {hollow}".strip())
+    return Picture(panels, f"{table.attrs.get('assumption', '')} {hollow}".strip())
 
 
 def _expectations(table: pd.DataFrame) -> Picture:

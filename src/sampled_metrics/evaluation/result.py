@@ -138,6 +138,17 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         """Return the table as text, with at most four significant digits and a dash for missing numbers."""
         return pd.DataFrame(self)[self.shown_columns].map(cell)
 
+    def latex(self) -> str:
+        """Return the table as LaTeX, as it is shown, with the remarks as comments above it; needs booktabs."""
+        shown = self._shown()
+        right = [pd.api.types.is_numeric_dtype(self[name]) for name in shown]
+        return latex_table(
+            [latex_escaped(str(name)) for name in shown],
+            [[latex_escaped(text) for text in row] for row in shown.itertuples(index=False)],
+            "".join("r" if each else "l" for each in right),
+            self.remarks,
+        )
+
     @property
     def shown_columns(self) -> list[str]:
         """Return the columns, without those of numbers that are all missing."""
@@ -151,3 +162,33 @@ def cell(value: Any) -> str:
             return "0"
         return "-" if value != value else f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
     return "-" if value is pd.NA else str(value)
+
+
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+        "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    }
+)  # fmt: skip
+
+
+def latex_escaped(text: str) -> str:
+    """Return text as LaTeX shows it."""
+    return text.translate(_LATEX)
+
+
+def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]], columns: str, comments: Sequence[str]) -> str:
+    """Return a table in the style of the package booktabs, of cells in LaTeX, with comments above it."""
+    lines = [" & ".join(row) + r" \\" for row in (header, *rows)]
+    return "\n".join(
+        [
+            *(f"% {comment}" for comment in comments),
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            lines[0],
+            r"\midrule",
+            *lines[1:],
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+    )

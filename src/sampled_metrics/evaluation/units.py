@@ -33,6 +33,10 @@ class Units:
         """Return a statistic of the counts of kinds from one of the counts of a recommender's outcomes."""
         return lambda counts: statistic(np.asarray(counts @ self.shares[side]))
 
+    def of(self, *sides: int) -> "Units":
+        """Return the same users, of some of the recommenders."""
+        return Units(self.counts, tuple(self.shares[side] for side in sides))
+
 
 def units(*sides: tuple[Ints, Ints, int]) -> Units:
     """Return the units of recommenders.

@@ -87,6 +87,34 @@ def pair_users(one: Ranked, other: Ranked, names: tuple[str, str], *per_user: Ar
     return Pairs(first, second, sentence)
 
 
+def pair_all(
+    tables: Sequence[Ranked], names: Sequence[str], *per_user: ArrayLike | None
+) -> tuple[list[Ints], list[str]]:
+    """Pair the users of several tables, as `pair_users` does for two.
+
+    Each table is paired with one of them: the first that has users, or, if none has, the first.
+
+    Returns:
+        For each table the (rows,) numbers of the users from 0, and the sentences on how they were paired.
+
+    Raises:
+        DataError: two tables cannot be paired.
+    """
+    base = next((at for at, table in enumerate(tables) if table.user is not None), 0)
+    numbers, sentences = [user_numbers(tables[base])] * len(tables), []
+    for at in range(len(tables)):
+        if at == base:
+            continue
+        one, other = sorted((base, at))
+        pairs = pair_users(tables[one], tables[other], (names[one], names[other]), *per_user)
+        in_base, own = (pairs.one, pairs.other) if one == base else (pairs.other, pairs.one)
+        number = np.empty(in_base.max() + 1, dtype=np.int64)  # the same users may have other numbers in another pair
+        number[in_base] = numbers[base]
+        numbers[at] = number[own]
+        sentences.append(pairs.sentence)
+    return numbers, list(dict.fromkeys(sentences))
+
+
 def _paired(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tuple[Ints, Ints]:
     if first.dtype != second.dtype:  # users 1, 2 of one table and "1", "b" of the other are compared as text
         first, second = first.astype(str), second.astype(str)

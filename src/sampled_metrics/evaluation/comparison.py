@@ -1,0 +1,99 @@
+"""The result of `compare`: a table of pairs, which also knows the recommenders and their groups."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from sampled_metrics.evaluation.families import Pair, groups
+from sampled_metrics.evaluation.result import Result, latex_escaped, latex_table
+from sampled_metrics.metrics.held_out import metric_name
+
+
+class Standing(NamedTuple):
+    """A recommender by a metric; two that have a letter in common cannot be told apart."""
+
+    name: str
+    value: float
+    letters: str
+
+
+class Standings(NamedTuple):
+    """The recommenders by a metric, best first, and the groups of those that cannot be told apart, as places."""
+
+    rows: list[Standing]
+    groups: list[tuple[int, ...]]
+
+    @classmethod
+    def of(cls, names: Sequence[str], values: Sequence[float], undecided: Sequence[Pair]) -> "Standings":
+        """Return the standings of recommenders from their values and the pairs that are undecided."""
+        order = sorted(range(len(names)), key=lambda each: -values[each])
+        place = {each: at for at, each in enumerate(order)}
+        found = groups([(place[one], place[other]) for one, other in undecided], range(len(names)))
+        letters = ["".join(_letter(at) for at, group in enumerate(found) if row in group) for row in range(len(names))]
+        return cls([Standing(names[each], values[each], letters[row]) for row, each in enumerate(order)], found)
+
+    @property
+    def sentence(self) -> str:
+        """Say who is ahead, and who cannot be told apart."""
+        names = [each.name for each in self.rows]
+        alike = [listed([names[row] for row in group]) for group in self.groups if len(group) > 1]
+        end = [f"{each} cannot be told apart." for each in alike] or ["All can be told apart."]
+        return f"best first: {', '.join(names)}. {' '.join(end)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence lists them."""
+    return " and ".join([", ".join(names[:-1])] * (len(names) > 1) + [names[-1]])
+
+
+def _letter(number: int) -> str:
+    return chr(ord("a") + number % 26) * (1 + number // 26)
+
+
+class Comparison(Result):
+    """A table of pairs of recommenders, with remarks."""
+
+    _metadata = [*Result._metadata, "_standings"]  # noqa: RUF012  # pandas requires this
+
+    _standings: Mapping[str, Standings] = {}  # by metric
+
+    @property
+    def _constructor(self) -> Callable[..., "Comparison"]:
+        return Comparison
+
+    def with_standings(self, standings: Mapping[str, Standings]) -> "Comparison":
+        """Return the same table with other standings, by metric."""
+        table = self.copy()
+        table._standings = standings
+        return table
+
+    @property
+    def by_metric(self) -> dict[str, Standings]:
+        """Return the standings by the metrics that this table has."""
+        return {label: each for label, each in self._standings.items() if label in set(self["metric"])}
+
+    def standings(self) -> Result:
+        """Return a row for each recommender and metric, best first: metric, recommender, value, group.
+
+        Recommenders that have a letter in common in the column group cannot be told apart (a compact letter display).
+        """
+        rows = [(label, *row) for label, each in self.by_metric.items() for row in each.rows]
+        return Result(rows, columns=["metric", "recommender", "value", "group"])
+
+    def latex(self) -> str:
+        r"""Return a LaTeX table of the recommenders by metric, with the letters of their groups; needs booktabs.
+
+        The recommenders are in the order of the first metric. The remarks stand above it as comments.
+        """
+        shown = {label: each.rows for label, each in self.by_metric.items()}
+        cells = {
+            (label, row.name): rf"{row.value:.4f}\textsuperscript{{{row.letters}}}"
+            for label, rows in shown.items()
+            for row in rows
+        }
+        names = [row.name for row in next(iter(shown.values()))]
+        return latex_table(
+            ["", *(latex_escaped(metric_name(label)) for label in shown)],
+            [[latex_escaped(name), *(cells[label, name] for label in shown)] for name in names],
+            "l" * (len(shown) + 1),
+            [*self.remarks, "Recommenders that have a letter in common cannot be told apart."],
+        )

@@ -1,0 +1,216 @@
+"""Differences of the metrics of recommenders: intervals of all pairs that hold together, and p-values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sampled_metrics._arrays import Floats
+from sampled_metrics.estimators import Estimate, LinearEstimate, ShapeEstimate
+from sampled_metrics.evaluation.families import holm, max_t_rates, pairs_of, replicate_rates
+from sampled_metrics.evaluation.intervals import (
+    IntervalOptions,
+    Progress,
+    Statistic,
+    bootstrap,
+    in_blocks,
+    no_progress,
+    resamples,
+    uncertainty,
+    uses_bootstrap,
+)
+from sampled_metrics.evaluation.seeds import SeedSpread, with_seeds
+from sampled_metrics.evaluation.strict_intervals import StrictInterval, strict_interval
+from sampled_metrics.evaluation.units import Units
+from sampled_metrics.evaluation.verdicts import negatives_needed, users_needed
+from sampled_metrics.sampling.moments import EQUAL
+
+MAX_T, BONFERRONI = "max-t bootstrap", "Bonferroni"
+
+
+@dataclass(frozen=True)
+class Recommender:
+    """A recommender.
+
+    Attributes:
+        name: of the recommender.
+        estimates: fitted estimators, one for each seed.
+        sides: their places in the units.
+    """
+
+    name: str
+    estimates: tuple[Estimate, ...]
+    sides: tuple[int, ...]
+
+    def statistic(self, kinds: Units) -> Statistic:
+        """Return the mean of the metrics over seeds as a statistic of the counts of kinds."""
+        seeds = self._statistics(kinds)
+        return lambda counts: np.mean([each(counts) for each in seeds], axis=0)
+
+    def of_seeds(self, kinds: Units) -> Floats:
+        """Return the (seeds, metrics) estimates of each seed."""
+        return np.stack([each(kinds.counts[np.newaxis])[0] for each in self._statistics(kinds)])
+
+    def _statistics(self, kinds: Units) -> list[Statistic]:
+        return [
+            kinds.statistic(in_blocks(each.estimate, kinds.shares[side].shape[1]), side)
+            for each, side in zip(self.estimates, self.sides, strict=True)
+        ]
+
+    def weights(self, kinds: Units) -> Floats | None:
+        """Return the (seeds, metrics, kinds) values of users; None if the estimator is not linear."""
+        found = [
+            kinds.weights(each.weights, side)
+            for each, side in zip(self.estimates, self.sides, strict=True)
+            if isinstance(each, LinearEstimate)
+        ]
+        return np.stack(found) if found else None
+
+    def bounds(self, most: Floats) -> Floats:
+        """Return the (2, metrics) smallest and largest values of a user, or of the metrics, from 0 to `most`."""
+        found = [each.bounds for each in self.estimates if isinstance(each, LinearEstimate)]
+        return np.mean(found, axis=0) if found else np.stack((np.zeros_like(most), most))
+
+
+@dataclass(frozen=True)
+class Differences:
+    """Differences between the recommenders of each pair, of the second one from the first.
+
+    Attributes:
+        values: (recommenders, metrics) estimates.
+        difference: (pairs, metrics) differences.
+        low: (pairs, metrics) lower ends.
+        high: (pairs, metrics) upper ends.
+        p_value: (pairs, metrics) p-values, adjusted for the pairs; NaN for strict bounds.
+        rates: (metrics,) error rates of the interval of each pair, such that those of all pairs hold together.
+        family: the method of these error rates.
+        needed: (2, pairs, metrics) numbers of users, and of negatives, that would decide; NaN where it is not known.
+        strict: of each pair, if these are strict bounds.
+    """
+
+    values: Floats
+    difference: Floats
+    low: Floats
+    high: Floats
+    p_value: Floats
+    rates: Floats
+    family: str
+    needed: Floats
+    strict: tuple[StrictInterval, ...] = ()
+
+    @property
+    def undecided(self) -> NDArray[np.bool_]:
+        """Return whether an interval does not exclude 0, (pairs, metrics)."""
+        return ~((self.low > EQUAL) | (self.high < -EQUAL))
+
+
+def differences(
+    recommenders: Sequence[Recommender],
+    kinds: Units,
+    options: IntervalOptions,
+    most: Floats,
+    progress: Progress = no_progress,
+) -> Differences:
+    """Compute the differences of all pairs of two recommenders or more, with intervals that hold together.
+
+    Args:
+        recommenders: all with the same estimator.
+        kinds: their users.
+        options: of the intervals; the confidence level is that of all pairs of a metric together.
+        most: (metrics,) largest values.
+        progress: wraps the blocks of bootstrap samples, or the pairs.
+
+    Raises:
+        DataError: there are fewer than two users, or the delta method takes too much work.
+    """
+    if all(isinstance(each, ShapeEstimate) for one in recommenders for each in one.estimates):
+        return _strict(recommenders, kinds, options, most, progress)
+    pairs, alpha = pairs_of(len(recommenders)), 1 - options.confidence_level
+    of_seeds, of_users = zip(*((each.of_seeds(kinds), each.weights(kinds)) for each in recommenders), strict=True)
+    linear = [each.mean(axis=0) for each in of_users if each is not None]
+    values = np.stack([each.mean(axis=0) for each in of_seeds])
+    statistics, replicates = [each.statistic(kinds) for each in recommenders], None
+    if uses_bootstrap(options, bool(linear)):
+        replicates = bootstrap(
+            lambda counts: np.stack([each(counts) for each in statistics], axis=1), kinds.counts, options, progress
+        )
+    bonferroni = np.full(len(most), alpha / len(pairs))
+    rates, family = bonferroni, BONFERRONI
+    if len(pairs) > 1 and all(len(each) == 1 for each in of_seeds):
+        if replicates is not None:
+            rates, family = replicate_rates(values, replicates, alpha), MAX_T
+        elif linear:
+            samples = resamples(kinds.counts, options, progress)
+            rates, family = max_t_rates(np.stack(linear), kinds.counts, alpha, samples), MAX_T
+    spreads = [SeedSpread.of(*each, kinds.counts) for each in zip(of_seeds, of_users, strict=True)]
+    found = []
+    for one, other in pairs:
+        (least, largest), (other_least, other_largest) = (recommenders[each].bounds(most) for each in (one, other))
+        interval = uncertainty(
+            lambda counts, one=one, other=other: statistics[other](counts) - statistics[one](counts),  # type: ignore[misc]
+            kinds.counts,
+            options,
+            bounds=(other_least - largest, other_largest - least),
+            weights=linear[other] - linear[one] if linear else None,
+            alpha=rates,
+            replicates=None if replicates is None else replicates[:, other] - replicates[:, one],
+            test=True,
+        )
+        if len(of_seeds[one]) > 1 or len(of_seeds[other]) > 1:
+            gap, users = values[other] - values[one], int(kinds.counts.sum())
+            interval = with_seeds(interval, gap, (spreads[one], spreads[other]), users, rates)
+        found.append(interval)
+    low, high, p_value = (np.stack([getattr(each, end) for each in found]) for end in ("low", "high", "p_value"))
+    one, other = np.transpose(pairs)
+    nothing = np.full((2, *low.shape), np.nan)
+    return Differences(values, values[other] - values[one], low, high, holm(p_value), rates, family, nothing)
+
+
+def _strict(
+    recommenders: Sequence[Recommender], kinds: Units, options: IntervalOptions, most: Floats, progress: Progress
+) -> Differences:
+    """Return differences with strict bounds, which hold together by Bonferroni's inequality."""
+    pairs, values = pairs_of(len(recommenders)), np.stack([each.of_seeds(kinds)[0] for each in recommenders])
+    rate = (1 - options.confidence_level) / len(pairs)
+    inner = progress
+    if len(pairs) > 1:
+        options, inner = replace(options, confidence_level=1 - rate), no_progress
+    found, needed = [], np.full((2, len(pairs), len(most)), np.nan)
+    for at in progress(range(len(pairs))) if len(pairs) > 1 else range(len(pairs)):
+        sides = [recommenders[each] for each in pairs[at]]
+        estimates = [each for side in sides for each in side.estimates if isinstance(each, ShapeEstimate)]
+        users = kinds.of(*(side.sides[0] for side in sides))
+        strict = strict_interval(estimates, users, options, (-most, most), inner)
+        needed[:, at] = _needed(estimates, strict, users, options.confidence_level)
+        found.append(strict)
+    one, other = np.transpose(pairs)
+    low, high = np.stack([each.low for each in found]), np.stack([each.high for each in found])
+    difference = np.fmax(np.fmin(values[other] - values[one], high), low)
+    missing = np.full(low.shape, np.nan)
+    rates = np.full(len(most), rate)
+    return Differences(values, difference, low, high, missing, rates, BONFERRONI, needed, tuple(found))
+
+
+def _needed(
+    estimates: Sequence[ShapeEstimate], strict: StrictInterval, kinds: Units, confidence_level: float
+) -> Floats:
+    """Return the (2, metrics) numbers of users, and of negatives, that would decide what is undecided."""
+    undecided = (strict.low <= EQUAL) & (strict.high >= -EQUAL)
+    found, places = np.full((2, len(undecided)), np.nan), [int(at) for at in np.flatnonzero(undecided)]
+    if places:
+        users = users_needed(estimates, strict.fits, kinds, confidence_level, places)
+        for at, number in zip(places, users, strict=True):
+            if np.isfinite(number):
+                found[0, at] = _rounded(number)
+            elif (negatives := negatives_needed(estimates, kinds, strict.shape, at)) is not None:
+                found[1, at] = _rounded(negatives)
+    return found
+
+
+def _rounded(number: float) -> float:
+    """Return a number rounded up to two digits."""
+    step = 10.0 ** max(0, np.floor(np.log10(number)) - 1)
+    return float(np.ceil(number / step) * step)
