@@ -44,9 +44,9 @@ class TestRemarks:
         assert isinstance(taken, Result)
         assert taken.remarks == tuple(REMARKS)
 
-    def test_other_remarks_leave_the_table_as_it_is(self, table):
+    def test_further_remarks_leave_the_table_as_it_is(self, table):
         other = table.with_remarks(["else"])
-        assert other.remarks == ("else",)
+        assert other.remarks == (*REMARKS, "else")
         assert table.remarks == tuple(REMARKS)
         other.loc[0, "value"] = 9.0
         assert table.loc[0, "value"] == 0.123456

@@ -395,7 +395,7 @@ RANKS: dict[str, tuple[bytes, str]] = {
     "ranks: negative": (b"candidates,rank\n9,-1\n", "line 2: rank must be"),
     "ranks: NaN": (b"candidates,rank\n9,nan\n", "line 2: rank must be"),
     "ranks: infinite": (b"candidates,rank\n9,inf\n", "line 2: rank must be"),
-    "ranks: with decimals": (b"candidates,rank\n9,1.0\n", "line 2: rank must be"),
+    "ranks: with decimals": (b"candidates,rank\n9,1.5\n", "line 2: rank must be"),
     "ranks: none": (b"candidates,rank\n9,\n", "line 2: rank must be"),
     "ranks: in other digits": ("candidates,rank\n9,１\n".encode(), "line 2: rank must be"),
     "ranks: text": (b"candidates,rank\n9,first\n", "line 2: rank must be"),

@@ -20,6 +20,7 @@ from made_up_project import complete_config, ranked, split
 import sampled_metrics as sm
 from sampled_metrics import _plugins
 from sampled_metrics.data import formats
+from sampled_metrics.metrics import held_out
 from sampled_metrics.recommenders import recommender
 
 PLUGIN = Path(__file__).parent / "plugin"
@@ -49,11 +50,11 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(formats.FORMATS, "pairs", None)  # so that it is taken out again
     del formats.FORMATS["pairs"]
     _plugins._found.cache_clear()
-    sm.metric.cache_clear()
+    held_out._metric.cache_clear()
     yield folder
     sys.modules.pop("their_metrics", None)
     _plugins._found.cache_clear()
-    sm.metric.cache_clear()
+    held_out._metric.cache_clear()
 
 
 def test_metric(site: Path) -> None:
@@ -158,7 +159,7 @@ def test_the_page_shows_the_package() -> None:
 def test_own_labels_do_not_look_for_plug_ins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_plugins, "entry_points", None)
     _plugins._found.cache_clear()
-    sm.metric.cache_clear()
+    held_out._metric.cache_clear()
     for found in (sm.metric("recall@10"), sm.estimator("bv-0.1"), formats.get("ncf"), recommender({"type": "random"})):
         assert found is not None
 

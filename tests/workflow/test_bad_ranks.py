@@ -93,7 +93,7 @@ RANKS = {
         f"user,candidates,above,tied\n{GOOD}3,100,,0\n",
         [", line 4: above must be a whole number, 0 or more, not ''"],
     ),
-    "fraction": ("user,candidates,rank\n1,100,4.0\n", [", line 2: rank must be a whole number, 1 or more, not '4.0'"]),
+    "fraction": ("user,candidates,rank\n1,100,4.5\n", [", line 2: rank must be a whole number, 1 or more, not '4.5'"]),
     "text in a column": (
         f"user,candidates,above,tied\n{GOOD}3,100,four,0\n",
         [", line 4: above must be a whole number, 0 or more, not 'four'"],

@@ -75,7 +75,7 @@ def sampled_ranks(model: Any, test_data: Any, *, seed: int = 0) -> pd.DataFrame:
     if drawn != "uniform":
         raise DataError(f"test_data: needs a mode such as uni100, with negatives drawn uniformly, not {drawn!r}")
     dataset, sampler = test_data.dataset, test_data._sampler
-    model.eval()
+    model.train(False)
     parts = []
     for interaction, *_ in test_data:
         with torch.no_grad():

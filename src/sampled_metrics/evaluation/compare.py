@@ -164,7 +164,7 @@ def compare(
     users = int(kinds.counts.sum())
     table = _table(found, list(given), labels, users)
     notes = [*_assumed(found, list(given)), *(_biased(label) if is_sampled and not found.strict else [])]
-    assumption = next((str(note) for note in notes if isinstance(note, str)), "")
+    assumption = next((note if isinstance(note, str) else note.sentence for note in notes), "")
     table.attrs = {"confidence_level": confidence_level, "names": list(given), "assumption": assumption}
     remarks = [*_conclusions(table, found, list(given), confidence_level), *_on_seeds(given), *notes]
     unused = dict.fromkeys(remark for _, each in tables for remark in each.remarks)
