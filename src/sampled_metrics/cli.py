@@ -1,32 +1,24 @@
-"""The command `sampled-metrics`: the functions of the library over csv files."""
+"""The command `sampled-metrics`: the functions of the library over files."""
+
+from __future__ import annotations
 
 import json
-import math
 import sys
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
-import pandas as pd
 from click.shell_completion import get_completion_class
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
 
-from sampled_metrics import __version__
+import sampled_metrics as sm
+from sampled_metrics._defaults import ESTIMATORS, METRICS, PLANNED
 from sampled_metrics.errors import DataError, SampledMetricsError
-from sampled_metrics.evaluation import compare, correct, evaluate, expect, plan
-from sampled_metrics.evaluation.correct import ESTIMATORS
-from sampled_metrics.evaluation.evaluate import METRICS
-from sampled_metrics.evaluation.plan import ESTIMATORS as PLANNED
-from sampled_metrics.evaluation.result import Result, cell
-from sampled_metrics.ranking.files import read_array, read_ids, read_pairs
-from sampled_metrics.ranking.rank import rank
-from sampled_metrics.ranks.csv import read_columns, read_stream
-from sampled_metrics.ranks.frames import Columns
+
+if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
+    from sampled_metrics.evaluation.result import Result
+    from sampled_metrics.ranks.frames import Columns
 
 NAME = "sampled-metrics"
 
@@ -180,6 +172,8 @@ OUTPUT = _options(
 
 
 def _read(path: str) -> Columns:
+    from sampled_metrics.ranks.csv import read_columns, read_stream
+
     given = click.get_current_context().meta
     separator = given[f"{NAME}.separator"]
     if separator is not None:
@@ -210,6 +204,9 @@ def _progress(blocks: Iterable[int]) -> Iterable[int]:
     """Show the progress on a terminal, on stderr, and nothing elsewhere."""
     if not sys.stderr.isatty():
         return blocks
+    from rich.console import Console
+    from rich.progress import track
+
     return track(list(blocks), console=Console(stderr=True), transient=True, description="")
 
 
@@ -217,35 +214,32 @@ def _show(result: Result, form: str | None, plot: str | None) -> None:
     if plot is not None:
         result.plot(plot)
     if form == "json":
-        rows = [{name: _plain(value) for name, value in row.items()} for row in result.to_dict("records")]
-        click.echo(json.dumps({"rows": rows, "remarks": list(result.remarks)}, indent=2, ensure_ascii=False))
+        found = {"rows": result.plain_rows(), "remarks": list(result.remarks)}
+        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
     if form == "csv":
-        click.echo(pd.DataFrame(result).to_csv(index=False, lineterminator="\n"), nl=False)
+        click.echo(result.to_csv(index=False, lineterminator="\n"), nl=False)
         for remark in result.remarks:
             click.echo(remark, err=True)
         return
     if form == "latex":
         click.echo(result.latex())
         return
+    from rich.console import Console
+    from rich.table import Table
+
+    from sampled_metrics.evaluation.result import cell
+
     # as wide as it needs to be: a narrow terminal must not take digits off
     console = Console(soft_wrap=True, width=10_000, highlight=False, markup=False, emoji=False)
     table = Table(box=None, pad_edge=False, header_style="" if console.no_color else "bold")
     for name in result.shown_columns:
-        number = pd.api.types.is_numeric_dtype(result[name]) or any(value is pd.NA for value in result[name])
-        table.add_column(str(name), justify="right" if number else "left", no_wrap=True)
+        table.add_column(str(name), justify="right" if result.is_numeric(name) else "left", no_wrap=True)
     for row in result[result.shown_columns].itertuples(index=False):
         table.add_row(*map(cell, row))
     console.print(table)
     for remark in result.remarks:
         console.print(f"\n{remark}")
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it; what is missing is null."""
-    if value is pd.NA or (isinstance(value, float) and not math.isfinite(value)):
-        return None
-    return value.item() if isinstance(value, np.generic) else value
 
 
 # --- the commands -----------------------------------------------------------------------------------------------------
@@ -257,7 +251,7 @@ def _plain(value: Any) -> Any:
     epilog="Files are csv, gzip if the name ends in .gz, or parquet; - is standard input. 'sampled-metrics COMMAND "
     "--help' has an example of each.",
 )
-@click.version_option(__version__, prog_name=NAME)
+@click.version_option(sm.__version__, prog_name=NAME)
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Metrics of recommenders from ranks, exact or among sampled negatives."""
@@ -283,7 +277,7 @@ cli.command_class = _Formatted
 @OUTPUT
 def _evaluate(ranks: str, form: str | None, plot: str | None, **options: Any) -> None:
     """Exact metrics of ranks among all candidates, with intervals."""
-    _show(evaluate(_read(ranks), progress=_progress, **options), form, plot)
+    _show(sm.evaluate(_read(ranks), progress=_progress, **options), form, plot)
 
 
 @cli.command(
@@ -306,7 +300,7 @@ def _evaluate(ranks: str, form: str | None, plot: str | None, **options: Any) ->
 @OUTPUT
 def _correct(ranks: str, form: str | None, plot: str | None, **options: Any) -> None:
     """The true metrics behind ranks among sampled negatives, with intervals."""
-    _show(correct(_read(ranks), progress=_progress, **options), form, plot)
+    _show(sm.correct(_read(ranks), progress=_progress, **options), form, plot)
 
 
 @cli.command(
@@ -341,7 +335,7 @@ def _compare(ranks: tuple[str, ...], form: str | None, plot: str | None, **optio
         tables[name] = [_read(path) for path in paths]
     if len(tables) < 2:
         raise DataError(f"compare takes two recommenders or more, not only {ranks[0]}")
-    _show(compare(tables, progress=_progress, **options), form, plot)
+    _show(sm.compare(tables, progress=_progress, **options), form, plot)
 
 
 def _named(argument: str) -> tuple[str | None, list[str]]:
@@ -369,7 +363,7 @@ def _named(argument: str) -> tuple[str | None, list[str]]:
 def _expect(ranks: tuple[str, ...], form: str | None, plot: str | None, **options: Any) -> None:
     """What sampled metrics would show of exact ranks, and whether they would order recommenders wrongly."""
     tables = {name: _read(path) for name, path in zip(_names(ranks), ranks, strict=True)}
-    _show(expect(tables, **options), form, plot)
+    _show(sm.expect(tables, **options), form, plot)
 
 
 @cli.command(
@@ -392,7 +386,7 @@ def _expect(ranks: tuple[str, ...], form: str | None, plot: str | None, **option
 def _plan(one: str, other: str, form: str | None, plot: str | None, **options: Any) -> None:
     """How many negatives, and users, it takes to order two recommenders rightly; from exact ranks."""
     first, second = _names((one, other))
-    _show(plan(_read(one), _read(other), names=(first, second), progress=_progress, **options), form, plot)
+    _show(sm.plan(_read(one), _read(other), names=(first, second), progress=_progress, **options), form, plot)
 
 
 @cli.command(
@@ -459,9 +453,11 @@ def _rank(
     """
     if (users is None, items is None, scores is None) not in ((False, False, True), (True, True, False)):
         raise click.UsageError("give --users and --items, or --scores alone")
+    from sampled_metrics.ranking.files import read_array, read_ids, read_pairs
+
     with warnings.catch_warnings(record=True) as remarks:
         warnings.simplefilter("always")
-        table = rank(
+        table = sm.rank(
             read_array(scores) if scores else (read_array(str(users)), read_array(str(items))),
             read_pairs(training),
             read_pairs(held_out),

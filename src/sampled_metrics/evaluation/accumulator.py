@@ -7,11 +7,12 @@ from typing import Self
 
 import numpy as np
 
+from sampled_metrics._defaults import ESTIMATORS, METRICS
 from sampled_metrics._validation import check_labels
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator_labels
-from sampled_metrics.evaluation.correct import ESTIMATORS, correct_units
-from sampled_metrics.evaluation.evaluate import METRICS, evaluate_units, exact_outcomes
+from sampled_metrics.evaluation.correct import correct_units
+from sampled_metrics.evaluation.evaluate import evaluate_units, exact_outcomes
 from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, no_progress
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.units import counted_units

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sampled_metrics._arrays import Ints
+from sampled_metrics._defaults import METRICS
 from sampled_metrics._validation import check_label, check_names, shown
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import (
@@ -21,7 +22,7 @@ from sampled_metrics.estimators import (
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
 from sampled_metrics.evaluation.comparison import Comparison, Standings, listed
 from sampled_metrics.evaluation.differences import BONFERRONI, Differences, Recommender, differences
-from sampled_metrics.evaluation.evaluate import METRICS, exact_outcomes, few_users, largest_values, undefined
+from sampled_metrics.evaluation.evaluate import exact_outcomes, few_users, largest_values, undefined
 from sampled_metrics.evaluation.families import pairs_of
 from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, no_progress
 from sampled_metrics.evaluation.result import Remark

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._defaults import ESTIMATORS, METRICS
 from sampled_metrics._validation import TOLERANCE
 from sampled_metrics.estimators import (
     Estimate,
@@ -20,7 +21,7 @@ from sampled_metrics.estimators import (
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import rank_distributions
 from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
-from sampled_metrics.evaluation.evaluate import METRICS, few_users, largest_values, undefined
+from sampled_metrics.evaluation.evaluate import few_users, largest_values, undefined
 from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, in_blocks, no_progress, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
@@ -30,9 +31,6 @@ from sampled_metrics.ranks.frames import PerUser, RanksLike, columns_of
 from sampled_metrics.ranks.pairing import user_numbers
 from sampled_metrics.sampling.outcomes import Group, Outcomes
 from sampled_metrics.sampling.sampled_ranks import sampled_ranks
-
-ESTIMATORS = ("decreasing", "free")
-"""The default estimators: the interval of the truth if better ranks are more frequent, and without an assumption."""
 
 LARGE_WEIGHT = 10.0
 """A remark names estimators in which a user counts more than this."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._defaults import METRICS
 from sampled_metrics.evaluation.intervals import (
     FEW_USERS,
     IntervalOptions,
@@ -21,9 +22,6 @@ from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metr
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import user_numbers
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
-
-METRICS = ("recall@10", "ndcg@10", "ap", "auc")
-"""The default metrics, those of the paper."""
 
 
 def evaluate(

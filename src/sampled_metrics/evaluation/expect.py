@@ -7,8 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
+from sampled_metrics._defaults import METRICS
 from sampled_metrics.estimators import estimator_labels, estimator_name
-from sampled_metrics.evaluation.evaluate import METRICS
 from sampled_metrics.evaluation.expectation import Expectation, mean_of_rows, shared_covariances
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.metrics.held_out import metric, metric_labels, metric_name

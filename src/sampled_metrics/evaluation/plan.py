@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri, stdtrit
 
+from sampled_metrics._defaults import PLANNED
 from sampled_metrics._validation import check_label, check_names, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator_labels, estimator_name
@@ -31,9 +32,6 @@ _NEAR = 0.1  # a difference of chances that is near
 _FEW_USERS = 1000  # with up to so many users, larger m are tried in small steps
 _STEP = 1.02  # ratio of such a step
 
-ESTIMATORS = ("decreasing", "convex", "uncorrected", "bv-0.1")
-"""The default estimators."""
-
 
 def plan(
     a: RanksLike,
@@ -41,7 +39,7 @@ def plan(
     *,
     metric: str = "recall@10",
     probability: float = 0.95,
-    estimators: str | Sequence[str] = ESTIMATORS,
+    estimators: str | Sequence[str] = PLANNED,
     replacement: bool = False,
     candidates: PerUser | None = None,
     shared_negatives: float | None = None,

@@ -1,6 +1,7 @@
 """The result of `evaluate` and the other functions: a pandas DataFrame with remarks."""
 
 import html
+import math
 import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -149,10 +150,25 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
             self.remarks,
         )
 
+    def plain_rows(self) -> list[dict[str, Any]]:
+        """Return the rows with Python's numbers, as JSON has them; what is missing or not finite is None."""
+        return [{name: _plain(value) for name, value in row.items()} for row in self.to_dict("records")]
+
+    def is_numeric(self, column: str) -> bool:
+        """Return whether a column has numbers, some of which may be missing."""
+        values = self[column]
+        return bool(pd.api.types.is_numeric_dtype(values)) or any(value is pd.NA for value in values)
+
     @property
     def shown_columns(self) -> list[str]:
         """Return the columns, without those of numbers that are all missing."""
         return [name for name in self.columns if self[name].dtype != float or self[name].notna().any() or not len(self)]
+
+
+def _plain(value: Any) -> Any:
+    if value is pd.NA or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def cell(value: Any) -> str:

@@ -13,12 +13,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sampled_metrics import __version__, _files
+from sampled_metrics._defaults import METRICS
 from sampled_metrics._drawing import inline_svg
 from sampled_metrics._validation import check_labels
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect
-from sampled_metrics.evaluation.evaluate import METRICS
 from sampled_metrics.evaluation.intervals import Progress, no_progress
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, cell

@@ -1,0 +1,10 @@
+"""Default metrics and estimators. The command shows them, and starts without the modules that use them."""
+
+METRICS = ("recall@10", "ndcg@10", "ap", "auc")
+"""The default metrics, those of the paper."""
+
+ESTIMATORS = ("decreasing", "free")
+"""The default estimators: the interval of the truth if better ranks are more frequent, and without an assumption."""
+
+PLANNED = ("decreasing", "convex", "uncorrected", "bv-0.1")
+"""The default estimators of a plan."""
