@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations, count
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,13 @@ from matplotlib.figure import Figure
 from sampled_metrics import __version__, _files
 from sampled_metrics._defaults import METRICS
 from sampled_metrics._drawing import inline_svg
-from sampled_metrics._validation import check_labels
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect
 from sampled_metrics.evaluation.intervals import Progress, no_progress
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, cell
-from sampled_metrics.metrics.held_out import metric_name
+from sampled_metrics.metrics.held_out import metric_labels, metric_name
 from sampled_metrics.ranks.frames import COLUMNS, Columns, PerUser, RanksLike, columns_of, named_ranks
 from sampled_metrics.ranks.pairing import user_numbers
 from sampled_metrics.ranks.table import RankTable, rank_table
@@ -92,7 +91,7 @@ def report(
         progress: as in `evaluate`, and wraps the sample sizes of the expectations.
 
     Returns:
-        The page, as text. Each interval is of its recommender or pair alone.
+        The page, as text. The intervals of the pairs of three recommenders or more hold together, as in `compare`.
 
     Raises:
         DataError: the ranks are wrong, as in `evaluate`, `correct` and `compare`.
@@ -112,7 +111,7 @@ def report(
         name: each if isinstance(each, RankTable) else columns_of(each, name)
         for name, each in named_ranks(ranks).items()
     }
-    labels = check_labels(metrics, "metrics")
+    labels = metric_labels(metrics)
     options: dict[str, Any] = {
         "confidence_level": confidence_level,
         "n_resamples": n_resamples,
@@ -136,29 +135,25 @@ def report(
         found = {name: evaluate(each, metrics=labels, **options) for name, each in read.items()}
         left_out = []
         alone = [f"{name}: {_values(each)}." for name, each in found.items()]
-    pairs = {
-        names: compare(given[names[0]], given[names[1]], names=names, metrics=labels, **about)
-        for names in combinations(given, 2)
-    }
+    names = list(given)
+    compared = None
+    if len(names) == 2:
+        compared = compare(given[names[0]], given[names[1]], names=(names[0], names[1]), metrics=labels, **about)
+    elif len(names) > 2:
+        compared = compare(given, metrics=labels, **about)
     page.heading("In short")
-    for names, compared in pairs.items():
-        page.paragraphs([verdict(compared, names)], kind="verdict")
-    if len(pairs) > 1:
-        page.paragraphs(
-            [
-                f"Each interval is of its pair alone. Of {len(pairs)} comparisons without a difference, about "
-                f"{(1 - confidence_level) * len(pairs):.2g} would be decided by chance for each metric."
-            ]
-        )
+    if compared is not None:
+        said = compared.remarks[: len(labels)] if len(names) > 2 else [verdict(compared, names)]
+        page.paragraphs(said, kind="verdict")
     page.list(alone)
     page.heading("What was read")
     page.table("What was read", _what_was_read(given, read))
     page.list(_not_used(given))
     page.heading(heading)
     _metrics(page, found, left_out)
-    for names, compared in pairs.items():
-        page.heading(f"Comparison of {names[0]} and {names[1]}")
-        page.table(f"Comparison of {names[0]} and {names[1]}", _worded(compared, names))
+    if compared is not None:
+        page.heading(f"Comparison of {_joined(names)}")
+        page.table(f"Comparison of {_joined(names)}", _worded(compared, names if len(names) == 2 else ()))
         page.list(compared.remarks)
         page.figures(figures.intervals(compared), caption_of(compared))
     exact = {name: each for name, each in read.items() if isinstance(each, RankTable)}
@@ -311,14 +306,14 @@ def _values(table: Result) -> str:
     )
 
 
-def _worded(table: Result, names: tuple[str, str] | None = None) -> pd.DataFrame:
+def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
     """Return a result as text, in words."""
     text = pd.DataFrame(table)[table.shown_columns].map(cell)
     for column, name_of in {"metric": metric_name, "estimator": estimator_name}.items():
         if column in text:
             text[column] = text[column].map(name_of)
     words = {column: column.replace("_", " ").capitalize() for column in text}
-    if names is not None:
+    if names:
         words |= {"value_a": names[0], "value_b": names[1], "difference": f"{names[1]} - {names[0]}"}
     return text.rename(columns=words)
 
@@ -357,11 +352,11 @@ def _among_the_sample(ranks: SampledRanks) -> RankTable:
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
-def verdict(compared: Result, names: tuple[str, str]) -> str:
+def verdict(compared: Result, names: Sequence[str]) -> str:
     """Return in words which of two recommenders is better, by metric."""
     sentences = []
     decided = compared["conclusion"].value_counts()
-    for winner, loser in sorted((names, names[::-1]), key=lambda each: -decided.get(each[0], 0)):
+    for winner, loser in sorted((tuple(names), tuple(names[::-1])), key=lambda each: -decided.get(each[0], 0)):
         if on := [metric_name(label) for label in compared["metric"][compared["conclusion"] == winner]]:
             sentences.append(f"{winner} is better than {loser} on {_joined(on)}.")
     if undecided := [metric_name(label) for label in compared["metric"][compared["conclusion"] == "undecided"]]:
