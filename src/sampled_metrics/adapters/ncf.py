@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike
 
 from sampled_metrics.adapters._among_negatives import among_negatives
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.frames import columns_of
 
 
 def sampled_ranks(
@@ -14,7 +15,8 @@ def sampled_ranks(
     """Rank each user's held-out item among the user's sampled negatives; ties are broken at random.
 
     Args:
-        scores: (users, 1 + m) scores, higher is better; the first of each row is the held-out item's.
+        scores: (users, 1 + m) scores, higher is better; the first of each row is the held-out item's. A DataFrame may
+            have a column user, too.
         candidates: (users,) or one number: n, the held-out item and all items that could have been sampled. In NCF's
             own files these are the items that the user does not have in training.
         user_ids: (users,) ids for the table; the default is 0, 1, …
@@ -33,6 +35,11 @@ def sampled_ranks(
         >>> adapters.ncf.sampled_ranks([[0.5, 0.9, 0.1], [0.7, 0.7, 0.2]], candidates=50)["rank"].tolist()
         [2, 2]
     """
+    if isinstance(scores, pd.DataFrame):
+        columns = columns_of(scores, "scores").by_usual_name("user")
+        if "user" in columns:
+            user_ids = columns.frame["user"] if user_ids is None else user_ids
+            scores = columns.frame.drop(columns="user")
     try:
         table = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):

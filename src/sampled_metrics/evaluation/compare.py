@@ -9,6 +9,7 @@ import numpy as np
 
 from sampled_metrics._arrays import Ints
 from sampled_metrics._defaults import METRICS
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics._validation import check_label, check_names, shown
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import (
@@ -22,7 +23,7 @@ from sampled_metrics.estimators import (
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
 from sampled_metrics.evaluation.comparison import Comparison, Standings, listed
 from sampled_metrics.evaluation.differences import BONFERRONI, Differences, Recommender, differences
-from sampled_metrics.evaluation.evaluate import exact_outcomes, few_users, largest_values, undefined
+from sampled_metrics.evaluation.evaluate import about_users, exact_outcomes, largest_values, undefined
 from sampled_metrics.evaluation.families import pairs_of
 from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, no_progress
 from sampled_metrics.evaluation.result import Remark
@@ -40,6 +41,7 @@ _Side = tuple[Estimate, Ints, int]
 """Ranks of a recommender: an estimate, the (rows,) outcomes, and the number of outcomes."""
 
 
+@on_one_thread
 def compare(
     a: RanksLike | Mapping[str, RanksLike | Sequence[RanksLike]],
     b: RanksLike | None = None,
@@ -169,7 +171,7 @@ def compare(
     table.attrs = {"confidence_level": confidence_level, "names": list(given), "assumption": assumption}
     remarks = [*_conclusions(table, found, list(given), confidence_level), *_on_seeds(given), *notes]
     unused = dict.fromkeys(remark for _, each in tables for remark in each.remarks)
-    return table.with_remarks([*remarks, *undefined(table, "difference"), *few_users(users), *paired, *unused])
+    return table.with_remarks([*remarks, *undefined(table, "difference"), *about_users(kinds), *paired, *unused])
 
 
 def _recommenders(a: Any, b: Any, names: Any) -> dict[str, list[Any]]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._defaults import ESTIMATORS, METRICS
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics._validation import TOLERANCE
 from sampled_metrics.estimators import (
     Estimate,
@@ -21,7 +22,7 @@ from sampled_metrics.estimators import (
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import rank_distributions
 from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
-from sampled_metrics.evaluation.evaluate import few_users, largest_values, undefined
+from sampled_metrics.evaluation.evaluate import about_users, largest_values, undefined
 from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, in_blocks, no_progress, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
@@ -120,6 +121,7 @@ def correct(
     return result.with_remarks(columns_of(ranks, "ranks").remarks)
 
 
+@on_one_thread
 def correct_units(
     outcomes: Outcomes,
     kinds: Units,
@@ -165,7 +167,7 @@ def correct_units(
             *_remarks(table, unbiased),
             *_warnings(fitted, outcomes),
             *undefined(table),
-            *few_users(users),
+            *about_users(kinds),
         ]
     )
 

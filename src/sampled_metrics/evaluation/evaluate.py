@@ -101,7 +101,7 @@ def evaluate_units(
         }
     )
     result.attrs = {"confidence_level": options.confidence_level}
-    return result.with_remarks([*undefined(result), *few_users(users)])
+    return result.with_remarks([*undefined(result), *about_users(kinds)])
 
 
 def largest_values(metrics: Sequence[Metric]) -> Floats:
@@ -117,14 +117,21 @@ def undefined(table: Result, column: str = "value") -> list[Remark]:
     ]
 
 
-def few_users(users: int) -> list[str]:
-    """Return a remark if there are too few users to rely on an interval."""
-    if users >= FEW_USERS:
-        return []
-    return [
-        f"There are only {users} users. With fewer than {FEW_USERS}, intervals are rough: a few users who are unlike "
-        "the others decide them."
-    ]
+def about_users(kinds: Units) -> list[str]:
+    """Return remarks if users have several rows, or if there are too few users to rely on an interval."""
+    remarks, users = [], int(kinds.counts.sum())
+    if any((shares.data < 1).any() for shares in kinds.shares):
+        remarks.append(
+            "Some users have several rows. A user counts by the mean over the user's rows, each of one relevant item "
+            "among irrelevant ones. Hit rate, NDCG or MAP of all items of a user together are others "
+            "(docs/graded-metrics.md)."
+        )
+    if users < FEW_USERS:
+        remarks.append(
+            f"There are only {users} users. With fewer than {FEW_USERS}, intervals are rough: a few users who are "
+            "unlike the others decide them."
+        )
+    return remarks
 
 
 def exact_outcomes(table: RankTable, metrics: Sequence[Metric]) -> tuple[Floats, Ints]:

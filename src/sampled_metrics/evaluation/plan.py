@@ -11,6 +11,7 @@ import pandas as pd
 from scipy.special import ndtr, ndtri, stdtrit
 
 from sampled_metrics._defaults import PLANNED
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics._validation import check_label, check_names, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator_labels, estimator_name
@@ -33,6 +34,7 @@ _FEW_USERS = 1000  # with up to so many users, larger m are tried in small steps
 _STEP = 1.02  # ratio of such a step
 
 
+@on_one_thread
 def plan(
     a: RanksLike,
     b: RanksLike,

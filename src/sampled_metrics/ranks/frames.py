@@ -112,8 +112,12 @@ class Columns:
     def require(self, *wanted: str) -> None:
         """Raise DataError unless all wanted columns exist."""
         if missing := [name for name in wanted if name not in self]:
-            found = ", ".join(map(repr, self.frame.columns))
-            raise DataError(f"{self.header}: lacks the column {', '.join(missing)} (the columns are {found:.300})")
+            names = list(self.frame.columns)
+            found, only = ", ".join(map(repr, names)), str(names[0])
+            hint = "; is another sign between the fields (--separator)?" if len(names) == 1 and " " in only else ""
+            raise DataError(
+                f"{self.header}: lacks the column {', '.join(missing)} (the columns are {found:.300}){hint}"
+            )
 
     def whole_numbers(self, column: str, least: int) -> Ints:
         """Return a column as (rows,) integers; raise DataError if one is not a whole number of `least` or more."""
@@ -132,7 +136,9 @@ class Columns:
 
         def message(row: int) -> str:
             rule = f"{column} must be a whole number, {least} or more, not {shown(values.iloc[row])}"
-            return rule + (shift if numbers[row] == 0 and str(values.iloc[row]).strip(".0") == "" else "")
+            return rule + (
+                shift if numbers[row] == 0 and re.fullmatch(r"\s*0(\.0*)?\s*", str(values.iloc[row])) else ""
+            )
 
         refuse_rows(wrong, message, self.place)
         return numbers.astype(np.int64)
