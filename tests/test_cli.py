@@ -154,7 +154,7 @@ EVALUATE = {
     "no candidate": ("candidates,rank\n0,1\n", [], "f.csv, line 2: candidates must be a whole number, 1 or more"),
     "one user twice": ("user,rank\n1,3\n1,4\n", N, "an interval needs two users or more, not 1"),
     "one user twice but for a space": ("user,rank\na,3\n a,3\n", N, "an interval needs two users or more, not 1"),
-    "two columns of users": ("user_id,uid,rank\n1,1,3\n", N, "f.csv, line 1: has several columns of users, 'user_"),
+    "two columns of users": ("user_id,uid,rank\n1,1,3\n", N, "f.csv, line 1: has several columns for user, 'user_"),
     "user empty": ("user,rank\n1,3\n,3\n", N, "f.csv, line 3: user is empty"),
     "one user": ("user,rank\n1,3\n", N, "an interval needs two users or more, not 1"),
     "too many fields": ("user,rank\n1,3\n2,3,4\n", N, "f.csv, line 3: has 3 fields, but the lines before have 2"),

@@ -104,3 +104,17 @@ def test_refuses_what_does_not_fit() -> None:
         ranks.compute(estimators="mle")
     with pytest.raises(DataError, match="there are no ranks yet"):
         RankAccumulator().compute()
+
+
+def test_refuses_users_with_several_rows():
+    ranks = RankAccumulator(candidates=9)
+    with pytest.raises(DataError, match="user 2 has several rows, and an accumulator keeps no users"):
+        ranks.update({"user": [1, 2, 2], "rank": [1, 2, 3]})
+    with pytest.raises(DataError, match="there are no ranks yet"):
+        ranks.compute()
+
+
+def test_takes_names_that_people_type():
+    ranks = RankAccumulator(candidates=9)
+    ranks.update([1, 2, 3])
+    assert ranks.compute(metrics="HR@2")["metric"].tolist() == ["hit-rate@2"]

@@ -182,7 +182,7 @@ class TestRefusals:
     def test_of_users(self):
         with pytest.raises(DataError, match="line 3: user is empty"):
             parse("user,rank\n1,1\n,1\n2,1\n").users()
-        with pytest.raises(DataError, match="line 1: has several columns of users, 'user_id', 'uid'; call one of them"):
+        with pytest.raises(DataError, match="line 1: has several columns for user, 'user_id', 'uid'; call one of them"):
             parse("user_id,rank,uid\n1,1,1\n")
 
 

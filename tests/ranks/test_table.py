@@ -111,7 +111,7 @@ class TestFile:
             (b"candidates,rank\n5,0\n", ", line 2: rank must be a whole number, 1 or more, not '0'"),
             (
                 b"user_id,uid,candidates,rank\nu,1,5,1\n",
-                ", line 1: has several columns of users, 'user_id', 'uid'; call",
+                ", line 1: has several columns for user, 'user_id', 'uid'; call",
             ),
             (b"user,candidates,rank\n,5,1\n", ", line 2: user is empty"),
             (b"candidates,rank,tied\n5,1,1\n", ", line 1: has both rank and above or tied"),

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Self
 
 import numpy as np
+import pandas as pd
 
 from sampled_metrics._defaults import ESTIMATORS, METRICS
-from sampled_metrics._validation import check_labels
+from sampled_metrics._validation import shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator_labels
 from sampled_metrics.evaluation.correct import correct_units
@@ -16,7 +17,7 @@ from sampled_metrics.evaluation.evaluate import evaluate_units, exact_outcomes
 from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, no_progress
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.units import counted_units
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.held_out import metric, metric_labels
 from sampled_metrics.ranks.frames import PerUser, RanksLike, columns_of
 from sampled_metrics.ranks.table import RankTable, rank_table
 from sampled_metrics.sampling.outcomes import Outcomes
@@ -73,7 +74,8 @@ class RankAccumulator:
             negatives: as in `correct`, for these users.
 
         Raises:
-            DataError: the ranks are wrong, or exact ones follow sampled ones or the reverse. Nothing is counted then.
+            DataError: the ranks are wrong, a user has several rows, or exact ranks follow sampled ones or the reverse.
+                Nothing is counted then.
         """
         n, m = (
             self._candidates if candidates is None else candidates,
@@ -83,10 +85,14 @@ class RankAccumulator:
         self._require_same_kind(is_sampled)
         if is_sampled:
             sample = sampled_ranks(ranks, n, m, replacement=self._replacement, adaptive=self._adaptive)
-            columns = sample.candidates, sample.negatives, sample.x
+            user, columns = sample.user, (sample.candidates, sample.negatives, sample.x)
         else:
             table = rank_table(ranks, n)
-            columns = table.candidates, table.above, table.tied
+            user, columns = table.user, (table.candidates, table.above, table.tied)
+        if user is not None and len(again := user[pd.Series(user).duplicated().to_numpy()]):
+            raise DataError(
+                f"user {shown(again[0])} has several rows, and an accumulator keeps no users; take evaluate"
+            )
         distinct, counts = np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)
         self._counts.update(dict(zip(map(tuple, distinct.tolist()), counts.tolist(), strict=True)))
         self._sampled = is_sampled
@@ -133,7 +139,7 @@ class RankAccumulator:
         """
         if not self._counts:
             raise DataError("there are no ranks yet: call update first")
-        labels, options = check_labels(metrics, "metrics"), IntervalOptions(confidence_level, method, n_resamples, seed)
+        labels, options = metric_labels(metrics), IntervalOptions(confidence_level, method, n_resamples, seed)
         distinct = np.array(sorted(self._counts), dtype=np.int64)
         counts = np.array([self._counts[row] for row in map(tuple, distinct.tolist())])
         kinds, n = counted_units(counts), distinct[:, 0]

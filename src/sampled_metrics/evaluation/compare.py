@@ -176,7 +176,7 @@ def compare(
 
 def _recommenders(a: Any, b: Any, names: Any) -> dict[str, list[Any]]:
     """Return the ranks of the seeds of each recommender, by name."""
-    if not isinstance(a, Mapping):
+    if not isinstance(a, Mapping) or _is_table(a):
         first, second = check_names(("A", "B") if names is None else names)
         if b is None:
             raise DataError(f"{second} has no ranks; give those of two recommenders, or a mapping from names to ranks")
@@ -186,6 +186,11 @@ def _recommenders(a: Any, b: Any, names: Any) -> dict[str, list[Any]]:
     if len(a) < 2 or not all(isinstance(name, str) for name in a):
         raise DataError(f"a mapping must have two recommenders or more, by names that are text, not {shown(list(a))}")
     return {name: list(ranks) if _has_seeds(ranks) else [ranks] for name, ranks in a.items()}
+
+
+def _is_table(ranks: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping has columns of ranks, not recommenders."""
+    return any(str(name).lower() in ("rank", "above") for name in ranks)
 
 
 def _has_seeds(ranks: Any) -> bool:

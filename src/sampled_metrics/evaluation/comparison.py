@@ -85,6 +85,8 @@ class Comparison(Result):
         The recommenders are in the order of the first metric. The remarks stand above it as comments.
         """
         shown = {label: each.rows for label, each in self.by_metric.items()}
+        if not shown:  # no metric is defined
+            return super().latex()
         cells = {
             (label, row.name): rf"{row.value:.4f}\textsuperscript{{{row.letters}}}"
             for label, rows in shown.items()

@@ -85,7 +85,7 @@ class Ids:
             raise DataError(
                 f"{kind}_ids must have an id for each of the {count} {kind}s, not the shape {np.shape(given)}"
             )
-        missing, repeated = ids.isna(), ids.duplicated()
+        missing, repeated = ids.isna(), as_text(ids).duplicated()
         if missing.any():
             raise DataError(f"{kind}_ids: entry {int(np.argmax(missing)) + 1} is missing")
         if repeated.any():

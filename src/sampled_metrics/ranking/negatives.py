@@ -169,7 +169,10 @@ def _checked(weights: ArrayLike, items: int) -> Floats:
         found = np.empty(0)
     if found.shape != (items,) or not (np.isfinite(found) & (found >= 0)).all():
         raise DataError(f"weights must be a number of 0 or more for each of the {items} items")
-    return found
+    scaled = found / (found.max() or 1.0)
+    if np.count_nonzero(scaled) < np.count_nonzero(found):
+        raise DataError("weights differ by more than double precision holds")
+    return scaled
 
 
 def _look_up(negatives: Any, replacement: bool, data: HeldOut) -> _Draw:
@@ -209,6 +212,7 @@ def _listed(negatives: Any, data: HeldOut) -> tuple[Columns, Ids, Ids]:
     named = negatives if isinstance(negatives, Mapping) else None
     try:
         lists = [np.asarray(each) for each in (negatives if named is None else named.values())]
+        lists = [each.astype(object) for each in lists]  # so that ids of several types stay as they are
     except (TypeError, ValueError):
         lists = []
     if not lists or any(each.ndim != 1 for each in lists) or (named is None and len(lists) != len(users.values)):

@@ -53,7 +53,7 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None) -> 
     if Path(path).is_dir():
         raise DataError(f"{name}: is a directory, not a csv file")
     try:
-        if Path(path).suffix == ".parquet":
+        if Path(path).suffix.lower() == ".parquet":
             return _read_parquet(path, name)
         with gzip.open(path) if Path(path).suffix == ".gz" else open(path, "rb") as file:
             return parse_columns(_read_lines(file, name), name, separator)

@@ -67,9 +67,6 @@ class Columns:
         for column in COLUMNS:
             if column != "rank" or "above" not in self.frame:
                 object.__setattr__(self, "frame", self.by_usual_name(column).frame)
-        names = list(self.frame.columns)
-        if repeated := [name for name in COLUMNS if names.count(name) > 1]:
-            raise DataError(f"{self.header}: has the column {repeated[0]!r} more than once")
         if len(self.frame) == 0:
             raise DataError(f"{self.name}: holds no ranks")
 
@@ -79,12 +76,14 @@ class Columns:
         Raises:
             DataError: several columns have such a name.
         """
+        if list(self.frame.columns).count(column) > 1:
+            raise DataError(f"{self.header}: has the column {column!r} more than once")
         if column in self.frame:
             return self
         found = [name for name in self.frame.columns if _plain(name) in NAMES[column] and name not in COLUMNS]
         if len(found) > 1:
             raise DataError(
-                f"{self.header}: has several columns of {column}s, {', '.join(map(repr, found))}; call one of them "
+                f"{self.header}: has several columns for {column}, {', '.join(map(repr, found))}; call one of them "
                 f"{column}"
             )
         return replace(self, frame=self.frame.rename(columns={found[0]: column})) if found else self
@@ -233,7 +232,7 @@ def as_pandas(data: Any, name: str) -> Any:
     if isinstance(data, Mapping):
         try:
             return pd.DataFrame(dict(data))
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise DataError(f"{name}: is no table: {error}") from None
     if isinstance(data, pd.DataFrame | pd.Series | np.ndarray | list | tuple) or np.isscalar(data):
         return data
