@@ -137,7 +137,8 @@ class TestSeveralRows:
             assert row.standard_error == pytest.approx(np.std(means, ddof=1) / np.sqrt(3))
             assert row.users == 3
         assert (table["low"] < table["value"]).all()
-        assert table.remarks[0].startswith("There are only 3 users")
+        assert table.remarks[0].startswith("Some users have several rows.")
+        assert table.remarks[1].startswith("There are only 3 users")
 
     def test_bootstrap_draws_users(self):
         table = evaluate(self.FRAME, metrics=["ap"], method="bootstrap", n_resamples=50_000)

@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import lzma
+import re
 import tracemalloc
 from itertools import islice
 
@@ -15,8 +16,8 @@ from hypothesis import strategies as st
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks import csv as csv_table
-from sampled_metrics.ranks.csv import LONGEST_LINE, _read_lines, parse_columns, read_columns, read_stream
-from sampled_metrics.ranks.frames import Columns
+from sampled_metrics.ranks.csv import LONGEST_LINE, SEPARATORS, _read_lines, parse_columns, read_columns, read_stream
+from sampled_metrics.ranks.frames import NAMES, Columns
 from sampled_metrics.ranks.table import rank_table
 from sampled_metrics.sampling.sampled_ranks import sampled_ranks
 
@@ -367,8 +368,11 @@ class TestFuzz:
             table = sampled_ranks(parse_columns(content, "f.csv"))
         except DataError:
             return
-        lines = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
-        header = [name.strip() for name in lines[0]]
+        text = content.decode("utf-8-sig")
+        separator = next((each for each in SEPARATORS if each in text.splitlines()[0]), ",")
+        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+        plain = [re.sub("[^a-z]", "", name.lower()) for name in lines[0]]
+        header = [next((column for column, names in NAMES.items() if name in names), name) for name in plain]
         for name, values in (("rank", table.x + 1), ("candidates", table.candidates), ("negatives", table.negatives)):
             column = header.index(name)
-            assert np.array_equal(values, [int(line[column]) for line in islice(lines, 1, 1 + len(table))])
+            assert np.array_equal(values, [int(float(line[column])) for line in islice(lines, 1, 1 + len(table))])

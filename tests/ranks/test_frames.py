@@ -135,7 +135,7 @@ class TestRankTable:
             (
                 frame(rank=[1, 2], user_id=["a", "b"], uid=[1, 2]),
                 10,
-                "several columns of users, 'user_id', 'uid'; call",
+                "several columns for user, 'user_id', 'uid'; call",
             ),
             (frame(rank=[1, 2], user=["a", None]), 10, "user is empty"),
             (pd.DataFrame([[1, 2]], columns=["rank", "rank"]), 10, "has the column 'rank' more than once"),
