@@ -19,23 +19,23 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-OF_THE_WORKFLOW = ("data", "study", "paper", "workflow")
-"""Rooms with modules that need an extra."""
+WITH_EXTRAS = ("_drawing", "data", "evaluation.plots", "paper", "reporting", "study", "workflow")
+"""Rooms with modules that need an extra, and such modules."""
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
 
 USE = f"""
 import importlib, importlib.util, pkgutil, sys
 import sampled_metrics
-of_workflow = {OF_THE_WORKFLOW!r}
-extras = "matplotlib requests urllib3 tqdm yaml jsonschema implicit threadpoolctl snakemake tabulate jinja2".split()
+with_extras = tuple("sampled_metrics." + each for each in {WITH_EXTRAS!r})
+extras = "matplotlib requests urllib3 tqdm yaml jsonschema implicit snakemake tabulate jinja2".split()
 assert not [name for name in extras if importlib.util.find_spec(name)], "not an empty environment"
 found = pkgutil.walk_packages(sampled_metrics.__path__, "sampled_metrics.", onerror=lambda _: None)
 names = [each.name for each in found if not each.name.endswith("__main__")]
 for name in names:
     try:
         importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        assert name.split(".")[1] in of_workflow and error.name.split(".")[0] in extras, f"{{name}}: {{error}}"
+    except (ModuleNotFoundError, sampled_metrics.ConfigError) as error:
+        assert name.startswith(with_extras) and any(each in str(error) for each in extras), f"{{name}}: {{error}}"
 import numpy as np
 import sampled_metrics as s
 result = s.correct(np.array([1, 3, 2, 1, 40, 7, 1, 101, 12, 1]), candidates=3541, negatives=100, n_resamples=100)
