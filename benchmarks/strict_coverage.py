@@ -5,7 +5,8 @@ drawn anew, and some made up, of which a few contradict the assumption. The same
 the number of jobs.
 
     python benchmarks/strict_coverage.py --jobs 2 --output docs/reproduction/strict-coverage.md \
-        --ranks ml-1m=published/ml-1m --ranks ml-100k=results/ml-100k/ranks --cells docs/reproduction/strict-coverage.csv
+        --ranks ml-1m=published/ml-1m --ranks ml-100k=results/ml-100k/ranks \
+        --cells docs/reproduction/strict-coverage.csv
 """
 
 import argparse
