@@ -89,6 +89,23 @@ class TestSentences:
             assert swapped[numbers].tolist() == pytest.approx(row[numbers].tolist(), nan_ok=True)
 
 
+class TestDifference:
+    def test_that_is_not_the_one_of_the_values_is_said(self):
+        """Many ranks of the second recommender are the last, where the value of AUC is too high."""
+        rng = np.random.default_rng(0)
+        ranks = rng.choice(N, size=600, p=power(1.0)) + 1
+        one, other = sample(rng, ranks, 8), sample(rng, np.minimum(N, 12 * ranks), 8)
+        table, row = compared(one, other, 8, metrics="auc")
+        assert row["low"] <= row["difference"] <= row["high"]
+        assert abs(row["value_b"] - row["value_a"] - row["difference"]) > 0.01
+        assert (
+            "The difference of the values is outside its interval, and the nearest end is given: AUC." in table.remarks
+        )
+        table, row = compared(*pair((0.7, 0.9), 500, 8), 8)
+        assert row["value_b"] - row["value_a"] == pytest.approx(row["difference"])
+        assert not any("nearest end" in remark for remark in table.remarks)
+
+
 class TestUsersNeeded:
     @pytest.mark.parametrize("shape", ["decreasing", "convex"])
     @pytest.mark.parametrize("seed", [0, 3, 5, 8, 10])

@@ -169,7 +169,7 @@ def compare(
     notes = [*_assumed(found, list(given)), *(_biased(label) if is_sampled and not found.strict else [])]
     assumption = next((note if isinstance(note, str) else note.sentence for note in notes), "")
     table.attrs = {"confidence_level": confidence_level, "names": list(given), "assumption": assumption}
-    remarks = [*_conclusions(table, found, list(given), confidence_level), *_on_seeds(given), *notes]
+    remarks = [*_conclusions(table, found, list(given), confidence_level), *_on_seeds(given), *notes, *_held(table)]
     unused = dict.fromkeys(remark for _, each in tables for remark in each.remarks)
     return table.with_remarks([*remarks, *undefined(table, "difference"), *about_users(kinds), *paired, *unused])
 
@@ -307,6 +307,19 @@ def _assumed(found: Differences, names: Sequence[str]) -> list[Remark | str]:
             for each in contradictions(strict.contradicted)
         ]
     return remarks
+
+
+def _held(table: Comparison) -> list[Remark | str]:
+    """Return remarks on differences that are those of the nearest end of the interval, not of the values."""
+    apart = (table["value_b"] - table["value_a"] - table["difference"]).abs() > EQUAL
+    return [
+        Remark(
+            "The difference of the values is outside its interval, and the nearest end is given: {}.",
+            metric_name(label),
+            (("metric", label),),
+        )
+        for label in dict.fromkeys(table["metric"][apart])
+    ]
 
 
 def _biased(label: str) -> list[Remark | str]:
