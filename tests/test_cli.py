@@ -114,7 +114,7 @@ EVALUATE = {
     "BOM alone": ("\ufeff", [], "f.csv: is empty"),
     "empty lines alone": ("\n\n\n", [], "f.csv: is empty"),
     "commas alone": (",,\n,,\n", [], "f.csv: is empty"),
-    "header alone": ("candidates,rank\n", [], "f.csv: holds no ranks"),
+    "header alone": ("candidates,rank\n", [], "f.csv: has no rows"),
     "no header": ("50,3\n50,4\n", [], "f.csv, line 1: lacks the column rank"),
     "wrong columns": ("n,r\n50,3\n", [], "f.csv, line 1: lacks the column rank"),
     "no candidates": ("rank\n3\n", [], "f.csv, line 1: lacks the column candidates"),
@@ -162,7 +162,7 @@ EVALUATE = {
     "too few fields": ("user,rank\n1,3\n2\n", N, f"f.csv, line 3: rank {WHOLE}''"),
     "quotation mark": ('user,rank\n1,3\n"2,3\n3,4\n', N, "f.csv, line 3: has a quotation mark that nothing closes"),
     "after a line break in quotes": ('user,rank\n"1\n1",3\n2,x\n', N, f"f.csv, line 4: rank {WHOLE}'x'"),
-    "JSON": ('[{"rank": 3}]\n', N, "f.csv: holds no ranks"),
+    "JSON": ('[{"rank": 3}]\n', N, "f.csv: has no rows"),
     "HTML": ("<html>\n<body>not found</body>\n</html>\n", N, "f.csv, line 1: lacks the column rank (the columns are "),
     "zero byte": (b"rank\n3\n\0\n", N, "f.csv, line 3: holds a zero byte"),
     "Latin-1": ("user,rank\nJosé,3\n".encode("latin-1"), N, "f.csv, line 2: is not UTF-8 text"),
@@ -190,7 +190,7 @@ CORRECT = {
     "fractional negatives": ("rank,negatives\n1,9.5\n", N, "f.csv, line 2: negatives must be a whole number, 0 or"),
     "one user twice": ("user,rank\nx,1\nx,1\n", NM, "an interval needs two users or more, not 1"),
     "empty": ("", NM, "f.csv: is empty"),
-    "header alone": ("rank\n", NM, "f.csv: holds no ranks"),
+    "header alone": ("rank\n", NM, "f.csv: has no rows"),
 }  # fmt: skip
 
 
@@ -616,7 +616,7 @@ class TestHelp:
         for command in COMMANDS[:-1]:
             text = run(command, "--help")[1].split("Example:\n")[1]
             examples += re.findall(r"^  sampled-metrics (.*)$", text, flags=re.MULTILINE)
-        assert len(examples) == 10
+        assert len(examples) == 12
         for example in examples:
             more = {} if "--candidates 3541" in example else {"candidates": 150}
             for name in ("ranks", "mine", "x", "y", "old", "new", "z-seed-1", "z-seed-2", "z-seed-3"):

@@ -99,6 +99,20 @@ NEGATIVES = click.option("--negatives", type=WHOLE, help="m: how many negatives 
 REPLACEMENT = click.option("--replacement", is_flag=True, help="A negative could be sampled twice for the same user.")
 
 
+LISTS = _options(
+    click.option(
+        "--metrics",
+        type=_Labels(),
+        show_default=f"{','.join(METRICS)}; mrr in place of auc for lists",
+        help="With commas between them.",
+    ),
+    click.option(
+        "--relevance", type=FILE, help="Judged items of users: user,item,relevance. RANKS are lists: user,item,score."
+    ),
+    click.option("--relevant-from", type=float, help="The lowest relevant grade, for metrics other than NDCG and DCG."),
+)
+
+
 def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
     """Keep how files are read where `_read` finds it."""
     context.meta[f"{NAME}.{option.name}"] = value
@@ -266,18 +280,20 @@ cli.command_class = _Formatted
 @cli.command(
     "evaluate",
     short_help="Exact metrics of ranks, with intervals.",
-    epilog="  sampled-metrics evaluate ranks.csv --metrics recall@10,ndcg@10,auc\n\n"
+    epilog="  sampled-metrics evaluate ranks.csv --metrics recall@10,ndcg@10,auc\n"
+    "  sampled-metrics evaluate lists.csv --relevance judged.csv --metrics map,ndcg@10\n\n"
     "  ranks.csv: user,candidates,rank    or    user,candidates,above,tied    or one rank per line and --candidates",
 )
 @click.argument("ranks", type=FILE)
 @READING
-@METRIC_LIST
+@LISTS
 @CANDIDATES
 @_intervals("delta")
 @OUTPUT
-def _evaluate(ranks: str, form: str | None, plot: str | None, **options: Any) -> None:
-    """Exact metrics of ranks among all candidates, with intervals."""
-    _show(sm.evaluate(_read(ranks), progress=_progress, **options), form, plot)
+def _evaluate(ranks: str, relevance: str | None, form: str | None, plot: str | None, **options: Any) -> None:
+    """Exact metrics of ranks among all candidates, or of ranked lists, with intervals."""
+    judged = _read(relevance) if relevance else None
+    _show(sm.evaluate(_read(ranks), relevance=judged, progress=_progress, **options), form, plot)
 
 
 @cli.command(
@@ -308,22 +324,23 @@ def _correct(ranks: str, form: str | None, plot: str | None, **options: Any) -> 
     short_help="Which of two recommenders or more are better than others.",
     epilog="  sampled-metrics compare old.csv new.csv --metrics recall@10\n"
     "  sampled-metrics compare old.csv new.csv --negatives 100 --candidates 3541\n"
-    "  sampled-metrics compare x.csv y.csv Z=z-seed-1.csv,z-seed-2.csv,z-seed-3.csv",
+    "  sampled-metrics compare x.csv y.csv Z=z-seed-1.csv,z-seed-2.csv,z-seed-3.csv\n"
+    "  sampled-metrics compare old-lists.csv new-lists.csv --relevance judged.csv --metrics map",
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
 @READING
-@METRIC_LIST
+@LISTS
 @CANDIDATES
 @NEGATIVES
 @click.option("--estimator", help="That corrects sampled ranks.  [default: decreasing]")
 @REPLACEMENT
 @_intervals(None)
 @OUTPUT
-def _compare(ranks: tuple[str, ...], form: str | None, plot: str | None, **options: Any) -> None:
+def _compare(ranks: tuple[str, ...], relevance: str | None, form: str | None, plot: str | None, **options: Any) -> None:
     """Which recommenders are better than others, paired by user.
 
     RANKS are files, one for each of two recommenders or more, or NAME=FILE,FILE,... for the seeds of one. Ranks are
-    sampled if --negatives is given or there is a column negatives, and exact if not.
+    sampled if --negatives is given or there is a column negatives, and exact if not. With --relevance, RANKS are lists.
     """
     named = [_named(each) for each in ranks]
     names = iter(_names(tuple(paths[0] for name, paths in named if name is None)))
@@ -335,7 +352,8 @@ def _compare(ranks: tuple[str, ...], form: str | None, plot: str | None, **optio
         tables[name] = [_read(path) for path in paths]
     if len(tables) < 2:
         raise DataError(f"compare takes two recommenders or more, not only {ranks[0]}")
-    _show(sm.compare(tables, progress=_progress, **options), form, plot)
+    judged = _read(relevance) if relevance else None
+    _show(sm.compare(tables, relevance=judged, progress=_progress, **options), form, plot)
 
 
 def _named(argument: str) -> tuple[str | None, list[str]]:

@@ -412,7 +412,7 @@ RANKS: dict[str, tuple[bytes, str]] = {
     "ranks: a column twice": (b"candidates,rank,rank\n9,1,2\n", "line 1: has the column 'rank' more than once"),
     "ranks: both kinds": (b"candidates,rank,above,tied\n9,1,0,0\n", "line 1: has both rank and above"),
     "ranks: an empty file": (b"", "is empty"),
-    "ranks: a header alone": (b"candidates,rank\n", "holds no ranks"),
+    "ranks: a header alone": (b"candidates,rank\n", "has no rows"),
     "ranks: a zero byte": (b"candidates,rank\n9,1\n9,\0\n", "line 3: holds a zero byte"),
     "ranks: bytes that are no UTF-8": (b"candidates,rank\n9,1\n9,\xff\n", "line 3: is not UTF-8"),
     "ranks: a quote that nothing closes": (b'candidates,rank\n9,1\n9,"1\n', "line 3: has a quotation mark"),

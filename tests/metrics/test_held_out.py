@@ -191,6 +191,7 @@ class TestOneRelevantItem:
 
 class TestSharesOfSeveralRelevantItems:
     ALL: ClassVar = [*LABELS, "ap@1", "mrr@1", "ndcg@1", "recall@1", "hit-rate@1", "precision@1", "ndcg@2", "ap@30"]
+    ALL += ["ndcg-exp@2", "dcg", "dcg-exp@5", "f1@4"]
 
     def test_every_metric_of_the_registry_is_looked_at(self):
         assert {label.partition("@")[0] for label in self.ALL} == set(held_out.FAMILIES)

@@ -176,7 +176,7 @@ class TestRefusals:
 
     def test_of_columns(self):
         assert refused("rank,rank,user,user\n1,2,3,4\n") == "f.csv, line 1: has the column 'user' more than once"
-        assert refused("rank\n") == "f.csv: holds no ranks"
+        assert refused("rank\n") == "f.csv: has no rows"
         with pytest.raises(DataError, match=r"line 1: lacks the column above .the columns are 'rank'.$"):
             parse("rank\n1\n").require("above")
 

@@ -120,7 +120,7 @@ class TestRankTable:
             ([True, False], 10, "row 1: .* not True"),
             ([1 + 2j], 10, "row 1: .* not .1.2j."),
             (pd.to_datetime(["2020-01-01"]).to_numpy(), 10, "row 1: rank must be a whole number"),
-            ([], 10, "ranks: holds no ranks"),
+            ([], 10, "ranks: has no rows"),
             ([[1, 2], [3, 4]], 10, "must have one dimension"),
             ([[1, 2], [3]], 10, "must have one dimension"),
             (5, 10, "must have one dimension"),
@@ -182,7 +182,7 @@ class TestSampledRanks:
             ([1], [9, 9], 4, "one for each of the 1 rows, not 2"),
             (frame(x=[1]), 9, 4, "lacks the column rank .the columns are 'x'."),
             (frame(rank=[1], negatives=[4]), 9, 4, "has a column negatives, so negatives must not be given"),
-            ([], 9, 4, "holds no ranks"),
+            ([], 9, 4, "has no rows"),
             (RankTable(*(np.array([each]) for each in (1, 5, 2, 0))), None, 4, "is a rank table, which holds exact"),
         ],
     )

@@ -97,7 +97,7 @@ class TestFile:
             ),
             (b"above,tied\n1,5\n", ", line 1: lacks the column candidates, how many items"),
             (b"", ": is empty; ranks are a csv"),
-            (b"candidates,above,tied\n", ": holds no ranks"),
+            (b"candidates,above,tied\n", ": has no rows"),
             (b"candidates,above,tied\n5,0.5,0\n", ", line 2: above must be a whole number, 0 or more, not '0.5'"),
             (b"candidates,above,tied\n5,0,0\nmany,0,0\n", ", line 3: candidates must be a whole number, 1 or more"),
             (b"candidates,above,tied\n5,0,0\n5,0,\n", ", line 3: tied must be a whole number, 0 or more, not ''"),

@@ -99,7 +99,7 @@ RANKS = {
         [", line 4: above must be a whole number, 0 or more, not 'four'"],
     ),
     "empty file": ("", [": is empty"]),
-    "header alone": ("user,candidates,above,tied\n", [": holds no ranks"]),
+    "header alone": ("user,candidates,above,tied\n", [": has no rows"]),
     "text": (
         "Dear all,\nplease find attached the ranks.\n",
         [", line 1: lacks the column rank"],

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sampled_metrics._arrays import Ints
+from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._defaults import METRICS
 from sampled_metrics._threads import on_one_thread
 from sampled_metrics._validation import check_label, check_names, shown
@@ -23,7 +23,13 @@ from sampled_metrics.estimators import (
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
 from sampled_metrics.evaluation.comparison import Comparison, Standings, listed
 from sampled_metrics.evaluation.differences import BONFERRONI, Differences, Recommender, differences
-from sampled_metrics.evaluation.evaluate import about_users, exact_outcomes, largest_values, undefined
+from sampled_metrics.evaluation.evaluate import (
+    about_users,
+    check_relevance,
+    exact_outcomes,
+    largest_values,
+    undefined,
+)
 from sampled_metrics.evaluation.families import pairs_of
 from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, no_progress
 from sampled_metrics.evaluation.result import Remark
@@ -31,6 +37,7 @@ from sampled_metrics.evaluation.strict_intervals import contradictions
 from sampled_metrics.evaluation.units import units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike, columns_of
+from sampled_metrics.ranks.judged_lists import LABELS, Judgements
 from sampled_metrics.ranks.pairing import pair_all
 from sampled_metrics.ranks.table import RankTable, rank_table
 from sampled_metrics.sampling.moments import EQUAL
@@ -46,10 +53,12 @@ def compare(
     a: RanksLike | Mapping[str, RanksLike | Sequence[RanksLike]],
     b: RanksLike | None = None,
     *,
-    metrics: str | Sequence[str] = METRICS,
+    metrics: str | Sequence[str] | None = None,
     candidates: PerUser | None = None,
     negatives: PerUser | None = None,
     replacement: bool = False,
+    relevance: Any = None,
+    relevant_from: float | None = None,
     estimator: str | None = None,
     names: tuple[str, str] | None = None,
     confidence_level: float = 0.95,
@@ -58,7 +67,7 @@ def compare(
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Comparison:
-    """Compare two recommenders or more on the same users, by exact or sampled ranks.
+    """Compare two recommenders or more on the same users, by exact or sampled ranks, or by ranked lists.
 
     The difference of a metric is the mean over users of f(r_b) - f(r_a), where r_a and r_b are the ranks of the two
     recommenders. Users are paired by the column user if both have one, else by position; a remark says which.
@@ -71,12 +80,15 @@ def compare(
         a: ranks of the first recommender: exact ones as in `evaluate`, or sampled ones as in `correct`. Or, without b,
             a mapping from the names of two recommenders or more to their ranks. A list of several ranks of a
             recommender are those of several seeds, of which the means are compared. The spread between the seeds
-            counts as a part of the uncertainty. This is not possible with strict bounds.
+            counts as a part of the uncertainty. This is not possible with strict bounds. With `relevance`, lists in
+            place of ranks, as in `evaluate`.
         b: ranks of the second recommender, of the same users.
         metrics: labels, as in `evaluate`.
         candidates: as in `correct`.
         negatives: (users,) or one number: m. If it is given, here or as a column, the ranks are sampled, else exact.
         replacement: as in `correct`.
+        relevance: the judged items of users, as in `evaluate`. All judged users are compared.
+        relevant_from: as in `evaluate`.
         estimator: label of the estimator that corrects sampled ranks. The default is decreasing: the interval holds the
             true difference if better ranks are more frequent than worse ones. The estimators free and convex assume
             less and more. All others compare the means of the estimator and assume that its bias is equal for both
@@ -127,17 +139,90 @@ def compare(
         P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing, Wiley 1993.
         S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979.
     """
-    given = {
-        name: [each if isinstance(each, RankTable) else columns_of(each, name) for each in seeds]
-        for name, seeds in _recommenders(a, b, names).items()
-    }
-    labels = metric_labels(metrics)
-    wanted = [metric(label) for label in labels]
-    tables = [
+    check_relevance(
+        relevance,
+        {"relevant_from": relevant_from},
+        {"candidates": candidates, "negatives": negatives, "replacement": replacement, "estimator": estimator},
+    )
+    given = _recommenders(a, b, names, are_lists=relevance is not None)
+    if relevance is not None:
+        read = _read_lists(_named(given), Judgements.of(relevance, relevant_from), metrics)
+    else:
+        read = _read_ranks(_named(given), metrics, candidates, negatives, replacement, estimator)
+    sides, numbers = read.sides, read.numbers
+    kinds = units(*((which, user, outcomes) for (_, which, outcomes), user in zip(sides, numbers, strict=True)))
+    recommenders, first = list[Recommender](), 0
+    for name, seeds in given.items():
+        places = tuple(range(first, first := first + len(seeds)))
+        recommenders.append(Recommender(name, tuple(sides[place][0] for place in places), places))
+    if len(sides) > len(given) and isinstance(sides[0][0], ShapeEstimate):
+        raise DataError(
+            "strict bounds do not count the spread between seeds; several seeds need exact ranks, or an estimator such "
+            "as bv-0.1"
+        )
+    options = IntervalOptions(confidence_level, method, n_resamples, seed)
+    found = differences(recommenders, kinds, options, read.largest, progress)
+    users = int(kinds.counts.sum())
+    table = _table(found, list(given), read.labels, users)
+    notes = [*_assumed(found, list(given)), *(_biased(read.estimator) if read.estimator and not found.strict else [])]
+    assumption = next((note if isinstance(note, str) else note.sentence for note in notes), "")
+    table.attrs = {"confidence_level": confidence_level, "names": list(given), "assumption": assumption}
+    remarks = [*_conclusions(table, found, list(given), confidence_level), *_on_seeds(given), *notes, *_held(table)]
+    return table.with_remarks([*remarks, *undefined(table, "difference"), *about_users(kinds), *read.remarks])
+
+
+class _Read(NamedTuple):
+    """What was read of the seeds of all recommenders.
+
+    Attributes:
+        labels: of the metrics.
+        sides: one for each seed.
+        numbers: for each seed, the (rows,) numbers of the users.
+        largest: (metrics,) largest values.
+        remarks: sentences on the tables.
+        estimator: label of the estimator of sampled ranks; empty if there is none.
+    """
+
+    labels: list[str]
+    sides: list[_Side]
+    numbers: list[Ints]
+    largest: Floats
+    remarks: list[str]
+    estimator: str = ""
+
+
+def _named(given: Mapping[str, Sequence[Any]]) -> list[tuple[str, Any]]:
+    """Return what is given for each seed, with the name of the recommender."""
+    return [
         (name if len(seeds) == 1 else f"{name}, seed {at}", each)
         for name, seeds in given.items()
         for at, each in enumerate(seeds, 1)
     ]
+
+
+def _read_lists(given: Sequence[tuple[str, Any]], judged: Judgements, metrics: str | Sequence[str] | None) -> _Read:
+    """Return what is read of ranked lists; arguments as in `compare`."""
+    labels, remarks = metric_labels(LABELS if metrics is None else metrics), list(judged.remarks)
+    largest, users, sides = judged.largest(labels), np.arange(len(judged.users)), list[_Side]()
+    for name, each in given:
+        lists, about = judged.lists(each, name)
+        sides.append(_linear_side(judged.values(lists, labels), users, largest))
+        remarks += about
+    return _Read(labels, sides, [users] * len(sides), largest, remarks)
+
+
+def _read_ranks(
+    given: Sequence[tuple[str, Any]],
+    metrics: str | Sequence[str] | None,
+    candidates: PerUser | None,
+    negatives: PerUser | None,
+    replacement: bool,
+    estimator: str | None,
+) -> _Read:
+    """Return what is read of exact or sampled ranks; arguments as in `compare`."""
+    tables = [(name, each if isinstance(each, RankTable) else columns_of(each, name)) for name, each in given]
+    labels = metric_labels(METRICS if metrics is None else metrics)
+    wanted = [metric(label) for label in labels]
     is_sampled = are_sampled([each for _, each in tables], negatives)
     if not is_sampled and estimator is not None:
         raise DataError("an estimator corrects sampled ranks: say how many negatives were sampled, too")
@@ -150,33 +235,15 @@ def compare(
         sides = [_sampled_side(each, wanted, label) for each in ranked]
     else:
         ranked = [rank_table(each, candidates, name) for name, each in tables]
-        sides = [_exact_side(each, wanted) for each in ranked]
+        sides = [_linear_side(*exact_outcomes(each, wanted), largest_values(wanted)) for each in ranked]
     numbers, paired = pair_all(ranked, [name for name, _ in tables], candidates, negatives)
-    kinds = units(*((which, user, outcomes) for (_, which, outcomes), user in zip(sides, numbers, strict=True)))
-    recommenders, first = list[Recommender](), 0
-    for name, seeds in given.items():
-        places = tuple(range(first, first := first + len(seeds)))
-        recommenders.append(Recommender(name, tuple(sides[place][0] for place in places), places))
-    if len(sides) > len(given) and isinstance(sides[0][0], ShapeEstimate):
-        raise DataError(
-            "strict bounds do not count the spread between seeds; several seeds need exact ranks, or an estimator such "
-            "as bv-0.1"
-        )
-    options = IntervalOptions(confidence_level, method, n_resamples, seed)
-    found = differences(recommenders, kinds, options, largest_values(wanted), progress)
-    users = int(kinds.counts.sum())
-    table = _table(found, list(given), labels, users)
-    notes = [*_assumed(found, list(given)), *(_biased(label) if is_sampled and not found.strict else [])]
-    assumption = next((note if isinstance(note, str) else note.sentence for note in notes), "")
-    table.attrs = {"confidence_level": confidence_level, "names": list(given), "assumption": assumption}
-    remarks = [*_conclusions(table, found, list(given), confidence_level), *_on_seeds(given), *notes, *_held(table)]
     unused = dict.fromkeys(remark for _, each in tables for remark in each.remarks)
-    return table.with_remarks([*remarks, *undefined(table, "difference"), *about_users(kinds), *paired, *unused])
+    return _Read(labels, sides, numbers, largest_values(wanted), [*paired, *unused], label * is_sampled)
 
 
-def _recommenders(a: Any, b: Any, names: Any) -> dict[str, list[Any]]:
-    """Return the ranks of the seeds of each recommender, by name."""
-    if not isinstance(a, Mapping) or _is_table(a):
+def _recommenders(a: Any, b: Any, names: Any, are_lists: bool) -> dict[str, list[Any]]:
+    """Return the ranks or lists of the seeds of each recommender, by name."""
+    if not isinstance(a, Mapping) or _is_table(a) or (are_lists and b is not None):
         first, second = check_names(("A", "B") if names is None else names)
         if b is None:
             raise DataError(f"{second} has no ranks; give those of two recommenders, or a mapping from names to ranks")
@@ -230,9 +297,9 @@ def _table(found: Differences, names: Sequence[str], labels: Sequence[str], user
     return table if len(names) > 2 else table.drop(columns=["a", "b"])
 
 
-def _exact_side(table: RankTable, metrics: Sequence[Metric]) -> _Side:
-    values, which = exact_outcomes(table, metrics)
-    possible = np.stack((np.zeros(len(metrics)), largest_values(metrics)), axis=1)
+def _linear_side(values: Floats, which: Ints, largest: Floats) -> _Side:
+    """Return a side from the (metrics, outcomes) values of metrics and the (rows,) outcomes."""
+    possible = np.stack((np.zeros_like(largest), largest), axis=1)
     return LinearEstimate(values, (possible,)), which, values.shape[1]
 
 

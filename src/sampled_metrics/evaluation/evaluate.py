@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._defaults import METRICS
+from sampled_metrics.errors import DataError
 from sampled_metrics.evaluation.intervals import (
     FEW_USERS,
     IntervalOptions,
@@ -20,6 +22,7 @@ from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.units import Units, units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
+from sampled_metrics.ranks.judged_lists import LABELS, Judgements
 from sampled_metrics.ranks.pairing import user_numbers
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 
@@ -27,26 +30,37 @@ from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 def evaluate(
     ranks: RanksLike,
     *,
-    metrics: str | Sequence[str] = METRICS,
+    metrics: str | Sequence[str] | None = None,
     candidates: PerUser | None = None,
+    relevance: Any = None,
+    relevant_from: float | None = None,
     confidence_level: float = 0.95,
     method: str = "delta",
     n_resamples: int = 1000,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Result:
-    """Compute the exact metrics of ranks among all candidates, with intervals over users.
+    """Compute the exact metrics of ranks among all candidates, or of ranked lists, with intervals over users.
 
     The value of a metric is its mean over users, sum_u f(r_u) / U, where r_u is the rank of user u's held-out item. A
-    user with several rows counts once, with the mean over the rows.
+    user with several rows counts once, with the mean over the rows. With `relevance`, the metric is that of a user's
+    whole list.
 
     Args:
         ranks: (users,) ranks of the held-out items, from 1, best first; or a DataFrame with the columns candidates and
             rank, or candidates, above and tied (ties count in expectation); or a RankTable. A DataFrame with the column
-            negatives raises an error, because its ranks are sampled.
-        metrics: labels such as recall@10, ndcg@10, ap, mrr, auc, precision@5, hit-rate@10.
+            negatives raises an error, because its ranks are sampled. With `relevance`, these are lists: a table with
+            the columns user, item and score, or rank in place of score; or a dict {user: {item: score}}, as ranx and
+            pytrec_eval have it.
+        metrics: labels such as recall@10, ndcg@10, ap, mrr, auc, precision@5, hit-rate@10, f1@10. Of lists also
+            ndcg-exp@10, with the gain 2^grade - 1, and dcg@10 and dcg-exp@10, but not auc. The default is recall@10,
+            ndcg@10, ap, and auc, or mrr of lists.
         candidates: (users,) or one number: n, the number of ranked items, including the held-out item. Leave it out if
             the ranks have this column. An array is in the order of the ranks. Only AUC depends on it.
+        relevance: the judged items of users: a table with the columns user, item and relevance (a grade from 0), or a
+            dict {user: {item: grade}}. Without the column relevance, all have grade 1. Other items have grade 0. Users
+            of the lists without a judged item are left out; judged users without a list count as an empty one.
+        relevant_from: the lowest relevant grade, for metrics other than NDCG and DCG. The default is any above 0.
         confidence_level: probability that the interval covers the mean over the population of users.
         method: delta (score interval with quantiles of Student's distribution; for recall@k it is Wilson's interval) or
             bootstrap (BCa). The page docs/reproduction/coverage.md shows how often the first hold the truth.
@@ -59,7 +73,8 @@ def evaluate(
         standard_error, users.
 
     Raises:
-        DataError: the ranks are not exact ranks, or too few for an interval.
+        DataError: the ranks are not exact ranks, or too few for an interval; or a table of lists or of judged items has
+            no number somewhere, or a user's item twice.
         ConfigError: a metric or an option does not exist, or a metric is repeated.
 
     Examples:
@@ -70,13 +85,30 @@ def evaluate(
         >>> [(row.metric, row.value) for row in result.itertuples()]
         [('recall@10', 0.6), ('auc', 0.8525252525252525)]
 
+        The lists of two users, of whom the second has two relevant items:
+
+        >>> run = {"ann": {"film": 0.9, "song": 0.4}, "bob": {"film": 0.2, "book": 0.8, "song": 0.5}}
+        >>> grades = {"ann": {"song": 3}, "bob": {"book": 1, "film": 2}}
+        >>> result = sm.evaluate(run, relevance=grades, metrics=["ndcg@2", "map", "dcg@2"])
+        >>> [(row.metric, round(row.value, 3)) for row in result.itertuples()]
+        [('ndcg@2', 0.505), ('ap', 0.667), ('dcg@2', 1.446)]
+
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
         B. Efron, Better Bootstrap Confidence Intervals, Journal of the American Statistical Association 82, 1987.
     """
-    table = rank_table(ranks, candidates)
-    labels = metric_labels(metrics)
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
+    check_relevance(relevance, {"relevant_from": relevant_from}, {"candidates": candidates})
+    if relevance is not None:
+        labels = metric_labels(LABELS if metrics is None else metrics)
+        judged = Judgements.of(relevance, relevant_from)
+        lists, remarks = judged.lists(ranks, "run")
+        users = np.arange(len(judged.users))
+        kinds, values = units((users, users, len(users))), judged.values(lists, labels)
+        result = evaluate_units(values, kinds, labels, options, progress, judged.largest(labels))
+        return result.with_remarks([*judged.remarks, *remarks])
+    table = rank_table(ranks, candidates)
+    labels = metric_labels(METRICS if metrics is None else metrics)
     values, which = exact_outcomes(table, [metric(label) for label in labels])
     kinds = units((which, user_numbers(table), values.shape[1]))
     result = evaluate_units(values, kinds, labels, options, progress)
@@ -84,10 +116,19 @@ def evaluate(
 
 
 def evaluate_units(
-    values: Floats, kinds: Units, labels: Sequence[str], options: IntervalOptions, progress: Progress
+    values: Floats,
+    kinds: Units,
+    labels: Sequence[str],
+    options: IntervalOptions,
+    progress: Progress,
+    largest: Floats | None = None,
 ) -> Result:
-    """Return the result of `evaluate` from the (metrics, outcomes) values of metrics and the users by kind."""
-    weights, bounds = kinds.weights(values), (0.0, largest_values([metric(label) for label in labels]))
+    """Return the result of `evaluate` from the (metrics, outcomes) values of metrics and the users by kind.
+
+    The (metrics,) largest values are those of ranks if they are not given.
+    """
+    most = largest_values([metric(label) for label in labels]) if largest is None else largest
+    weights, bounds = kinds.weights(values), (0.0, most)
     interval = uncertainty(linear(weights), kinds.counts, options, bounds=bounds, weights=weights, progress=progress)
     users = int(kinds.counts.sum())
     result = Result(
@@ -102,6 +143,16 @@ def evaluate_units(
     )
     result.attrs = {"confidence_level": options.confidence_level}
     return result.with_remarks([*undefined(result), *about_users(kinds)])
+
+
+def check_relevance(relevance: Any, of_lists: Mapping[str, Any], of_ranks: Mapping[str, Any]) -> None:
+    """Raise DataError if an argument that is for lists is given without relevance, or one for ranks with it."""
+    for name, given in (of_lists if relevance is None else of_ranks).items():
+        if given is not None and given is not False:
+            kind = (
+                "ranked lists, so it needs relevance" if relevance is None else "ranks, and relevance for ranked lists"
+            )
+            raise DataError(f"{name} is for {kind}")
 
 
 def largest_values(metrics: Sequence[Metric]) -> Floats:

@@ -25,6 +25,7 @@ rank-aware top-N metrics that the article draws on, from a course of the Univers
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -203,6 +204,12 @@ def precision(
     """Precision@k: the relevant items among the first k / k, also if the list is shorter (both texts)."""
     hits, _, with_convention = _hits(relevance, _cutoff(k), judged, nothing_relevant)
     return with_convention(hits.sum(axis=1) / k)
+
+
+def hit_rate(relevance: ArrayLike, k: int, *, judged: ArrayLike | None = None, nothing_relevant: float = 0.0) -> Floats:
+    """Hit rate at k: 1 if a relevant item is among the first k, else 0; also called success."""
+    hits, _, with_convention = _hits(relevance, _cutoff(k), judged, nothing_relevant)
+    return with_convention(np.where(hits.any(axis=1), 1.0, 0.0))
 
 
 def recall(relevance: ArrayLike, k: int, *, judged: ArrayLike | None = None, nothing_relevant: float = 0.0) -> Floats:
@@ -429,3 +436,51 @@ def mean_over_users(values: ArrayLike) -> float:
         raise DataError(f"the value of user row {np.flatnonzero(np.isinf(array))[0]} is infinite")
     defined = array[~np.isnan(array)]
     return float(defined.mean()) if defined.size else float("nan")
+
+
+# --- by label ---------------------------------------------------------------------------------------------------------
+
+
+def _dcg(gain: Gain) -> Callable[..., Floats]:
+    return lambda relevance, k, judged: dcg(relevance, k, gain=gain)
+
+
+_OF_GRADES: dict[str, Callable[..., Floats]] = {
+    "ndcg": ndcg,
+    "ndcg-exp": partial(ndcg, gain=exponential_gain),
+    "dcg": _dcg(linear_gain),
+    "dcg-exp": _dcg(exponential_gain),
+}
+_OF_RELEVANT: dict[str, Callable[..., Floats]] = {
+    "ap": average_precision,
+    "mrr": reciprocal_rank,
+    "precision": precision,
+    "recall": recall,
+    "hit-rate": hit_rate,
+    "f1": f1,
+}
+
+
+def values(label: str, relevance: ArrayLike, judged: ArrayLike, relevant_from: float | None = None) -> Floats:
+    """Return the (users,) values of the metric of a label, such as ``ndcg@10``.
+
+    Args:
+        label: ap, mrr, precision, recall, hit-rate and f1; ndcg and dcg with linear, ndcg-exp and dcg-exp with
+            exponential gains; each with ``@k`` or, but for the middle four of them, without.
+        relevance: the lists.
+        judged: the grades of all judged items.
+        relevant_from: the lowest relevant grade, for the metrics that ask whether an item is relevant.
+
+    Raises:
+        ConfigError: the metric is not one of lists.
+    """
+    family, at, k = label.partition("@")
+    cutoff = int(k) if at else None
+    if family in _OF_GRADES:
+        return _OF_GRADES[family](relevance, cutoff, judged=judged)
+    if family not in _OF_RELEVANT:
+        known = ", ".join([*_OF_RELEVANT, *_OF_GRADES])
+        raise ConfigError(f"{label} is no metric of ranked lists; those are {known}")
+    if relevant_from is not None:
+        relevance, judged = binary(relevance, relevant_from), binary(judged, relevant_from)
+    return _OF_RELEVANT[family](relevance, cutoff, judged=judged)

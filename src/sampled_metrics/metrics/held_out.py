@@ -244,18 +244,27 @@ def _ndcg_share(rank: Any, i: Any, relevant: Any, k: int | None) -> Floats:
     return ndcg(rank, k) / ideal[np.minimum(relevant, k or relevant) - 1]
 
 
+def _f1(rank: ArrayLike, k: int) -> Floats:
+    return 2 * recall(rank, k) / (1 + k)
+
+
 _register("recall", "Recall", ("@k",), recall, lambda rank, i, relevant, k: recall(rank, k) / relevant)
 _register("hit-rate", "Hit rate", ("@k",), recall, lambda rank, i, relevant, k: recall(rank, k) * (i == 1))
 _register("precision", "Precision", ("@k",), precision, lambda rank, i, relevant, k: precision(rank, k))
 _register("ap", "AP", ("", "@k"), average_precision, _ap_share)
 _register("mrr", "MRR", ("", "@k"), average_precision, lambda rank, i, _, k: average_precision(rank, k) * (i == 1))
 _register("ndcg", "NDCG", ("", "@k"), ndcg, _ndcg_share)
+_register("ndcg-exp", "NDCG-exp", ("", "@k"), ndcg, _ndcg_share)  # grades alone tell it from ndcg
+_register("dcg", "DCG", ("", "@k"), ndcg, lambda rank, i, _, k: ndcg(rank, k))
+_register("dcg-exp", "DCG-exp", ("", "@k"), ndcg, lambda rank, i, _, k: ndcg(rank, k))
+_register("f1", "F1", ("@k",), _f1, lambda rank, i, relevant, k: 2 * recall(rank, k) / (relevant + k))
 FAMILIES["auc"] = _Family("AUC", lambda label, k: Metric(label, auc, True, k, _auc_share), ("",))
 
 ALIASES = {
-    **dict.fromkeys(("hr", "hit", "hits", "hitrate"), "hit-rate"),
+    **dict.fromkeys(("hr", "hit", "hits", "hitrate", "success"), "hit-rate"),
     **dict.fromkeys(("map", "average-precision"), "ap"),
-    **dict.fromkeys(("rr", "reciprocal-rank"), "mrr"),
+    **dict.fromkeys(("rr", "reciprocal-rank", "recip-rank"), "mrr"),
+    **{"p": "precision", "r": "recall", "ndcg-burges": "ndcg-exp", "dcg-burges": "dcg-exp"},
 }
 """Other names of metrics."""
 

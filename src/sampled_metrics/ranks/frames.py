@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._arrays import Ints
+from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import refuse_masked, shown
 from sampled_metrics.errors import DataError
 
@@ -23,7 +23,21 @@ NAMES = {
     "negatives": {"negatives", "nnegatives", "numnegatives", "nneg", "numneg"},
     "above": {"above"},
     "tied": {"tied", "ties"},
-    "item": {"item", "items", "itemid", "itemsid", "iid", "itemidx", "itemindex"},
+    "item": {
+        "item",
+        "items",
+        "itemid",
+        "itemsid",
+        "iid",
+        "itemidx",
+        "itemindex",
+        "doc",
+        "docid",
+        "docno",
+        "documentid",
+    },
+    "score": {"score", "scores", "prediction", "predictions", "similarity"},
+    "relevance": {"relevance", "rel", "rating", "ratings", "grade", "grades", "label", "labels", "judgement", "score"},
 }
 """Other names of columns, in lower case and without signs between words."""
 
@@ -68,7 +82,7 @@ class Columns:
             if column != "rank" or "above" not in self.frame:
                 object.__setattr__(self, "frame", self.by_usual_name(column).frame)
         if len(self.frame) == 0:
-            raise DataError(f"{self.name}: holds no ranks")
+            raise DataError(f"{self.name}: has no rows")
 
     def by_usual_name(self, column: str) -> "Columns":
         """Return the columns with one of the usual names of a column replaced by its own, if it is not there.
@@ -141,6 +155,15 @@ class Columns:
 
         refuse_rows(wrong, message, self.place)
         return numbers.astype(np.int64)
+
+    def numbers(self, column: str, least: float = -np.inf) -> Floats:
+        """Return a column as (rows,) numbers, maybe infinite; raise DataError if one is none or below `least`."""
+        values = self.frame[column]
+        numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        rule = "a number" if least == -np.inf else f"a number of {least:g} or more"
+        wrong = ~(numbers >= least)
+        refuse_rows(wrong, lambda row: f"{column} must be {rule}, not {shown(values.iloc[row])}", self.place)
+        return numbers
 
     def column_or_argument(self, name: str, argument: ArrayLike | None, least: int) -> Ints:
         """Return candidates or negatives as (rows,) integers, from the column or from the argument of that name.

@@ -1,0 +1,173 @@
+"""Ranked lists of items and their relevance, from tables as ranx's Run and Qrels.
+
+A run is a table of user, item and score. Judgements are a table of user, item and relevance. Users and items are
+compared as text, so 7 and "7" are the same.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+
+from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import is_real, shown
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.metrics import graded
+from sampled_metrics.ranks.frames import Columns, as_text, columns_of, refuse_rows
+
+LABELS = ("recall@10", "ndcg@10", "ap", "mrr")
+"""The default metrics of lists."""
+
+_NUMBERS = 2**24  # numbers of an array that holds the lists of some users
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """The judged items of users.
+
+    Attributes:
+        users: (users,) ids as text, ascending.
+        items: (items,) ids as text, ascending.
+        pairs: (judgements,) the place of a user, times the number of items, plus the place of an item; ascending.
+        grades: (judgements,) from 0.
+        relevant_from: the lowest relevant grade; None if every grade above 0 is relevant.
+        remarks: sentences on the table.
+    """
+
+    users: pd.Index
+    items: pd.Index
+    pairs: Ints
+    grades: Floats
+    relevant_from: float | None
+    remarks: tuple[str, ...]
+
+    @classmethod
+    def of(cls, relevance: Any, relevant_from: float | None = None) -> "Judgements":
+        """Return the judgements of a table; arguments and errors as in `evaluate`."""
+        if relevant_from is not None and not (is_real(relevant_from) and 0 < relevant_from < np.inf):
+            raise ConfigError(f"relevant_from must be a number above 0, not {shown(relevant_from)}")
+        columns, remarks = _columns(relevance, "relevance", "relevance"), list[str]()
+        (user, users), (item, items) = _ids(columns, "user"), _ids(columns, "item")
+        pairs = _distinct(user, item, items, columns)
+        if "relevance" in columns:
+            grades = columns.numbers("relevance", 0)
+            refuse_rows(np.isinf(grades), lambda row: "relevance is infinite", columns.place)
+        else:
+            grades = np.ones(len(columns))
+            remarks.append("The judged items have no column relevance: each is relevant, with grade 1.")
+        relevant = grades > 0 if relevant_from is None else grades >= relevant_from
+        if nothing := len(users) - len(np.unique(user[relevant])):
+            remarks.append(f"{nothing} of {len(users)} users have no relevant item, and count with the value 0.")
+        order = np.argsort(pairs)
+        return cls(users, items, pairs[order], grades[order], relevant_from, tuple(remarks))
+
+    def lists(self, run: Any, name: str) -> tuple[csr_array, list[str]]:
+        """Return the grades of the lists of a run, (users, longest) by user and place, and remarks on the run.
+
+        The items are in the order of their scores; of equal scores, the last id as text comes first, as in trec_eval.
+
+        Raises:
+            DataError: the table is no run; the message names it.
+        """
+        columns = _columns(run, name, "score")
+        if "score" not in columns and "rank" in columns:
+            score = -columns.whole_numbers("rank", 1).astype(np.float64)
+        else:
+            columns.require("score")
+            score = columns.numbers("score")
+        (user, users), (item, items) = _ids(columns, "user"), _ids(columns, "item")
+        _distinct(user, item, items, columns)
+        user_here, item_here = self.users.get_indexer(users), self.items.get_indexer(items)
+        rows = np.flatnonzero(user_here[user] >= 0)
+        rows = rows[np.lexsort((-item[rows], -score[rows], user[rows]))]  # ids are ascending, as those of the users
+        user, item, score = user_here[user[rows]], item_here[item[rows]], score[rows]
+        pairs = np.where(item < 0, -1, user * len(self.items) + item)
+        at = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
+        grade = np.where(self.pairs[at] == pairs, self.grades[at], 0.0)
+        length = np.bincount(user, minlength=len(self.users))
+        place, hit = np.arange(len(user)) - (np.cumsum(length) - length)[user], grade > 0
+        remarks = [
+            f"{count} of {len(found)} {what}."
+            for count, found, what in (
+                (int((user_here < 0).sum()), users, "users have no judged item, and are left out"),
+                (int((length == 0).sum()), self.users, "users with judged items are missing, and count as empty lists"),
+                (
+                    _ties(user, score, grade),
+                    self.users,
+                    f"users have a relevant item with the score of others; {_ORDER}",
+                ),
+            )
+            if count
+        ]
+        shape = len(self.users), 1 + int(place[hit].max(initial=0))
+        return csr_array((grade[hit], (user[hit], place[hit])), shape=shape), [f"{name}: {each}" for each in remarks]
+
+    def values(self, lists: csr_array, labels: Sequence[str]) -> Floats:
+        """Return the (metrics, users) values of lists, as `lists` returns them."""
+        judged, found = self._judged, []
+        for label in labels:
+            cut = lists[:, : int(label.partition("@")[2])] if "@" in label else lists
+            step = max(1, _NUMBERS // (cut.shape[1] + judged.shape[1]))
+            blocks = [slice(first, first + step) for first in range(0, len(self.users), step)]
+            of_blocks = [
+                graded.values(label, cut[rows].toarray(), judged[rows].toarray(), self.relevant_from) for rows in blocks
+            ]
+            found.append(np.concatenate(of_blocks))
+        return np.stack(found)
+
+    def largest(self, labels: Sequence[str]) -> Floats:
+        """Return the (metrics,) largest values: 1, or the largest DCG that a user could have."""
+        return np.array(
+            [self.values(self._judged, [label]).max() if label.startswith("dcg") else 1.0 for label in labels]
+        )
+
+    @property
+    def _judged(self) -> csr_array:
+        """Return the grades above 0, (users, most of a user), the highest first."""
+        user = self.pairs // len(self.items)
+        order = np.lexsort((-self.grades, user))
+        count = np.bincount(user, minlength=len(self.users))
+        place = np.arange(len(user)) - (np.cumsum(count) - count)[user]
+        return csr_array((self.grades[order], (user, place)), shape=(len(self.users), count.max()))
+
+
+_ORDER = "of equal scores, the last item by its id as text comes first, as in trec_eval"
+
+
+def _ties(user: Ints, score: Floats, grade: Floats) -> int:
+    """Return the number of users with a relevant item that has the score of one of another grade; rows are sorted."""
+    if not len(user):
+        return 0
+    first = np.flatnonzero(np.append(True, (np.diff(user) != 0) | (score[1:] != score[:-1])))
+    differ = np.minimum.reduceat(grade, first) < np.maximum.reduceat(grade, first)
+    return len(np.unique(user[first[differ]]))
+
+
+def _columns(table: Any, name: str, value: str) -> Columns:
+    """Return a table, or a dict of dicts by user and item, as columns user, item and a third."""
+    if isinstance(table, Mapping) and table and all(isinstance(each, Mapping) for each in table.values()):
+        rows = [(user, item, number) for user, items in table.items() for item, number in items.items()]
+        table = pd.DataFrame(rows, columns=["user", "item", value])
+    columns = columns_of(table, name).by_usual_name("item").by_usual_name(value)
+    columns.require("user", "item")
+    return columns
+
+
+def _ids(columns: Columns, kind: str) -> tuple[Ints, pd.Index]:
+    """Return the (rows,) places of the ids of a column, and the distinct ids as text, ascending."""
+    codes, distinct = pd.factorize(columns.frame[kind])
+    text = as_text(pd.Series(distinct))
+    refuse_rows(np.append(text == "", True)[codes], lambda row: f"{kind} is empty", columns.place)
+    number, ids = pd.factorize(text, sort=True)
+    return number[codes], pd.Index(ids)
+
+
+def _distinct(user: Ints, item: Ints, items: pd.Index, columns: Columns) -> Ints:
+    """Return the (rows,) numbers of pairs; raise DataError if one is there twice."""
+    pairs = user * len(items) + item
+    again = pd.Series(pairs).duplicated()
+    refuse_rows(again, lambda row: f"item {shown(items[item[row]])} of this user has an earlier row too", columns.place)
+    return pairs
