@@ -73,11 +73,11 @@ class _Formatted(click.Command):
             formatter.write(f"\nExample:\n{self.epilog}\n")
 
 
-def _labels(name: str, default: tuple[str, ...]) -> Callable[..., Any]:
-    """Return an option that takes labels with commas between them."""
-    return click.option(
-        name, type=_Labels(), default=",".join(default), show_default=True, help="With commas between them."
-    )
+def _labels(name: str, default: tuple[str, ...], otherwise: str = "") -> Callable[..., Any]:
+    """Return an option that takes labels with commas between them; `otherwise` says when there is another default."""
+    text = ",".join(default)
+    value, shown = (None, f"{text}; {otherwise}") if otherwise else (text, True)
+    return click.option(name, type=_Labels(), default=value, show_default=shown, help="With commas between them.")
 
 
 def _options(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -100,12 +100,7 @@ REPLACEMENT = click.option("--replacement", is_flag=True, help="A negative could
 
 
 LISTS = _options(
-    click.option(
-        "--metrics",
-        type=_Labels(),
-        show_default=f"{','.join(METRICS)}; mrr in place of auc for lists",
-        help="With commas between them.",
-    ),
+    _labels("--metrics", METRICS, "mrr in place of auc for lists"),
     click.option(
         "--relevance", type=FILE, help="Judged items of users: user,item,relevance. RANKS are lists: user,item,score."
     ),
@@ -306,9 +301,10 @@ def _evaluate(ranks: str, relevance: str | None, form: str | None, plot: str | N
 @READING
 @CANDIDATES
 @NEGATIVES
-@_labels("--estimators", ESTIMATORS)
+@_labels("--estimators", ESTIMATORS, "bv-0.1 with --together")
 @METRIC_LIST
 @REPLACEMENT
+@click.option("--together", is_flag=True, help="A user's rows are one list, among the same negatives.")
 @click.option(
     "--adaptive", is_flag=True, help="More negatives were sampled where none was above the item; smooth or mle only."
 )

@@ -9,7 +9,7 @@ from scipy import stats
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator
-from sampled_metrics.estimators.many_relevant import correct_many
+from sampled_metrics.estimators.many_relevant import fit_many
 from sampled_metrics.metrics.held_out import metric
 
 # --- the metrics of a list, from their definitions --------------------------------------------------------------------
@@ -75,6 +75,11 @@ DEFINITIONS = {
 }
 LABELS = list(DEFINITIONS)
 METRICS = [metric(label) for label in LABELS]
+
+
+def correct_many(estimator, metrics, above, *sizes, **options):
+    """The estimates, of every user once."""
+    return fit_many(estimator, metrics, above, *sizes, **options).estimate(np.ones(len(np.atleast_2d(above))))
 
 
 def mean_of_lists(lists):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators.many_relevant import correct_many
+from sampled_metrics.estimators.many_relevant import fit_many
 from sampled_metrics.estimators.mapping import Mapping
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
@@ -130,7 +130,7 @@ class TestRefusals:
         assert Mapping("bound").fit(outcomes, [metric("hit-rate@3")]).weights.tolist() == [[0]]
 
     def test_several_relevant_items_are_accepted_where_the_cutoff_allows(self):
-        estimate = correct_many(Mapping("linear"), [metric("recall@11")], [[0, 2]], 10, 100)
+        estimate = fit_many(Mapping("linear"), [metric("recall@11")], [[0, 2]], 10, 100).estimate([1])
         # the first is certainly there, f(1) = 1; the second has x = 2, which stands for ranks from 12 to 21
         assert estimate.tolist() == pytest.approx([0.5])
 

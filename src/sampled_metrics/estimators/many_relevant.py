@@ -6,21 +6,44 @@ function of b + i. Each term is corrected as a separate metric (`Metric.at_posit
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
 
 from sampled_metrics._arrays import Floats
 from sampled_metrics._validation import refuse_masked
 from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import Estimator
+from sampled_metrics.estimators import Estimate, Estimator
 from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.ranks.frames import refuse_rows
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 
-def correct_many(
+@dataclass(frozen=True)
+class ManyRelevant:
+    """Estimators of the terms of the metrics, fitted by position.
+
+    Attributes:
+        parts: for each position, the fitted estimator, and the (users, outcomes) outcomes of the users who have it.
+    """
+
+    parts: tuple[tuple[Estimate, csr_array], ...]
+
+    def estimate(self, counts: ArrayLike) -> Floats:
+        """Return the (metrics,) means of users who are there (users,) times; or of samples, from (samples, users)."""
+        total: Floats | float = 0.0
+        for each, shares in self.parts:
+            there = np.asarray(counts @ shares)
+            number = there.sum(axis=-1, keepdims=True)
+            some = np.where(number > 0, there, 1)  # of nobody there is no estimate, and none counts
+            total = total + each.estimate(some) * number / np.sum(counts, axis=-1, keepdims=True)
+        return np.asarray(total)
+
+
+def fit_many(
     estimator: Estimator,
     metrics: Sequence[Metric],
     above: ArrayLike,
@@ -29,11 +52,11 @@ def correct_many(
     *,
     replacement: bool = False,
     adaptive: bool = False,
-) -> Floats:
-    """Estimate the true mean metrics of users who may have several relevant items.
+) -> ManyRelevant:
+    """Fit an estimator to users who may have several relevant items, once for each position i.
 
     Args:
-        estimator: any estimator; it is fitted once for each position i.
+        estimator: any estimator but strict bounds.
         metrics: the metrics.
         above: (users, most relevant) numbers of sampled irrelevant items above the user's best relevant item, second
             best, and so on; rows of users with fewer relevant items are filled up with -1.
@@ -41,9 +64,6 @@ def correct_many(
         irrelevant: (users,) or one number: all irrelevant items that could have been sampled.
         replacement: whether they were sampled with replacement.
         adaptive: whether m depends on the sample.
-
-    Returns:
-        (metrics,) estimates of the means over users.
 
     Raises:
         DataError: there are no users, a user has no relevant item, counts decrease or exceed m, an entry is masked, or
@@ -62,15 +82,14 @@ def correct_many(
     _refuse((there[:, 1:] & ~there[:, :-1]).any(axis=1), "has -1 before its last relevant item")
     _refuse((there[:, 1:] & (np.diff(x, axis=1) < 0)).any(axis=1), "has fewer sampled items above a worse item")
     _refuse((x > m[:, np.newaxis]).any(axis=1), "has more sampled items above a relevant item than were sampled")
-    total = np.zeros(len(metrics))
+    parts = []
     for position in range(1, relevant.max() + 1):
-        users_there = relevant >= position
-        columns = x[users_there, position - 1], m[users_there], pool[users_there] + 1
-        sampled = SampledRanks(*columns, replacement, adaptive)
-        outcomes, which = Outcomes.observed(sampled, position=position, relevant=relevant[users_there])
-        counts = np.bincount(which, minlength=len(outcomes))
-        total += estimator.fit(outcomes, metrics).estimate(counts) * (users_there.sum() / users)
-    return total
+        having = np.flatnonzero(relevant >= position)
+        sampled = SampledRanks(x[having, position - 1], m[having], pool[having] + 1, replacement, adaptive)
+        outcomes, which = Outcomes.observed(sampled, position=position, relevant=relevant[having])
+        shares = csr_array((np.ones(len(having)), (having, which)), shape=(users, len(outcomes)))
+        parts.append((estimator.fit(outcomes, metrics), shares))
+    return ManyRelevant(tuple(parts))
 
 
 def _refuse(wrong: ArrayLike, message: str) -> None:

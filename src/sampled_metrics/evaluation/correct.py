@@ -9,7 +9,8 @@ import numpy as np
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._defaults import ESTIMATORS, METRICS
 from sampled_metrics._threads import on_one_thread
-from sampled_metrics._validation import TOLERANCE
+from sampled_metrics._validation import TOLERANCE, shown
+from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import (
     Estimate,
     LinearEstimate,
@@ -19,6 +20,7 @@ from sampled_metrics.estimators import (
     estimator_name,
     linear_estimator,
 )
+from sampled_metrics.estimators.many_relevant import fit_many
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import rank_distributions
 from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
@@ -26,12 +28,15 @@ from sampled_metrics.evaluation.evaluate import about_users, largest_values, und
 from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, in_blocks, no_progress, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
-from sampled_metrics.evaluation.units import Units, units
+from sampled_metrics.evaluation.units import Units, counted_units, units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike, columns_of
 from sampled_metrics.ranks.pairing import user_numbers
 from sampled_metrics.sampling.outcomes import Group, Outcomes
-from sampled_metrics.sampling.sampled_ranks import sampled_ranks
+from sampled_metrics.sampling.sampled_ranks import SampledRanks, sampled_ranks
+
+TOGETHER = ("bv-0.1",)
+"""The default estimator of whole lists, which strict bounds are not for."""
 
 LARGE_WEIGHT = 10.0
 """A remark names estimators in which a user counts more than this."""
@@ -47,7 +52,8 @@ def correct(
     negatives: PerUser | None = None,
     replacement: bool = False,
     adaptive: bool = False,
-    estimators: str | Sequence[str] = ESTIMATORS,
+    together: bool = False,
+    estimators: str | Sequence[str] | None = None,
     metrics: str | Sequence[str] = METRICS,
     confidence_level: float = 0.95,
     method: str | None = None,
@@ -68,12 +74,18 @@ def correct(
         negatives: (users,) or one number: m, the number of sampled negatives; likewise.
         replacement: whether a negative could be sampled twice for the same user.
         adaptive: whether m depends on the sample; then only smooth and mle are valid.
-        estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md).
+        together: whether the rows of a user are all relevant items of the user, ranked among the same negatives, and
+            the metrics are those of the user's whole list. If not, each row is one relevant item among irrelevant ones,
+            and a user counts with the mean over the rows. With it, n and m are those of each row: the user's other
+            relevant items are not counted.
+        estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md). The default is decreasing
+            and free, or, together, bv-0.1.
         metrics: labels, as in `evaluate`.
         confidence_level: probability that the interval covers the true metric (free, decreasing, convex) or the mean of
             the estimator over users and samples (others).
         method: delta or bootstrap, as in `evaluate`. The default is delta, or bootstrap for estimators that are not
-            linear in the sample. Users are the unit, so the interval includes the error of sampling.
+            linear in the sample, and with `together`. Users are the unit, so the interval includes the error of
+            sampling.
         n_resamples: as in `evaluate`.
         seed: as in `evaluate`.
         progress: as in `evaluate`.
@@ -113,12 +125,68 @@ def correct(
         R. Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021.
     """
     sampled = sampled_ranks(ranks, candidates, negatives, replacement=replacement, adaptive=adaptive)
-    labels, estimators = metric_labels(metrics), estimator_labels(estimators)
-    options = IntervalOptions(confidence_level, method, n_resamples, seed)
-    outcomes, which = Outcomes.observed(sampled)
-    kinds = units((which, user_numbers(sampled), len(outcomes)))
-    result = correct_units(outcomes, kinds, estimators, labels, options, progress)
+    labels, options = metric_labels(metrics), IntervalOptions(confidence_level, method, n_resamples, seed)
+    wanted = estimator_labels((TOGETHER if together else ESTIMATORS) if estimators is None else estimators)
+    if together:
+        result = _correct_together(sampled, wanted, labels, options, progress)
+    else:
+        outcomes, which = Outcomes.observed(sampled)
+        kinds = units((which, user_numbers(sampled), len(outcomes)))
+        result = correct_units(outcomes, kinds, wanted, labels, options, progress)
     return result.with_remarks(columns_of(ranks, "ranks").remarks)
+
+
+@on_one_thread
+def _correct_together(
+    sampled: SampledRanks,
+    estimators: Sequence[str],
+    labels: Sequence[str],
+    options: IntervalOptions,
+    progress: Progress,
+) -> Result:
+    """Return the result of `correct` for the whole lists of users."""
+    if shapes := [label for label in estimators if label in SHAPES]:
+        raise DataError(f"{shapes[0]} is for one relevant item; together, take an estimator such as bv-0.1 or mle")
+    number = user_numbers(sampled)
+    order = np.lexsort((sampled.x, number))
+    user, x, m, n = (each[order] for each in (number, sampled.x, sampled.negatives, sampled.candidates))
+    relevant = np.bincount(user)
+    first = np.cumsum(relevant) - relevant
+    if ((m != m[first][user]) | (n != n[first][user])).any():
+        row = int(np.argmax((m != m[first][user]) | (n != n[first][user])))
+        name = user[row] + 1 if sampled.user is None else shown(sampled.user[order[row]])
+        raise DataError(
+            f"user {name} has rows with different candidates or negatives; together, they are ranked among the same"
+        )
+    above = np.full((len(relevant), relevant.max()), -1)
+    above[user, np.arange(len(user)) - first[user]] = x
+    metrics, users = [metric(label) for label in labels], np.ones(len(relevant), dtype=np.int64)
+    most = [
+        max(each.of_sets([np.arange(1, size + 1)], n.max() + size)[0] for size in np.unique(relevant))
+        for each in metrics
+    ]
+    rows = []
+    for label in estimators:
+        fitted = fit_many(
+            estimator(label),
+            metrics,
+            above,
+            m[first],
+            n[first] - 1,
+            replacement=sampled.replacement,
+            adaptive=sampled.adaptive,
+        )
+        statistic = in_blocks(fitted.estimate, len(user))
+        interval = uncertainty(statistic, users, options, bounds=(0.0, most), progress=progress)
+        columns = statistic(users[np.newaxis])[0], interval.low, interval.high, interval.standard_error
+        rows += [(label, *row, len(users)) for row in zip(labels, *columns, strict=True)]
+    table = Result(rows, columns=["estimator", "metric", "value", "low", "high", "standard_error", "users"])
+    table.attrs = {"confidence_level": options.confidence_level}
+    remarks = [
+        f"The metrics are of the whole lists of users, with {relevant.mean():.3g} relevant items on average. The "
+        "intervals ignore the bias of the estimators."
+    ]
+    return table.with_remarks([*remarks, *about_users(counted_units(users))])
 
 
 @on_one_thread

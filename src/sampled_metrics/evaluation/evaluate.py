@@ -174,8 +174,8 @@ def about_users(kinds: Units) -> list[str]:
     if any((shares.data < 1).any() for shares in kinds.shares):
         remarks.append(
             "Some users have several rows. A user counts by the mean over the user's rows, each of one relevant item "
-            "among irrelevant ones. Hit rate, NDCG or MAP of all items of a user together are others "
-            "(docs/graded-metrics.md)."
+            "among irrelevant ones. Hit rate, NDCG or MAP of all items of a user together are others: `evaluate` has "
+            "them of lists with relevance, and `correct` with together=True."
         )
     if users < FEW_USERS:
         remarks.append(

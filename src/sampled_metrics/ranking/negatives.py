@@ -16,6 +16,7 @@ from sampled_metrics.ranking.held_out import HeldOut, Ids, Pairs, held_out_items
 from sampled_metrics.ranking.near_ties import pair_scores
 from sampled_metrics.ranking.rank import MOST_USERS, ScoresLike, scores_and_shape, users_of_batch
 from sampled_metrics.ranking.scores import batch_of_scores, batches
+from sampled_metrics.ranking.unequal import keep
 from sampled_metrics.ranks.frames import Columns
 
 _Draw = Callable[[int, Ints, np.random.Generator], Ints]
@@ -40,6 +41,7 @@ def rank_among_negatives(
 
     Negatives are drawn from the candidates of `rank` other than the held-out item. Of factors, only the scores of the
     held-out item and the negatives are computed. Ties are broken at random: the rank is uniform among those of the tie.
+    All held-out items of a user are ranked among the same negatives.
 
     Args:
         scores: as in `rank`. A function returns the scores of all items, of which those of the negatives are taken.
@@ -49,7 +51,9 @@ def rank_among_negatives(
             indices of items, or a list of them for each user; a dict of such lists by user, or a DataFrame with the
             columns user and item, with ids if there are `user_ids` and `item_ids`.
         weights: (items,) numbers of 0 or more. Negatives are drawn one after another, with probabilities in proportion
-            to the weights. `correct` refuses such ranks, because it holds for uniform negatives.
+            to the weights. With replacement, each is kept with a probability in proportion to 1 / weight. What is kept
+            is a uniform sample of a random size, which `correct` and `compare` use. They refuse ranks among weighted
+            negatives that were drawn without replacement, or where a candidate has the weight 0.
         replacement: whether a negative may be there twice for the same held-out item. Give it to `correct` too.
         seed: of the negatives and the ties. The negatives do not depend on the scores, so all models with the same
             seed, training and held-out items have the same ones.
@@ -61,7 +65,8 @@ def rank_among_negatives(
     Returns:
         A row for each held-out item, with the columns user, candidates (n, among which an exact evaluation would rank
         the item), negatives (m) and rank (from 1 to m + 1). `correct` and `compare` take it. With weights there is a
-        column weighted too.
+        column weighted too, and, of the negatives that are kept as a uniform sample, uniform_negatives and
+        uniform_rank.
 
     Raises:
         DataError: as in `rank`; a user has too few candidates to draw from; or a given negative is no candidate, is
@@ -86,22 +91,37 @@ def rank_among_negatives(
         raise ConfigError(f"seed must be a whole number, 0 or more, not {shown(seed)}")
     given, shape = scores_and_shape(scores, batch_size)
     data = held_out_items(training, held_out, shape, user_ids, item_ids)
-    draw = _draw_from(negatives, weights, replacement, data)
-    of_negatives, of_ties = (np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(2))
+    weight = None if weights is None else _checked(weights, data.training.shape[1])
+    draw = _draw_from(negatives, weight, replacement, data)
+    # the children of a seed do not depend on their number
+    of_negatives, of_ties, of_kept = (np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(3))
     items = data.training.shape[1]
     size = MOST_USERS if isinstance(given, tuple) else users_of_batch(items, batch_size)
-    found = []
+    found, smallest = [], np.inf
     for user, split in data.parts():
         blocks = batches(user, size)
         for step in progress(range(len(blocks))):
-            rows = blocks[step]
-            drawn = [draw(int(user[row]), _no_negatives(split, row), of_negatives) for row in rows]
-            above, tied = _counts(given, user[rows], split, rows, drawn)
-            rank = 1 + above + (of_ties.random(len(rows)) * (tied + 1)).astype(np.int64)
-            found.append((split.user_ids[rows], split.candidates[rows], np.array([len(each) for each in drawn]), rank))
+            rows, drawn, kept = blocks[step], list[Ints](), list[NDArray[np.bool_]]()
+            for row in rows:
+                if row == rows[0] or user[row] != user[row - 1]:
+                    others = _no_negatives(split, row)
+                    mine = draw(int(user[row]), others, of_negatives)
+                    stays = np.ones(len(mine), dtype=bool)
+                    if weight is not None:
+                        least = np.delete(weight, others).min()
+                        stays, smallest = keep(weight[mine], least, of_kept), min(smallest, least)
+                drawn.append(mine)
+                kept.append(stays)
+            compared, tie = _compare(given, user[rows], split, rows, drawn), of_ties.random(len(rows))
+            stays = np.concatenate(kept)
+            ranks = _ranks(tie, *compared), _ranks(tie, *(each[stays] for each in compared))
+            found.append((split.user_ids[rows], split.candidates[rows], *ranks[0], *ranks[1]))
     columns = [np.concatenate(each) for each in zip(*found, strict=True)]
-    table = pd.DataFrame(dict(zip(("user", "candidates", "negatives", "rank"), columns, strict=True)))
-    return table if weights is None else table.assign(weighted=True)
+    table = pd.DataFrame(dict(zip(("user", "candidates", "negatives", "rank"), columns, strict=False)))
+    if weight is None:
+        return table
+    uniform = dict(zip(("uniform_negatives", "uniform_rank"), columns[4:], strict=True))
+    return table.assign(weighted=True, **(uniform if replacement and smallest > 0 else {}))
 
 
 def _no_negatives(split: Split, row: int) -> Ints:
@@ -110,8 +130,8 @@ def _no_negatives(split: Split, row: int) -> Ints:
     return np.insert(training.astype(np.int64), np.searchsorted(training, split.held_out[row]), split.held_out[row])
 
 
-def _counts(scores: Any, user: Ints, split: Split, rows: Ints, drawn: list[Ints]) -> tuple[Ints, Ints]:
-    """Return the (rows,) numbers of drawn negatives that score above, and that tie with, the held-out item."""
+def _compare(scores: Any, user: Ints, split: Split, rows: Ints, drawn: list[Ints]) -> tuple[Ints, Ints]:
+    """Return, for all drawn negatives, the place of their row in `rows`, and 1, 0 or -1: above, tied or below."""
     count = len(rows)
     row = np.repeat(np.arange(count), [len(each) for each in drawn])
     pair, item = np.concatenate((np.arange(count), row)), np.concatenate((split.held_out[rows], *drawn))
@@ -123,24 +143,29 @@ def _counts(scores: Any, user: Ints, split: Split, rows: Ints, drawn: list[Ints]
         score = batch[at[pair], item]
     require_finite(np.bincount(pair[~np.isfinite(score)], minlength=count) > 0, split.user_ids[rows])
     target, other = score[:count][row], score[count:]
-    return np.bincount(row[other > target], minlength=count), np.bincount(row[other == target], minlength=count)
+    return row, (other > target).astype(np.int64) - (other < target)
 
 
-def _draw_from(negatives: Any, weights: ArrayLike | None, replacement: bool, data: HeldOut) -> _Draw:
+def _ranks(tie: Floats, row: Ints, sign: Ints) -> tuple[Ints, Ints]:
+    """Return the (rows,) numbers of negatives, and ranks among them; (rows,) numbers from 0 to 1 break the ties."""
+    drawn, above, tied = (np.bincount(row[which], minlength=len(tie)) for which in (slice(None), sign > 0, sign == 0))
+    return drawn, 1 + above + (tie * (tied + 1)).astype(np.int64)
+
+
+def _draw_from(negatives: Any, weight: Floats | None, replacement: bool, data: HeldOut) -> _Draw:
     """Return the function that draws, or looks up, the negatives of a user."""
     items = data.training.shape[1]
     if not is_whole(negatives):
-        if weights is not None:
+        if weight is not None:
             raise ConfigError("weights are for negatives that are drawn, and negatives is a list of them")
         return _look_up(negatives, replacement, data)
     if negatives < 1:
         raise ConfigError(f"negatives must be 1 or more, not {negatives}")
-    chance = None if weights is None else _checked(weights, items)
 
     def draw(user: int, others: Ints, rng: np.random.Generator) -> Ints:
         free, p = items - len(others), None
-        if chance is not None:
-            p = chance.copy()
+        if weight is not None:
+            p = weight.copy()
             p[others] = 0
             free = np.count_nonzero(p)
         if free < (1 if replacement else negatives):

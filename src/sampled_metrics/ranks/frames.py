@@ -188,13 +188,17 @@ class Columns:
 
     @property
     def remarks(self) -> list[str]:
-        """Return a sentence on the columns that look like ids and are not used."""
+        """Return sentences on a uniform part of negatives, and on columns that look like ids and are not used."""
+        found = []
+        if "uniform_negatives" in self:
+            kept, drawn = (self.whole_numbers(each, 0).mean() for each in ("uniform_negatives", "negatives"))
+            found.append(f"On average {kept:.3g} of {drawn:.3g} negatives are kept, as a uniform sample.")
         unused = [str(name) for name in self.frame.columns if _plain(name) in IDS or _plain(name).endswith("id")]
         if not unused:
-            return []
+            return found
         columns = f"columns {', '.join(unused)} are" if len(unused) > 1 else f"column {unused[0]} is"
         unit = "Intervals take users as the unit" if "user" in self else "Each row is taken to be a user"
-        return [f"The {columns} not used. {unit}."]
+        return [*found, f"The {columns} not used. {unit}."]
 
     def users(self, unique: bool = False) -> NDArray[np.generic] | None:
         """Return the (rows,) users, as integers if all are whole numbers; None if there is no column user.

@@ -167,6 +167,11 @@ def rank_table(
             raise DataError(f"{name}: a rank table has its own candidates, so candidates must not be given too")
         return data
     columns = columns_of(data, name)
+    if "weighted" in columns:
+        raise DataError(
+            f"{columns.header}: has ranks among negatives that were drawn with weights; for their metrics without a "
+            "correction, give the column rank alone, with candidates = negatives + 1"
+        )
     if "negatives" in columns:
         raise DataError(
             f"{columns.header}: has a column negatives, so its ranks are sampled ones; `correct` takes those, or "

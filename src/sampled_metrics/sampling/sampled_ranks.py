@@ -106,10 +106,17 @@ def sampled_ranks(
     columns = columns_of(data, name)
     columns.require("rank")
     if "weighted" in columns:
-        raise DataError(
-            f"{columns.header}: has a column weighted, so its negatives were drawn with weights; estimators hold for "
-            "uniform negatives alone. `evaluate` takes the column rank, with candidates = negatives + 1"
-        )
+        if "uniform_rank" not in columns:
+            raise DataError(
+                f"{columns.header}: has a column weighted, so its negatives were drawn with weights, and estimators "
+                "hold for uniform ones alone; draw with replacement=True and a weight above 0 for all items, as "
+                "popularity + 1, and a part of the negatives is a uniform sample"
+            )
+        if not replacement:
+            raise DataError(
+                f"{columns.header}: the weighted negatives were drawn with replacement; give replacement=True"
+            )
+        columns = columns.named({"rank": "uniform_rank", "negatives": "uniform_negatives"}, zero_based=False)
     x = columns.whole_numbers("rank", 1) - 1
     n = columns.column_or_argument("candidates", candidates, 1)
     m = columns.column_or_argument("negatives", negatives, 0)

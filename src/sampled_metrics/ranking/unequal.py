@@ -8,12 +8,17 @@ rank and for AUC, and for nothing else.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import refuse_masked
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import refuse_rows
+
+
+def keep(probability: Floats, smallest: Floats | float, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Draw which of the drawn negatives stay; they are a uniform sample. Chances may be in proportion to weights."""
+    return rng.random(probability.shape) * probability < smallest
 
 
 def thin(above: ArrayLike, probability: ArrayLike, smallest: ArrayLike, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -38,7 +43,7 @@ def thin(above: ArrayLike, probability: ArrayLike, smallest: ArrayLike, rng: np.
     least = np.broadcast_to(np.asarray(smallest, dtype=np.float64), len(chance))[:, np.newaxis]
     _refuse(~(least > 0), "has negatives that are never drawn (a smallest probability of 0), which nothing can correct")
     _refuse(chance < least * (1 - 1e-12), "has drawn a negative of less than the smallest probability")
-    kept = rng.random(chance.shape) * chance < least
+    kept = keep(chance, least, rng)
     return (kept & drawn_above).sum(axis=1), kept.sum(axis=1)
 
 

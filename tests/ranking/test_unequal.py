@@ -13,10 +13,10 @@ from scipy import stats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.ranking.unequal import hansen_hurwitz_rank, thin
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.sampled_ranks import SampledRanks
-from sampled_metrics.sampling.unequal import hansen_hurwitz_rank, thin
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "published/ml-1m"
 USERS, M = 400, 500
