@@ -617,6 +617,10 @@ class TestHelp:
             text = run(command, "--help")[1].split("Example:\n")[1]
             examples += re.findall(r"^  sampled-metrics (.*)$", text, flags=re.MULTILINE)
         assert len(examples) == 12
+        pairs = pd.DataFrame({"user": np.repeat(range(20), 5), "item": list(range(5)) * 20})
+        for name in ("lists", "old-lists", "new-lists"):
+            pairs.assign(score=rng.normal(size=100)).to_csv(f"{name}.csv", index=False)
+        pairs[::2].assign(relevance=rng.integers(4, size=50)).to_csv("judged.csv", index=False)
         for example in examples:
             more = {} if "--candidates 3541" in example else {"candidates": 150}
             for name in ("ranks", "mine", "x", "y", "old", "new", "z-seed-1", "z-seed-2", "z-seed-3"):

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from scipy.sparse import csr_array
 
-from sampled_metrics import correct, evaluate, rank, rank_among_negatives
+from sampled_metrics import compare, correct, evaluate, rank, rank_among_negatives
 from sampled_metrics.errors import ConfigError, DataError
 
 RNG = np.random.default_rng(3)
@@ -147,11 +147,79 @@ def test_users_without_a_held_out_item_are_left_out() -> None:
     assert warned[0].filename == __file__
 
 
-def test_weighted_negatives_are_not_corrected(tmp_path) -> None:
-    table = rank_among_negatives(SCORES, TRAINING, HELD_OUT, negatives=5, weights=np.arange(1, ITEMS + 1))
-    with pytest.raises(DataError, match="has a column weighted, so its negatives were drawn with weights"):
+WEIGHTS = np.arange(1.0, ITEMS + 1)
+
+
+def test_weighted_negatives_without_replacement_are_not_corrected() -> None:
+    table = rank_among_negatives(SCORES, TRAINING, HELD_OUT, negatives=5, weights=WEIGHTS)
+    with pytest.raises(DataError, match=r"drawn with weights, .*draw with replacement=True and a weight above 0 for"):
         correct(table)
+    with pytest.raises(DataError, match="drawn with weights; for their metrics without a correction, give the column"):
+        evaluate(table)
     assert len(evaluate(table["rank"], candidates=6)) == 4
+
+
+def test_the_uniform_part_needs_replacement_and_weights_above_0() -> None:
+    options = {"negatives": 5, "replacement": True}
+    table = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=WEIGHTS, **options)
+    with pytest.raises(DataError, match="drawn with replacement; give replacement=True"):
+        correct(table)
+    table = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=WEIGHTS - 1, **options)
+    assert "uniform_rank" not in table
+    with pytest.raises(DataError, match="a weight above 0 for all items"):
+        correct(table, replacement=True)
+
+
+def test_the_uniform_part_is_uniform() -> None:
+    """Item j of seven scores j, and the held-out item j + 1/2 for its user: the kept negatives above it."""
+    users, weights = 6000, np.array([4.0, 3, 2, 1, 5, 7])
+    scores = np.tile(np.append(np.arange(6), 2.5), (users, 1))
+    held_out = np.full(users, 6)
+    options = {"negatives": 10, "weights": np.append(weights, 1), "replacement": True}
+    table = rank_among_negatives(scores, np.zeros_like(scores), held_out, **options)
+    kept, above = table["uniform_negatives"], table["uniform_rank"] - 1
+    assert stats.binomtest(int(kept.sum()), 10 * users, 6 / weights.sum()).pvalue > 0.001  # 6 items of weight 1 of 22
+    assert stats.binomtest(int(above.sum()), int(kept.sum()), 1 / 2).pvalue > 0.001  # 3 of 6 items score more
+    again = rank_among_negatives(scores, np.zeros_like(scores), held_out, **options, batch_size=7)
+    pd.testing.assert_frame_equal(again, table)
+
+
+def test_weights_that_are_equal_keep_all() -> None:
+    options = {"negatives": 8, "replacement": True, "seed": 3}
+    table = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=np.full(ITEMS, 2.0), **options)
+    assert (table["uniform_negatives"] == 8).all()
+    assert (table["uniform_rank"] == table["rank"]).all()
+
+
+def test_popular_negatives_are_corrected_without_bias_and_intervals_cover() -> None:
+    rng = np.random.default_rng(5)
+    users, items = 200, 80
+    popularity = np.exp(rng.normal(size=items))
+    scores = rng.normal(size=(users, items)) + np.log(popularity)
+    held_out = np.argmax(scores + rng.gumbel(scale=1.5, size=scores.shape), axis=1)
+    nothing = np.zeros_like(scores)
+    truth = evaluate(rank(scores, nothing, held_out), metrics=["auc", "recall@10"])["value"].to_numpy()
+    naive, found, covered = [], [], 0
+    for seed in range(40):
+        table = rank_among_negatives(
+            scores, nothing, held_out, negatives=80, weights=popularity + 0.3, replacement=True, seed=seed
+        )
+        naive.append(evaluate(table["rank"], candidates=81, metrics="auc")["value"].item())
+        result = correct(table, replacement=True, estimators="bv-0.001", metrics=["auc", "recall@10"])
+        found.append(result["value"])
+        covered += int(result["low"][0] <= truth[0] <= result["high"][0])
+    error = np.std(found, axis=0, ddof=1) / np.sqrt(40)
+    assert np.abs(np.mean(found, axis=0) - truth)[0] < 4 * error[0]  # AUC has no bias
+    assert np.abs(np.mean(found, axis=0) - truth)[1] < 4 * error[1] + 0.01
+    assert abs(np.mean(naive) - truth[0]) > 10 * error[0]
+    assert covered >= 36  # the users stay the same, so intervals over users cover more than 95 %
+    assert "negatives are kept, as a uniform sample." in result.remarks[-1]
+    other = rank_among_negatives(
+        rng.normal(size=scores.shape), nothing, held_out, negatives=80, weights=popularity + 0.3, replacement=True
+    )
+    against = compare(other, table, replacement=True, estimator="bv-0.1", metrics="recall@10")
+    assert against["conclusion"].item() == "B"
+    assert any("of 80 negatives are kept" in each for each in against.remarks)
 
 
 SMALL = {"scores": np.zeros((2, 5)), "training": [[1, 0, 0, 0, 0], [0] * 5], "held_out": [1, 1]}

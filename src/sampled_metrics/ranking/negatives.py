@@ -107,7 +107,7 @@ def rank_among_negatives(
                     others = _no_negatives(split, row)
                     mine = draw(int(user[row]), others, of_negatives)
                     stays = np.ones(len(mine), dtype=bool)
-                    if weight is not None:
+                    if weight is not None and replacement:
                         least = np.delete(weight, others).min()
                         stays, smallest = keep(weight[mine], least, of_kept), min(smallest, least)
                 drawn.append(mine)
