@@ -91,7 +91,7 @@ def evaluate(
         >>> grades = {"ann": {"song": 3}, "bob": {"book": 1, "film": 2}}
         >>> result = sm.evaluate(run, relevance=grades, metrics=["ndcg@2", "map", "dcg@2"])
         >>> [(row.metric, round(row.value, 3)) for row in result.itertuples()]
-        [('ndcg@2', 0.505), ('ap', 0.667), ('dcg@2', 1.446)]
+        [('ndcg@2', 0.506), ('ap', 0.667), ('dcg@2', 1.446)]
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
