@@ -52,7 +52,7 @@ def graded_lists() -> dict[str, pd.DataFrame]:
     run = {"user": user.repeat(20), "item": listed.ravel(), "score": np.take_along_axis(score, listed, 1).ravel()}
     grade = np.digitize(np.take_along_axis(taste, judged, 1), [0, 1, 2])
     qrels = {"user": user.repeat(10), "item": judged.ravel(), "relevance": grade.ravel()}
-    return {"run.csv": pd.DataFrame(run).round(2), "qrels.csv": pd.DataFrame(qrels)}
+    return {"run.csv": pd.DataFrame(run).round(5), "qrels.csv": pd.DataFrame(qrels)}
 
 
 def main(folder: Path) -> None:
