@@ -42,13 +42,13 @@ def ncf_scores() -> pd.DataFrame:
 
 
 def graded_lists() -> dict[str, pd.DataFrame]:
-    """Make up the lists of 20 of 100 items, with scores, for 200 users, and the grades of 10 items of each user."""
+    """Make up the lists of 20 of 100 items, with scores, for 120 users, and the grades of 10 items of each user."""
     rng = np.random.default_rng(5)
-    taste = rng.normal(size=(200, 100))
+    taste = rng.normal(size=(120, 100))
     score = taste + rng.normal(scale=2, size=taste.shape)
     listed = np.argsort(-score, axis=1)[:, :20]
     judged = np.argsort(-taste - rng.normal(size=taste.shape), axis=1)[:, :10]
-    user = np.arange(1, 201)
+    user = np.arange(1, 121)
     run = {"user": user.repeat(20), "item": listed.ravel(), "score": np.take_along_axis(score, listed, 1).ravel()}
     grade = np.digitize(np.take_along_axis(taste, judged, 1), [0, 1, 2])
     qrels = {"user": user.repeat(10), "item": judged.ravel(), "relevance": grade.ravel()}
