@@ -118,6 +118,7 @@ docs: $(READY)  ## build the documentation, docs/_build/html/index.html; a warni
 docs-outputs: $(READY)  ## run the code blocks of the documentation and write their output into its pages
 	PYTHONPATH=src $(BIN)/python tests/docs_blocks.py
 	$(BIN)/python docs/architecture.py
+	$(BIN)/python docs/reference.py
 
 seed-spread: $(READY)  ## train recommender X from many random starts; writes docs/seed-spread.csv
 	$(BIN)/snakemake results/ml-1m/seed-spread.csv --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))

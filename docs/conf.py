@@ -6,6 +6,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+from docutils.parsers.rst.states import Inliner
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,6 +35,12 @@ html_copy_source = False
 html_show_sphinx = html_show_copyright = False
 
 
+def with_links(app: Sphinx, page: str, content: list[str]) -> None:
+    """Let the lists of the reference lead to what the page says of a name, and not to its source."""
+    if page.startswith("reference/"):
+        content[0] = re.sub(r"\[`(.*)`\]\(\.\./\.\./src/.*?\)", r"{py:obj}`\1 <sampled_metrics.\1>`", content[0])
+
+
 def with_title(app: Sphinx, page: str, content: list[str]) -> None:
     """Turn the bold first line of a table from the workflow into the title of its page."""
     if page.startswith("reproduction/"):
@@ -49,7 +57,16 @@ def escape(app: Sphinx, what: str, name: str, documented: Any, options: Any, lin
             lines[at] = re.sub(r"^( *)", r"\1: ", lines[at])
 
 
+def standalone(inliner: Inliner, match: re.Match[str], line: int) -> list[nodes.Node]:
+    """Show a label such as recall@10 as code: docutils takes it for the address of a mail."""
+    return [nodes.literal("", match["whole"])] if match["email"] else _standalone_uri(inliner, match, line)
+
+
+_standalone_uri, Inliner.standalone_uri = Inliner.standalone_uri, standalone
+
+
 def setup(app: Sphinx) -> None:
     """Connect the functions above, before napoleon (whose priority is 500)."""
+    app.connect("source-read", with_links)
     app.connect("source-read", with_title)
     app.connect("autodoc-process-docstring", escape, priority=400)

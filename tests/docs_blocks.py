@@ -8,6 +8,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 import textwrap
@@ -22,6 +23,7 @@ from sampled_metrics.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+sys.path.append(str(ROOT))  # pages import docs.examples, as a reader does in the root of the repository
 FENCE = re.compile(r"^```(?P<language>\S*)\n(?P<content>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 COLUMNS = 100
 """How wide a terminal the documentation shows; lines that are longer go on below, as they do there."""
@@ -103,8 +105,11 @@ def _run_python(code: str, namespace: dict[str, Any]) -> str:
     return printed.getvalue()
 
 
-def with_outputs(text: str) -> str:
-    """Run the blocks of a page, in a folder like the repository's root, and put in what they print."""
+def with_outputs(text: str, pictures: Path | None = None) -> str:
+    """Run the blocks of a page, in a folder like the repository's root, and put in what they print.
+
+    The pictures that they draw and the page shows are copied to the folder `pictures`.
+    """
     namespace: dict[str, Any] = {}
     parts, end = [], 0
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
@@ -120,6 +125,9 @@ def with_outputs(text: str) -> str:
                 end = block.output[1]
             elif shell and printed:
                 raise RuntimeError(f"a page does not show what this prints: {block.content}{printed}")
+        for picture in re.findall(r"!\[[^]]*\]\(([^)]*)\)", text) if pictures else []:
+            if Path(picture).is_file():
+                shutil.copy(picture, pictures)
     return "".join([*parts, text[end:]])
 
 
@@ -135,6 +143,7 @@ def pages() -> list[str]:
 
 
 if __name__ == "__main__":
-    for page in sys.argv[1:] or [page for page in pages() if any(each.output for each in blocks_of_page(page))]:
+    shown = [page for page in pages() if "/gallery/" in page or any(each.output for each in blocks_of_page(page))]
+    for page in sys.argv[1:] or shown:
         path = ROOT / page
-        path.write_text(with_outputs(path.read_text(encoding="utf-8")), encoding="utf-8")
+        path.write_text(with_outputs(path.read_text(encoding="utf-8"), path.parent), encoding="utf-8")
