@@ -37,8 +37,8 @@ from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.sampled_ranks import SampledRanks, are_sampled, sampled_ranks
 
-_Side = tuple[Estimate, Ints, int]
-"""Ranks of a recommender: an estimate, the (rows,) outcomes, and the number of outcomes."""
+_Side = tuple[Estimate, Ints, Ints]
+"""Ranks of a recommender: an estimate, the (rows,) outcomes, and (outcomes,) numbers that tell outcomes apart."""
 
 
 @on_one_thread
@@ -152,11 +152,12 @@ def compare(
         ranked = [rank_table(each, candidates, name) for name, each in tables]
         sides = [_exact_side(each, wanted) for each in ranked]
     numbers, paired = pair_all(ranked, [name for name, _ in tables], candidates, negatives)
-    kinds = units(*((which, user, outcomes) for (_, which, outcomes), user in zip(sides, numbers, strict=True)))
+    kinds = units(*((which, user, len(seen)) for (_, which, seen), user in zip(sides, numbers, strict=True)))
     recommenders, first = list[Recommender](), 0
     for name, seeds in given.items():
         places = tuple(range(first, first := first + len(seeds)))
-        recommenders.append(Recommender(name, tuple(sides[place][0] for place in places), places))
+        seen = np.mean([kinds.shares[place] @ sides[place][2] for place in places], axis=0)
+        recommenders.append(Recommender(name, tuple(sides[place][0] for place in places), places, seen))
     if len(sides) > len(given) and isinstance(sides[0][0], ShapeEstimate):
         raise DataError(
             "strict bounds do not count the spread between seeds; several seeds need exact ranks, or an estimator such "
@@ -233,12 +234,12 @@ def _table(found: Differences, names: Sequence[str], labels: Sequence[str], user
 def _exact_side(table: RankTable, metrics: Sequence[Metric]) -> _Side:
     values, which = exact_outcomes(table, metrics)
     possible = np.stack((np.zeros(len(metrics)), largest_values(metrics)), axis=1)
-    return LinearEstimate(values, (possible,)), which, values.shape[1]
+    return LinearEstimate(values, (possible,)), which, np.arange(values.shape[1])
 
 
 def _sampled_side(ranks: SampledRanks, metrics: Sequence[Metric], label: str) -> _Side:
     outcomes, which = Outcomes.observed(ranks)
-    return estimator(label).fit(outcomes, metrics), which, len(outcomes)
+    return estimator(label).fit(outcomes, metrics), which, outcomes.x
 
 
 def _conclusions(table: Comparison, found: Differences, names: Sequence[str], level: float) -> list[Remark | str]:

@@ -39,11 +39,13 @@ class Recommender:
         name: of the recommender.
         estimates: fitted estimators, one for each seed.
         sides: their places in the units.
+        seen: (kinds,) mean sampled ranks of users; two recommenders differ for users with different ones.
     """
 
     name: str
     estimates: tuple[Estimate, ...]
     sides: tuple[int, ...]
+    seen: Floats
 
     def statistic(self, kinds: Units) -> Statistic:
         """Return the mean of the metrics over seeds as a statistic of the counts of kinds."""
@@ -157,6 +159,7 @@ def differences(
             weights=linear[other] - linear[one] if linear else None,
             alpha=rates,
             replicates=None if replicates is None else replicates[:, other] - replicates[:, one],
+            differ=kinds.counts @ (np.abs(recommenders[other].seen - recommenders[one].seen) > EQUAL),
             test=True,
         )
         if len(of_seeds[one]) > 1 or len(of_seeds[other]) > 1:
