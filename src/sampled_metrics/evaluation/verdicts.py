@@ -1,12 +1,13 @@
 """What it takes to decide a comparison by strict bounds: more users, or more negatives."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtri
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics.estimators.rank_prior import rank_distributions
+from sampled_metrics.estimators.rank_prior import Keyed, rank_distributions
 from sampled_metrics.estimators.shapes import mixtures
 from sampled_metrics.estimators.smooth import Smooth
 from sampled_metrics.estimators.strict_bounds import PAIRED, Fit, ShapeEstimate, expected_weights
@@ -105,33 +106,52 @@ def negatives_needed(estimates: Sequence[ShapeEstimate], kinds: Units, shape: st
     while size < most:
         size = min(int(np.ceil(_STEP * size)), most)
         design = SamplingDesign(size, outcomes.replacement)
-        ends = [
-            _limits(each, count, design, candidates, shape, wanted)
+        found = [
+            (Keyed.of(each.outcomes), each.metrics, Keyed((count.tobytes(),), count), design, candidates, shape, wanted)
             for each, count in zip(estimates, counts, strict=True)
         ]
-        if ends[1][0] > ends[0][1] or ends[0][0] > ends[1][1]:
+        worse, better = sorted(found, key=lambda each: _limit(*each, 0))
+        if _limit(*better, -1) > _limit(*worse, 1):
             return size
     return None
 
 
-def _limits(
-    estimate: ShapeEstimate,
-    counts: Floats,
+@lru_cache(maxsize=1024)
+def _limit(
+    outcomes: Keyed,
+    metrics: tuple[Metric, ...],
+    counts: Keyed,
     design: SamplingDesign,
     candidates: int,
     shape: str,
+    wanted: tuple[Metric, ...],
+    side: int,
+) -> float:
+    """Return a metric (side 0), or an end of its interval, from a thousand times the users, with another design."""
+    fit = _expected_fit(outcomes, metrics, counts, design, candidates, shape, wanted)
+    if side == 0:
+        return float(fit.proportions @ fit.mixture.values[:, 0])
+    return float(fit.fitted @ fit.weights(0, side, 1 / np.sqrt(MOST)))
+
+
+@lru_cache(maxsize=2)  # of two recommenders; the fits of many would take much memory
+def _expected_fit(
+    outcomes: Keyed,
     metrics: tuple[Metric, ...],
-) -> tuple[float, float]:
-    """Return the ends of an interval from a thousand times the users, with another design."""
+    counts: Keyed,
+    design: SamplingDesign,
+    candidates: int,
+    shape: str,
+    wanted: tuple[Metric, ...],
+) -> Fit:
+    """Return the fit to the sample that is expected with another design."""
     (users,) = rank_classes(Outcomes.of(design, candidates))
-    mixture = mixtures(users, metrics)[shape]
+    mixture = mixtures(users, wanted)[shape]
     nodes = rank_nodes(candidates, design)
-    total, ranks = counts.sum(), np.zeros(len(nodes.ranks))
-    for each in rank_distributions(Smooth(), estimate.outcomes, estimate.metrics, counts[np.newaxis]):
-        number = each.users.nodes(estimate.metrics).weights
+    total, ranks = counts.value.sum(), np.zeros(len(nodes.ranks))
+    for each in rank_distributions(Smooth(), outcomes.value, metrics, counts.value[np.newaxis]):
+        number = each.users.nodes(metrics).weights
         density = np.interp(nodes.ranks, each.ranks, each.probabilities[0] / number, right=0.0)
         ranks += each.events[0] / total * density * nodes.weights
     shown = ranks / ranks.sum() @ pmf(nodes.ranks - 1, candidates - 1, design)
-    fit = Fit.of(mixture, total * shown)
-    low, high = (float(fit.fitted @ fit.weights(0, side, 1 / np.sqrt(MOST))) for side in (-1, 1))
-    return low, high
+    return Fit.of(mixture, total * shown)
