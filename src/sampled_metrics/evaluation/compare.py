@@ -30,9 +30,9 @@ from sampled_metrics.evaluation.result import Remark
 from sampled_metrics.evaluation.strict_intervals import contradictions
 from sampled_metrics.evaluation.units import units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
-from sampled_metrics.ranks.frames import PerUser, RanksLike, columns_of
+from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import pair_all
-from sampled_metrics.ranks.table import RankTable, rank_table
+from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.sampled_ranks import SampledRanks, are_sampled, sampled_ranks
@@ -128,8 +128,7 @@ def compare(
         S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979.
     """
     given = {
-        name: [each if isinstance(each, RankTable) else columns_of(each, name) for each in seeds]
-        for name, seeds in _recommenders(a, b, names).items()
+        name: [columns_or_table(each, name) for each in seeds] for name, seeds in _recommenders(a, b, names).items()
     }
     labels = metric_labels(metrics)
     wanted = [metric(label) for label in labels]
@@ -195,8 +194,9 @@ def _is_table(ranks: Mapping[Any, Any]) -> bool:
 
 
 def _has_seeds(ranks: Any) -> bool:
-    """Return whether these are the ranks of several seeds: a list of tables or of lists, not of numbers."""
-    return isinstance(ranks, list | tuple) and len(ranks) > 0 and all(hasattr(each, "__len__") for each in ranks)
+    """Return whether these are the ranks of several seeds: a list of tables, lists or paths, not of numbers."""
+    seeds = isinstance(ranks, list | tuple) and len(ranks) > 0
+    return seeds and all(isinstance(each, str) or not np.isscalar(each) for each in ranks)
 
 
 def _table(found: Differences, names: Sequence[str], labels: Sequence[str], users: int) -> Comparison:

@@ -42,8 +42,9 @@ def evaluate(
 
     Args:
         ranks: (users,) ranks of the held-out items, from 1, best first; or a DataFrame with the columns candidates and
-            rank, or candidates, above and tied (ties count in expectation); or a RankTable. A DataFrame with the column
-            negatives raises an error, because its ranks are sampled.
+            rank, or candidates, above and tied (ties count in expectation); or the path of a csv or parquet file of
+            such columns; or a RankTable. A DataFrame with the column negatives raises an error, because its ranks are
+            sampled.
         metrics: labels such as recall@10, ndcg@10, ap, mrr, auc, precision@5, hit-rate@10.
         candidates: (users,) or one number: n, the number of ranked items, including the held-out item. Leave it out if
             the ranks have this column. An array is in the order of the ranks. Only AUC depends on it.
@@ -74,13 +75,14 @@ def evaluate(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
         B. Efron, Better Bootstrap Confidence Intervals, Journal of the American Statistical Association 82, 1987.
     """
-    table = rank_table(ranks, candidates)
+    given = columns_or_table(ranks, "ranks")
+    table = rank_table(given, candidates)
     labels = metric_labels(metrics)
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
     values, which = exact_outcomes(table, [metric(label) for label in labels])
     kinds = units((which, user_numbers(table), values.shape[1]))
     result = evaluate_units(values, kinds, labels, options, progress)
-    return result.with_remarks(columns_or_table(ranks, "ranks").remarks)
+    return result.with_remarks(given.remarks)
 
 
 def evaluate_units(

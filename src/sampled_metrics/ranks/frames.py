@@ -37,7 +37,7 @@ MEANINGS = {
 """Meaning of the columns that can also be arguments."""
 
 RanksLike = Any
-"""Accepted forms of ranks: one-dimensional numbers, a table, columns of a file, or a rank table.
+"""Accepted forms of ranks: one-dimensional numbers, a table, a file's path or columns, or a rank table.
 
 A table is a pandas DataFrame, a dict of columns, or what narwhals reads: polars, pyarrow, DuckDB and others.
 """
@@ -53,13 +53,15 @@ Place = Callable[[int], str]
 class Columns:
     """Columns of ranks, not yet checked; columns of a csv file are text.
 
-    Messages call the source `name`, a row `place(row)`, and the names of the columns `header`.
+    Messages call the source `name`, a row `place(row)`, and the names of the columns `header`. `notes`
+    are remarks on how it was read.
     """
 
     name: str
     frame: pd.DataFrame
     place: Place
     header: str
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.frame.columns, pd.MultiIndex):
@@ -100,7 +102,12 @@ class Columns:
         if not zero_based:
             return columns
         columns.require("rank")
-        return replace(columns, frame=columns.frame.assign(rank=columns.whole_numbers("rank", 0) + 1))
+        ranks, notes = columns.whole_numbers("rank", 0), columns.notes
+        if ranks.min() > 0:
+            notes += (
+                f"{self.name}: no rank is 0, and --zero-based adds 1 to all; leave it out if the best rank is 1.",
+            )
+        return replace(columns, frame=columns.frame.assign(rank=ranks + 1), notes=notes)
 
     def __contains__(self, column: str) -> bool:
         return column in self.frame
@@ -165,13 +172,17 @@ class Columns:
 
     @property
     def remarks(self) -> list[str]:
-        """Return a sentence on the columns that look like ids and are not used."""
+        """Return sentences on how it was read, and on columns that look like ids or ranks and are not used."""
+        found = list(self.notes)
+        if "above" in self and "rank" not in self:
+            ranks = [str(name) for name in self.frame.columns if _plain(name) in NAMES["rank"]]
+            found += [f"The column {name} is not used, because above and tied give the ranks." for name in ranks]
         unused = [str(name) for name in self.frame.columns if _plain(name) in IDS or _plain(name).endswith("id")]
         if not unused:
-            return []
+            return found
         columns = f"columns {', '.join(unused)} are" if len(unused) > 1 else f"column {unused[0]} is"
         unit = "Intervals take users as the unit" if "user" in self else "Each row is taken to be a user"
-        return [f"The {columns} not used. {unit}."]
+        return [*found, f"The {columns} not used. {unit}."]
 
     def users(self, unique: bool = False) -> NDArray[np.generic] | None:
         """Return the (rows,) users, as integers if all are whole numbers; None if there is no column user.
