@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -102,51 +103,46 @@ def negatives_needed(estimates: Sequence[ShapeEstimate], kinds: Units, shape: st
     counts = [np.asarray(kinds.counts @ shares) for shares in kinds.shares]
     candidates = round(float(counts[0] @ outcomes.candidates / counts[0].sum()))
     most = min(candidates - 1, _MOST_NEGATIVES)
-    size, wanted = max(1, int(outcomes.negatives.max())), (estimates[0].metrics[metric],)
+    size = max(1, int(outcomes.negatives.max()))
     while size < most:
         size = min(int(np.ceil(_STEP * size)), most)
         design = SamplingDesign(size, outcomes.replacement)
-        found = [
-            (Keyed.of(each.outcomes), each.metrics, Keyed((count.tobytes(),), count), design, candidates, shape, wanted)
+        samples = [
+            _Sample(Keyed.of(each.outcomes), each.metrics, Keyed((count.tobytes(),), count), design, candidates, shape)
             for each, count in zip(estimates, counts, strict=True)
         ]
-        worse, better = sorted(found, key=lambda each: _limit(*each, 0))
-        if _limit(*better, -1) > _limit(*worse, 1):
+        worse, better = sorted(samples, key=lambda each: _limit(each, metric, 0))
+        if _limit(better, metric, -1) > _limit(worse, metric, 1):
             return size
     return None
 
 
+class _Sample(NamedTuple):
+    """A recommender, and the design of another sample of it; all that the sample is expected to prove depends on."""
+
+    outcomes: Keyed
+    metrics: tuple[Metric, ...]
+    counts: Keyed
+    design: SamplingDesign
+    candidates: int
+    shape: str
+
+
 @lru_cache(maxsize=1024)
-def _limit(
-    outcomes: Keyed,
-    metrics: tuple[Metric, ...],
-    counts: Keyed,
-    design: SamplingDesign,
-    candidates: int,
-    shape: str,
-    wanted: tuple[Metric, ...],
-    side: int,
-) -> float:
-    """Return a metric (side 0), or an end of its interval, from a thousand times the users, with another design."""
-    fit = _expected_fit(outcomes, metrics, counts, design, candidates, shape, wanted)
+def _limit(sample: _Sample, metric: int, side: int) -> float:
+    """Return a metric (side 0), or an end of its interval (1 or -1), from a sample of a thousand times the users."""
+    fit = _expected_fit(sample, metric)
     if side == 0:
         return float(fit.proportions @ fit.mixture.values[:, 0])
     return float(fit.fitted @ fit.weights(0, side, 1 / np.sqrt(MOST)))
 
 
-@lru_cache(maxsize=2)  # of two recommenders; the fits of many would take much memory
-def _expected_fit(
-    outcomes: Keyed,
-    metrics: tuple[Metric, ...],
-    counts: Keyed,
-    design: SamplingDesign,
-    candidates: int,
-    shape: str,
-    wanted: tuple[Metric, ...],
-) -> Fit:
-    """Return the fit to the sample that is expected with another design."""
+@lru_cache(maxsize=2)  # of the two recommenders of a pair; the fits of many would take much memory
+def _expected_fit(sample: _Sample, metric: int) -> Fit:
+    """Return the fit to the expected sample."""
+    outcomes, metrics, counts, design, candidates, shape = sample
     (users,) = rank_classes(Outcomes.of(design, candidates))
-    mixture = mixtures(users, wanted)[shape]
+    mixture = mixtures(users, (metrics[metric],))[shape]
     nodes = rank_nodes(candidates, design)
     total, ranks = counts.value.sum(), np.zeros(len(nodes.ranks))
     for each in rank_distributions(Smooth(), outcomes.value, metrics, counts.value[np.newaxis]):
