@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.estimators.rank_prior import Keyed, rank_distributions
-from sampled_metrics.estimators.shapes import mixtures
+from sampled_metrics.estimators.shapes import Mixture, mixtures
 from sampled_metrics.estimators.smooth import Smooth
 from sampled_metrics.estimators.strict_bounds import PAIRED, Fit, ShapeEstimate, expected_weights
 from sampled_metrics.evaluation.expectation import mean_of_rows
@@ -141,8 +141,7 @@ def _limit(sample: _Sample, metric: int, side: int) -> float:
 def _expected_fit(sample: _Sample, metric: int) -> Fit:
     """Return the fit to the expected sample."""
     outcomes, metrics, counts, design, candidates, shape = sample
-    (users,) = rank_classes(Outcomes.of(design, candidates))
-    mixture = mixtures(users, (metrics[metric],))[shape]
+    mixture = _mixture(design, candidates, shape, metrics[metric])
     nodes = rank_nodes(candidates, design)
     total, ranks = counts.value.sum(), np.zeros(len(nodes.ranks))
     for each in rank_distributions(Smooth(), outcomes.value, metrics, counts.value[np.newaxis]):
@@ -151,3 +150,9 @@ def _expected_fit(sample: _Sample, metric: int) -> Fit:
         ranks += each.events[0] / total * density * nodes.weights
     shown = ranks / ranks.sum() @ pmf(nodes.ranks - 1, candidates - 1, design)
     return Fit.of(mixture, total * shown)
+
+
+@lru_cache(maxsize=2)
+def _mixture(design: SamplingDesign, candidates: int, shape: str, metric: Metric) -> Mixture:
+    (users,) = rank_classes(Outcomes.of(design, candidates))
+    return mixtures(users, (metric,))[shape]
