@@ -751,6 +751,20 @@ class TestReading:
         code, out, _ = run("evaluate", "f.csv", "--zero-based", *self.GIVEN)
         assert code == 0
         assert json.loads(out)["rows"][0]["value"] == pytest.approx(2 / 3)
+        assert "--zero-based" not in out
+
+    @pytest.mark.parametrize("command", [["evaluate", "f.csv"], ["expect", "f.csv", "--negatives", 20]])
+    def test_ranks_from_1_are_remarked_on_if_they_are_said_to_be_from_0(self, run, tmp_path, command):
+        (tmp_path / "f.csv").write_text("rank\n1\n10\n")
+        code, out, _ = run(*command, "--zero-based", *self.GIVEN)
+        assert code == 0
+        remark = "f.csv: no rank is 0, and --zero-based adds 1 to all; leave it out if the best rank is 1."
+        assert remark in json.loads(out)["remarks"]
+
+    def test_two_forms_of_output_are_refused(self, run, tmp_path):
+        (tmp_path / "f.csv").write_text("rank\n1\n10\n")
+        refused(run, "give one of --json and --csv", "evaluate", "f.csv", *self.GIVEN, "--csv")
+        assert run("evaluate", "f.csv", *self.GIVEN, "--json")[0] == 0
 
     def test_separators(self, run, tmp_path):
         (tmp_path / "f.csv").write_text("user rank\n1 3\n2 12\n")

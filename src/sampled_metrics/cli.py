@@ -170,13 +170,24 @@ class _FigureFile(click.Path):
         return str(super().convert(value, param, ctx))
 
 
+def _keep_form(context: click.Context, option: click.Parameter, value: bool) -> None:
+    """Keep how a result is printed where `_show` finds it."""
+    if value and context.meta.setdefault(f"{NAME}.form", option.name) != option.name:
+        raise click.UsageError(f"give one of --{context.meta[f'{NAME}.form']} and --{option.name}")
+
+
 OUTPUT = _options(
     click.option(
         "--plot", type=_FigureFile(dir_okay=False, path_type=str), metavar="FILE", help="Draw it: .svg, .png or .pdf."
     ),
-    click.option("--json", "form", flag_value="json", help="Print rows and remarks as JSON."),
-    click.option("--csv", "form", flag_value="csv", help="Print csv, remarks on stderr."),
-    click.option("--latex", "form", flag_value="latex", help="Print a LaTeX table, for the package booktabs."),
+    *(
+        click.option(f"--{form}", is_flag=True, expose_value=False, callback=_keep_form, help=shown)
+        for form, shown in (
+            ("json", "Print rows and remarks as JSON."),
+            ("csv", "Print csv, remarks on stderr."),
+            ("latex", "Print a LaTeX table, for the package booktabs."),
+        )
+    ),
 )
 
 
@@ -219,7 +230,8 @@ def _progress(blocks: Iterable[int]) -> Iterable[int]:
     return track(list(blocks), console=Console(stderr=True), transient=True, description="")
 
 
-def _show(result: Result, form: str | None, plot: str | None) -> None:
+def _show(result: Result, plot: str | None) -> None:
+    form = click.get_current_context().meta.get(f"{NAME}.form")
     if plot is not None:
         result.plot(plot)
     if form == "json":
@@ -285,10 +297,10 @@ cli.command_class = _Formatted
 @CANDIDATES
 @_intervals("delta")
 @OUTPUT
-def _evaluate(ranks: str, relevance: str | None, form: str | None, plot: str | None, **options: Any) -> None:
+def _evaluate(ranks: str, relevance: str | None, plot: str | None, **options: Any) -> None:
     """Exact metrics of ranks among all candidates, or of ranked lists, with intervals."""
     judged = _read(relevance) if relevance else None
-    _show(sm.evaluate(_read(ranks), relevance=judged, progress=_progress, **options), form, plot)
+    _show(sm.evaluate(_read(ranks), relevance=judged, progress=_progress, **options), plot)
 
 
 @cli.command(
@@ -310,9 +322,9 @@ def _evaluate(ranks: str, relevance: str | None, form: str | None, plot: str | N
 )
 @_intervals(None)
 @OUTPUT
-def _correct(ranks: str, form: str | None, plot: str | None, **options: Any) -> None:
+def _correct(ranks: str, plot: str | None, **options: Any) -> None:
     """The true metrics behind ranks among sampled negatives, with intervals."""
-    _show(sm.correct(_read(ranks), progress=_progress, **options), form, plot)
+    _show(sm.correct(_read(ranks), progress=_progress, **options), plot)
 
 
 @cli.command(
@@ -332,7 +344,7 @@ def _correct(ranks: str, form: str | None, plot: str | None, **options: Any) -> 
 @REPLACEMENT
 @_intervals(None)
 @OUTPUT
-def _compare(ranks: tuple[str, ...], relevance: str | None, form: str | None, plot: str | None, **options: Any) -> None:
+def _compare(ranks: tuple[str, ...], relevance: str | None, plot: str | None, **options: Any) -> None:
     """Which recommenders are better than others, paired by user.
 
     RANKS are files, one for each of two recommenders or more, or NAME=FILE,FILE,... for the seeds of one. Ranks are
@@ -349,7 +361,7 @@ def _compare(ranks: tuple[str, ...], relevance: str | None, form: str | None, pl
     if len(tables) < 2:
         raise DataError(f"compare takes two recommenders or more, not only {ranks[0]}")
     judged = _read(relevance) if relevance else None
-    _show(sm.compare(tables, relevance=judged, progress=_progress, **options), form, plot)
+    _show(sm.compare(tables, relevance=judged, progress=_progress, **options), plot)
 
 
 def _named(argument: str) -> tuple[str | None, list[str]]:
@@ -374,10 +386,10 @@ def _named(argument: str) -> tuple[str | None, list[str]]:
 @REPLACEMENT
 @SHARED
 @OUTPUT
-def _expect(ranks: tuple[str, ...], form: str | None, plot: str | None, **options: Any) -> None:
+def _expect(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
     """What sampled metrics would show of exact ranks, and whether they would order recommenders wrongly."""
     tables = {name: _read(path) for name, path in zip(_names(ranks), ranks, strict=True)}
-    _show(sm.expect(tables, **options), form, plot)
+    _show(sm.expect(tables, **options), plot)
 
 
 @cli.command(
@@ -397,10 +409,10 @@ def _expect(ranks: tuple[str, ...], form: str | None, plot: str | None, **option
 @REPLACEMENT
 @SHARED
 @OUTPUT
-def _plan(one: str, other: str, form: str | None, plot: str | None, **options: Any) -> None:
+def _plan(one: str, other: str, plot: str | None, **options: Any) -> None:
     """How many negatives, and users, it takes to order two recommenders rightly; from exact ranks."""
     first, second = _names((one, other))
-    _show(sm.plan(_read(one), _read(other), names=(first, second), progress=_progress, **options), form, plot)
+    _show(sm.plan(_read(one), _read(other), names=(first, second), progress=_progress, **options), plot)
 
 
 @cli.command(

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
+from scipy.sparse import csr_array
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.estimators.shapes import SHAPES, mixtures
-from sampled_metrics.estimators.strict_bounds import Fit, StrictBounds
+from sampled_metrics.estimators.strict_bounds import Fit, StrictBounds, class_mixtures
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
@@ -178,3 +179,12 @@ def test_labels_and_refusals():
     for shape in SHAPES:
         with pytest.raises(DataError, match=f"{shape} is not valid on an adaptive sample.*; mle is valid"):
             estimator(shape).fit(outcomes, METRICS)
+
+
+def test_fits_that_are_known_have_the_same_p_value_when_their_mixtures_are_made_anew():
+    outcomes, which = Outcomes.observed(SampledRanks(np.arange(30) % 7, 10, np.repeat([50, 80], 15)))
+    estimate, counts = StrictBounds("decreasing").fit(outcomes, METRICS), np.bincount(which)
+    shares = csr_array(np.eye(len(outcomes)))
+    first = estimate.p_value(counts, shares, estimate.fits(counts), seed=1)
+    class_mixtures.cache_clear()
+    assert estimate.p_value(counts, shares, estimate.fits(counts), seed=1) == first

@@ -577,3 +577,27 @@ class TestFalseAlarms:
             table = compare(one, other, metrics=["ndcg@10"], method="delta", **how)
             alarms.append(table["conclusion"][0] != "undecided")
         assert 0.015 < np.mean(alarms) < 0.085
+
+
+class TestFewUsersWhoDiffer:
+    """If d users differ, all in favour of one recommender, the sign test has p = 2 / 2^d."""
+
+    A, B = np.repeat([1, 60], [150, 50]), np.repeat([1, 60], [150, 50])
+
+    @pytest.mark.parametrize(("differ", "p_value", "conclusion"), [(5, 1 / 16, "undecided"), (8, 1 / 128, "A")])
+    def test_by_the_bootstrap(self, differ, p_value, conclusion):
+        other = self.B.copy()
+        other[:differ] = 99
+        (row,) = compare(self.A, other, candidates=100, metrics="recall@10", method="bootstrap").to_dict("records")
+        assert row["p_value"] >= 0.999 * p_value
+        assert row["conclusion"] == conclusion
+
+    def test_by_an_estimator_that_is_not_linear(self):
+        other = self.B.copy()
+        other[:5] = 99
+        (row,) = compare(
+            self.A, other, candidates=1000, negatives=100, estimator="mle", metrics="recall@10", n_resamples=200
+        ).to_dict("records")
+        assert row["p_value"] >= 0.999 / 16
+        assert row["conclusion"] == "undecided"
+        assert row["low"] < row["difference"] < 0 <= row["high"]

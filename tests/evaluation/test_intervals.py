@@ -419,6 +419,19 @@ class TestCoverage:
         sure = of_users_values(differences, (-1.0, 1.0))
         assert ((sure.low > 0) | (sure.high < 0)).mean() <= 0.07
 
+    @pytest.mark.parametrize("differ", [5, 10])
+    @pytest.mark.parametrize("kind", ["hits", "reciprocal ranks"])
+    def test_false_alarms_of_the_bootstrap_if_few_of_200_users_differ(self, differ, kind):
+        """Equal recommenders; BCa alone finds a difference in up to a third of these."""
+        ranks = 1 + 1000 * np.random.default_rng([9, differ]).random((2, 120, differ)) ** 3
+        values = (ranks <= 50).astype(float) if kind == "hits" else 1 / ranks
+        weights = np.append(values[1] - values[0], np.zeros((120, 1)), axis=1)
+        counts, options = np.append(np.ones(differ, dtype=int), 200 - differ), IntervalOptions(method="bootstrap")
+        found = uncertainty(linear(weights), counts, options, bounds=(-1, 1), weights=weights, test=True)
+        alarms = (found.low > 0) | (found.high < 0)
+        assert ((found.p_value < 0.05) == alarms).all()
+        assert alarms.mean() <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 120)
+
 
 def test_linear_is_the_mean_of_weights():
     weights = np.array([[0.0, 1.0, 4.0], [1.0, 1.0, 1.0]])

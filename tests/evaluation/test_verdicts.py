@@ -8,7 +8,7 @@ from scipy.stats import hypergeom
 from sampled_metrics import compare, plan
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import strict_bounds
-from sampled_metrics.evaluation import strict_intervals
+from sampled_metrics.evaluation import strict_intervals, verdicts
 
 N = 60
 
@@ -205,3 +205,22 @@ class TestPlan:
     def test_refuses_what_is_equal(self):
         with pytest.raises(DataError, match="have the same exact"):
             plan([1, 2, 3], [1, 2, 3], candidates=N, estimators="free")
+
+
+def test_the_negatives_of_many_pairs_are_those_of_each_and_take_a_search_of_each_recommender(monkeypatch):
+    rng, fits = np.random.default_rng(4), []
+    ranks = {name: draw(rng, 1.0, 400, 2) for name in "WXYZ"}
+    nodes = verdicts.rank_nodes
+    monkeypatch.setattr(verdicts, "rank_nodes", lambda *args: fits.append(args) or nodes(*args))
+    options = {"candidates": N, "negatives": 2, "metrics": "recall@5"}
+    together = compare(ranks, **options)
+    sizes = {design.negatives for _, design in fits}
+    assert len(fits) <= 2 * len(ranks) * len(sizes)  # six pairs have twelve sides
+    assert together["negatives_needed"].nunique() > 1
+    for row in together.to_dict("records"):
+        verdicts._limit.cache_clear()
+        verdicts._expected_fit.cache_clear()
+        level = 1 - 0.05 / 6
+        alone = compare(ranks[row["a"]], ranks[row["b"]], confidence_level=level, **options).iloc[0]
+        for column in ("users_needed", "negatives_needed"):
+            assert row[column] == pytest.approx(alone[column], nan_ok=True)

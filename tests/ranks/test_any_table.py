@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sampled_metrics import compare, correct, evaluate
+from sampled_metrics import compare, correct, evaluate, expect, plan
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.csv import parse_columns, read_columns
 from sampled_metrics.ranks.table import rank_table
@@ -100,6 +100,12 @@ class TestNames:
         )
         assert not any("not used" in remark for remark in evaluate(FRAME.assign(score=0.5)).remarks)
 
+    def test_of_ranks_beside_above_and_tied_are_said(self):
+        table = pd.DataFrame({"above": [0, 4], "tied": [1, 0], "Position": [1, 5]})
+        found = evaluate(table, candidates=9, metrics="recall@1")
+        assert found["value"].tolist() == [0.25]  # the first of two that tie is as likely second
+        assert "The column Position is not used, because above and tied give the ranks." in found.remarks
+
 
 class TestFiles:
     TEXT = "user,candidates,rank\nann,50,1\nbob,60,12.0\neve,70,5\n"
@@ -124,3 +130,49 @@ class TestFiles:
         (tmp_path / "no.parquet").write_bytes(b"user,rank\n1,2\n")
         with pytest.raises(DataError, match=r"no.parquet: cannot be read: .*[Pp]arquet"):
             read_columns(tmp_path / "no.parquet")
+
+
+class TestPaths:
+    """A path is read as the command reads it."""
+
+    @pytest.mark.parametrize("kind", [str, Path])
+    def test_of_exact_ranks(self, tmp_path, kind):
+        FRAME.to_csv(tmp_path / "x.csv", index=False, sep=";")
+        path = kind(tmp_path / "x.csv")
+        pd.testing.assert_frame_equal(evaluate(path), evaluate(FRAME))
+        pd.testing.assert_frame_equal(
+            expect({"X": path}, negatives=5).drop(columns="recommender"),
+            expect({"Y": FRAME}, negatives=5).drop(columns="recommender"),
+        )
+
+    def test_of_sampled_ranks(self, tmp_path):
+        frame = FRAME.assign(negatives=20)
+        frame.to_csv(tmp_path / "x.csv", index=False)
+        pd.testing.assert_frame_equal(
+            correct(tmp_path / "x.csv", estimators="bv-0.1"), correct(frame, estimators="bv-0.1")
+        )
+
+    @pytest.mark.parametrize("kind", [str, Path, pd.read_csv, pl.scan_csv])
+    def test_of_seeds(self, tmp_path, kind):
+        paths = [tmp_path / f"{seed}.csv" for seed in range(3)]
+        tables = [FRAME.assign(rank=[1, 2 + seed, 5]) for seed in range(3)]
+        for table, path in zip(tables, paths, strict=True):
+            table.to_csv(path, index=False)
+        found = compare({"X": [kind(path) for path in paths], "Y": FRAME}, metrics="ap")
+        assert found["value_a"].tolist() == pytest.approx([(1 + (1 / 2 + 1 / 3 + 1 / 4) / 3 + 1 / 5) / 3])
+
+    def test_that_lead_nowhere(self):
+        with pytest.raises(DataError, match=r"nowhere\.csv: there is no such file"):
+            evaluate("nowhere.csv")
+
+    def test_of_sampled_ranks_are_refused_where_ranks_are_exact(self, tmp_path):
+        FRAME.assign(negatives=20).to_csv(tmp_path / "x.csv", index=False)
+        says = "x.csv, line 1: has a column negatives, so its ranks are sampled ones"
+        for call in (evaluate, lambda path: expect(path, negatives=5), lambda path: plan(path, path)):
+            with pytest.raises(DataError, match=says):
+                call(tmp_path / "x.csv")
+
+
+def test_seeds_as_the_rows_of_an_array_are_refused():
+    with pytest.raises(DataError, match="X: rank must have one dimension, with a whole number for each user"):
+        compare({"X": np.ones((2, 3), dtype=int), "Y": [1, 2, 3]}, candidates=9)

@@ -108,6 +108,18 @@ class TestFields:
         assert table.frame.to_numpy().tolist() == rows[1:]
 
 
+class TestBeginnings:
+    @pytest.mark.parametrize("start", ["", "\n", "\r\n \n", "\ufeff\n"])
+    def test_empty_lines_are_skipped_and_counted(self, start):
+        table = parse(f"{start}user;rank\n4;1\n5;0\n")
+        assert table.frame.to_dict("list") == {"user": ["4", "5"], "rank": ["1", "0"]}
+        with pytest.raises(DataError, match=f"f.csv, line {3 + start.count(chr(10))}: rank must be"):
+            table.whole_numbers("rank", 1)
+
+    def test_a_separator_in_quotation_marks_is_none(self):
+        assert parse('"recall, at 10";rank\n.5;3\n').frame.to_dict("list") == {"recall, at 10": [".5"], "rank": ["3"]}
+
+
 class TestRefusals:
     @pytest.mark.parametrize(
         ("text", "says"),
@@ -130,6 +142,8 @@ class TestRefusals:
             (b"user,rank\n1,2,3\n", "f.csv, line 2: has 3 fields, but the lines before have 2"),
             (b"rank\n1\n2,\n", "f.csv, line 3: has 2 fields, but the lines before have 1"),
             (b'user,rank\n1,2\n"3,4\n5,6\n', "f.csv, line 3: has a quotation mark that nothing closes"),
+            (b'\n\nuser,rank\n1,2\n"3,4\n5,6\n', "f.csv, line 5: has a quotation mark that nothing closes"),
+            (b"\n \r\nuser,rank\n1,2,3\n", "f.csv, line 4: has 3 fields, but the lines before have 2"),
         ],
         ids=lambda value: None if isinstance(value, str) else "",
     )

@@ -220,3 +220,12 @@ def test_columns_of_another_form_are_refused(column, values, says):
     RankTable(**columns)
     with pytest.raises(DataError, match=says):
         RankTable(**{**columns, column: values})
+
+
+def test_is_shown_in_a_line():
+    """The ranks are 1 or 2, 5 and 9, of two users."""
+    table = RankTable(np.array([1, 1, 2]), np.array([10, 10, 12]), np.array([0, 4, 8]), np.array([1, 0, 0]))
+    assert repr(table) == (
+        "RankTable(3 events of 2 users among 10 to 12 candidates, mean rank 5.167; to_frame() returns a DataFrame)"
+    )
+    assert "no events" in repr(table.rows(np.array([], dtype=int)))

@@ -112,6 +112,17 @@ class Fit:
 
     def bound(self, metric: int, side: int, deviations: float) -> tuple[Floats, Floats]:
         """Return the (cells,) weights of a bound, and the (cells,) shares of the mixture that is there."""
+        key = metric, side, deviations
+        if key not in self._known:
+            self._known[key] = self._bound(*key)
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, int, float], tuple[Floats, Floats]]:
+        """Return the bounds so far; the pairs of a recommender have the same."""
+        return {}
+
+    def _bound(self, metric: int, side: int, deviations: float) -> tuple[Floats, Floats]:
         value = side * self.mixture.values[:, metric]
         if np.isnan(value).any():
             return np.full_like(self.fitted, np.nan), self.fitted
@@ -210,13 +221,11 @@ class ShapeEstimate:
         """Return (…, metrics) estimates by `smooth`, from (…, outcomes) counts."""
         return Smooth(self.estimator.replacement).fit(self.outcomes, self.metrics).estimate(counts)
 
-    def fits(self, counts: Floats, shape: str | None = None) -> list[tuple[RankClass, Fit]]:
+    def fits(self, counts: Floats, shape: str | None = None) -> tuple[tuple[RankClass, Fit], ...]:
         """Return the best fit of each class of users with a shape, by default its own, to (outcomes,) counts."""
-        return [
-            (users, Fit.of(of_shapes[shape or self.estimator.shape], _in_cells(users, counts)))
-            for users, of_shapes in class_mixtures(Keyed.of(self.outcomes), self.metrics, self.estimator.replacement)
-            if counts[users.outcomes].sum() > 0
-        ]
+        seen = Keyed((counts.tobytes(),), counts)
+        estimator = replace(self.estimator, shape=shape or self.estimator.shape)
+        return _fits(Keyed.of(self.outcomes), self.metrics, estimator, seen)
 
     def bounds(self, fits: Sequence[tuple[RankClass, Fit]], deviations: float, wanted: Sequence[int]) -> Bounds:
         """Return the bounds of some metrics, by index, that are best at a distance of so many standard errors.
@@ -257,10 +266,10 @@ class ShapeEstimate:
             seed: of the simulated samples.
         """
         known = class_mixtures(Keyed.of(self.outcomes), self.metrics, self.estimator.replacement)
-        any_ranks = {id(members): of_shapes[SHAPES[0]].chances for members, of_shapes in known}
+        any_ranks = {int(members.outcomes[0]): of_shapes[SHAPES[0]].chances for members, of_shapes in known}
         tests = []
         for members, fit in fits:
-            test = _Test.of(fit, any_ranks[id(members)])
+            test = _Test.of(fit, any_ranks[int(members.outcomes[0])])
             if shares.nnz > shares.shape[0]:
                 test = test.inflated(shares[:, members.outcomes] @ test.directions[cells(members)[0]], users)
             tests.append(test)
@@ -367,6 +376,18 @@ def class_mixtures(
 ) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
     """Return the classes of users with the mixture of each shape."""
     return tuple((users, mixtures(users, metrics, replacement)) for users in rank_classes(outcomes.value, _LEAST))
+
+
+@lru_cache(maxsize=4)
+def _fits(
+    outcomes: Keyed, metrics: tuple[Metric, ...], estimator: StrictBounds, counts: Keyed
+) -> tuple[tuple[RankClass, Fit], ...]:
+    """Return the best fit of each class of users."""
+    return tuple(
+        (users, Fit.of(of_shapes[estimator.shape], _in_cells(users, counts.value)))
+        for users, of_shapes in class_mixtures(outcomes, metrics, estimator.replacement)
+        if counts.value[users.outcomes].sum() > 0
+    )
 
 
 def _in_cells(users: RankClass, counts: Floats) -> Floats:

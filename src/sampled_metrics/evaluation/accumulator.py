@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics._defaults import ESTIMATORS, METRICS
+from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._validation import shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator_labels
 from sampled_metrics.evaluation.correct import correct_units
 from sampled_metrics.evaluation.evaluate import evaluate_units, exact_outcomes
-from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, no_progress
+from sampled_metrics.evaluation.intervals import IntervalOptions
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.units import counted_units
 from sampled_metrics.metrics.held_out import metric, metric_labels

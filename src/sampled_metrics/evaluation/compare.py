@@ -9,6 +9,7 @@ import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._defaults import METRICS
+from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._threads import on_one_thread
 from sampled_metrics._validation import check_label, check_names, shown
 from sampled_metrics.errors import DataError
@@ -31,21 +32,21 @@ from sampled_metrics.evaluation.evaluate import (
     undefined,
 )
 from sampled_metrics.evaluation.families import pairs_of
-from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, no_progress
+from sampled_metrics.evaluation.intervals import IntervalOptions
 from sampled_metrics.evaluation.result import Remark
 from sampled_metrics.evaluation.strict_intervals import contradictions
 from sampled_metrics.evaluation.units import units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
-from sampled_metrics.ranks.frames import PerUser, RanksLike, columns_of
+from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import LABELS, Judgements
 from sampled_metrics.ranks.pairing import pair_all
-from sampled_metrics.ranks.table import RankTable, rank_table
+from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.sampled_ranks import SampledRanks, are_sampled, sampled_ranks
 
-_Side = tuple[Estimate, Ints, int]
-"""Ranks of a recommender: an estimate, the (rows,) outcomes, and the number of outcomes."""
+_Side = tuple[Estimate, Ints, Ints]
+"""Ranks of a recommender: an estimate, the (rows,) outcomes, and (outcomes,) numbers that tell outcomes apart."""
 
 
 @on_one_thread
@@ -150,11 +151,12 @@ def compare(
     else:
         read = _read_ranks(_named(given), metrics, candidates, negatives, replacement, estimator)
     sides, numbers = read.sides, read.numbers
-    kinds = units(*((which, user, outcomes) for (_, which, outcomes), user in zip(sides, numbers, strict=True)))
+    kinds = units(*((which, user, len(seen)) for (_, which, seen), user in zip(sides, numbers, strict=True)))
     recommenders, first = list[Recommender](), 0
     for name, seeds in given.items():
         places = tuple(range(first, first := first + len(seeds)))
-        recommenders.append(Recommender(name, tuple(sides[place][0] for place in places), places))
+        seen = np.mean([kinds.shares[place] @ sides[place][2] for place in places], axis=0)
+        recommenders.append(Recommender(name, tuple(sides[place][0] for place in places), places, seen))
     if len(sides) > len(given) and isinstance(sides[0][0], ShapeEstimate):
         raise DataError(
             "strict bounds do not count the spread between seeds; several seeds need exact ranks, or an estimator such "
@@ -220,7 +222,7 @@ def _read_ranks(
     estimator: str | None,
 ) -> _Read:
     """Return what is read of exact or sampled ranks; arguments as in `compare`."""
-    tables = [(name, each if isinstance(each, RankTable) else columns_of(each, name)) for name, each in given]
+    tables = [(name, columns_or_table(each, name)) for name, each in given]
     labels = metric_labels(METRICS if metrics is None else metrics)
     wanted = [metric(label) for label in labels]
     is_sampled = are_sampled([each for _, each in tables], negatives)
@@ -261,8 +263,9 @@ def _is_table(ranks: Mapping[Any, Any]) -> bool:
 
 
 def _has_seeds(ranks: Any) -> bool:
-    """Return whether these are the ranks of several seeds: a list of tables or of lists, not of numbers."""
-    return isinstance(ranks, list | tuple) and len(ranks) > 0 and all(hasattr(each, "__len__") for each in ranks)
+    """Return whether these are the ranks of several seeds: a list of tables, lists or paths, not of numbers."""
+    seeds = isinstance(ranks, list | tuple) and len(ranks) > 0
+    return seeds and all(isinstance(each, str) or not np.isscalar(each) for each in ranks)
 
 
 def _table(found: Differences, names: Sequence[str], labels: Sequence[str], users: int) -> Comparison:
@@ -300,12 +303,12 @@ def _table(found: Differences, names: Sequence[str], labels: Sequence[str], user
 def _linear_side(values: Floats, which: Ints, largest: Floats) -> _Side:
     """Return a side from the (metrics, outcomes) values of metrics and the (rows,) outcomes."""
     possible = np.stack((np.zeros_like(largest), largest), axis=1)
-    return LinearEstimate(values, (possible,)), which, values.shape[1]
+    return LinearEstimate(values, (possible,)), which, np.arange(values.shape[1])
 
 
 def _sampled_side(ranks: SampledRanks, metrics: Sequence[Metric], label: str) -> _Side:
     outcomes, which = Outcomes.observed(ranks)
-    return estimator(label).fit(outcomes, metrics), which, len(outcomes)
+    return estimator(label).fit(outcomes, metrics), which, outcomes.x
 
 
 def _conclusions(table: Comparison, found: Differences, names: Sequence[str], level: float) -> list[Remark | str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._defaults import ESTIMATORS, METRICS
+from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._threads import on_one_thread
 from sampled_metrics._validation import TOLERANCE, shown
 from sampled_metrics.errors import DataError
@@ -25,13 +26,14 @@ from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import rank_distributions
 from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
 from sampled_metrics.evaluation.evaluate import about_users, largest_values, undefined
-from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, in_blocks, no_progress, uncertainty
+from sampled_metrics.evaluation.intervals import IntervalOptions, in_blocks, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
 from sampled_metrics.evaluation.units import Units, counted_units, units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
-from sampled_metrics.ranks.frames import PerUser, RanksLike, columns_of
+from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import user_numbers
+from sampled_metrics.ranks.table import columns_or_table
 from sampled_metrics.sampling.outcomes import Group, Outcomes
 from sampled_metrics.sampling.sampled_ranks import SampledRanks, sampled_ranks
 
@@ -68,7 +70,8 @@ def correct(
 
     Args:
         ranks: (rows,) ranks of the held-out items among themselves and m sampled negatives, from 1 to m + 1; or a
-            DataFrame with the column rank and optionally user, candidates and negatives.
+            DataFrame, or the path of a csv or parquet file, with the column rank and optionally user, candidates and
+            negatives.
         candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item.
             Leave it out if the ranks have this column. An array is in the order of the ranks.
         negatives: (users,) or one number: m, the number of sampled negatives; likewise.
@@ -124,7 +127,8 @@ def correct(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
         R. Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021.
     """
-    sampled = sampled_ranks(ranks, candidates, negatives, replacement=replacement, adaptive=adaptive)
+    given = columns_or_table(ranks, "sampled ranks")
+    sampled = sampled_ranks(given, candidates, negatives, replacement=replacement, adaptive=adaptive)
     labels, options = metric_labels(metrics), IntervalOptions(confidence_level, method, n_resamples, seed)
     wanted = estimator_labels((TOGETHER if together else ESTIMATORS) if estimators is None else estimators)
     if together:
@@ -133,7 +137,7 @@ def correct(
         outcomes, which = Outcomes.observed(sampled)
         kinds = units((which, user_numbers(sampled), len(outcomes)))
         result = correct_units(outcomes, kinds, wanted, labels, options, progress)
-    return result.with_remarks(columns_of(ranks, "ranks").remarks)
+    return result.with_remarks(given.remarks)
 
 
 @on_one_thread

@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampled_metrics._arrays import Floats
+from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.estimators import Estimate, LinearEstimate, ShapeEstimate
 from sampled_metrics.evaluation.families import holm, max_t_rates, pairs_of, replicate_rates
 from sampled_metrics.evaluation.intervals import (
     IntervalOptions,
-    Progress,
     Statistic,
     bootstrap,
     in_blocks,
-    no_progress,
     resamples,
     uncertainty,
     uses_bootstrap,
@@ -39,11 +38,13 @@ class Recommender:
         name: of the recommender.
         estimates: fitted estimators, one for each seed.
         sides: their places in the units.
+        seen: (kinds,) mean sampled ranks of users; two recommenders differ for users with different ones.
     """
 
     name: str
     estimates: tuple[Estimate, ...]
     sides: tuple[int, ...]
+    seen: Floats
 
     def statistic(self, kinds: Units) -> Statistic:
         """Return the mean of the metrics over seeds as a statistic of the counts of kinds."""
@@ -157,6 +158,7 @@ def differences(
             weights=linear[other] - linear[one] if linear else None,
             alpha=rates,
             replicates=None if replicates is None else replicates[:, other] - replicates[:, one],
+            differ=kinds.counts @ (np.abs(recommenders[other].seen - recommenders[one].seen) > EQUAL),
             test=True,
         )
         if len(of_seeds[one]) > 1 or len(of_seeds[other]) > 1:

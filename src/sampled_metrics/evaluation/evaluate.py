@@ -9,15 +9,9 @@ import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._defaults import METRICS
+from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.errors import DataError
-from sampled_metrics.evaluation.intervals import (
-    FEW_USERS,
-    IntervalOptions,
-    Progress,
-    linear,
-    no_progress,
-    uncertainty,
-)
+from sampled_metrics.evaluation.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.units import Units, units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
@@ -48,10 +42,10 @@ def evaluate(
 
     Args:
         ranks: (users,) ranks of the held-out items, from 1, best first; or a DataFrame with the columns candidates and
-            rank, or candidates, above and tied (ties count in expectation); or a RankTable. A DataFrame with the column
-            negatives raises an error, because its ranks are sampled. With `relevance`, these are lists: a table with
-            the columns user, item and score, or rank in place of score; or a dict {user: {item: score}}, as ranx and
-            pytrec_eval have it.
+            rank, or candidates, above and tied (ties count in expectation); or the path of a csv or parquet file of
+            such columns; or a RankTable. A DataFrame with the column negatives raises an error, because its ranks are
+            sampled. With `relevance`, these are lists: a table with the columns user, item and score, or rank in place
+            of score; or a dict {user: {item: score}}, as ranx and pytrec_eval have it.
         metrics: labels such as recall@10, ndcg@10, ap, mrr, auc, precision@5, hit-rate@10, f1@10. Of lists also
             ndcg-exp@10, with the gain 2^grade - 1, and dcg@10 and dcg-exp@10, but not auc. The default is recall@10,
             ndcg@10, ap, and auc, or mrr of lists.
@@ -107,12 +101,13 @@ def evaluate(
         kinds, values = units((users, users, len(users))), judged.values(lists, labels)
         result = evaluate_units(values, kinds, labels, options, progress, judged.largest(labels))
         return result.with_remarks([*judged.remarks, *remarks])
-    table = rank_table(ranks, candidates)
+    given = columns_or_table(ranks, "ranks")
+    table = rank_table(given, candidates)
     labels = metric_labels(METRICS if metrics is None else metrics)
     values, which = exact_outcomes(table, [metric(label) for label in labels])
     kinds = units((which, user_numbers(table), values.shape[1]))
     result = evaluate_units(values, kinds, labels, options, progress)
-    return result.with_remarks(columns_or_table(ranks, "ranks").remarks)
+    return result.with_remarks(given.remarks)
 
 
 def evaluate_units(

@@ -14,7 +14,7 @@ from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.metrics.held_out import metric, metric_labels, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike, named_ranks
 from sampled_metrics.ranks.pairing import pair_users, user_numbers
-from sampled_metrics.ranks.table import rank_table
+from sampled_metrics.ranks.table import columns_or_table, rank_table
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
@@ -72,7 +72,8 @@ def expect(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
-    tables = {name: rank_table(each, candidates, name) for name, each in named_ranks(ranks).items()}
+    given = {name: columns_or_table(each, name) for name, each in named_ranks(ranks).items()}
+    tables = {name: rank_table(each, candidates, name) for name, each in given.items()}
     labels, estimators = metric_labels(metrics), estimator_labels(estimators)
     wanted, design = tuple(metric(label) for label in labels), SamplingDesign(negatives, replacement)
     rows, expectations = [], {}
@@ -99,7 +100,8 @@ def expect(
         of_users = shared_covariances(*both, pairs, shared_negatives)[:, columns.index((label, of_metric))]
         return float(of_users.sum() / len(of_users) ** 2)
 
-    return result.with_remarks(_wrong_orders(result, negatives, covariance))
+    unused = dict.fromkeys(remark for each in given.values() for remark in each.remarks)
+    return result.with_remarks([*_wrong_orders(result, negatives, covariance), *unused])
 
 
 def _wrong_orders(

@@ -11,14 +11,19 @@ values 0 and 1, κ is 1, and this is Wilson's interval. κ counts half a hit of 
 width even if all users are the same. Differences of metrics have Student's interval, or this one where it is wider.
 
 The bootstrap interval is BCa, bias-corrected and accelerated (B. Efron, Better Bootstrap Confidence Intervals, JASA 82,
-1987), and widened by the ratio of the quantiles of Student's and the normal distribution.
+1987), and widened by the ratio of the quantiles of Student's and the normal distribution. For a difference it is
+Student's interval, with the standard deviation of the bootstrap estimates, where that is wider. BCa alone excludes a
+true 0 in up to a third of samples in which few users differ.
+
+If few users differ by values of both signs, that all of them have the same sign is no surprise: with a chance of
+2^(1 - d) for d users. The interval includes 0 if this chance is above α.
 
 The p-value of a difference is two-sided, and is the interval inverted: the smallest α for which the interval at the
 level 1 - α excludes 0. So p < 0.05 if the 95 % interval excludes 0. It is the chance of a difference of this size or
 more, in either direction, if there is none in the population; it is not the probability that there is none.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,19 +31,12 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtrit
 
 from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._validation import is_real, is_whole, shown
 from sampled_metrics.errors import ConfigError, DataError
 
 Statistic = Callable[[np.ndarray], Floats]
 """(samples, outcomes) counts → (samples, metrics) estimates."""
-
-Progress = Callable[[Iterable[int]], Iterable[int]]
-"""Wraps a range, for a progress bar."""
-
-
-def no_progress(steps: Iterable[int]) -> Iterable[int]:
-    """Return the steps unchanged, without a progress bar."""
-    return steps
 
 
 METHODS = ("bootstrap", "delta")
@@ -130,6 +128,7 @@ def uncertainty(
     weights: Floats | None = None,
     alpha: Floats | None = None,
     replicates: Floats | None = None,
+    differ: float | Ints = np.inf,
     test: bool = False,
     progress: Progress = no_progress,
 ) -> Uncertainty:
@@ -143,6 +142,7 @@ def uncertainty(
         weights: (metrics, outcomes) weights of a linear statistic.
         alpha: (metrics,) error rates of the intervals, in place of 1 - the confidence level.
         replicates: (resamples, metrics) bootstrap estimates, if they are known already.
+        differ: number of users who can differ from 0, if the statistic is not linear.
         test: whether to compute p-values; the metrics are then differences.
         progress: wraps the blocks of bootstrap samples.
 
@@ -162,9 +162,13 @@ def uncertainty(
         error, smallest = replicates.std(axis=0, ddof=1), 1 / (len(replicates) + 1)
 
         def ends(rates: Floats) -> tuple[Floats, Floats]:
-            wider = stdtrit(users - 1, rates / 2) / ndtri(rates / 2) * np.sqrt(users / (users - 1))
-            low, high = _bca(estimate, replicates, left_out, counts, rates)
-            return estimate + wider * (low - estimate), estimate + wider * (high - estimate)
+            quantile = -stdtrit(users - 1, rates / 2)
+            wider = -quantile / ndtri(rates / 2) * np.sqrt(users / (users - 1))
+            low, high = (
+                estimate + wider * (end - estimate) for end in _bca(estimate, replicates, left_out, counts, rates)
+            )
+            reach = quantile * error if test else 0.0  # BCa alone excludes 0 too often where few users differ
+            return np.minimum(low, estimate - reach), np.maximum(high, estimate + reach)
     else:
         if left_out is None:
             raise DataError(
@@ -181,13 +185,18 @@ def uncertainty(
             quantile = -stdtrit(users - 1, rates / 2)
             if weights is None:
                 return estimate - quantile * error, estimate + quantile * error
-            found = [
-                score.ends(float(each), float(rate)) for score, each, rate in zip(scores, quantile, rates, strict=True)
-            ]
+            found = [score.ends(float(each)) for score, each in zip(scores, quantile, strict=True)]
             return np.array([low for low, _ in found]), np.array([high for _, high in found])
+
+    if weights is not None:
+        differ = counts @ (weights.T != 0)
+    # chance that as many values as differ from 0 have the same sign, if they can have both
+    same_sign = np.where(least < -_ROUNDING * most, 2.0 ** (1.0 - differ), 0.0)
 
     def with_width(rates: Floats) -> tuple[Floats, Floats]:
         low, high = ends(rates)
+        few = same_sign > rates
+        low, high = np.where(few, np.minimum(low, 0.0), low), np.where(few, np.maximum(high, 0.0), high)
         same = ~(high - low > _NO_WIDTH * (most - least))
         # the ends if t² more users had the smallest, or the largest, value
         share = users / (users + stdtrit(users - 1, rates / 2) ** 2)
@@ -224,8 +233,7 @@ class _Score:
     """The score interval of a mean of values with bounds; see the top of this file.
 
     If the mean is above the middle of values of one sign, the hits are the distances from the largest value. Values of
-    both signs have Student's interval, or that of hits where it is wider. It includes 0 if so few values differ from 0
-    that the same sign of all of them would be no surprise.
+    both signs have Student's interval, or that of hits where it is wider.
 
     Attributes:
         users: how many.
@@ -233,7 +241,6 @@ class _Score:
         hit: the size of a hit.
         most: the largest value, if the values are the distances from it, else 0.
         spread: the variance of values of both signs; None if they have one sign.
-        surprise: the chance that as many values as differ from 0 have the same sign.
     """
 
     users: int
@@ -241,7 +248,6 @@ class _Score:
     hit: float
     most: float = 0.0
     spread: float | None = None
-    surprise: float = 1.0
 
     @classmethod
     def of(cls, values: Floats, least: float, most: float, counts: Ints) -> "_Score":
@@ -253,10 +259,9 @@ class _Score:
             return cls(users, most - mean, _hit_size(most - values, most, counts), most)
         largest = float(np.abs(values[counts > 0]).max()) or max(-least, most)
         spread = float(counts @ (values - mean) ** 2 / (users - 1))
-        differ = int(counts[values != 0].sum())
-        return cls(users, mean, _hit_size(np.abs(values), largest, counts), 0.0, spread, 2.0 ** (1 - differ))
+        return cls(users, mean, _hit_size(np.abs(values), largest, counts), 0.0, spread)
 
-    def ends(self, quantile: float, alpha: float) -> tuple[float, float]:
+    def ends(self, quantile: float) -> tuple[float, float]:
         ratio = quantile**2 / self.users
         if self.spread is None:
             low, high = _score_of_hits(self.mean, self.hit, ratio)
@@ -266,8 +271,6 @@ class _Score:
         for sign in (1, -1):
             if sign * self.mean + ratio * self.hit / 2 > np.sqrt(1 + ratio) * abs(self.mean):
                 ends += [sign * end for end in _score_of_hits(sign * self.mean, self.hit, ratio)]
-        if self.surprise > alpha:
-            ends.append(0.0)
         return min(ends), max(ends)
 
 

@@ -11,20 +11,20 @@ import pandas as pd
 from scipy.special import ndtr, ndtri, stdtrit
 
 from sampled_metrics._defaults import PLANNED
+from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._threads import on_one_thread
 from sampled_metrics._validation import check_label, check_names, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator_labels, estimator_name
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows, shared_covariances
-from sampled_metrics.evaluation.intervals import Progress, no_progress
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.verdicts import FACTORS, MOST, expected_gaps
 from sampled_metrics.metrics.held_out import metric as metric_of
 from sampled_metrics.metrics.held_out import metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import Pairs, pair_users
-from sampled_metrics.ranks.table import RankTable, rank_table
+from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
@@ -96,7 +96,8 @@ def plan(
         raise ConfigError(f"probability must be a number above 0.5 and below 1, not {shown(probability)}")
     if not 0.5 < probability < 1:
         raise ConfigError(f"probability must be above 0.5 and below 1, not {probability}")
-    one, other = rank_table(a, candidates, names[0]), rank_table(b, candidates, names[1])
+    given = [columns_or_table(each, name) for each, name in zip((a, b), names, strict=True)]
+    one, other = (rank_table(each, candidates, name) for each, name in zip(given, names, strict=True))
     pairs = pair_users(one, other, names, candidates)
     exact = metric_of(metric)
     differences = mean_of_rows(other.values(exact), pairs.other) - mean_of_rows(one.values(exact), pairs.one)
@@ -127,7 +128,8 @@ def plan(
     table = Result(rows)
     table.attrs = {"probability": probability}
     sentences = _sentences(table, metric, names if gap > 0 else names[::-1], probability, sizes[-1])
-    return table.with_remarks([*sentences, pairs.sentence])
+    unused = dict.fromkeys(remark for each in given for remark in each.remarks)
+    return table.with_remarks([*sentences, pairs.sentence, *unused])
 
 
 class _Chance(NamedTuple):

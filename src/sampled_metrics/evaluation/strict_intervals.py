@@ -13,9 +13,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import IMPOSSIBLE, PAIRED, SIGNIFICANCE, Fit, ShapeEstimate
-from sampled_metrics.evaluation.intervals import IntervalOptions, Progress, linear, no_progress, uncertainty
+from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
 from sampled_metrics.evaluation.result import Remark
 from sampled_metrics.evaluation.units import Units
 from sampled_metrics.sampling.rank_classes import RankClass

@@ -1,13 +1,15 @@
 """What it takes to decide a comparison by strict bounds: more users, or more negatives."""
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics.estimators.rank_prior import rank_distributions
-from sampled_metrics.estimators.shapes import mixtures
+from sampled_metrics.estimators.rank_prior import Keyed, rank_distributions
+from sampled_metrics.estimators.shapes import Mixture, mixtures
 from sampled_metrics.estimators.smooth import Smooth
 from sampled_metrics.estimators.strict_bounds import PAIRED, Fit, ShapeEstimate, expected_weights
 from sampled_metrics.evaluation.expectation import mean_of_rows
@@ -101,37 +103,56 @@ def negatives_needed(estimates: Sequence[ShapeEstimate], kinds: Units, shape: st
     counts = [np.asarray(kinds.counts @ shares) for shares in kinds.shares]
     candidates = round(float(counts[0] @ outcomes.candidates / counts[0].sum()))
     most = min(candidates - 1, _MOST_NEGATIVES)
-    size, wanted = max(1, int(outcomes.negatives.max())), (estimates[0].metrics[metric],)
+    size = max(1, int(outcomes.negatives.max()))
     while size < most:
         size = min(int(np.ceil(_STEP * size)), most)
         design = SamplingDesign(size, outcomes.replacement)
-        ends = [
-            _limits(each, count, design, candidates, shape, wanted)
+        samples = [
+            _Sample(Keyed.of(each.outcomes), each.metrics, Keyed((count.tobytes(),), count), design, candidates, shape)
             for each, count in zip(estimates, counts, strict=True)
         ]
-        if ends[1][0] > ends[0][1] or ends[0][0] > ends[1][1]:
+        worse, better = sorted(samples, key=lambda each: _limit(each, metric, 0))
+        if _limit(better, metric, -1) > _limit(worse, metric, 1):
             return size
     return None
 
 
-def _limits(
-    estimate: ShapeEstimate,
-    counts: Floats,
-    design: SamplingDesign,
-    candidates: int,
-    shape: str,
-    metrics: tuple[Metric, ...],
-) -> tuple[float, float]:
-    """Return the ends of an interval from a thousand times the users, with another design."""
-    (users,) = rank_classes(Outcomes.of(design, candidates))
-    mixture = mixtures(users, metrics)[shape]
+class _Sample(NamedTuple):
+    """A recommender, and the design of another sample of it; all that the sample is expected to prove depends on."""
+
+    outcomes: Keyed
+    metrics: tuple[Metric, ...]
+    counts: Keyed
+    design: SamplingDesign
+    candidates: int
+    shape: str
+
+
+@lru_cache(maxsize=1024)
+def _limit(sample: _Sample, metric: int, side: int) -> float:
+    """Return a metric (side 0), or an end of its interval (1 or -1), from a sample of a thousand times the users."""
+    fit = _expected_fit(sample, metric)
+    if side == 0:
+        return float(fit.proportions @ fit.mixture.values[:, 0])
+    return float(fit.fitted @ fit.weights(0, side, 1 / np.sqrt(MOST)))
+
+
+@lru_cache(maxsize=2)  # of the two recommenders of a pair; the fits of many would take much memory
+def _expected_fit(sample: _Sample, metric: int) -> Fit:
+    """Return the fit to the expected sample."""
+    outcomes, metrics, counts, design, candidates, shape = sample
+    mixture = _mixture(design, candidates, shape, metrics[metric])
     nodes = rank_nodes(candidates, design)
-    total, ranks = counts.sum(), np.zeros(len(nodes.ranks))
-    for each in rank_distributions(Smooth(), estimate.outcomes, estimate.metrics, counts[np.newaxis]):
-        number = each.users.nodes(estimate.metrics).weights
+    total, ranks = counts.value.sum(), np.zeros(len(nodes.ranks))
+    for each in rank_distributions(Smooth(), outcomes.value, metrics, counts.value[np.newaxis]):
+        number = each.users.nodes(metrics).weights
         density = np.interp(nodes.ranks, each.ranks, each.probabilities[0] / number, right=0.0)
         ranks += each.events[0] / total * density * nodes.weights
     shown = ranks / ranks.sum() @ pmf(nodes.ranks - 1, candidates - 1, design)
-    fit = Fit.of(mixture, total * shown)
-    low, high = (float(fit.fitted @ fit.weights(0, side, 1 / np.sqrt(MOST))) for side in (-1, 1))
-    return low, high
+    return Fit.of(mixture, total * shown)
+
+
+@lru_cache(maxsize=2)
+def _mixture(design: SamplingDesign, candidates: int, shape: str, metric: Metric) -> Mixture:
+    (users,) = rank_classes(Outcomes.of(design, candidates))
+    return mixtures(users, (metric,))[shape]

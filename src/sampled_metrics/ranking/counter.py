@@ -1,6 +1,6 @@
 """Counters of a user's candidates that score above the held-out item, or tie with it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._progress import Progress
 from sampled_metrics.errors import DataError
-
-Progress = Callable[[Iterable[int]], Iterable[int]]
-"""Wraps the range of steps of a loop, for a progress bar."""
 
 TIE = 2.0**-40
 """Two sums of similarities tie if they differ by no more than this fraction of the held-out item's.

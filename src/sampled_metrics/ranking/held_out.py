@@ -215,15 +215,15 @@ def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
         )
     missing = np.asarray(pd.isna(given))
     numbers = np.asarray(given[~missing].tolist()) if given.dtype == object else given[~missing]
-    if len(numbers) and (numbers.dtype.kind not in "iuf" or (numbers != np.floor(numbers)).any()):
+    if len(numbers) and numbers.dtype.kind not in "iuf":
         raise DataError(f"held_out must hold indices of the {shape[1]} items, whole numbers, not {numbers.dtype}")
-    wrong = numbers >= shape[1]
+    wrong = ~np.isfinite(numbers) | (numbers != np.floor(numbers)) | (numbers >= shape[1])
     user = np.flatnonzero(~missing)
     if wrong.any():
         at = int(np.argmax(wrong))
         raise DataError(
             f"user {users.values[user[at]]}: held_out must be an index of the {shape[1]} items, 0 to {shape[1] - 1}, "
-            f"not {numbers[at]:.0f}"
+            f"not {numbers[at]:g}"
         )
     there = numbers >= 0
     return _of_pairs(user[there], numbers[there].astype(np.int64), shape)

@@ -8,10 +8,11 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._validation import is_whole, refuse_masked, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.counter import Progress, require_finite
+from sampled_metrics.ranking.counter import require_finite
 from sampled_metrics.ranking.held_out import HeldOut, Ids, Pairs, held_out_items, is_table, table_of_pairs
 from sampled_metrics.ranking.near_ties import pair_scores
 from sampled_metrics.ranking.rank import MOST_USERS, ScoresLike, scores_and_shape, users_of_batch
@@ -35,7 +36,7 @@ def rank_among_negatives(
     user_ids: ArrayLike | None = None,
     item_ids: ArrayLike | None = None,
     batch_size: int | None = None,
-    progress: Progress = lambda blocks: blocks,
+    progress: Progress = no_progress,
 ) -> pd.DataFrame:
     """Rank the held-out items of users among sampled negatives, by the scores of a model.
 

@@ -7,10 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
 from sampled_metrics._arrays import Ints
+from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._validation import is_whole, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.counter import Counter, Progress
+from sampled_metrics.ranking.counter import Counter
 from sampled_metrics.ranking.factors import FactorCounter
 from sampled_metrics.ranking.held_out import Pairs, held_out_items
 from sampled_metrics.ranking.scores import MATRIX, ScoreCounter, ScoreFunction, as_scores
@@ -34,7 +35,7 @@ def rank(
     user_ids: ArrayLike | None = None,
     item_ids: ArrayLike | None = None,
     batch_size: int | None = None,
-    progress: Progress = lambda blocks: blocks,
+    progress: Progress = no_progress,
 ) -> RankTable:
     """Rank the held-out items of users among all candidates, by the scores of a model.
 

@@ -6,9 +6,10 @@ from typing import Protocol
 import numpy as np
 
 from sampled_metrics._arrays import Ints
+from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.data.split import Shape, Split
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.counter import Counter, Progress
+from sampled_metrics.ranking.counter import Counter
 from sampled_metrics.ranking.memory import spare_memory
 from sampled_metrics.ranks.table import RankTable
 
@@ -30,7 +31,7 @@ class Model(Protocol):
 def rank_held_out(
     model: Model,
     split: Split,
-    progress: Progress = lambda blocks: blocks,
+    progress: Progress = no_progress,
     *,
     precision: str = "float64",
     threads: int = 1,
@@ -59,7 +60,7 @@ def rank_held_out(
 def rank_part(
     model: Model,
     split: Split,
-    progress: Progress = lambda blocks: blocks,
+    progress: Progress = no_progress,
     *,
     part: int = 1,
     parts: int = 1,

@@ -14,8 +14,9 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._progress import Progress
 from sampled_metrics.data.split import Shape, Split
-from sampled_metrics.ranking.counter import Counter, Progress, in_threads, require_finite, tie_bounds
+from sampled_metrics.ranking.counter import Counter, in_threads, require_finite, tie_bounds
 
 WIDTHS = (64, 32, 16, 8)
 """Possible numbers of items of a block; the largest that fits into memory is used."""

@@ -110,10 +110,12 @@ def parse_columns(text: bytes, name: str, separator: str | None = None) -> Colum
     except UnicodeDecodeError as error:
         line = text[: error.start].count(b"\n") + 1
         raise DataError(f"{name}, line {line}: is not UTF-8 text") from None
+    body = re.sub(rb"\A(\xef\xbb\xbf)?(\s*\n)?", b"", text)
+    skipped = text[: len(text) - len(body)].count(b"\n")  # empty lines
     if separator is None:
-        first = text.lstrip(b"\r\n").split(b"\n", 1)[0].decode()
-        separator = next((each for each in SEPARATORS if each in first), ",")
-    lines = _parse_lines(text, name, separator)
+        unquoted = re.sub(rb'"[^"]*"', b"", body).split(b"\n", 1)[0].decode()
+        separator = next((each for each in SEPARATORS if each in unquoted), ",")
+    lines = _parse_lines(body, name, separator, skipped)
     filled = np.flatnonzero((lines != "").any(axis="columns"))
     if len(filled) == 0:
         raise DataError(f"{name}: is empty; ranks are a csv file with a column rank, or above and tied")
@@ -127,13 +129,13 @@ def parse_columns(text: bytes, name: str, separator: str | None = None) -> Colum
     def place(row: int) -> str:
         above = frame.iloc[:row]  # a field in quotation marks may span several lines
         breaks = sum(int(above.iloc[:, at].str.count("\n").sum()) for at in range(above.shape[1]))
-        return f"{name}, line {row + first_line + breaks}"
+        return f"{name}, line {row + first_line + skipped + breaks}"
 
-    return Columns(name, frame, place, f"{name}, line 1")
+    return Columns(name, frame, place, f"{name}, line {skipped + 1}")
 
 
-def _parse_lines(text: bytes, name: str, separator: str) -> pd.DataFrame:
-    """Return the fields of all lines as text, including the header."""
+def _parse_lines(text: bytes, name: str, separator: str, skipped: int) -> pd.DataFrame:
+    """Return the fields of all lines as text, including the header; messages count the skipped lines above them."""
     try:
         # the header is read as a line: pandas would take the first field of a line with more fields as an index
         lines = pd.read_csv(
@@ -151,7 +153,11 @@ def _parse_lines(text: bytes, name: str, separator: str) -> pd.DataFrame:
     except ValueError as error:
         if found := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error)):
             fields, line, seen = found.groups()
-            raise DataError(f"{name}, line {line}: has {seen} fields, but the lines before have {fields}") from None
+            raise DataError(
+                f"{name}, line {int(line) + skipped}: has {seen} fields, but the lines before have {fields}"
+            ) from None
         if found := re.search(r"EOF inside string starting at row (\d+)", str(error)):
-            raise DataError(f"{name}, line {int(found[1]) + 1}: has a quotation mark that nothing closes") from None
+            raise DataError(
+                f"{name}, line {int(found[1]) + skipped + 1}: has a quotation mark that nothing closes"
+            ) from None
         raise DataError(f"{name}: cannot be read as a csv table: {reason(error)}") from None

@@ -51,7 +51,7 @@ MEANINGS = {
 """Meaning of the columns that can also be arguments."""
 
 RanksLike = Any
-"""Accepted forms of ranks: one-dimensional numbers, a table, columns of a file, or a rank table.
+"""Accepted forms of ranks: one-dimensional numbers, a table, a file's path or columns, or a rank table.
 
 A table is a pandas DataFrame, a dict of columns, or what narwhals reads: polars, pyarrow, DuckDB and others.
 """
@@ -67,13 +67,15 @@ Place = Callable[[int], str]
 class Columns:
     """Columns of ranks, not yet checked; columns of a csv file are text.
 
-    Messages call the source `name`, a row `place(row)`, and the names of the columns `header`.
+    Messages call the source `name`, a row `place(row)`, and the names of the columns `header`. `notes`
+    are remarks on how it was read.
     """
 
     name: str
     frame: pd.DataFrame
     place: Place
     header: str
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.frame.columns, pd.MultiIndex):
@@ -114,7 +116,12 @@ class Columns:
         if not zero_based:
             return columns
         columns.require("rank")
-        return replace(columns, frame=columns.frame.assign(rank=columns.whole_numbers("rank", 0) + 1))
+        ranks, notes = columns.whole_numbers("rank", 0), columns.notes
+        if ranks.min() > 0:
+            notes += (
+                f"{self.name}: no rank is 0, and --zero-based adds 1 to all; leave it out if the best rank is 1.",
+            )
+        return replace(columns, frame=columns.frame.assign(rank=ranks + 1), notes=notes)
 
     def __contains__(self, column: str) -> bool:
         return column in self.frame
@@ -188,8 +195,11 @@ class Columns:
 
     @property
     def remarks(self) -> list[str]:
-        """Return sentences on a uniform part of negatives, and on columns that look like ids and are not used."""
-        found = []
+        """Return sentences on how it was read, on a uniform part, and on columns of ids or ranks that are not used."""
+        found = list(self.notes)
+        if "above" in self and "rank" not in self:
+            ranks = [str(name) for name in self.frame.columns if _plain(name) in NAMES["rank"]]
+            found += [f"The column {name} is not used, because above and tied give the ranks." for name in ranks]
         if "uniform_negatives" in self:
             kept, drawn = (self.whole_numbers(each, 0).mean() for each in ("uniform_negatives", "negatives"))
             found.append(f"On average {kept:.3g} of {drawn:.3g} negatives are kept, as a uniform sample.")

@@ -14,9 +14,10 @@ from scipy.sparse import csr_array
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import is_real, shown
-from sampled_metrics.errors import ConfigError
+from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics import graded
-from sampled_metrics.ranks.frames import Columns, as_text, columns_of, refuse_rows
+from sampled_metrics.ranks.frames import Columns, as_text, refuse_rows
+from sampled_metrics.ranks.table import RankTable, columns_or_table
 
 LABELS = ("recall@10", "ndcg@10", "ap", "mrr")
 """The default metrics of lists."""
@@ -151,7 +152,10 @@ def _columns(table: Any, name: str, value: str) -> Columns:
     if isinstance(table, Mapping) and table and all(isinstance(each, Mapping) for each in table.values()):
         rows = [(user, item, number) for user, items in table.items() for item, number in items.items()]
         table = pd.DataFrame(rows, columns=["user", "item", value])
-    columns = columns_of(table, name).by_usual_name("item").by_usual_name(value)
+    columns = columns_or_table(table, name)
+    if isinstance(columns, RankTable):
+        raise DataError(f"{name}: is a rank table, which holds ranks, not lists of items")
+    columns = columns.by_usual_name("item").by_usual_name(value)
     columns.require("user", "item")
     return columns
 

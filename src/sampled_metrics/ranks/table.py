@@ -99,6 +99,16 @@ class RankTable:
     def __len__(self) -> int:
         return len(self.candidates)
 
+    def __repr__(self) -> str:
+        if not len(self):
+            return "RankTable(no events)"
+        n, users = self.candidates, len(np.unique(self.users))
+        mean = float(np.mean(self.above + self.tied / 2 + 1))
+        return (
+            f"RankTable({len(self)} events of {users} users among {n.min()} to {n.max()} candidates, mean rank "
+            f"{mean:.4g}; to_frame() returns a DataFrame)"
+        )
+
     @property
     def remarks(self) -> list[str]:
         """Return no remarks, as all columns of a rank table are used."""
@@ -150,7 +160,9 @@ class RankTable:
 
 
 def columns_or_table(data: Any, name: str) -> Columns | RankTable:
-    """Return ranks as columns, but a rank table as it is; errors as of `columns_of`."""
+    """Return ranks, or those of a file, as columns, and a rank table as it is; errors as of `columns_of`."""
+    if isinstance(data, str | os.PathLike):
+        return read_columns(data)
     return data if isinstance(data, RankTable) else columns_of(data, name)
 
 

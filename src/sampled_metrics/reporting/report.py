@@ -15,16 +15,16 @@ from matplotlib.figure import Figure
 from sampled_metrics import __version__, _files
 from sampled_metrics._defaults import METRICS
 from sampled_metrics._drawing import inline_svg
+from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect
-from sampled_metrics.evaluation.intervals import Progress, no_progress
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, cell
 from sampled_metrics.metrics.held_out import metric_labels, metric_name
-from sampled_metrics.ranks.frames import COLUMNS, Columns, PerUser, RanksLike, columns_of, named_ranks
+from sampled_metrics.ranks.frames import COLUMNS, Columns, PerUser, RanksLike, named_ranks
 from sampled_metrics.ranks.pairing import user_numbers
-from sampled_metrics.ranks.table import RankTable, rank_table
+from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 from sampled_metrics.reporting import figures
 from sampled_metrics.sampling.sampled_ranks import SampledRanks, are_sampled, sampled_ranks
 from sampled_metrics.study.page import html_page, scrolled_table
@@ -107,10 +107,7 @@ def report(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, sections 4 and 5.
     """
-    given = {
-        name: each if isinstance(each, RankTable) else columns_of(each, name)
-        for name, each in named_ranks(ranks).items()
-    }
+    given = {name: columns_or_table(each, name) for name, each in named_ranks(ranks).items()}
     labels = metric_labels(metrics)
     options: dict[str, Any] = {
         "confidence_level": confidence_level,

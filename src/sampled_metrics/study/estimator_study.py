@@ -4,7 +4,7 @@ The mean and deviation of estimates that are linear in the sample are exact; not
 are computed over repetitions. Estimates are means over users and are taken as normal.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
@@ -14,6 +14,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from sampled_metrics._arrays import Floats
+from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import Estimate, LinearEstimate, estimator
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
@@ -75,7 +76,7 @@ def study_estimators(
     table: RankTable,
     study: EstimatorStudy,
     stream: Callable[[str], np.random.Generator],
-    progress: Callable[[Iterable[Any]], Iterable[Any]] = lambda sizes: sizes,
+    progress: Progress = no_progress,
 ) -> pd.DataFrame:
     """Compare estimators on one recommender's ranks.
 

@@ -4,7 +4,7 @@ Nothing is drawn. The bounds are those of the expected sample, and their means a
 exact. An interval is at the expected ends, and a decision has the chance of a normal approximation.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -15,6 +15,7 @@ from scipy.special import ndtr, ndtri
 
 from sampled_metrics._arrays import Floats
 from sampled_metrics._drawing import panels, plain_numbers, styled, styles
+from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import PAIRED, expected_weights
@@ -39,7 +40,7 @@ def proven(
     negatives: Sequence[int],
     *,
     replacement: bool,
-    progress: Callable[[Iterable[int]], Iterable[int]] = lambda sizes: sizes,
+    progress: Progress = no_progress,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Compute what samples prove, at a confidence of 95 %.
 

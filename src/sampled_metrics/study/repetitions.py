@@ -1,12 +1,13 @@
 """Repeated sampled evaluations of a rank table, and their exact moments (section 6)."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.estimators import Estimate, LinearEstimate, LinearEstimator, estimator
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.ranks.table import RankTable
@@ -96,7 +97,7 @@ def repeat(
     table: RankTable,
     evaluation: Evaluation,
     rng: np.random.Generator,
-    progress: Callable[[Iterable[int]], Iterable[int]] = lambda repetitions: repetitions,
+    progress: Progress = no_progress,
 ) -> pd.DataFrame:
     """Repeat a sampled evaluation, and estimate every metric from each repetition.
 

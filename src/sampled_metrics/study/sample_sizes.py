@@ -1,11 +1,12 @@
 """Expected estimates of a metric by sample size (Figure 6)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from sampled_metrics._drawing import literal, panels, plain_numbers, styled, styles
+from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name, linear_estimator
 from sampled_metrics.metrics.held_out import metric, metric_name
@@ -24,7 +25,7 @@ def expected_by_sample_size(
     *,
     replacement: bool,
     assume_replacement: bool,
-    progress: Callable[[Iterable[int]], Iterable[int]] = lambda sizes: sizes,
+    progress: Progress = no_progress,
 ) -> pd.DataFrame:
     """Compute the expected estimates of a metric by sample size, ties broken at random; nothing is drawn.
 
