@@ -5,7 +5,6 @@ from math import log2
 
 import numpy as np
 import pytest
-from docs_blocks import blocks
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -830,10 +829,3 @@ class TestAgainstTrecEval:
         # SetF of a list shorter than k
         assert of(ir.SetF, {"u": {"a": 1}}, {"u": {"a": 2.0}}) == [("u", 1)]
         assert graded.f1([[1]], 3).tolist() == [0.5]
-
-
-def test_the_example_of_the_page_runs(capsys):
-    [example] = blocks("graded-metrics.md", "python")
-    exec(compile(example, "docs/graded-metrics.md", "exec"), {})
-    [shown] = blocks("graded-metrics.md", "text")
-    assert capsys.readouterr().out == shown
