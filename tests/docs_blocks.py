@@ -126,7 +126,7 @@ def with_outputs(text: str, pictures: Path | None = None) -> str:
             elif shell and printed:
                 raise RuntimeError(f"a page does not show what this prints: {block.content}{printed}")
         for picture in re.findall(r"!\[[^]]*\]\(([^)]*)\)", text) if pictures else []:
-            if Path(picture).is_file():
+            if Path(picture).is_file() and "/" not in picture:
                 shutil.copy(picture, pictures)
     return "".join([*parts, text[end:]])
 

@@ -5,7 +5,6 @@ that they are made of (docs/architecture.md).
 """
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from sampled_metrics.errors import ConfigError, DataError, DownloadError, NumericError, SampledMetricsError, WriteError
@@ -23,6 +22,8 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.ranking.rank import rank
     from sampled_metrics.ranks.table import RankTable, read_ranks
     from sampled_metrics.reporting.report import report
+
+    __version__: str
 
 __all__ = [
     "ConfigError",
@@ -63,13 +64,15 @@ _MODULES = {
     "report": "reporting",
 }
 
-try:
-    __version__ = version("sampled-metrics")
-except PackageNotFoundError:  # used from a checkout, without installation
-    __version__ = "0+unknown"
-
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import PackageNotFoundError, version  # slow to import
+
+        try:
+            return version("sampled-metrics")
+        except PackageNotFoundError:  # used from a checkout, without installation
+            return "0+unknown"
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -601,3 +601,10 @@ class TestFewUsersWhoDiffer:
         assert row["p_value"] >= 0.999 / 16
         assert row["conclusion"] == "undecided"
         assert row["low"] < row["difference"] < 0 <= row["high"]
+
+
+def test_exact_and_sampled_ranks_are_not_compared():
+    exact = {"candidates": [50, 60], "above": [3, 4], "tied": [0, 0]}
+    sampled = {"candidates": [50, 60], "negatives": [9, 9], "rank": [1, 2]}
+    with pytest.raises(DataError, match="B has exact ranks, and others are sampled; they cannot be compared"):
+        compare(sampled, exact)

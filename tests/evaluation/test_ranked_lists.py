@@ -113,6 +113,13 @@ def test_says_whom_it_counts_how():
         assert sentence in remarks
 
 
+def test_says_that_no_item_is_judged():
+    strange = {user: {f"x{item}": score for item, score in items.items()} for user, items in RUN.items()}
+    assert any(
+        "none of its items is judged for any user" in each for each in sm.evaluate(strange, relevance=GRADES).remarks
+    )
+
+
 @pytest.mark.parametrize(("scores", "ties"), [([3, 2, 2], 1), ([2, 2, 1], 0), ([3, 1, 1], 1), ([3, 2, 1], 0)])
 def test_ties_among_items_of_one_grade_do_not_matter(scores, ties):
     """The items a and b are relevant, with grade 1, and c is not."""
@@ -197,6 +204,19 @@ CASES = [
     (table(RUN, "score").assign(q_id=""), GRADES, {}, "run, row 1: user is empty"),
     (table(RUN, "other"), GRADES, {}, "run: lacks the column score"),
     (table(RUN, "score").drop(columns="doc_id"), GRADES, {}, "run: lacks the column item"),
+    ({"ann": {"d1": 1}}, GRADES, {}, "run: none of its users has a judged item; they are such as 'ann', and those of"),
+    (
+        RUN,
+        table(GRADES, "relevance").drop(columns="relevance"),
+        {"relevant_from": 2},
+        "relevance: lacks the column relevance, which relevant_from is for",
+    ),
+    (
+        table(RUN, "score"),
+        None,
+        {"candidates": 9},
+        "ranks: lacks the column rank .*; lists of items with scores need rel",
+    ),
     (RUN, GRADES, {"candidates": 9}, "candidates is for ranks, and relevance for ranked lists"),
     ([1, 2], None, {"candidates": 9, "relevant_from": 2}, "relevant_from is for ranked lists, so it needs relevance"),
 ]

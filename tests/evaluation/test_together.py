@@ -77,8 +77,9 @@ def test_estimators_that_are_not_linear_have_intervals():
     ("table", "options", "says"),
     [
         ({"user": ["a", "a"], "rank": [1, 2], "negatives": [5, 6]}, {}, "user 'a' has rows with different candidates"),
+        ({"rank": [1, 2], "negatives": [5, 5]}, {}, "so the ranks need a column user"),
         (
-            {"rank": [1, 2], "negatives": [5, 5]},
+            {"user": ["a", "a"], "rank": [1, 2], "negatives": [5, 5]},
             {"estimators": "free"},
             "free is for one relevant item; together, take",
         ),
@@ -87,3 +88,8 @@ def test_estimators_that_are_not_linear_have_intervals():
 def test_refuses(table, options, says):
     with pytest.raises(sm.DataError, match=says):
         sm.correct(table, candidates=50, together=True, **options)
+
+
+def test_uncorrected_has_its_caveat():
+    found = sm.correct(sample(20), together=True, estimators=["uncorrected", "bv-0.1"], metrics="ap")
+    assert any(remark.startswith("Uncorrected: the metric of the sampled rank") for remark in found.remarks)

@@ -162,12 +162,25 @@ def test_weighted_negatives_without_replacement_are_not_corrected() -> None:
 def test_the_uniform_part_needs_replacement_and_weights_above_0() -> None:
     options = {"negatives": 5, "replacement": True}
     table = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=WEIGHTS, **options)
-    with pytest.raises(DataError, match="drawn with replacement; give replacement=True"):
-        correct(table)
+    pd.testing.assert_frame_equal(  # the table says how its negatives were drawn
+        pd.DataFrame(correct(table, metrics="ap")), pd.DataFrame(correct(table, metrics="ap", replacement=True))
+    )
     table = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=WEIGHTS - 1, **options)
     assert "uniform_rank" not in table
     with pytest.raises(DataError, match="a weight above 0 for all items"):
         correct(table, replacement=True)
+
+
+def test_weights_by_item_are_found_by_id() -> None:
+    ids = [f"i{item}" for item in range(ITEMS)]
+    options = {"negatives": 3, "replacement": True, "item_ids": ids, "seed": 3}
+    in_order = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=WEIGHTS, **options)
+    named = pd.Series(WEIGHTS, index=ids).iloc[::-1]
+    for weights in (named, named.to_dict()):
+        found = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=weights, **options)
+        pd.testing.assert_frame_equal(found, in_order)
+    with pytest.raises(DataError, match="weights: lack item 'i7'"):
+        rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=named.drop("i7"), **options)
 
 
 def test_the_uniform_part_is_uniform() -> None:

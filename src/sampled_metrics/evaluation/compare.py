@@ -226,6 +226,9 @@ def _read_ranks(
     labels = metric_labels(METRICS if metrics is None else metrics)
     wanted = [metric(label) for label in labels]
     is_sampled = are_sampled([each for _, each in tables], negatives)
+    exact = [name for name, each in tables if isinstance(each, RankTable) or "above" in each]
+    if is_sampled and exact:
+        raise DataError(f"{exact[0]} has exact ranks, and others are sampled; they cannot be compared")
     if not is_sampled and estimator is not None:
         raise DataError("an estimator corrects sampled ranks: say how many negatives were sampled, too")
     (label,) = estimator_labels("decreasing" if estimator is None else check_label(estimator, "estimator"), "estimator")

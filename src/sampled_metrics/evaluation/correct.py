@@ -43,6 +43,11 @@ TOGETHER = ("bv-0.1",)
 LARGE_WEIGHT = 10.0
 """A remark names estimators in which a user counts more than this."""
 
+_UNCORRECTED = (
+    "Uncorrected: the metric of the sampled rank is not that of the true rank (AUC excepted), and can order "
+    "recommenders wrongly."
+)
+
 BIAS_RESAMPLES = 200
 """Bootstrap samples for the error of the bias."""
 
@@ -151,6 +156,8 @@ def _correct_together(
     """Return the result of `correct` for the whole lists of users."""
     if shapes := [label for label in estimators if label in SHAPES]:
         raise DataError(f"{shapes[0]} is for one relevant item; together, take an estimator such as bv-0.1 or mle")
+    if sampled.user is None:
+        raise DataError("together takes the rows of a user as one list, so the ranks need a column user")
     number = user_numbers(sampled)
     order = np.lexsort((sampled.x, number))
     user, x, m, n = (each[order] for each in (number, sampled.x, sampled.negatives, sampled.candidates))
@@ -158,9 +165,9 @@ def _correct_together(
     first = np.cumsum(relevant) - relevant
     if ((m != m[first][user]) | (n != n[first][user])).any():
         row = int(np.argmax((m != m[first][user]) | (n != n[first][user])))
-        name = user[row] + 1 if sampled.user is None else shown(sampled.user[order[row]])
         raise DataError(
-            f"user {name} has rows with different candidates or negatives; together, they are ranked among the same"
+            f"user {shown(sampled.user[order[row]])} has rows with different candidates or negatives; together, "
+            "they are ranked among the same"
         )
     above = np.full((len(relevant), relevant.max()), -1)
     above[user, np.arange(len(user)) - first[user]] = x
@@ -186,10 +193,12 @@ def _correct_together(
         rows += [(label, *row, len(users)) for row in zip(labels, *columns, strict=True)]
     table = Result(rows, columns=["estimator", "metric", "value", "low", "high", "standard_error", "users"])
     table.attrs = {"confidence_level": options.confidence_level}
-    remarks = [
-        f"The metrics are of the whole lists of users, with {relevant.mean():.3g} relevant items on average. The "
+    remarks: list[Remark | str] = [
+        f"The metrics are of the whole lists of users, with a mean of {relevant.mean():.3g} relevant items. The "
         "intervals ignore the bias of the estimators."
     ]
+    if "uncorrected" in estimators:
+        remarks.append(Remark(_UNCORRECTED, rows=(("estimator", "uncorrected"),)))
     return table.with_remarks([*remarks, *about_users(counted_units(users))])
 
 
@@ -312,13 +321,7 @@ def _remarks(table: Result, unbiased_auc: float | None) -> list[Remark | str]:
         label, of_metric = str(row["estimator"]), str(row["metric"])
         name, what, rows = estimator_name(label), metric_name(of_metric), (("estimator", label), ("metric", of_metric))
         if label == "uncorrected" and of_metric != "auc":
-            remarks.append(
-                Remark(
-                    "Uncorrected: the metric of the sampled rank is not that of the true rank (AUC excepted), and can "
-                    "order recommenders wrongly.",
-                    rows=rows,
-                )
-            )
+            remarks.append(Remark(_UNCORRECTED, rows=rows))
         least = -1.0 if unbiased_auc is None else unbiased_auc - max(4 * row["standard_error"], 0.01)
         if label.startswith("mes") and of_metric == "auc" and row["value"] < least:
             remarks.append(

@@ -30,7 +30,7 @@ def rank_among_negatives(
     held_out: Any,
     *,
     negatives: Any = 100,
-    weights: ArrayLike | None = None,
+    weights: Any = None,
     replacement: bool = False,
     seed: int = 0,
     user_ids: ArrayLike | None = None,
@@ -51,10 +51,11 @@ def rank_among_negatives(
         negatives: m, the number of negatives to draw for each held-out item. Or the negatives themselves: (users, m)
             indices of items, or a list of them for each user; a dict of such lists by user, or a DataFrame with the
             columns user and item, with ids if there are `user_ids` and `item_ids`.
-        weights: (items,) numbers of 0 or more. Negatives are drawn one after another, with probabilities in proportion
-            to the weights. With replacement, each is kept with a probability in proportion to 1 / weight. What is kept
-            is a uniform sample of a random size, which `correct` and `compare` use. They refuse ranks among weighted
-            negatives that were drawn without replacement, or where a candidate has the weight 0.
+        weights: (items,) numbers of 0 or more, or a Series or dict of them by item id. Negatives are drawn one after
+            another, with probabilities in proportion to the weights. With replacement, each is kept with a probability
+            in proportion to 1 / weight. What is kept is a uniform sample of a random size, which `correct` and
+            `compare` use. They refuse ranks among weighted negatives that were drawn without replacement, or where a
+            candidate has the weight 0.
         replacement: whether a negative may be there twice for the same held-out item. Give it to `correct` too.
         seed: of the negatives and the ties. The negatives do not depend on the scores, so all models with the same
             seed, training and held-out items have the same ones.
@@ -92,7 +93,7 @@ def rank_among_negatives(
         raise ConfigError(f"seed must be a whole number, 0 or more, not {shown(seed)}")
     given, shape = scores_and_shape(scores, batch_size)
     data = held_out_items(training, held_out, shape, user_ids, item_ids)
-    weight = None if weights is None else _checked(weights, data.training.shape[1])
+    weight = None if weights is None else _checked(weights, data.items)
     draw = _draw_from(negatives, weight, replacement, data)
     # the children of a seed do not depend on their number
     of_negatives, of_ties, of_kept = (np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(3))
@@ -187,14 +188,23 @@ def _draw_from(negatives: Any, weight: Floats | None, replacement: bool, data: H
     return draw
 
 
-def _checked(weights: ArrayLike, items: int) -> Floats:
+def _checked(weights: Any, items: Ids) -> Floats:
+    """Return weights in the order of the items; those with an index or keys are found by id."""
+    if isinstance(weights, Mapping):
+        weights = pd.Series(dict(weights))
+    if isinstance(weights, pd.Series) and not isinstance(weights.index, pd.RangeIndex):
+        missing = ~np.isin(items.values, weights.index)
+        if missing.any():
+            raise DataError(f"weights: lack item {shown(items.values[missing.argmax()])}")
+        weights = weights[~weights.index.duplicated()].loc[items.values]
     refuse_masked(weights, "weights")
     try:
         found = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
         found = np.empty(0)
-    if found.shape != (items,) or not (np.isfinite(found) & (found >= 0)).all():
-        raise DataError(f"weights must be a number of 0 or more for each of the {items} items")
+    if found.shape != (len(items.values),) or not (np.isfinite(found) & (found >= 0)).all():
+        count = len(items.values)
+        raise DataError(f"weights must be a number of 0 or more for each of the {count} items, in their order")
     scaled = found / (found.max() or 1.0)
     if np.count_nonzero(scaled) < np.count_nonzero(found):
         raise DataError("weights differ by more than double precision holds")

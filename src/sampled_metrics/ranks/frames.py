@@ -135,6 +135,8 @@ class Columns:
             names = list(self.frame.columns)
             found, only = ", ".join(map(repr, names)), str(names[0])
             hint = "; is another sign between the fields (--separator)?" if len(names) == 1 and " " in only else ""
+            if "rank" in missing and "score" in self.by_usual_name("score"):
+                hint = "; lists of items with scores need relevance (--relevance)"
             raise DataError(
                 f"{self.header}: lacks the column {', '.join(missing)} (the columns are {found:.300}){hint}"
             )

@@ -58,6 +58,8 @@ class Judgements:
             refuse_rows(np.isinf(grades), lambda row: "relevance is infinite", columns.place)
         else:
             grades = np.ones(len(columns))
+            if relevant_from is not None:
+                raise DataError(f"{columns.header}: lacks the column relevance, which relevant_from is for")
             remarks.append("The judged items have no column relevance: each is relevant, with grade 1.")
         relevant = grades > 0 if relevant_from is None else grades >= relevant_from
         if nothing := len(users) - len(np.unique(user[relevant])):
@@ -82,6 +84,11 @@ class Judgements:
         (user, users), (item, items) = _ids(columns, "user"), _ids(columns, "item")
         _distinct(user, item, items, columns)
         user_here, item_here = self.users.get_indexer(users), self.items.get_indexer(items)
+        if (user_here < 0).all():
+            raise DataError(
+                f"{name}: none of its users has a judged item; they are such as {shown(users[0])}, and those of the "
+                f"judgements such as {shown(self.users[0])}"
+            )
         rows = np.flatnonzero(user_here[user] >= 0)
         rows = rows[np.lexsort((-item[rows], -score[rows], user[rows]))]  # ids are ascending, as those of the users
         user, item, score = user_here[user[rows]], item_here[item[rows]], score[rows]
@@ -103,6 +110,11 @@ class Judgements:
             )
             if count
         ]
+        if (item_here < 0).all():
+            remarks.append(
+                f"none of its items is judged for any user; they are such as {shown(items[0])}, and the judged ones "
+                f"such as {shown(self.items[0])}. Ids are compared as text."
+            )
         shape = len(self.users), 1 + int(place[hit].max(initial=0))
         return csr_array((grade[hit], (user[hit], place[hit])), shape=shape), [f"{name}: {each}" for each in remarks]
 

@@ -112,10 +112,7 @@ def sampled_ranks(
                 "hold for uniform ones alone; draw with replacement=True and a weight above 0 for all items, as "
                 "popularity + 1, and a part of the negatives is a uniform sample"
             )
-        if not replacement:
-            raise DataError(
-                f"{columns.header}: the weighted negatives were drawn with replacement; give replacement=True"
-            )
+        replacement = True  # only such draws have a uniform part
         columns = columns.named({"rank": "uniform_rank", "negatives": "uniform_negatives"}, zero_based=False)
     x = columns.whole_numbers("rank", 1) - 1
     n = columns.column_or_argument("candidates", candidates, 1)
