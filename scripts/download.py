@@ -1,5 +1,6 @@
 """Download a dataset's archive and check it."""
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ from sampled_metrics.workflow.jobs import run
 def main(snakemake: Any) -> None:
     """Write the archive."""
     params = snakemake.params
-    download(params.urls, Path(snakemake.output.archive), md5=params.md5, sha256=params.sha256)
+    archive = Path(snakemake.output.archive)
+    download(params.urls, archive, md5=params.md5, sha256=params.sha256)
+    logging.info("downloaded %.1f MB to %s", archive.stat().st_size / 1e6, archive)
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main, snakemake, "download {wildcards.file} of {wildcards.dataset}")

@@ -1,15 +1,20 @@
-"""Parse a dataset, binarize it, and hold out one event of every user."""
+"""Parse a dataset, binarize it, and hold some of its events out."""
 
 import hashlib
+import logging
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sampled_metrics import _files
+from sampled_metrics._validation import require_candidates
 from sampled_metrics.data import download, formats
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.filters import k_core
 from sampled_metrics.data.reading import read_events
 from sampled_metrics.data.split import split_events
+from sampled_metrics.errors import DataError
 from sampled_metrics.workflow.jobs import run
 from sampled_metrics.workflow.seeds import stream
 
@@ -23,25 +28,47 @@ def main(snakemake: Any) -> None:
     if not dataset["path"] and not dataset["md5"] and not dataset["sha256"]:
         download.verify_as_first_seen(archive, sha256, Path("data", name, "first-seen.sha256"))
     member = dataset["member"] or (None if dataset["path"] else download.member(dataset["urls"]))
-    chunks = read_events(archive, formats.get(dataset["format"]), member=member, options=dataset["options"])
-    events = k_core(binarize(chunks, dataset["min_rating"]), dataset["core"])
+    test = Path(dataset["test"]) if dataset["test"] else None
+    chunks = read_events(archive, formats.get(dataset["format"]), member=member, options=dataset["options"], test=test)
+    events = binarize(chunks, dataset["min_rating"], dataset["repeated"])
+    left_out, before = events.left_out, (len(events), len(events.user_ids), len(events.item_ids))
+    events = k_core(events, dataset["core"])
     rng = stream(snakemake.params.seed, name, "split")
-    split = split_events(events, snakemake.params.split["strategy"], snakemake.params.split["ties"], rng)
+    split = split_events(events, **snakemake.params.split, rng=rng)
+    sampling = snakemake.config["sampling"]  # not a parameter: no other number of negatives trains again
+    try:
+        require_candidates(
+            split.candidates,
+            int(np.max(sampling["negatives"])),
+            sampling["replacement"],
+            split.user_ids[split.users],
+        )
+    except DataError as error:
+        raise DataError(f"sampling.negatives, dataset {name}: {error}") from None
     split.write(snakemake.output.split)
-    _files.write_json(
-        snakemake.output.facts,
-        {
-            "users": len(split.user_ids),
-            "items": len(split.item_ids),
-            "events": len(events),
-            "training_events": split.training.nnz,
-            "users_left_out_with_a_single_event": len(events.user_ids) - len(split.user_ids),
-            "mean_candidates": float(split.candidates.mean()),
-            "source": archive.name,
-            "sha256": sha256,
-        },
-    )
+    trained = np.bincount(split.training.indices, minlength=len(split.item_ids)) > 0
+    facts = {
+        "users": len(split.user_ids),
+        "items": len(split.item_ids),
+        "events": len(events),
+        "training_events": split.training.nnz,
+        "users_left_out_with_few_training_events": len(events.user_ids) - len(split.user_ids),
+        "users_without_held_out_items": len(split.user_ids) - len(np.unique(split.users)),
+        "events_in_file": before[0] + sum(left_out.values()),
+        **{f"events_left_out_{reason}": count for reason, count in left_out.items()},
+        "events_left_out_by_core": before[0] - len(events),
+        "users_left_out_by_core": before[1] - len(events.user_ids),
+        "items_left_out_by_core": before[2] - len(events.item_ids),
+        "held_out_items": len(split.held_out),
+        "held_out_items_without_training_events": int((~trained[split.held_out]).sum()),
+        "mean_candidates": float(split.candidates.mean()),
+        "source": archive.name,
+        "sha256": sha256,
+    }
+    _files.write_json(snakemake.output.facts, facts)
+    for fact, count in facts.items():
+        logging.info("%s: %s", fact, count)
 
 
 if __name__ == "__main__":
-    run(main, snakemake, about=f"dataset {snakemake.wildcards.dataset}: ")
+    run(main, snakemake, "split {wildcards.dataset}")

@@ -55,7 +55,14 @@ class TestEveryFormat:
 class TestOptions:
     def test_defaults_are_filled_in(self):
         dataset = completed({"format": "delimited", "options": {"columns": dict(COLUMNS)}})
-        assert dataset["options"] == {"separator": ",", "columns": COLUMNS | {"rating": None, "timestamp": None}}
+        assert dataset["options"] == {
+            "separator": ",",
+            "quotes": True,
+            "columns": COLUMNS | {"rating": None, "timestamp": None},
+            "timestamp_format": None,
+            "keep": None,
+            "on_bad_lines": "error",
+        }
         assert dataset["member"] is None
         assert completed({"format": "movielens-dat"})["options"] == {}
 
@@ -66,7 +73,18 @@ class TestOptions:
             ({"columns": COLUMNS, "seperator": ";"}, ": unknown key 'seperator' (did you mean separator?); it may be"),
             ({"columns": {"user": "u"}}, ".columns: lacks the key 'item'"),
             ({"columns": COLUMNS | {"ratings": "r"}}, ".columns: unknown key 'ratings' (did you mean rating?)"),
-            ({"columns": COLUMNS | {"rating": 3}}, ".columns.rating: must be of type string or null, not 3"),
+            (
+                {"columns": COLUMNS | {"rating": 3.5}},
+                ".columns.rating: must be of type string or integer or null, not 3",
+            ),
+            ({"columns": COLUMNS | {"rating": 0}}, ".columns.rating: must be 1 or more, not 0"),
+            ({"columns": COLUMNS, "timestamp_format": "ISO"}, ".timestamp_format: must match"),
+            ({"columns": COLUMNS, "keep": {"column": "event"}}, ".keep: lacks the key 'values'"),
+            (
+                {"columns": COLUMNS, "keep": {"column": "event", "values": []}},
+                ".keep.values: needs 1 or more entries, not []",
+            ),
+            ({"columns": COLUMNS, "on_bad_lines": "warn"}, ".on_bad_lines: may be error, skip, not 'warn'"),
             ({"columns": COLUMNS | {"item": ""}}, ".columns.item: must not be empty"),
             ({"columns": COLUMNS, "separator": "::"}, ".separator: "),
             ({"columns": COLUMNS, "separator": ",\n"}, ".separator: "),

@@ -1,6 +1,7 @@
 """Binarizing ratings and numbering users and items."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,3 +91,17 @@ def test_keeps_each_pair_once_and_in_order(rows, least):
     else:
         with pytest.raises(DataError):
             binarize([chunk(*rows)], least)
+
+
+@pytest.mark.parametrize(("repeated", "times"), [("first", [10, 11, 13]), ("last", [11, 14, 15])])
+def test_of_repeated_pairs_the_first_or_the_last_in_the_file_counts(repeated, times):
+    rows = [(1, 1, 4, 10), (1, 2, 4, 11), (1, 1, 4, 12), (2, 1, 4, 13), (1, 1, 4, 14), (2, 1, 4, 15), (1, 2, 1, 16)]
+    events = binarize([chunk(*rows[:3]), chunk(*rows[3:])], 2, repeated)
+    assert [time for _, _, time in listed(events)] == times
+
+
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=1), st.sampled_from(["first", "last"]))
+def test_repeated_pairs_are_those_of_pandas(pairs, repeated):
+    rows = [(user, item, 5, at) for at, (user, item) in enumerate(pairs)]
+    expected = pd.DataFrame(pairs).drop_duplicates(keep=repeated).index
+    assert [time for _, _, time in listed(binarize([chunk(*rows)], 0, repeated))] == expected.tolist()

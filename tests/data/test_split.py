@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sampled_metrics.data import split as splits
 from sampled_metrics.data.events import Events
-from sampled_metrics.data.split import Split, leave_random_out, read_shape, read_split
+from sampled_metrics.data.split import Split, leave_random_out, leave_users_out, read_shape, read_split
 from sampled_metrics.errors import ConfigError, DataError
 
 
@@ -58,7 +58,7 @@ class TestHoldLastOut:
         assert split.item_ids.tolist() == [0, 100, 200, 300]  # its item stays a candidate
 
     def test_refuses_if_every_user_has_a_single_event(self):
-        with pytest.raises(DataError, match="each of the 3 users has a single event"):
+        with pytest.raises(DataError, match="none of the 3 users has an event to train on and one to hold out"):
             leave_last_out(events_of([(0, 0, 1), (1, 0, 1), (2, 1, 1)]), "first")
 
     def test_refuses_an_unknown_tie_rule(self):
@@ -159,8 +159,8 @@ class TestCounts:
         dense = whole.training.toarray()
         dense[0, 0] = 0  # a training event is lost
         loses = Split(type(whole.training)(dense), whole.held_out, whole.user_ids, whole.item_ids)
-        monkeypatch.setitem(splits.STRATEGIES, "last-event", lambda events, ties, rng: loses)
-        says = "2 training events, 2 held out and 1 of users with a single one, which are not the 6 events"
+        monkeypatch.setattr(splits, "leave_last_out", lambda events, ties, rng, held_out: loses)
+        says = "2 training events, 2 held out and 1 of users that are left out, which are not the 6 events"
         with pytest.raises(DataError, match=says):
             splits.split_events(self.EVENTS, "last-event", "first", np.random.default_rng(1))
 
@@ -177,3 +177,21 @@ class TestCounts:
         split = splits.leave_last_out(self.EVENTS, "first", np.random.default_rng(1))
         with pytest.raises(DataError, match=says):
             Split(split.training, np.array(held_out), split.user_ids, split.item_ids)
+
+
+class TestMinTrainingEvents:
+    # training events: 2 of user 0, 1 of user 10, 3 of user 20
+    ROWS = ((0, 0, 1), (0, 1, 2), (0, 2, 3), (1, 0, 1), (1, 1, 2), *((2, item, item) for item in range(4)))
+    SPLIT = leave_last_out(events_of(ROWS, items=6), "first")
+
+    @pytest.mark.parametrize(("least", "users"), [(1, [0, 10, 20]), (2, [0, 20]), (3, [20])])
+    def test_users_with_fewer_are_left_out(self, least, users):
+        found = leave_users_out(self.SPLIT, least)
+        assert found.user_ids.tolist() == users
+        assert training_pairs(found) == {pair for pair in training_pairs(self.SPLIT) if pair[0] in users}
+        assert found.held_out.tolist() == [{0: 2, 10: 1, 20: 3}[user] for user in users]
+        assert found.item_ids.tolist() == self.SPLIT.item_ids.tolist()  # all stay candidates
+
+    def test_refuses_if_no_user_has_so_many(self):
+        with pytest.raises(DataError, match=r"^no user has 4 \(split.min_training_events\) training events or more$"):
+            leave_users_out(self.SPLIT, 4)

@@ -52,6 +52,15 @@ class _CheckedStream(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def seekable(self) -> bool:
+        return self._source.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        try:
+            return self._source.seek(offset, whence)
+        except _DAMAGE as error:
+            raise _damaged(self.name, error) from error
+
     def readinto(self, buffer: "WriteableBuffer") -> int:
         try:
             count = self._source.readinto(buffer)

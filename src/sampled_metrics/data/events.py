@@ -1,8 +1,8 @@
 """Events of users and items: ratings are binarized, and ids become indices from 0 (section 6)."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,8 +40,8 @@ class Events:
         timestamps: (events,) int or float, in the unit of the file; None if the file has none.
         user_ids: (users,) ids of the file, int or text, ascending.
         item_ids: (items,) ids of the file, int or text, ascending.
-        held_out: (events,) bool, the one event of each user that the split of the file holds out; None if the file has
-            no split.
+        held_out: (events,) bool, whether the split of the file holds the event out; None if the file has no split.
+        left_out: numbers of events of the file that are not here, by reason.
     """
 
     users: NDArray[np.integer]
@@ -50,31 +50,34 @@ class Events:
     user_ids: NDArray[np.generic]
     item_ids: NDArray[np.generic]
     held_out: NDArray[np.bool_] | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.users)
 
 
-def binarize(chunks: Iterable[EventChunk], min_rating: float) -> Events:
+def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "first") -> Events:
     """Make every rating of `min_rating` or more one event, and number users and items in the order of their ids.
 
-    Feedback is a set of (user, item) pairs: if a pair repeats, the first event in the file is kept. Ids that the file
-    gives as text become numbers if all ids of users (or of items) in the file are whole numbers without leading zeros.
+    Feedback is a set of (user, item) pairs: if a pair repeats, one of its events is kept. Ids that the file gives as
+    text become numbers if all ids of users (or of items) in the file are whole numbers without leading zeros.
 
     Args:
         chunks: the parsed file, in the order of the file.
         min_rating: lowest rating that counts; 0 keeps every event.
+        repeated: which of the events of a pair is kept, by the order of the file: "first" or "last".
 
     Raises:
         ConfigError: `min_rating` is not 0, and the file has no ratings.
-        DataError: no event is left.
+        DataError: no event is left, or the file holds out a pair that is in training, too.
     """
     user_numbers, item_numbers = _Numbering(), _Numbering()
-    user_parts, item_parts, timestamps, held_out = [], [], [], []
+    user_parts, item_parts, timestamps, held_out, low = [], [], [], [], 0
     for chunk in chunks:
         if min_rating != 0 and chunk.ratings is None:
             raise ConfigError(f"min_rating is {min_rating}, but the file has no ratings; it may be 0")
         high = slice(None) if min_rating == 0 or chunk.ratings is None else chunk.ratings >= min_rating
+        low += 0 if isinstance(high, slice) else int((~high).sum())
         user_parts.append(user_numbers.number(chunk.users[high]))
         item_parts.append(item_numbers.number(chunk.items[high]))
         if chunk.timestamps is not None:
@@ -88,18 +91,37 @@ def binarize(chunks: Iterable[EventChunk], min_rating: float) -> Events:
     users, items = user_positions[_concatenate(user_parts)], item_positions[_concatenate(item_parts)]
     times = _concatenate(timestamps) if timestamps else None
     out = _concatenate(held_out) if held_out else None
-    repeats = _repeats(users, items, len(item_ids))
+    if out is not None:
+        _refuse_both(users, items, out, user_ids, item_ids)
+    repeats = _repeats(users, items, len(item_ids), repeated)
+    left_out = {"below_min_rating": low, "repeated": int(repeats.sum())}
     if not repeats.any():
-        return Events(users, items, times, user_ids, item_ids, out)
-    first = ~repeats
+        return Events(users, items, times, user_ids, item_ids, out, left_out)
+    kept = ~repeats
     return Events(
-        users[first],
-        items[first],
-        None if times is None else times[first],
+        users[kept],
+        items[kept],
+        None if times is None else times[kept],
         user_ids,
         item_ids,
-        None if out is None else out[first],
+        None if out is None else out[kept],
+        left_out,
     )
+
+
+def _refuse_both(
+    users: NDArray[np.integer],
+    items: NDArray[np.integer],
+    held_out: NDArray[np.bool_],
+    user_ids: NDArray[np.generic],
+    item_ids: NDArray[np.generic],
+) -> None:
+    """Refuse a pair that is in training and held out."""
+    train, test = (pair_numbers(users[which], items[which], len(item_ids)) for which in (~held_out, held_out))
+    both = test[np.isin(test, train)]
+    if len(both):
+        user, item = divmod(int(both[0]), len(item_ids))
+        raise DataError(f"user {user_ids[user]} has item {item_ids[item]} both in training and held out")
 
 
 def pair_numbers(users: NDArray[np.integer], items: NDArray[np.integer], n_items: int) -> Ints:
@@ -117,8 +139,8 @@ def _concatenate(parts: list[Any]) -> Any:
     return whole
 
 
-def _repeats(users: NDArray[np.integer], items: NDArray[np.integer], n_items: int) -> NDArray[np.bool_]:
-    """Whether an earlier event has the same pair, (events,)."""
+def _repeats(users: NDArray[np.integer], items: NDArray[np.integer], n_items: int, repeated: str) -> NDArray[np.bool_]:
+    """Whether an earlier event, or if `repeated` is "last" a later one, has the same pair, (events,)."""
     repeats = np.zeros(len(users), dtype=np.bool_)
     numbers = pair_numbers(users, items, n_items)
     numbers.sort()  # in place; the order of the events is needed only if a pair repeats
@@ -126,7 +148,8 @@ def _repeats(users: NDArray[np.integer], items: NDArray[np.integer], n_items: in
         numbers = pair_numbers(users, items, n_items)
         order = np.argsort(numbers, kind="stable")
         numbers = numbers[order]
-        repeats[order[1:][numbers[1:] == numbers[:-1]]] = True
+        others = order[1:] if repeated == "first" else order[:-1]
+        repeats[others[numbers[1:] == numbers[:-1]]] = True
     return repeats
 
 

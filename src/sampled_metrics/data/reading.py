@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from tqdm import tqdm
 
 from sampled_metrics.data.archives import find_member, open_member
@@ -13,7 +14,12 @@ from sampled_metrics.data.formats.registry import Format
 
 
 def read_events(
-    path: Path, form: Format, *, member: str | None = None, options: Mapping[str, Any] | None = None
+    path: Path,
+    form: Format,
+    *,
+    member: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    test: Path | None = None,
 ) -> Iterator[EventChunk]:
     """Yield the events of a dataset; a terminal shows a progress bar on stderr after two seconds.
 
@@ -22,10 +28,16 @@ def read_events(
         form: format of the events.
         member: name of the file inside the archive; None for the default of the format.
         options: options of the format's parser.
+        test: a second file in the same format, whose events are held out; those of the first file train.
 
     Raises:
         DataError: a file cannot be read or is malformed; the message names it and the line.
     """
+    if test is not None:
+        for file, is_held_out in ((path, False), (test, True)):
+            for chunk in read_events(file, form, member=member, options=options):
+                yield chunk._replace(held_out=np.full(len(chunk.users), is_held_out))
+        return
     with ExitStack() as stack:
         arguments: list[Any] = []
         for file, entry in _files(path, form, member or form.member):

@@ -1,7 +1,7 @@
-"""The split: one event of every user is held out, the others train (section 6)."""
+"""The split: some events of the users are held out, as a rule the last one of each (section 6); the others train."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,6 +30,10 @@ class Shape(NamedTuple):
     items: int
     events: int
 
+    def with_rows(self, rows: int) -> "Shape":
+        """Return the size with a part of the rows of `Split.parts`, each with its user's events."""
+        return Shape(self.users + rows, self.items, 3 * self.events)
+
 
 @dataclass(frozen=True)
 class Split:
@@ -37,47 +41,87 @@ class Split:
 
     Attributes:
         training: (users, items) sparse, 1.0 where the user has the item in training.
-        held_out: (users,) int, index of the item that was held out.
+        held_out: (rows,) int, indices of the items that were held out.
         user_ids: (users,) the ids of the file.
         item_ids: (items,) the ids of the file.
+        user: (rows,) int, ascending, index of the user of each held-out item; None if row i is that of user i.
+        timestamps: (training events,) in the order of `training`, in the unit of the file; None if not known.
     """
 
     training: csr_array
     held_out: Ints
     user_ids: NDArray[np.generic]
     item_ids: NDArray[np.generic]
+    user: Ints | None = None
+    timestamps: NDArray[np.generic] | None = None
 
     def __post_init__(self) -> None:
         users, items = self.training.shape
-        if not (self.held_out.shape == (users,) == self.user_ids.shape and self.item_ids.shape == (items,)):
+        if not (self.held_out.shape == self.users.shape and self.user_ids.shape == (users,)) or (
+            self.item_ids.shape != (items,)
+        ):
             raise DataError(
                 f"training has {users} users and {items} items, but held_out has shape {self.held_out.shape}, "
                 f"user_ids {self.user_ids.shape} and item_ids {self.item_ids.shape}"
             )
+        if (np.diff(self.users) < 0).any() or not ((self.users >= 0) & (self.users < users)).all():
+            raise DataError(f"user must ascend, from 0 to {users - 1}")
         wrong = (self.held_out < 0) | (self.held_out >= items)
         if wrong.any():
             at = int(np.argmax(wrong))
             raise DataError(
-                f"user {self.user_ids[at]}: held_out must be an index of the {items} items, 0 to {items - 1}, "
-                f"not {self.held_out[at]}"
+                f"user {self.user_ids[self.users[at]]}: held_out must be an index of the {items} items, 0 to "
+                f"{items - 1}, not {self.held_out[at]}"
             )
         if not self.training.has_canonical_format:
             raise DataError("a user's training items are repeated, or not in ascending order")
-        row = np.repeat(np.arange(users), np.diff(self.training.indptr))
-        both = row[self.training.indices == self.held_out[row]]
+        if len(np.unique(pair_numbers(self.users, self.held_out, items))) < len(self.users):
+            raise DataError("a user's held-out items are repeated")
+        both = self.training[self.users, self.held_out].nonzero()[0]
         if len(both):
-            raise DataError(f"user {self.user_ids[both[0]]}: the held-out item is one of the user's training items")
+            user = self.user_ids[self.users[both[0]]]
+            raise DataError(f"user {user}: the held-out item is one of the user's training items")
+
+    @property
+    def users(self) -> Ints:
+        """(rows,) index of the user of each held-out item."""
+        return np.arange(len(self.user_ids)) if self.user is None else self.user
 
     @property
     def candidates(self) -> Ints:
-        """(users,) n_u: the number of items minus the user's training items. The held-out item counts."""
-        return self.training.shape[1] - np.diff(self.training.indptr).astype(np.int64)
+        """(rows,) n: the number of items minus the user's training items and other held-out items."""
+        own = np.diff(self.training.indptr).astype(np.int64)
+        own += np.bincount(self.users, minlength=len(own))
+        return self.training.shape[1] + 1 - own[self.users]
+
+    @property
+    def by_row(self) -> "Split":
+        """The split with a user for each held-out item, whose other held-out items are candidates."""
+        if self.user is None:
+            return self
+        return Split(self.training[self.user], self.held_out, self.user_ids[self.user], self.item_ids)
+
+    def parts(self) -> Iterator[tuple[int, "Split"]]:
+        """Yield the first row and the split of consecutive rows; `by_row` at most doubles the events of each part."""
+        if self.user is None:
+            yield 0, self
+            return
+        events = np.diff(self.training.indptr).astype(np.int64)[self.user]
+        number = (np.cumsum(events) - 1) // self.training.nnz
+        for rows in np.split(np.arange(len(number)), np.flatnonzero(np.diff(number)) + 1):
+            some = self.held_out[rows], self.user_ids, self.item_ids, self.user[rows]
+            yield int(rows[0]), Split(self.training, *some)
 
     @property
     def shape(self) -> Shape:
         """Numbers of users, items and training events."""
         users, items = self.training.shape
         return Shape(users, items, self.training.nnz)
+
+    @property
+    def ranking_shape(self) -> Shape:
+        """The size at most while the rows are ranked, a part at a time."""
+        return self.shape if self.user is None else self.shape.with_rows(len(self.user))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the split as npz."""
@@ -88,28 +132,32 @@ class Split:
             held_out=self.held_out,
             user_ids=self.user_ids,
             item_ids=self.item_ids,
+            **({} if self.user is None else {"user": self.user}),
+            **({} if self.timestamps is None else {"timestamps": self.timestamps}),
         )
 
 
-def read_split(path: str | os.PathLike[str]) -> Split:
-    """Read what `Split.write` wrote.
+def read_split(path: str | os.PathLike[str], *, timestamps: bool = False) -> Split:
+    """Read what `Split.write` wrote; the timestamps, which only other programs use, if they are asked for.
 
     Raises:
         DataError: the file is not a split, or is damaged.
     """
-    arrays = _files.read_npz(path, "a split", ("indptr", "indices", "held_out", "user_ids", "item_ids"))
+    names = ("indptr", "indices", "held_out", "user_ids", "item_ids")
+    arrays = _files.read_npz(path, "a split", names, only=(*names, "user", *(["timestamps"] if timestamps else [])))
     shape = (len(arrays["user_ids"]), len(arrays["item_ids"]))
     indices = arrays["indices"]
     try:
         training = csr_array((np.ones(len(indices)), indices, arrays["indptr"]), shape=shape)
         training.check_format(full_check=True)
-        return Split(training, arrays["held_out"], arrays["user_ids"], arrays["item_ids"])
+        optional = (arrays.get(name) for name in ("user", "timestamps"))
+        return Split(training, arrays["held_out"], arrays["user_ids"], arrays["item_ids"], *optional)
     except ValueError as error:  # of what is stored; DataError is one
         raise DataError(f"{path}: is not a split, or is damaged: {error}") from None
 
 
-def read_shape(path: str | os.PathLike[str]) -> Shape:
-    """Read the size of what `Split.write` wrote, without reading the arrays.
+def read_shape(path: str | os.PathLike[str], *, ranking: bool = False) -> Shape:
+    """Read the shape, or the ranking shape, of what `Split.write` wrote, without reading the arrays.
 
     Raises:
         DataError: the file is not a split, or is damaged.
@@ -119,35 +167,83 @@ def read_shape(path: str | os.PathLike[str]) -> Shape:
         (users,), (items,), (events,) = (headers[name][0] for name in ("user_ids", "item_ids", "indices"))
     except (KeyError, ValueError):
         raise DataError(f"{path}: is not a split, or is damaged") from None
-    return Shape(users, items, events)
+    shape = Shape(users, items, events)
+    return shape.with_rows(headers["user"][0][0]) if ranking and "user" in headers else shape
 
 
-def leave_last_out(events: Events, ties: str, rng: np.random.Generator) -> Split:
-    """Hold out the last event of every user. Users with a single event are left out: they have nothing to train on.
+def leave_last_out(events: Events, ties: str, rng: np.random.Generator, held_out: int = 1) -> Split:
+    """Hold out the last events of every user. Users without another event are left out: they have nothing to train on.
 
     Args:
         events: at most one event for a (user, item) pair.
-        ties: key of `TIE_ORDER`: which of several latest events counts as the last.
+        ties: key of `TIE_ORDER`: which of several events at the same time counts as the last.
         rng: the random stream, for random ties.
+        held_out: k, the number of events of each user.
 
     Raises:
         ConfigError: the tie rule is unknown, or the events have no timestamps.
-        DataError: every user has a single event.
+        DataError: no user has more events.
     """
     if ties not in TIE_ORDER:
         raise ConfigError(f"unknown tie rule {ties!r}; it may be {', '.join(TIE_ORDER)}")
+    times = _times(events, "last-event")
+    return _hold_out(events, _last(events, times, held_out, lambda latest: TIE_ORDER[ties](latest, len(events), rng)))
+
+
+def leave_random_out(events: Events, rng: np.random.Generator, held_out: int = 1) -> Split:
+    """Hold out random events of every user, each equally likely; arguments and errors as of `leave_last_out`."""
+    return _hold_out(events, _last(events, rng.permutation(len(events)), held_out, lambda latest: latest))
+
+
+def split_by_time(events: Events, test_from: float | None = None, test_size: float | None = None) -> Split:
+    """Hold out the events from a time on, of all users. Users without an earlier event are left out.
+
+    Args:
+        events: at most one event for a (user, item) pair.
+        test_from: the first time of the held-out events, in the unit of the file; None follows from `test_size`.
+        test_size: the share of the events that are held out, the last ones. Events at the time of the first of them are
+            held out, too.
+
+    Raises:
+        ConfigError: the events have no timestamps.
+        DataError: no user has events on both sides.
+    """
+    times = _times(events, "global-time")
+    if test_from is None:
+        count = max(1, round((test_size or 0) * len(events)))
+        test_from = np.partition(times, -count)[-count]
+    return _hold_out(events, np.flatnonzero(times >= test_from))
+
+
+def leave_published_out(events: Events) -> Split:
+    """Hold out the events that the file holds out. Users without another event are left out.
+
+    Args:
+        events: at most one event for a (user, item) pair.
+
+    Raises:
+        ConfigError: the file does not say which events are held out.
+        DataError: no user has both kinds of events.
+    """
+    if events.held_out is None:
+        raise ConfigError("a ready-made split needs a file that says which events are held out, as of format ncf")
+    return _hold_out(events, np.flatnonzero(events.held_out))
+
+
+def _times(events: Events, strategy: str) -> NDArray[np.int64] | NDArray[np.float64]:
     if events.timestamps is None:
         raise ConfigError(
-            "split.strategy: last-event needs timestamps, and the file has none; use the strategy random-event"
+            f"split.strategy: {strategy} needs timestamps, and the file has none; use the strategy random-event"
         )
-    latest = _latest(events, events.timestamps)
-    return _hold_out(events, latest, TIE_ORDER[ties](latest, len(events), rng))
+    return events.timestamps
 
 
-def leave_random_out(events: Events, rng: np.random.Generator) -> Split:
-    """Hold out one event of every user, each equally likely; arguments and errors as of `leave_last_out`."""
-    latest = _latest(events, rng.permutation(len(events)))
-    return _hold_out(events, latest, np.zeros(len(latest)))
+def _last(events: Events, times: NDArray[np.generic], held_out: int, tie: Callable[[Ints], Ints]) -> Ints:
+    """Return the last events of each user, by their times, and by the tie keys of events at the same time."""
+    latest = np.arange(len(events)) if held_out > 1 else _latest(events, times)
+    latest = latest[np.lexsort((tie(latest), times[latest], events.users[latest]))]
+    users = events.users[latest]
+    return np.asarray(latest[np.arange(len(users)) >= np.searchsorted(users, users, side="right") - held_out])
 
 
 def _latest(events: Events, times: NDArray[np.generic]) -> Ints:
@@ -158,74 +254,108 @@ def _latest(events: Events, times: NDArray[np.generic]) -> Ints:
     return np.flatnonzero(times == latest[events.users])
 
 
-def _hold_out(events: Events, latest: Ints, tie: NDArray[np.generic]) -> Split:
-    """Hold out, for each user, the one of the latest events with the greatest tie key; both (latest,)."""
-    latest = latest[np.lexsort((tie, events.users[latest]))]
-    users = events.users[latest]
-    last = latest[np.append(users[1:] != users[:-1], True)]
-    counts = np.bincount(events.users, minlength=len(events.user_ids))
-    kept = counts > 1
-    if not kept.any():
-        raise DataError(
-            f"each of the {len(counts)} users has a single event; holding the last one out leaves nothing to train on"
-        )
-    last = last[kept[events.users[last]]]
-    train = kept[events.users]
-    train[last] = False
+def _hold_out(events: Events, test: Ints) -> Split:
+    """Hold out events; users without others are left out."""
+    train = np.ones(len(events), dtype=np.bool_)
+    train[test] = False
+    kept = np.bincount(events.users[train], minlength=len(events.user_ids)) > 0
+    test = test[kept[events.users[test]]]
+    if not len(test):
+        raise DataError(f"none of the {len(kept)} users has an event to train on and one to hold out")
+    test = test[np.argsort(events.users[test], kind="stable")]
     number = np.cumsum(kept, dtype=np.int32) - 1  # index of a kept user among the kept ones
     shape = (int(kept.sum()), len(events.item_ids))
-    training = _training(number[events.users[train]], events.items[train], shape)
-    return Split(training, events.items[last].astype(np.int64), events.user_ids[kept], events.item_ids)
+    known = events.timestamps is not None
+    training, order = _training(number[events.users[train]], events.items[train], shape, order=known)
+    times = None if events.timestamps is None else events.timestamps[train][order]
+    user = number[events.users[test]].astype(np.int64)
+    held_out = events.items[test].astype(np.int64)
+    one_each = np.array_equal(user, np.arange(shape[0]))
+    return Split(training, held_out, events.user_ids[kept], events.item_ids, None if one_each else user, times)
 
 
-def _training(users: NDArray[np.integer], items: NDArray[np.integer], shape: tuple[int, int]) -> csr_array:
-    """Return distinct pairs as a sparse matrix, sorted, with indices of 32 bits where these are enough."""
+def leave_users_out(split: Split, min_training_events: int) -> Split:
+    """Return the split of the users with so many training events."""
+    counts = np.diff(split.training.indptr)
+    kept = counts >= min_training_events
+    if kept.all():
+        return split
+    rows = kept[split.users]
+    if not rows.any():
+        raise DataError(f"no user has {min_training_events} (split.min_training_events) training events or more")
+    number = np.cumsum(kept) - 1
+    return Split(
+        split.training[kept],
+        split.held_out[rows],
+        split.user_ids[kept],
+        split.item_ids,
+        None if split.user is None else number[split.user[rows]],
+        None if split.timestamps is None else split.timestamps[np.repeat(kept, counts)],
+    )
+
+
+def _training(
+    users: NDArray[np.integer], items: NDArray[np.integer], shape: tuple[int, int], *, order: bool
+) -> tuple[csr_array, Ints | None]:
+    """Return distinct pairs as a sparse matrix, sorted, with indices of 32 bits where these are enough.
+
+    And their order, if it is asked for, which takes longer than sorting them.
+    """
     kind = np.int32 if max(*shape, len(users)) < 2**31 else np.int64
     indptr = np.concatenate(([0], np.cumsum(np.bincount(users, minlength=shape[0])))).astype(kind)
     numbers = pair_numbers(users, items, shape[1])
-    numbers.sort()
+    del users, items
+    places = np.argsort(numbers) if order else None
+    if places is None:
+        numbers.sort()
+    else:
+        numbers = numbers[places]
     numbers %= shape[1]
     indices = numbers.astype(kind)
     del numbers
-    return csr_array((np.ones(len(indices)), indices, indptr), shape=shape)
+    return csr_array((np.ones(len(indices)), indices, indptr), shape=shape), places
 
 
-def leave_published_out(events: Events) -> Split:
-    """Hold out the one event of each user that the file holds out.
-
-    Args:
-        events: at most one event for a (user, item) pair, and one held-out event for each user.
-
-    Raises:
-        ConfigError: the file does not say which events are held out.
-    """
-    if events.held_out is None:
-        raise ConfigError("a ready-made split needs a file that says which events are held out, as of format ncf")
-    held_out = np.flatnonzero(events.held_out)
-    return _hold_out(events, held_out, np.zeros(len(held_out)))
-
-
-STRATEGIES: dict[str, Callable[[Events, str, np.random.Generator], Split]] = {
-    "last-event": leave_last_out,
-    "random-event": lambda events, ties, rng: leave_random_out(events, rng),
-}
-"""Functions from events, tie rule and random stream to a split, by name."""
-
-
-def split_events(events: Events, strategy: str, ties: str, rng: np.random.Generator) -> Split:
-    """Hold out one event of every user; a file with a split of its own keeps that split.
+def split_events(
+    events: Events,
+    strategy: str,
+    ties: str,
+    rng: np.random.Generator,
+    *,
+    held_out: int = 1,
+    test_from: float | None = None,
+    test_size: float | None = None,
+    min_training_events: int = 1,
+) -> Split:
+    """Split by the entries of the config; a file with a split of its own keeps that split.
 
     Args:
         events: at most one event for a (user, item) pair.
-        strategy: key of `STRATEGIES`.
+        strategy: last-event, random-event or global-time.
         ties: key of `TIE_ORDER`, for last-event.
         rng: the random stream.
+        held_out: events of each user, for last-event and random-event.
+        test_from: as of `split_by_time`.
+        test_size: as of `split_by_time`.
+        min_training_events: users with fewer events in training are left out; all items stay candidates.
+
+    Raises:
+        ConfigError: the strategy does not fit the events.
+        DataError: no user is left.
     """
-    split = leave_published_out(events) if events.held_out is not None else STRATEGIES[strategy](events, ties, rng)
-    train, held_out, left_out = split.training.nnz, len(split.held_out), len(events.user_ids) - len(split.held_out)
-    if train + held_out + left_out != len(events):
+    if events.held_out is not None:
+        split = leave_published_out(events)
+    elif strategy == "global-time":
+        split = split_by_time(events, test_from, test_size)
+    elif strategy == "random-event":
+        split = leave_random_out(events, rng, held_out)
+    else:
+        split = leave_last_out(events, ties, rng, held_out)
+    train, out = split.training.nnz, len(split.held_out)
+    left_out = int((~np.isin(events.user_ids, split.user_ids))[events.users].sum())
+    if train + out + left_out != len(events):
         raise DataError(
-            f"the split has {train} training events, {held_out} held out and {left_out} of users with a single one, "
+            f"the split has {train} training events, {out} held out and {left_out} of users that are left out, "
             f"which are not the {len(events)} events together"
         )
-    return split
+    return leave_users_out(split, min_training_events)

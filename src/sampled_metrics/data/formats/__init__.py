@@ -2,8 +2,10 @@
 
 from sampled_metrics.data.events import EventChunk
 from sampled_metrics.data.formats import delimited as delimited
+from sampled_metrics.data.formats import json_lines as json_lines
 from sampled_metrics.data.formats import movielens as movielens
 from sampled_metrics.data.formats import ncf as ncf
+from sampled_metrics.data.formats import parquet as parquet
 from sampled_metrics.data.formats import recbole_inter as recbole_inter
 from sampled_metrics.data.formats.registry import FORMATS, Format, get, register
 

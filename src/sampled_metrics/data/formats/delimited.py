@@ -1,19 +1,20 @@
-"""Any csv or tsv file with a header. Config names the columns of users, items, ratings and timestamps.
+"""Any csv or tsv file. Config names the columns of users, items, ratings and timestamps.
 
-Other columns are ignored. Ids may be any text, fields may be quoted, and timestamps are numbers in any unit.
+Other columns are ignored. Columns have the names of the header; in a file without one, they have positions from 1. Ids
+may be any text, fields may be quoted, and timestamps are numbers in any unit, or written times.
 """
 
 import csv
 from collections.abc import Iterator, Mapping
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from sampled_metrics.data.events import EventChunk
+from sampled_metrics.data.formats.columns import Column, chosen, layout_of, options, require_columns
 from sampled_metrics.data.formats.registry import register
-from sampled_metrics.data.formats.separated import layout_by_names, read_events, read_header, shown
+from sampled_metrics.data.formats.separated import read_events, read_header, shown
 from sampled_metrics.errors import DataError
 
-_NAME = {"type": "string", "minLength": 1}
-_NAME_OR_NONE = {"type": ["string", "null"], "minLength": 1, "default": None}
+_COLUMN = {"type": ["string", "integer"], "minLength": 1, "minimum": 1}
 
 
 @register(
@@ -27,41 +28,51 @@ _NAME_OR_NONE = {"type": ["string", "null"], "minLength": 1, "default": None}
             "maxLength": 1,
             "default": ",",
         },
-        "columns": {
-            "description": "Names of the columns in the header.",
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["user", "item"],
-            "properties": {
-                "user": {"description": "The column of user ids.", **_NAME},
-                "item": {"description": "The column of item ids.", **_NAME},
-                "rating": {"description": "The column of ratings; null if there is none.", **_NAME_OR_NONE},
-                "timestamp": {"description": "The column of timestamps; null if there is none.", **_NAME_OR_NONE},
-            },
+        "quotes": {
+            "description": "Whether a field may be in double quotes, as in csv; if false, quotes are part of the text.",
+            "type": "boolean",
+            "default": True,
         },
+        **options(_COLUMN),
     },
     required=["columns"],
 )
 def parse(
-    stream: BinaryIO, name: str, *, columns: Mapping[str, str | None], separator: str = ","
+    stream: BinaryIO,
+    name: str,
+    *,
+    columns: Mapping[str, Column | None],
+    separator: str = ",",
+    quotes: bool = True,
+    keep: Mapping[str, Any] | None = None,
+    **reading: Any,
 ) -> Iterator[EventChunk]:
     """Yield the events in the order of the file; see `read_events`.
 
     Args:
         stream: the file's bytes.
         name: name of the file in errors.
-        columns: name of the column of "user", "item", "rating" and "timestamp"; the last two may be None.
+        columns: column of "user", "item", "rating" and "timestamp"; the last two may be None. Positions from 1, not
+            names, if the file has no header.
         separator: separator of fields.
+        quotes: whether a field may be in double quotes.
+        keep: see `chosen`.
+        reading: timestamp_format and on_bad_lines of `layout_of`.
 
     Raises:
-        ConfigError: two roles have the same column.
+        ConfigError: two roles have the same column, or the format of timestamps is unknown.
         DataError: a column is missing, a line is malformed, or there is no event.
     """
+    wanted = chosen(columns, keep)
+    has_header = isinstance(wanted["user"], str)
     first_line = read_header(stream, name)
     try:
-        header = next(csv.reader([first_line], delimiter=separator), [])
+        reader = csv.reader([first_line], delimiter=separator, quoting=csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE)
+        fields = next(reader, [])
     except csv.Error as error:
         raise DataError(f"{name}, line 1: expected a header, got {shown(first_line.encode())} ({error})") from None
-    named = {role: column for role, column in columns.items() if column is not None}
-    layout = layout_by_names(name, header, named, separator, has_quotes=True)
-    yield from read_events(stream, name, layout, lines_before=1)
+    header = fields if has_header else list(range(1, len(fields) + 1))
+    require_columns(name, header, wanted)
+    layout = layout_of(header, wanted, separator, has_quotes=quotes, keep=keep, **reading)
+    beginning = b"" if has_header else first_line.encode() + b"\n"
+    yield from read_events(stream, name, layout, lines_before=int(has_header), beginning=beginning)

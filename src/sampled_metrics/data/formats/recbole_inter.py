@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from sampled_metrics.data.events import EventChunk
+from sampled_metrics.data.formats.columns import layout_of, require_columns
 from sampled_metrics.data.formats.registry import register
-from sampled_metrics.data.formats.separated import layout_by_names, read_events, read_header
+from sampled_metrics.data.formats.separated import read_events, read_header
 
 COLUMNS = {"user": "user_id", "item": "item_id", "rating": "rating", "timestamp": "timestamp"}
 OPTIONAL = ("rating", "timestamp")
@@ -24,5 +25,6 @@ def parse(stream: BinaryIO, name: str) -> Iterator[EventChunk]:
     """
     header = [field.partition(":")[0] for field in read_header(stream, name).split("\t")]
     columns = {role: column for role, column in COLUMNS.items() if column in header or role not in OPTIONAL}
-    layout = layout_by_names(name, header, columns, "\t", has_quotes=False)
+    require_columns(name, header, columns)
+    layout = layout_of(header, columns, "\t", has_quotes=False)
     yield from read_events(stream, name, layout, lines_before=1)

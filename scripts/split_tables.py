@@ -1,0 +1,20 @@
+"""Write the split as csv or parquet, for programs in other languages."""
+
+from pathlib import Path
+from typing import Any
+
+from sampled_metrics import _files
+from sampled_metrics.data.split import read_split
+from sampled_metrics.data.split_tables import split_tables
+from sampled_metrics.workflow.jobs import run
+
+
+def main(snakemake: Any) -> None:
+    """Write a file for each table."""
+    tables = split_tables(read_split(snakemake.input.split, timestamps=True))
+    for path in snakemake.output.tables:
+        _files.write_table(path, tables[Path(path).stem])
+
+
+if __name__ == "__main__":
+    run(main, snakemake, "write the split of {wildcards.dataset} as tables")
