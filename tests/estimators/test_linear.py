@@ -32,7 +32,7 @@ class TestEstimate:
         shuffled = random.sample(x, len(x))
         histograms = [
             sampled_histograms(
-                iter([Draws(np.array(each), np.zeros(len(each), dtype=int), np.zeros(len(each)))]), ["random"], 6
+                iter([Draws(np.array(each), np.zeros(len(each), dtype=int), np.zeros(len(each)))]), ["random"], 6, None
             )["random"]
             for each in (x, shuffled)
         ]

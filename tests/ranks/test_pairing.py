@@ -119,11 +119,12 @@ def test_users_are_numbered_in_their_order(make) -> None:
     assert user_numbers(make(None, [9] * 4)).tolist() == [0, 1, 2, 3]
 
 
-def test_a_study_refuses_repeated_users(tmp_path) -> None:
-    path = tmp_path / "B.csv"
-    table(["ada", "ada", "ben"], [7, 7, 8]).write(path)
-    with pytest.raises(DataError, match=r"B\.csv, line 3: user 'ada' has an earlier row too$"):
-        read_rank_tables(["B"], [path])
+def test_a_study_refuses_users_with_more_rows_in_one_table(tmp_path) -> None:
+    paths = tmp_path / "A.csv", tmp_path / "B.csv"
+    table(["ada", "ben"], [7, 8]).write(paths[0])
+    table(["ada", "ada", "ben"], [7, 7, 8]).write(paths[1])
+    with pytest.raises(DataError, match=r"^user 'ada' has 1 rows in A and 2 in B; to be compared"):
+        read_rank_tables(["A", "B"], paths)
 
 
 def test_arguments_per_user_need_the_same_order_of_users() -> None:

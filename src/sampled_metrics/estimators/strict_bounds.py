@@ -25,11 +25,15 @@ References:
     and prior-optimized confidence intervals, Journal of Instrumentation 17, 2022.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
+from itertools import count
+from typing import Any
 
 import numpy as np
+from scipy.linalg import qr
 from scipy.sparse import csr_array
 
 from sampled_metrics._arrays import Floats, Ints
@@ -56,7 +60,7 @@ IMPOSSIBLE = 0.01
 """A sample is taken as one that no ranks explain if the p-value of any ranks is not above this."""
 
 _LEAST = 0.005  # smallest share of the users that makes a class
-_STEPS = 30  # most steps of the fit, and of the search for an end
+_STEPS = 30  # most steps of the fit, of the search for an end, and of those that leave members out
 _NEGLIGIBLE = 1e-3  # smallest effect on a sample, in standard errors, that matters for the weights
 _PENALTY = 400.0  # weight of the distance of a metric from its target, relative to its range
 _MISSING = 1e-9  # a member with a slope below minus this is missing
@@ -94,12 +98,12 @@ class Fit:
         observed = counts / users
         fitted, proportions = mixture.chances.mean(axis=0), np.zeros(len(mixture.chances))
         for _ in range(_STEPS):
-            scale = _scale(fitted, users)
+            scale = inverse_errors(fitted, users)
             proportions = _nearest(_rotated((mixture.chances - observed) * scale), proportions)
             before, fitted = fitted, proportions @ mixture.chances
             if np.abs(fitted - before).max() < 1e-4 * np.sqrt(fitted.max() / users):
                 break
-        return cls(mixture, proportions, observed, fitted, _scale(fitted, users), users)
+        return cls(mixture, proportions, observed, fitted, inverse_errors(fitted, users), users)
 
     @cached_property
     def distances(self) -> Floats:
@@ -195,7 +199,7 @@ class StrictBounds:
     def __str__(self) -> str:
         return self.shape
 
-    def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "ShapeEstimate":
+    def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "UniformShapeEstimate":
         """Keep the outcomes; the weights need the sample.
 
         Raises:
@@ -206,52 +210,38 @@ class StrictBounds:
                 f"{self} is not valid on an adaptive sample: its bounds hold for a number of negatives that was fixed "
                 "beforehand; mle is valid"
             )
-        return ShapeEstimate(self, outcomes, tuple(metrics))
+        return UniformShapeEstimate(self, tuple(metrics), outcomes)
 
 
 @dataclass(frozen=True)
-class ShapeEstimate:
-    """Bounds for samples with these outcomes; the value between them is that of `smooth`."""
+class ShapeEstimate(ABC):
+    """Bounds for samples with these outcomes; the value between them is that of `smooth`.
+
+    Attributes:
+        estimator: the shape.
+        metrics: of one relevant item.
+    """
 
     estimator: StrictBounds
-    outcomes: Outcomes
     metrics: tuple[Metric, ...]
 
+    @abstractmethod
     def estimate(self, counts: np.ndarray) -> Floats:
         """Return (…, metrics) estimates by `smooth`, from (…, outcomes) counts."""
-        return Smooth(self.estimator.replacement).fit(self.outcomes, self.metrics).estimate(counts)
 
-    def fits(self, counts: Floats, shape: str | None = None) -> tuple[tuple[RankClass, Fit], ...]:
+    @abstractmethod
+    def fits(self, counts: Floats, shape: str | None = None) -> Sequence[tuple[Any, Fit]]:
         """Return the best fit of each class of users with a shape, by default its own, to (outcomes,) counts."""
-        seen = Keyed((counts.tobytes(),), counts)
-        estimator = replace(self.estimator, shape=shape or self.estimator.shape)
-        return _fits(Keyed.of(self.outcomes), self.metrics, estimator, seen)
 
-    def bounds(self, fits: Sequence[tuple[RankClass, Fit]], deviations: float, wanted: Sequence[int]) -> Bounds:
+    @abstractmethod
+    def bounds(self, fits: Sequence[tuple[Any, Any]], deviations: float, wanted: Sequence[int]) -> Bounds:
         """Return the bounds of some metrics, by index, that are best at a distance of so many standard errors.
 
         The standard errors of a class are a part of those of the mean of all users: √(its share of the users).
         """
-        shape = 2, len(wanted)
-        weights = np.zeros((*shape, len(self.outcomes)))
-        least, most, off = np.full(shape, np.inf), np.full(shape, -np.inf), np.zeros(shape)
-        moments = np.zeros((2, 2, *shape))  # of the weights, first and second, at the bound and in the sample
-        total = sum(fit.users for _, fit in fits)
-        for users, fit in fits:
-            share, (of_outcomes, _) = fit.users / total, cells(users)
-            for place, metric in enumerate(wanted):
-                for at, side in enumerate((-1, 1)):
-                    found, there = fit.bound(metric, side, deviations * float(np.sqrt(share)))
-                    weights[at, place, users.outcomes] = found[of_outcomes]
-                    least[at, place] = min(least[at, place], found.min())
-                    most[at, place] = max(most[at, place], found.max())
-                    off[at, place] += side * share * max(0.0, side * float(found @ (fit.fitted - fit.observed)))
-                    both = np.stack((there, fit.observed)) @ np.stack((found, found**2), axis=1)
-                    moments[:, :, at, place] += share * both
-        variance = moments[:, 1] - moments[:, 0] ** 2
-        return Bounds(weights, least, most, off, np.maximum(variance[0] - variance[1], 0.0))
 
-    def p_value(self, users: Ints, shares: csr_array, fits: Sequence[tuple[RankClass, Fit]], seed: int) -> float:
+    @abstractmethod
+    def p_value(self, users: Ints, shares: csr_array, fits: Sequence[tuple[Any, Any]], seed: int) -> float:
         """Return the p-value of the assumption that the distribution of ranks has the shape of the fits.
 
         The statistic is the squared distance of the observed sample from the nearest one of the shape, in standard
@@ -265,19 +255,68 @@ class ShapeEstimate:
             fits: by class of users.
             seed: of the simulated samples.
         """
+
+
+@dataclass(frozen=True)
+class UniformShapeEstimate(ShapeEstimate):
+    """Bounds for uniform samples with these outcomes."""
+
+    outcomes: Outcomes
+
+    def estimate(self, counts: np.ndarray) -> Floats:
+        """Return the estimates by `smooth`."""
+        return Smooth(self.estimator.replacement).fit(self.outcomes, self.metrics).estimate(counts)
+
+    def fits(self, counts: Floats, shape: str | None = None) -> tuple[tuple[RankClass, Fit], ...]:
+        """Return the fits."""
+        seen = Keyed((counts.tobytes(),), counts)
+        estimator = replace(self.estimator, shape=shape or self.estimator.shape)
+        return _fits(Keyed.of(self.outcomes), self.metrics, estimator, seen)
+
+    def bounds(self, fits: Sequence[tuple[RankClass, Fit]], deviations: float, wanted: Sequence[int]) -> Bounds:
+        """Return the bounds."""
+        parts = [(users.outcomes, cells(users)[0], fit) for users, fit in fits]
+        return bounds_of(parts, len(self.outcomes), deviations, wanted)
+
+    def p_value(self, users: Ints, shares: csr_array, fits: Sequence[tuple[RankClass, Fit]], seed: int) -> float:
+        """Return the p-value."""
         known = class_mixtures(Keyed.of(self.outcomes), self.metrics, self.estimator.replacement)
         any_ranks = {int(members.outcomes[0]): of_shapes[SHAPES[0]].chances for members, of_shapes in known}
         tests = []
         for members, fit in fits:
-            test = _Test.of(fit, any_ranks[int(members.outcomes[0])])
+            test = ShapeTest.of(fit, any_ranks[int(members.outcomes[0])])
             if shares.nnz > shares.shape[0]:
                 test = test.inflated(shares[:, members.outcomes] @ test.directions[cells(members)[0]], users)
             tests.append(test)
-        return _p_value(tests, seed)
+        return p_value_of(tests, seed)
+
+
+def bounds_of(
+    parts: Sequence[tuple[Ints, Ints, Fit]], outcomes: int, deviations: float, wanted: Sequence[int]
+) -> Bounds:
+    """Return the bounds of some metrics from classes of users, each with its outcomes, their cells, and its fit."""
+    shape = 2, len(wanted)
+    weights = np.zeros((*shape, outcomes))
+    least, most, off = np.full(shape, np.inf), np.full(shape, -np.inf), np.zeros(shape)
+    moments = np.zeros((2, 2, *shape))  # of the weights, first and second, at the bound and in the sample
+    total = sum(fit.users for _, _, fit in parts)
+    for members, of_members, fit in parts:
+        share = fit.users / total
+        for place, metric in enumerate(wanted):
+            for at, side in enumerate((-1, 1)):
+                found, there = fit.bound(metric, side, deviations * float(np.sqrt(share)))
+                weights[at, place, members] = found[of_members]
+                least[at, place] = min(least[at, place], found.min())
+                most[at, place] = max(most[at, place], found.max())
+                off[at, place] += side * share * max(0.0, side * float(found @ (fit.fitted - fit.observed)))
+                both = np.stack((there, fit.observed)) @ np.stack((found, found**2), axis=1)
+                moments[:, :, at, place] += share * both
+    variance = moments[:, 1] - moments[:, 0] ** 2
+    return Bounds(weights, least, most, off, np.maximum(variance[0] - variance[1], 0.0))
 
 
 @dataclass(frozen=True)
-class _Test:
+class ShapeTest:
     """The test of a shape for a class of users.
 
     Attributes:
@@ -295,14 +334,14 @@ class _Test:
     inflation: float = 1.0
 
     @classmethod
-    def of(cls, fit: Fit, any_ranks: Floats) -> "_Test":
+    def of(cls, fit: Fit, any_ranks: Floats) -> "ShapeTest":
         """Prepare the test from what any ranks can show, (ranks, cells)."""
         left, singular, _ = np.linalg.svd(((any_ranks - fit.fitted) * fit.scale).T, full_matrices=False)
         directions = left[:, singular > _VISIBLE] * fit.scale[:, np.newaxis]
         directions -= fit.fitted @ directions
         return cls(fit, directions, (fit.mixture.chances @ directions).T, fit.observed @ directions)
 
-    def inflated(self, places: Floats, users: Ints) -> "_Test":
+    def inflated(self, places: Floats, users: Ints) -> "ShapeTest":
         """Return the test for (kinds,) users with several events, from their mean (kinds, dimensions) places."""
         variance = float(users @ np.sum(places**2, axis=1)) / self.fit.users
         of_events = float(self.fit.fitted @ np.sum(self.directions**2, axis=1))
@@ -320,7 +359,7 @@ class _Test:
         return float(np.sum((apart @ _nearest(apart, self.fit.proportions)) ** 2))
 
 
-def _p_value(tests: Sequence[_Test], seed: int) -> float:
+def p_value_of(tests: Sequence[ShapeTest], seed: int) -> float:
     """Return the share of samples from the fits that are as far from the shape as the observed one, itself included."""
     rng = np.random.default_rng(seed)
     observed, further, tried = sum(test.statistic(test.observed) for test in tests), 0, 0
@@ -331,43 +370,55 @@ def _p_value(tests: Sequence[_Test], seed: int) -> float:
 
 
 def expected_weights(
-    table: RankTable, design: SamplingDesign, shape: str, metric: Metric, bounds: Sequence[tuple[int, float]]
+    table: RankTable, design: SamplingDesign, shapes: Sequence[str], metric: Metric, bounds: Sequence[tuple[int, float]]
 ) -> tuple[Floats, Ints]:
     """Return the weights of the bounds that samples of exact ranks are expected to have.
 
-    If the exact ranks are so far from the shape that a sample would contradict it, the next weaker one takes its place.
+    If the exact ranks are so far from a shape that a sample would contradict it, the next weaker one takes its place.
 
     Args:
         table: exact ranks.
         design: how negatives are drawn.
-        shape: free, decreasing or convex.
+        shapes: some of free, decreasing and convex.
         metric: the metric.
         bounds: for each bound, its side (1 for upper, -1 for lower) and its distance in standard errors.
 
     Returns:
-        (n's, bounds, m + 1) weights, and the (rows,) index of each row's n, as for
+        (classes, shapes × bounds, m + 1) weights, and the (rows,) index of each row's class of users, as for
         `sampled_metrics.sampling.moments.user_moments`.
     """
     design.check(table.candidates)
-    candidates, which = np.unique(table.candidates, return_inverse=True)
-    weights = np.zeros((len(candidates), len(bounds), design.negatives + 1))
     nothing = np.zeros(len(table), dtype=np.int64)
     shown = SampledRanks(nothing, nothing + design.negatives, table.candidates, design.replacement)
     outcomes, _ = Outcomes.observed(shown)
     known = class_mixtures(Keyed.of(outcomes), (metric,), None)
-    members = [np.isin(candidates, [group.candidates for group in users.groups]) for users, _ in known]
-    rows = [np.flatnonzero(each[which]) for each in members]
+    classes, which = [of_shapes for _, of_shapes in known], nothing.copy()
+    for number, (users, _) in enumerate(known):
+        which[np.isin(table.candidates, [group.candidates for group in users.groups])] = number
+    rows = [np.flatnonzero(which == number) for number in range(len(known))]
     counts = [len(each) * expected_distribution(table.rows(each), design) for each in rows]
-    for tried in SHAPES[SHAPES.index(shape) :: -1]:
-        fits = [Fit.of(of_shapes[tried], each) for (_, of_shapes), each in zip(known, counts, strict=True)]
-        ranks = [of_shapes[SHAPES[0]].chances for _, of_shapes in known]
-        tests = [_Test.of(fit, any_ranks) for fit, any_ranks in zip(fits, ranks, strict=True)]
-        if tried == SHAPES[0] or _p_value(tests, seed=0) >= SIGNIFICANCE:
-            break
-    for fit, of_class, number in zip(fits, members, map(len, rows), strict=True):
-        for at, (side, deviations) in enumerate(bounds):
-            weights[of_class, at] = fit.weights(0, side, deviations * float(np.sqrt(number / len(table))))
-    return weights, which
+
+    @cache
+    def fits_of(shape: str) -> list[Fit]:
+        """Return the fits of the shape to the classes, or of the next weaker one."""
+        fits = [Fit.of(of_shapes[shape], each) for of_shapes, each in zip(classes, counts, strict=True)]
+        if shape != SHAPES[0]:
+            any_ranks = [of_shapes[SHAPES[0]].chances for of_shapes in classes]
+            tests = [ShapeTest.of(fit, each) for fit, each in zip(fits, any_ranks, strict=True)]
+            if p_value_of(tests, seed=0) < SIGNIFICANCE:
+                return fits_of(SHAPES[SHAPES.index(shape) - 1])
+        return fits
+
+    weights = [
+        [
+            fit.weights(0, side, deviations * float(np.sqrt(len(of_class) / len(table))))
+            for shape in shapes
+            for fit in [fits_of(shape)[number]]
+            for side, deviations in bounds
+        ]
+        for number, of_class in enumerate(rows)
+    ]
+    return np.array(weights), which
 
 
 @lru_cache(maxsize=4)
@@ -395,26 +446,32 @@ def _in_cells(users: RankClass, counts: Floats) -> Floats:
     return np.bincount(of_outcomes, counts[users.outcomes], minlength=number).astype(np.float64)
 
 
-def _scale(shares: Floats, users: float) -> Floats:
+def inverse_errors(shares: Floats, users: float) -> Floats:
     """Return the inverse standard errors of shares, with half a user added so that none is 0."""
     return np.sqrt(users * (users + 0.5) / (users * shares + 0.5 / len(shares)))
 
 
 def _rotated(differences: Floats) -> Floats:
-    """Return (dimensions, members) coordinates with the same products as (members, cells) differences."""
+    """Return (dimensions, members) coordinates with the same products as (members, cells) differences.
+
+    Dimensions in which no member is further than a negligible distance from 0 are left out.
+    """
     rows = differences.T
     if len(rows) > rows.shape[1]:
         rows = np.asarray(np.linalg.qr(rows, mode="r"))
-    _, singular, right = np.linalg.svd(rows, full_matrices=False)
-    kept = singular > _NEGLIGIBLE
-    return singular[kept, np.newaxis] * right[kept]
+    upper, order = qr(rows, mode="r", pivoting=True)
+    left_out = np.sqrt(np.cumsum(upper[::-1] ** 2, axis=0)[::-1].max(axis=1))  # without this dimension and the rest
+    coordinates = np.empty((int((left_out > _NEGLIGIBLE).sum()), len(differences)))
+    coordinates[:, order] = upper[: len(coordinates)]
+    return coordinates
 
 
 def _nearest(coordinates: Floats, start: Floats) -> Floats:
     """Return the (members,) proportions for which ‖Σ_k ν_k c_k‖ is least, from (dimensions, members) coordinates.
 
     The sum of ν is 1 up to a factor, because the least ‖Σ_k ν_k c_k‖² + (Σ_k ν_k - 1)² has the same direction. The
-    problem is solved for the members of `start`, or a dozen if it is 0, and others are added until none is missing.
+    problem is solved for the members of `start`, or a dozen if it is 0. Others are added until none is missing, and
+    those that are 0 are left out, in the first steps only, so that rounding cannot repeat a step for ever.
     """
     members = coordinates.shape[1]
     rows, target = np.vstack((coordinates, np.ones(members))), np.zeros(len(coordinates) + 1)
@@ -422,13 +479,15 @@ def _nearest(coordinates: Floats, start: Floats) -> Floats:
     taken = start > 0
     if not taken.any():
         taken[:: max(1, members // _FIRST)] = True
-    while True:
+    for step in count():
         found = nonnegative_least_squares(rows[:, taken], target)
         slope = rows.T @ (rows[:, taken] @ found - target)
         around = np.concatenate(([np.inf], slope, [np.inf]))
         missing = (slope < -_MISSING) & (slope <= around[:-2]) & (slope <= around[2:]) & ~taken
         if not missing.any():
             break
+        if step < _STEPS:
+            taken[taken] = found > 0
         taken |= missing
     proportions = np.zeros(members)
     proportions[taken] = found / found.sum()

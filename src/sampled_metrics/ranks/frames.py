@@ -212,10 +212,10 @@ class Columns:
         unit = "Intervals take users as the unit" if "user" in self else "Each row is taken to be a user"
         return [*found, f"The {columns} not used. {unit}."]
 
-    def users(self, unique: bool = False) -> NDArray[np.generic] | None:
+    def users(self) -> NDArray[np.generic] | None:
         """Return the (rows,) users, as integers if all are whole numbers; None if there is no column user.
 
-        Raises DataError if a user is empty, or, with `unique`, has several rows.
+        Raises DataError if a user is empty.
         """
         if "user" not in self:
             return None
@@ -224,9 +224,6 @@ class Columns:
             text = as_text(users)
             refuse_rows(text == "", lambda row: "user is empty", self.place)
             users = text.astype(np.int64) if text.str.fullmatch("0|[1-9][0-9]{0,17}").all() else text
-        if unique:
-            again = users.duplicated()
-            refuse_rows(again, lambda row: f"user {shown(users.iloc[row])} has an earlier row too", self.place)
         return users.to_numpy() if _is_numpy(users, "iu") else users.to_numpy(dtype=np.str_)
 
 
@@ -288,7 +285,7 @@ def as_pandas(data: Any, name: str) -> Any:
 
 def _plain(name: Any) -> str:
     """Return the name of a column in lower case and without signs between words."""
-    return re.sub("[^a-z]", "", str(name).lower())
+    return re.sub("[^a-z0-9]", "", str(name).lower())
 
 
 def _of_numbers(values: Any, name: str, column: str) -> Columns:

@@ -141,7 +141,7 @@ def read_rank_tables(names: Sequence[str], paths: Sequence[str | os.PathLike[str
 
     Raises DataError if a file is damaged, or the tables have different held-out items.
     """
-    tables = {name: read_ranks(path, unique_users=True) for name, path in zip(names, paths, strict=True)}
+    tables = {name: read_ranks(path) for name, path in zip(names, paths, strict=True)}
     require_same_events(tables)
     return tables
 
@@ -171,3 +171,13 @@ def _is_numbered(table: RankTable) -> bool:
 def _summary(table: RankTable) -> str:
     n = table.candidates
     return f"{len(table)} users with {n.min()} to {n.max()} candidates, {n.sum()} in all"
+
+
+def described(table: Ranked, negatives: Ints | None = None) -> str:
+    """Return how many users, candidates and negatives there are, such as "60 users, n = 100, m = 20"."""
+    parts = [f"{len(np.unique(user_numbers(table))):,} users"]
+    for name, values in {"n": table.candidates, "m": negatives}.items():
+        if values is not None:
+            mean = " on average" if np.ptp(values) else ""
+            parts.append(f"{name} = {np.mean(values):,.0f}{mean}")
+    return ", ".join(parts)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import InitVar, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -133,14 +134,26 @@ class RankTable:
         """Return the exact metric of each event, (events,), as an expectation over its ties."""
         return metric.over_ties(self.above, self.tied, self.candidates)
 
+    @cached_property
+    def weights(self) -> Floats | None:
+        """The (events,) weights, with the mean 1, by which each user counts once; None if no user has several rows."""
+        user, distinct = pd.factorize(self.users)
+        return None if len(distinct) == len(self) else len(self) / len(distinct) / np.bincount(user)[user]
+
+    def mean(self, metric: Metric) -> float:
+        """Return the exact metric: the mean over users, each by the mean over the user's rows."""
+        return float(np.average(self.values(metric), weights=self.weights))
+
     def tie_deviation(self, metric: Metric) -> float:
-        """Return the standard deviation of the mean metric when the ties of each event are broken at random once."""
+        """Return the standard deviation of `mean` when the ties of each event are broken at random once."""
         means = self.values(metric)
         if metric.linear_in_rank:
             spread = metric.of_rank(1, self.candidates) - metric.of_rank(2, self.candidates)
             variance = spread**2 * ((self.tied + 1.0) ** 2 - 1) / 12
         else:
             variance = np.maximum(metric.squares_over_ties(self.above, self.tied) - means**2, 0.0)
+        if self.weights is not None:
+            variance = variance * self.weights**2
         return float(np.sqrt(variance[self.tied > 0].sum()) / len(self))
 
     def expected_between(self, first: Ints | int, last: Ints | int) -> float:
@@ -166,9 +179,7 @@ def columns_or_table(data: Any, name: str) -> Columns | RankTable:
     return data if isinstance(data, RankTable) else columns_of(data, name)
 
 
-def rank_table(
-    data: Any, candidates: ArrayLike | None = None, name: str = "ranks", unique_users: bool = False
-) -> RankTable:
+def rank_table(data: Any, candidates: ArrayLike | None = None, name: str = "ranks") -> RankTable:
     """Return exact ranks as a rank table; arguments as in `evaluate`; data may also be csv columns.
 
     Raises:
@@ -199,21 +210,20 @@ def rank_table(
         above = columns.whole_numbers("rank", 1) - 1
         tied = np.zeros_like(above)
     n = columns.column_or_argument("candidates", candidates, 1)
-    return RankTable(columns.users(unique_users), n, above, tied, columns.place)
+    return RankTable(columns.users(), n, above, tied, columns.place)
 
 
-def read_ranks(path: str | os.PathLike[str], candidates: int | None = None, *, unique_users: bool = False) -> RankTable:
+def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> RankTable:
     r"""Read the exact ranks of held-out items from a csv file, one event per line.
 
     The csv file (gzipped if the name ends in .gz) has a header and the columns candidates, above and tied, or rank
     (from 1, best first, without ties) in place of the last two. A column user is optional. A column negatives raises an
     error, because it marks ranks among sampled negatives. Other columns are ignored. A file of one rank per line needs
-    no header.
+    no header. The file may also be parquet, or a folder of parquet files as of `rank_to_parquet`.
 
     Args:
-        path: the file.
+        path: the file or the folder.
         candidates: n of every event, for a file without that column.
-        unique_users: whether to refuse a user with several rows.
 
     Raises:
         DataError: the file is missing or is not a rank table; the message names the line.
@@ -229,4 +239,4 @@ def read_ranks(path: str | os.PathLike[str], candidates: int | None = None, *, u
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
-    return rank_table(read_columns(path), candidates, unique_users=unique_users)
+    return rank_table(read_columns(path), candidates)

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from sampled_metrics._validation import is_whole, shown
-from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics._validation import is_whole, require_candidates, shown
+from sampled_metrics.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -32,14 +31,7 @@ class SamplingDesign:
 
     def check(self, candidates: ArrayLike) -> None:
         """Raise DataError if an event has too few other candidates."""
-        others = int(np.min(candidates)) - 1
-        if self.replacement and others < 1:
-            raise DataError("an event has no candidates besides its held-out item, so no negative can be drawn")
-        if not self.replacement and others < self.negatives:
-            raise DataError(
-                f"{self.negatives} negatives without replacement were asked for, but an event has only {others} "
-                f"candidates besides its held-out item; draw at most {others}, or with replacement"
-            )
+        require_candidates(candidates, self.negatives, self.replacement)
 
     def assumed(self, replacement: bool | None) -> "SamplingDesign":
         """Return the design with another replacement, as assumed by an estimator; None keeps it."""

@@ -17,6 +17,7 @@ from sampled_metrics.sampling.design import SamplingDesign
 
 _BLOCK = 32_768  # probabilities at a time; intermediate results stay in the cache
 _FEWEST = 16  # events at a time
+_MANY = 300  # negatives from which on it saves time to leave out what is negligible
 
 
 def pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign, x: Ints | None = None) -> Floats:
@@ -43,18 +44,20 @@ def pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign, x: Ints | No
     return probabilities
 
 
-def sparse_pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign) -> Floats:
-    """Return P(x) as `pmf` does, with probabilities that are negligible as 0: their sum is below 10⁻²⁰ for an event.
+def sparse_pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign, x: Ints | None = None) -> Floats:
+    """Return P(x) as `pmf` does, where negligible probabilities may be 0: their sum is below 10⁻²⁰ for an event.
 
-    This is faster where x is likely in a small part of 0 … m only.
+    This is faster for large m, where x is likely in a small part of 0 … m only.
     """
+    if design.negatives < _MANY:
+        return pmf(better, pool, design, x)
     better, pool = _events(better, pool)
     draws, share = design.negatives, better / pool
     variance = draws * share * (1 - share)
     if not design.replacement:
         variance *= np.maximum(pool - draws, 0) / np.maximum(pool - 1, 1)
     reach = np.ceil(17 + np.sqrt(17**2 + 100 * variance))  # Bernstein's inequality
-    probabilities = np.zeros((len(better), draws + 1))
+    probabilities = np.zeros((len(better), draws + 1 if x is None else len(x)))
     order = np.argsort(reach, kind="stable")
     start = 0
     while start < len(order):
@@ -62,8 +65,12 @@ def sparse_pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign) -> Fl
         events = order[start : start + max(_FEWEST, _BLOCK // width)]
         width = int(min(2 * reach[events[-1]] + 1, draws + 1))
         first = np.clip(np.round(draws * share[events]) - width // 2, 0, draws + 1 - width)
-        at = first.astype(np.int64)[:, np.newaxis] + np.arange(width)
-        probabilities[events[:, np.newaxis], at] = _products(better[events], pool[events], design, first, width)
+        block, at = _products(better[events], pool[events], design, first, width), first.astype(np.int64)[:, np.newaxis]
+        if x is None:
+            probabilities[events[:, np.newaxis], at + np.arange(width)] = block
+        else:
+            row, column = np.nonzero((x >= at) & (x < at + width))
+            probabilities[events[row], column] = block[row, x[column] - at[row, 0]]
         start += len(events)
     return probabilities
 

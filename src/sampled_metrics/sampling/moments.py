@@ -2,7 +2,8 @@
 
 Given the true ranks, including ties, the samples of different events are independent. A linear estimate with weights w
 then has the mean mean_u Σ_x P_u(x) w_x and the variance Σ_u Var_u(w_x) / |D|². A rank table gives the true ranks, a
-design how negatives are drawn, and a rule how ties in a sample are broken.
+design how negatives are drawn, and a rule how ties in a sample are broken. If users have several rows, the rows count
+by the table's weights.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,6 @@ from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import require_sum_of_one
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.distributions import sparse_pmf
 from sampled_metrics.sampling.ties import distribution_over_ties
 
 _BLOCK = 2_000_000  # probabilities held at once
@@ -23,15 +23,17 @@ EQUAL = 1e-12
 """Exact metrics that differ by at most this are equal, because sums in another order differ by rounding."""
 
 
-def distributions(table: RankTable, design: SamplingDesign, rule: str = "random") -> Iterator[Floats]:
-    """Yield P(x) of the events of a table, in blocks of (events, m + 1)."""
+def distributions(
+    table: RankTable, design: SamplingDesign, rule: str = "random"
+) -> Iterator[tuple[Floats, Floats | None]]:
+    """Yield P(x) of the events of a table, in blocks of (events, m + 1), and the weights of these events."""
     step = max(1, _BLOCK // (design.negatives + 1))
     for first in range(0, len(table), step):
         events = slice(first, first + step)
         counts = table.above[events], table.tied[events], table.candidates[events]
         chances = distribution_over_ties(*counts, design, rule)
         require_sum_of_one(chances, f"P(x) of events {first + 1} and on, with {design}")
-        yield chances
+        yield chances, None if table.weights is None else table.weights[events, np.newaxis]
 
 
 def expected_distribution(table: RankTable, design: SamplingDesign, rule: str = "random") -> Floats:
@@ -40,8 +42,8 @@ def expected_distribution(table: RankTable, design: SamplingDesign, rule: str = 
     A linear estimate with weights w has the expected value P @ w.
     """
     total = np.zeros(design.negatives + 1)
-    for chances in distributions(table, design, rule):
-        total += chances.sum(axis=0)
+    for chances, weights in distributions(table, design, rule):
+        total += (chances if weights is None else weights * chances).sum(axis=0)
     return total / len(table)
 
 
@@ -50,10 +52,13 @@ def linear_moments(
 ) -> tuple[Floats, Floats]:
     """Return exact (estimates,) means and standard deviations over draws, for (estimates, m + 1) weights."""
     mean, variance = np.zeros(len(weights)), np.zeros(len(weights))
-    for chances in distributions(table, design, rule):
+    for chances, of_events in distributions(table, design, rule):
         means = chances @ weights.T
+        variances = np.maximum(chances @ weights.T**2 - means**2, 0.0)
+        if of_events is not None:
+            means, variances = of_events * means, of_events**2 * variances
         mean += means.sum(axis=0)
-        variance += np.maximum(chances @ weights.T**2 - means**2, 0.0).sum(axis=0)
+        variance += variances.sum(axis=0)
     return mean / len(table), np.sqrt(variance) / len(table)
 
 
@@ -62,7 +67,7 @@ def user_moments(
 ) -> tuple[Floats, Floats]:
     """Return exact (rows, estimates) means and variances of the weight of each row of a table.
 
-    `weights` are (n's, estimates, m + 1), and `which` are the (rows,) indices of each row's n.
+    `weights` are (kinds, estimates, m + 1), and `which` are the (rows,) kinds of rows.
     """
     design.check(table.candidates)
     both = np.concatenate((weights, weights**2), axis=1)
@@ -71,23 +76,13 @@ def user_moments(
     step = max(1, _BLOCK // (design.negatives + 1))
     for start in range(0, len(order), step):
         rows = order[start : start + step]
-        chances = row_chances(table.rows(rows), design, rule)
+        counts = table.above[rows], table.tied[rows], table.candidates[rows]
+        chances = distribution_over_ties(*counts, design, rule)
         numbers, firsts = np.unique(which[rows], return_index=True)
         for number, first, last in zip(numbers, firsts, [*firsts[1:], len(rows)], strict=True):
             moments[rows[first:last]] = chances[first:last] @ both[number].T
     means, squares = np.split(moments, 2, axis=1)
     return means, np.maximum(squares - means**2, 0.0)
-
-
-def row_chances(table: RankTable, design: SamplingDesign, rule: str = "random") -> Floats:
-    """Return P(x) of each row, (rows, m + 1); negligible ones are 0."""
-    ties = table.tied > 0
-    chances = np.empty((len(table), design.negatives + 1))
-    chances[~ties] = sparse_pmf(table.above[~ties], table.candidates[~ties] - 1, design)
-    if ties.any():
-        counts = table.above[ties], table.tied[ties], table.candidates[ties]
-        chances[ties] = distribution_over_ties(*counts, design, rule)
-    return chances
 
 
 def probability_of_order(gap: float, deviation: float) -> float:

@@ -15,8 +15,9 @@ from sampled_metrics._validation import check_memory_limit
 from sampled_metrics.metrics.held_out import Metric, RankMetric
 from sampled_metrics.ranks.frames import refuse_rows
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.distributions import pmf
+from sampled_metrics.sampling.distributions import pmf, sparse_pmf
 from sampled_metrics.sampling.sampled_ranks import SampledRanks
+from sampled_metrics.sampling.strata import StratifiedOutcomes, StratifiedRanks
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,17 @@ class Group:
         """Return the term of a metric for the item in this position."""
         return metric.at_position(self.position, self.relevant)
 
-    def pmf(self, ranks: Floats, replacement: bool | None = None) -> Floats:
-        """Return P(x | rank) for this n and m, (ranks, m + 1), taken as binomial or not; None follows the design."""
+    def pmf(self, ranks: Floats, replacement: bool | None = None, x: Ints | None = None) -> Floats:
+        """Return P(x | rank) for this n and m, taken as binomial or not; None follows the design.
+
+        The result is (ranks, m + 1), or (ranks, columns) for some x. Of some x, negligible probabilities are 0 if each
+        x is likely at some rank.
+        """
         if self.negatives == 0:
-            return np.ones((len(ranks), 1))
+            return np.ones((len(ranks), 1 if x is None else len(x)))
         design = SamplingDesign(self.negatives, self.replacement).assumed(replacement)
-        return pmf(ranks - 1, self.candidates - 1, design)
+        pool = self.candidates - 1
+        return (pmf if x is None or pool < self.negatives else sparse_pmf)(ranks - 1, pool, design, x)
 
 
 @dataclass(frozen=True)
@@ -132,3 +138,8 @@ class Outcomes:
             )
             for (n, m, relevant), outcomes in zip(distinct, members, strict=True)
         )
+
+
+def observed(ranks: SampledRanks | StratifiedRanks) -> tuple[Outcomes | StratifiedOutcomes, Ints]:
+    """Return the outcomes that occur in a sample, uniform or from strata, and the index of each event's outcome."""
+    return StratifiedOutcomes.observed(ranks) if isinstance(ranks, StratifiedRanks) else Outcomes.observed(ranks)

@@ -85,11 +85,12 @@ class RankClass:
             users[:allowed] += group.events
         return total / np.maximum(users, 1)
 
-    def chances(self, ranks: Floats, negatives: int, replacement: bool | None) -> Floats:
-        """Return P(x | rank) of the users with m negatives, (ranks, m + 1)."""
+    def chances(self, ranks: Floats, negatives: int, replacement: bool | None, x: Ints | None = None) -> Floats:
+        """Return P(x | rank) of the users with m negatives, (ranks, m + 1), or (ranks, columns) for some x."""
         groups = [group for group in self.groups if group.negatives == negatives]
-        check_memory_limit((2 * len(ranks), negatives + 1), f"P(x | rank) of m = {negatives} negatives", "take fewer")
-        return self.mean(lambda group, allowed: group.pmf(allowed, replacement), ranks, groups)
+        columns = negatives + 1 if x is None else len(x)
+        check_memory_limit((2 * len(ranks), columns), f"P(x | rank) of m = {negatives} negatives", "take fewer")
+        return self.mean(lambda group, allowed: group.pmf(allowed, replacement, x), ranks, groups)
 
     def likelihood(self, ranks: Floats, replacement: bool | None) -> Floats:
         """Return P(x | rank) of the distinct (m, x), (ranks, distinct (m, x)), computed once."""
@@ -98,7 +99,7 @@ class RankClass:
             negatives, x, _ = self.columns
             likelihood = np.empty((len(ranks), len(x)))
             for m in np.unique(negatives):
-                likelihood[:, negatives == m] = self.chances(ranks, int(m), replacement)[:, x[negatives == m]]
+                likelihood[:, negatives == m] = self.chances(ranks, int(m), replacement, x[negatives == m])
             self._known.clear()
             self._known[key] = likelihood
         return self._known[key]

@@ -42,6 +42,8 @@ def distribution_over_ties(
 ) -> Floats:
     """Return P(x) of each event, (events, m + 1), over its samples and the breaking of their ties.
 
+    Negligible probabilities are 0, as of `sparse_pmf`.
+
     `above`, `tied` and `candidates` are (events,), as in a rank table.
 
     Raises:
@@ -55,7 +57,7 @@ def distribution_over_ties(
     chosen = tie_rule(rule)
     ties = tied > 0
     distribution = np.empty((len(above), design.negatives + 1))
-    distribution[~ties] = pmf(above[~ties], candidates[~ties] - 1, design)
+    distribution[~ties] = sparse_pmf(above[~ties], candidates[~ties] - 1, design)
     if ties.any():
         distribution[ties] = chosen.distribution(above[ties], tied[ties], candidates[ties], design)
     return distribution
@@ -80,10 +82,10 @@ def _broken_at_random(above: Ints, tied: Ints, candidates: Ints, design: Samplin
         return _binomial_over_ties(above, tied, candidates - 1, design.negatives)
     distribution = np.empty((len(above), design.negatives + 1))
     few = np.flatnonzero(tied <= FEW_TIES)
-    distribution[few] = pmf(above[few], candidates[few] - 1, design)
+    distribution[few] = sparse_pmf(above[few], candidates[few] - 1, design)
     for further in range(1, int(tied[few].max(initial=0)) + 1):
         reached = few[tied[few] >= further]
-        distribution[reached] += pmf(above[reached] + further, candidates[reached] - 1, design)
+        distribution[reached] += sparse_pmf(above[reached] + further, candidates[reached] - 1, design)
     distribution[few] /= (tied[few] + 1)[:, np.newaxis]
     many = np.flatnonzero(tied > FEW_TIES)
     if len(many):

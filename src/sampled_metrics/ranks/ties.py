@@ -1,0 +1,40 @@
+"""Ties in rank tables: how many candidates score the same as the held-out item."""
+
+import logging
+
+import numpy as np
+
+from sampled_metrics._arrays import Floats
+from sampled_metrics.ranks.table import RankTable
+
+_LOGGER = logging.getLogger(__name__)
+
+
+def tied_shares(table: RankTable) -> Floats:
+    """Return the share of each event's other candidates that tie with the held-out item, (events,)."""
+    return table.tied / np.maximum(table.candidates - 1, 1)
+
+
+def half_tied(table: RankTable) -> int:
+    """Count the events in which half of the other candidates or more tie with the held-out item."""
+    return int((tied_shares(table) >= 0.5).sum())
+
+
+def ties_remark(table: RankTable) -> str:
+    """Say in how many events half of the other candidates or more tie; the text is empty if in none."""
+    if not (events := half_tied(table)):
+        return ""
+    return (
+        f"in {events} of {len(table)} events, half of the other candidates or more tie with the held-out item; "
+        "the rank of such an item is mostly chance"
+    )
+
+
+def log_ranks(table: RankTable) -> None:
+    """Log how many items were ranked among how many candidates, how many tie, and the remark on ties as a warning."""
+    _LOGGER.info(
+        "%d held-out items among %.1f candidates on average; %d of them tie with other candidates",
+        *(len(table), table.candidates.mean(), (table.tied > 0).sum()),
+    )
+    if remark := ties_remark(table):
+        _LOGGER.warning("%s", remark)
