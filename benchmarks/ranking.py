@@ -1,9 +1,11 @@
-"""Time exact ranks and sampled evaluation of one factor model, beside other tools and beside what is possible at all.
+"""Time exact ranks and sampled evaluation of factor models, beside other tools and beside what is possible at all.
 
 Every way has a process of its own, in which all is prepared; then they take turns, so that what else the machine does
 falls on all of them. RecBole wants numpy below 2 and runs in an environment of its own, which `make bench` sets up.
 
-    python benchmarks/ranking.py --peers .venv-peers/bin/python --output docs/reproduction/ranking.md
+    python benchmarks/ranking.py --peers .venv-peers/bin/python --output docs/reproduction/ranking
+
+Besides MovieLens 1M, catalogues of increasing size are ranked, with random factors.
 """
 
 import argparse
@@ -12,22 +14,29 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "benchmarks")]
 
 from factor_case import Case  # noqa: E402
 
-from sampled_metrics.data.split import read_split  # noqa: E402
-from sampled_metrics.recommenders.models import read_model  # noqa: E402
+from sampled_metrics.data.split import Split, read_split  # noqa: E402
+from sampled_metrics.recommenders.models import FactorModel, read_model  # noqa: E402
+
+CATALOGUES = (1000, 3000, 10_000, 30_000)
+USERS, FACTORS, EVENTS = 2000, 16, 100  # of each catalogue; events of a user in training
+SAMPLED = ("repetition", "recbole, uni100")
 
 K = 10
 METRICS = (f"recall@{K}", f"ndcg@{K}", "ap", "auc")
@@ -186,9 +195,9 @@ def worker(name: str, python: str, given: argparse.Namespace) -> Iterator[Callab
         process.stdin.close()
 
 
-def measure(given: argparse.Namespace) -> dict[str, tuple[list[float], Values]]:
+def measure(given: argparse.Namespace, left_out: Sequence[str] = ()) -> dict[str, tuple[list[float], Values]]:
     """Let the ways take turns; return seconds of each turn and the last values by way."""
-    names = [name for name, way in WAYS.items() if given.peers or not way.peer]
+    names = [name for name, way in WAYS.items() if (given.peers or not way.peer) and name not in left_out]
     found: dict[str, tuple[list[float], Values]] = {name: ([], {}) for name in names}
     with ExitStack() as stack:
         python = {True: given.peers, False: sys.executable}
@@ -202,13 +211,55 @@ def measure(given: argparse.Namespace) -> dict[str, tuple[list[float], Values]]:
     return found
 
 
-def report(given: argparse.Namespace, found: dict[str, tuple[list[float], Values]]) -> str:
+def random_case(items: int) -> Case:
+    """Make random factors, and events in which each item occurs."""
+    rng = np.random.default_rng(0)
+    first = np.arange(USERS) * items // USERS
+    training = np.sort((first[:, np.newaxis] + np.arange(EVENTS)) % items, axis=1).ravel()
+    pairs = (np.ones(len(training)), training, np.arange(USERS + 1) * EVENTS)
+    split = Split(csr_array(pairs, shape=(USERS, items)), (first + EVENTS) % items, np.arange(USERS), np.arange(items))
+    return Case(split, FactorModel(rng.normal(size=(USERS, FACTORS)), rng.normal(size=(items, FACTORS))))
+
+
+def by_catalogue(given: argparse.Namespace) -> pd.DataFrame:
+    """Return the median milliseconds of the ways to exact ranks, by number of items."""
+    rows = []
+    for items in CATALOGUES:
+        case = random_case(items)
+        with tempfile.TemporaryDirectory() as folder:
+            files = {"split": Path(folder, "split.npz"), "model": Path(folder, "model.npz")}
+            case.split.write(files["split"])
+            case.model.write(files["model"])
+            found = measure(argparse.Namespace(**(vars(given) | files)), SAMPLED)
+        rows.append({"items": items} | {name: 1e3 * statistics.median(each) for name, (each, _) in found.items()})
+        print(rows[-1], file=sys.stderr)
+    return pd.DataFrame(rows)
+
+
+def chart(catalogues: pd.DataFrame, path: Path) -> None:
+    """Draw the milliseconds by the number of items."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    from sampled_metrics import _drawing
+
+    names = {"ours": "this project", "ours, float32": "this project, float32", "recbole": "RecBole"}
+    with mpl.rc_context(_drawing.SETTINGS):
+        figure = Figure(figsize=(_drawing.WIDTH, 3.4))
+        axes = figure.subplots()
+        for number, name in enumerate(catalogues.columns.drop("items")):
+            axes.plot(catalogues["items"], catalogues[name], label=names.get(name, name), **_drawing.style(number))
+        axes.set(xscale="log", yscale="log", xlabel="items", ylabel=f"milliseconds for {USERS} users")
+        figure.legend(loc="outside upper left", ncols=3)
+        _drawing.write(figure, path)
+
+
+def report(given: argparse.Namespace, found: dict[str, tuple[list[float], Values]], catalogues: pd.DataFrame) -> str:
     """Write the page."""
     import machine
 
     case = read_case(given)
     median = {name: statistics.median(seconds) for name, (seconds, _) in found.items()}
-    sampled = ("repetition", "recbole, uni100")
 
     def rows(names: list[str], own: str) -> Iterator[str]:
         yield "| | milliseconds | least to most | times this project's | AUC |\n|:---|---:|---:|---:|---:|"
@@ -228,9 +279,13 @@ def report(given: argparse.Namespace, found: dict[str, tuple[list[float], Values
             " The limit is what nothing that makes every score can be much faster than: one matrix product in single "
             "precision, and one look at each score. The AUC of implicit counts training items as beaten "
             "([same model, other numbers](../same-model.md)).\n",
-            *rows([name for name in found if name not in sampled], "ours"),
+            *rows([name for name in found if name not in SAMPLED], "ours"),
             "\nOne repetition of the evaluation among 100 sampled negatives:\n",
-            *rows([name for name in found if name in sampled], "repetition"),
+            *rows([name for name in found if name in SAMPLED], "repetition"),
+            f"\n**By the size of the catalogue**: {USERS} users, d = {FACTORS}, random factors, {EVENTS} training "
+            f"items of each user; milliseconds, medians of {given.runs} turns\n",
+            "![Milliseconds of exact ranks by the number of items](ranking.png)\n",
+            str(catalogues.to_markdown(index=False, floatfmt=",.0f", intfmt=",")),
             "\n" + machine.table(machine.describe()),
             "",
         ]
@@ -250,15 +305,17 @@ def main() -> None:
     parser.add_argument("--peers", help="a Python that has recbole and recometrics; they are left out without it")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--output", type=Path)
+    parser.add_argument("--output", type=Path, help="of the page and the figure, without the ending")
     parser.add_argument("--work", choices=WAYS, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
         work(WAYS[given.work], read_case(given), given.threads)
         return
-    text = report(given, measure(given))
+    found, catalogues = measure(given), by_catalogue(given)
+    text = report(given, found, catalogues)
     if given.output:
-        given.output.write_text(text, encoding="utf-8")
+        given.output.with_suffix(".md").write_text(text, encoding="utf-8")
+        chart(catalogues, given.output.with_suffix(".png"))
     print(text)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from docs_blocks import blocks
 
 import sampled_metrics as sm
 from sampled_metrics import adapters
@@ -58,3 +59,24 @@ def test_ranks(trained, target: str) -> None:
     ours = sm.evaluate(table, metrics=["recall@5", "mrr"])["value"]
     expected = [theirs.get_metric(f"{target}.realistic.{name}") for name in ("hits_at_5", "inverse_harmonic_mean_rank")]
     np.testing.assert_allclose(ours, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("target", ["tail", "head"])
+def test_chance_adjusted_metrics_of_the_docs(trained, target: str) -> None:
+    from pykeen.metrics import ranking
+
+    model, training, test = trained
+    table = adapters.pykeen.ranks(model, test, [training.mapped_triples], target=target)
+    assert len(set(table.candidates)) > 1
+    [code] = [each for each in blocks("how-to/sampled-graphs.md", "python") if each.startswith("def adjusted")]
+    page = {"np": np, "sm": sm}
+    exec(code.split("exact = ")[0], page)
+    ranks = 1 + table.above + table.tied / 2
+    ours = page["adjusted"](sm.evaluate(table, metrics=["mrr", "hits@5"]), table.candidates)["value"].tolist()
+    ours.append(page["adjusted_mean_rank_index"](ranks, table.candidates))
+    theirs = (
+        ranking.AdjustedInverseHarmonicMeanRank(),
+        ranking.AdjustedHitsAtK(k=5),
+        ranking.AdjustedArithmeticMeanRankIndex(),
+    )
+    np.testing.assert_allclose(ours, [metric(ranks, table.candidates) for metric in theirs], rtol=1e-12)

@@ -15,7 +15,8 @@ from sampled_metrics.ranks.table import RankTable
 def ranks(model: Any, test_data: Any) -> RankTable:
     """Rank each user's test item among all items that RecBole ranks: not the padding, and not what it hides.
 
-    It hides the items of training and validation, but none from sequential models.
+    It hides the items of training and validation, but none from sequential models. The scores of a model on a GPU are
+    counted there, as of `sampled_metrics.ranking.rank.rank`.
 
     Args:
         model: a trained model, general or sequential.
@@ -43,7 +44,7 @@ def ranks(model: Any, test_data: Any) -> RankTable:
     ends = np.cumsum([0, *map(len, hidden)])
     had = csr_array((np.ones(ends[-1]), np.concatenate(hidden), ends), shape=(len(users), dataset.item_num - 1))
     return rank(
-        lambda block: full_sort_scores(users[block], model, test_data, model.device)[:, 1:].detach().cpu(),
+        lambda block: full_sort_scores(users[block], model, test_data, model.device)[:, 1:],
         had,
         held_out - 1,
         user_ids=dataset.id2token(dataset.uid_field, users),

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import refuse_masked, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.device import refuse_device
 from sampled_metrics.ranking.scores import MATRIX
 from sampled_metrics.ranks.frames import Columns, as_pandas, as_text, columns_of, refuse_rows
 
@@ -47,20 +49,24 @@ class HeldOut:
                 f"user {self.users.values[both.row[0]]}: the held-out item is one of the user's training items"
             )
 
+    @cached_property
+    def excluded(self) -> csr_array:
+        """(users, items), stored where the item is no negative of the user: it is in training, or held out."""
+        return csr_array(self.training + self.held_out)
+
     def parts(self) -> Iterator[tuple[Ints, Split]]:
         """Yield the (rows,) users of a part of the rows, ascending, and the split of these rows.
 
         Each held-out item is a row. The user's other held-out items are no candidates, like the training items.
         """
-        excluded = csr_array(self.training + self.held_out)
         rows = np.diff(self.held_out.indptr)
-        part = np.cumsum(rows * np.diff(excluded.indptr).astype(np.int64)) // ENTRIES
+        part = np.cumsum(rows * np.diff(self.excluded.indptr).astype(np.int64)) // ENTRIES
         for users in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(part)) + 1):
             user = np.repeat(users, rows[users])
             if not len(user):
                 continue
             item = self.held_out.indices[self.held_out.indptr[users[0]] : self.held_out.indptr[users[-1] + 1]]
-            others = excluded[user]
+            others = self.excluded[user]
             others.data[others.indices == np.repeat(item, np.diff(others.indptr))] = 0
             others.eliminate_zeros()
             yield user, Split(others, item.astype(np.int64), self.users.values[user], np.arange(others.shape[1]))
@@ -131,6 +137,8 @@ def held_out_items(
     Raises:
         DataError: they are wrong, or do not fit each other.
     """
+    refuse_device(training, "training")
+    refuse_device(held_out, "held_out")
     train = None if is_table(training) else matrix(training, "training")
     known = [
         shape if train is None else train.shape,
@@ -188,11 +196,11 @@ def matrix(pairs: Pairs, name: str) -> csr_array:
 
 def _of_table(table: Pairs, name: str, users: Ids, items: Ids) -> csr_array:
     columns = table_of_pairs(table, name)
-    return _of_pairs(users.positions(columns), items.positions(columns), (len(users.values), len(items.values)))
+    return matrix_of(users.positions(columns), items.positions(columns), (len(users.values), len(items.values)))
 
 
-def _of_pairs(users: Ints, items: Ints, shape: tuple[int, int]) -> csr_array:
-    """Return a matrix of pairs; a pair may be there twice."""
+def matrix_of(users: Ints, items: Ints, shape: tuple[int, int]) -> csr_array:
+    """Return the matrix of (pairs,) users and items; a pair may be there twice."""
     found = csr_array((np.ones(len(users), dtype=np.int8), (users, items)), shape=shape)
     found.data[:] = 1
     return found
@@ -226,4 +234,4 @@ def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
             f"not {numbers[at]:g}"
         )
     there = numbers >= 0
-    return _of_pairs(user[there], numbers[there].astype(np.int64), shape)
+    return matrix_of(user[there], numbers[there].astype(np.int64), shape)

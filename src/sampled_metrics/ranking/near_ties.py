@@ -8,12 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics.errors import DataError
 
-FACTORS = 2**20
-"""Number of factors multiplied at a time to score single pairs."""
+PAIRS = 2**11
+"""Pairs that are scored at a time, so that their factors stay in the cache."""
+
+CACHED = 2**15
+"""Scores of pairs that are summed at a time, so that they stay in the cache."""
 
 SLACK = 1.0 + 2.0**-10
 """Factor that widens an error bound, for the rounding of the bound itself."""
+
+_LARGEST = float(np.finfo(np.float64).max)
 
 Floats32 = NDArray[np.float32]
 Factors = Floats32 | Floats
@@ -21,12 +27,27 @@ Factors = Floats32 | Floats
 
 def pair_scores(users: Factors, items: Factors, user: Ints, item: Ints) -> Factors:
     """Return the scores, (pairs,), by factors, (users, d) and (items, d), of pairs of indices, (pairs,) each."""
-    scores = np.empty(len(user), dtype=users.dtype)
-    step = max(1, FACTORS // users.shape[1])
-    for first in range(0, len(user), step):
-        here = slice(first, first + step)
-        scores[here] = np.cumsum(users[user[here]] * items[item[here]], axis=1)[:, -1]
+    scores = np.zeros(len(user), dtype=users.dtype)
+    for first in range(0, len(user), PAIRS):
+        sums, left, right = (each[first : first + PAIRS] for each in (scores, user, item))
+        products = users.take(left, axis=0)
+        products *= items.take(right, axis=0)
+        for terms in products.T.copy():
+            sums += terms
     return scores
+
+
+def block_scores(users: Factors, items: Factors) -> Factors:
+    """Return the (users, items) scores of all pairs, the same as those of `pair_scores`."""
+    found, columns = np.zeros((len(users), len(items)), dtype=users.dtype), np.ascontiguousarray(items.T)
+    step = max(1, CACHED // len(items))
+    for first in range(0, len(users), step):
+        sums, rows = found[first : first + step], users[first : first + step]
+        products = np.empty_like(sums)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for factor, column in enumerate(columns):
+                sums += np.multiply(rows[:, factor, np.newaxis], column, out=products)
+    return found
 
 
 def scale(factors: Factors, *, each: bool) -> tuple[Floats32, Ints]:
@@ -69,6 +90,42 @@ def thresholds(target: Floats, doubt: Floats) -> tuple[Floats32, Floats32]:
     low = np.clip(target - doubt, -most, most).astype(np.float32)
     high = np.clip(target + doubt, -most, most).astype(np.float32)
     return np.nextafter(low, -most)[:, np.newaxis], np.nextafter(high, most)[:, np.newaxis]
+
+
+def sieve_of(
+    factors: Factors, target: Factors, exponent: Ints, longest: float, lost: float = 0.0
+) -> tuple[Floats32, Floats32, Floats32]:
+    """Return users' factors, (users, d), scaled for the float32 product, and the thresholds low and high, (users, 1).
+
+    Without factors, all of a user's scores are 0, and both thresholds are infinite.
+
+    Args:
+        factors: (users, d).
+        target: (users,) scores of the held-out items, of the type of the factors.
+        exponent: of the scale of all items.
+        longest: the largest length of an item's scaled factors.
+        lost: bound of an error of the product besides rounding.
+    """
+    sieve, exponents = scale(factors, each=True)
+    exponents = exponents + exponent
+    doubt = error_bound(sieve.shape[1], factors.dtype.name, exponents) * lengths(sieve) * longest + lost
+    with np.errstate(over="ignore"):  # the held-out item may be much larger than all items
+        scaled = np.clip(np.ldexp(target.astype(np.float64), -exponents), -_LARGEST, _LARGEST)
+    low, high = thresholds(scaled, doubt)
+    flat = ~factors.any(axis=1)
+    low[flat], high[flat] = np.inf, np.inf
+    return sieve, low, high
+
+
+def lengths(factors: Floats32) -> Floats:
+    """Return the length of each row of (rows, d) factors."""
+    return np.sqrt(np.einsum("ij,ij->i", factors, factors, dtype=np.float64))
+
+
+def require_finite_scores(d: int, largest: tuple[float, float], precision: str) -> None:
+    """Raise DataError if scores may be infinite, by d factors and the largest ones of users and of items."""
+    if not d * largest[0] * largest[1] <= float(np.finfo(precision).max):  # False of NaN
+        raise DataError(f"the recommender's factors are not finite, or too large for scores in {precision}")
 
 
 def first_same(items: Factors) -> Ints:

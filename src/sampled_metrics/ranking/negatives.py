@@ -1,11 +1,13 @@
 """Ranks of held-out items among a few negatives of each user, by the scores of any model."""
 
 from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._progress import Progress, no_progress
@@ -13,15 +15,24 @@ from sampled_metrics._validation import is_whole, refuse_masked, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.counter import require_finite
+from sampled_metrics.ranking.distinct import Streams, draw_numbers
 from sampled_metrics.ranking.held_out import HeldOut, Ids, Pairs, held_out_items, is_table, table_of_pairs
 from sampled_metrics.ranking.near_ties import pair_scores
-from sampled_metrics.ranking.rank import MOST_USERS, ScoresLike, scores_and_shape, users_of_batch
-from sampled_metrics.ranking.scores import batch_of_scores, batches
+from sampled_metrics.ranking.rank import ScoresLike, scores_and_shape, users_of_batch
+from sampled_metrics.ranking.scores import ScoredModel, batch_of_scores, batches, scores_of_model
+from sampled_metrics.ranking.strata import Strata, rows_of, strata_of, table_by_stratum
 from sampled_metrics.ranking.unequal import keep
 from sampled_metrics.ranks.frames import Columns
+from sampled_metrics.ranks.strata import allocation
 
-_Draw = Callable[[int, Ints, np.random.Generator], Ints]
-"""Function from a user and the ascending items that are no negatives to the user's negatives."""
+_Drawn = tuple[Ints, Ints, Ints]
+"""(drawn,) indices of the users, ascending, and negatives; (users,) numbers of the items that they are drawn from."""
+
+_Draw = Callable[[Ints], list[_Drawn]]
+"""Function from (users,) ascending users to their negatives of each stratum, or of all candidates as the only one."""
+
+_NEGATIVES, _TIES, _KEPT, _TIED = range(4)
+"""First numbers of the addresses of the random streams."""
 
 
 def rank_among_negatives(
@@ -30,6 +41,7 @@ def rank_among_negatives(
     held_out: Any,
     *,
     negatives: Any = 100,
+    strata: Any = None,
     weights: Any = None,
     replacement: bool = False,
     seed: int = 0,
@@ -50,7 +62,12 @@ def rank_among_negatives(
         held_out: as in `rank`.
         negatives: m, the number of negatives to draw for each held-out item. Or the negatives themselves: (users, m)
             indices of items, or a list of them for each user; a dict of such lists by user, or a DataFrame with the
-            columns user and item, with ids if there are `user_ids` and `item_ids`.
+            columns user and item, with ids if there are `user_ids` and `item_ids`. With strata, a dict from each
+            stratum to its number of negatives, or to "all". Of a stratum with fewer candidates, all are taken.
+        strata: what the candidates are divided into: (items,) labels, as of `popularity_strata`; or a DataFrame with
+            the columns item and stratum, and perhaps user, if each user has a list of items, such as the user's
+            history. Items that no row names have the stratum rest. So negatives of which half are from the history are
+            ``{"history": 50, "rest": 50}``.
         weights: (items,) numbers of 0 or more, or a Series or dict of them by item id. Negatives are drawn one after
             another, with probabilities in proportion to the weights. With replacement, each is kept with a probability
             in proportion to 1 / weight. What is kept is a uniform sample of a random size, which `correct` and
@@ -68,12 +85,14 @@ def rank_among_negatives(
         A row for each held-out item, with the columns user, candidates (n, among which an exact evaluation would rank
         the item), negatives (m) and rank (from 1 to m + 1). `correct` and `compare` take it. With weights there is a
         column weighted too, and, of the negatives that are kept as a uniform sample, uniform_negatives and
-        uniform_rank.
+        uniform_rank. With strata there is no rank. In place of it and of negatives there are, for each stratum, such as
+        rest, above_rest (the number of its negatives that rank above the held-out item), negatives_rest and size_rest
+        (the number of the user's candidates in it, without the held-out item), in the order of `negatives`.
 
     Raises:
-        DataError: as in `rank`; a user has too few candidates to draw from; or a given negative is no candidate, is
-            the held-out item, or is there twice without replacement.
-        ConfigError: an option is wrong.
+        DataError: as in `rank`; a user has too few candidates to draw from; a given negative is no candidate, is the
+            held-out item, or is there twice without replacement; or an item has no stratum, or has two.
+        ConfigError: an option is wrong, or negatives and strata do not name the same strata.
 
     Examples:
         Two users and six items; the first user has item 0 in training:
@@ -86,106 +105,228 @@ def rank_among_negatives(
         0     0           5          3     2
         1     1           5          3     4
 
+        All of the most popular item, and two of the others:
+
+        >>> strata = sm.popularity_strata([[0, 1, 0, 0, 0, 1], [0, 0, 0, 1, 0, 1]], sizes=[1])
+        >>> wanted = {"top1": "all", "rest": 2}
+        >>> sm.rank_among_negatives(scores, training, [2, 0], negatives=wanted, strata=strata).T
+                        0  1
+        user            0  1
+        candidates      5  5
+        above_top1      0  1
+        negatives_top1  1  1
+        size_top1       1  1
+        above_rest      1  2
+        negatives_rest  2  2
+        size_rest       3  3
+
     References:
-        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4. Strata: W. G.
+        Cochran, Sampling Techniques, 3rd edition, Wiley, 1977, chapter 5.
     """
     if not is_whole(seed) or seed < 0:
         raise ConfigError(f"seed must be a whole number, 0 or more, not {shown(seed)}")
     given, shape = scores_and_shape(scores, batch_size)
     data = held_out_items(training, held_out, shape, user_ids, item_ids)
     weight = None if weights is None else _checked(weights, data.items)
-    draw = _draw_from(negatives, weight, replacement, data)
-    # the children of a seed do not depend on their number
-    of_negatives, of_ties, of_kept = (np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(3))
-    items = data.training.shape[1]
-    size = MOST_USERS if isinstance(given, tuple) else users_of_batch(items, batch_size)
-    found, smallest = [], np.inf
-    for user, split in data.parts():
-        blocks = batches(user, size)
-        for step in progress(range(len(blocks))):
-            rows, drawn, kept = blocks[step], list[Ints](), list[NDArray[np.bool_]]()
-            for row in rows:
-                if row == rows[0] or user[row] != user[row - 1]:
-                    others = _no_negatives(split, row)
-                    mine = draw(int(user[row]), others, of_negatives)
-                    stays = np.ones(len(mine), dtype=bool)
-                    if weight is not None and replacement:
-                        least = np.delete(weight, others).min()
-                        stays, smallest = keep(weight[mine], least, of_kept), min(smallest, least)
-                drawn.append(mine)
-                kept.append(stays)
-            compared, tie = _compare(given, user[rows], split, rows, drawn), of_ties.random(len(rows))
-            stays = np.concatenate(kept)
-            ranks = _ranks(tie, *compared), _ranks(tie, *(each[stays] for each in compared))
-            found.append((split.user_ids[rows], split.candidates[rows], *ranks[0], *ranks[1]))
+    streams = cache(lambda *address: np.random.default_rng(np.random.SeedSequence(seed, spawn_key=address)))
+    draw, labels, most = _drawing(negatives, strata, weight, replacement, data, streams)
+    user, items = rows_of(data.held_out), data.training.shape[1]
+    # of factors, there are no scores of all items, but several arrays with a number for each negative
+    blocks = batches(user, users_of_batch(4 * most if isinstance(given, tuple) else items, batch_size))
+    found, smallest = list[tuple[Ints, ...]](), np.inf
+    for step in progress(range(len(blocks))):
+        rows = blocks[step]
+        users, place = np.unique(user[rows], return_inverse=True)
+        score, tie = _score_function(given, user[rows], items), streams(_TIES).random(len(rows))
+        target, counts = score(np.arange(len(rows)), data.held_out.indices[rows]), list[Ints]()
+        require_finite(~np.isfinite(target), data.users.values[user[rows]])
+        for stratum, (at, drawn, free) in enumerate(draw(users)):
+            row, item = (at, drawn) if len(users) == len(rows) else _of_rows(place, at, drawn)
+            other, own = score(row, item), target[row]
+            wrong = np.bincount(row[~np.isfinite(other)], minlength=len(rows)) > 0
+            require_finite(wrong, data.users.values[user[rows]])
+            above, tied = other > own, np.flatnonzero(other == own)
+            if strata is not None:
+                # a tied negative is above if its own number is less than the row's: all positions are as likely
+                above[tied] = streams(_TIED, stratum).random(len(tied)) < tie[row[tied]]
+                counts += [np.bincount(each, minlength=len(rows)) for each in (row[above], row)] + [free[place]]
+                continue
+            counts += _ranks(tie, row, row[above], row[tied])
+            if weight is not None and replacement:
+                least = np.array([np.delete(weight, each).min() for each in _lists(data.excluded[users])])
+                stays = keep(weight[item], least[place][row], streams(_KEPT))
+                counts += _ranks(tie, row[stays], row[above & stays], row[tied[stays[tied]]])
+                smallest = min(smallest, least.min())
+        found.append(tuple(counts))
     columns = [np.concatenate(each) for each in zip(*found, strict=True)]
-    table = pd.DataFrame(dict(zip(("user", "candidates", "negatives", "rank"), columns, strict=False)))
+    who, others = data.users.values[user], np.diff(data.excluded.indptr).astype(np.int64)
+    candidates = items - others[user] + 1
+    if strata is not None:
+        counted = {name: np.column_stack(columns[at::3]) for at, name in enumerate(("above", "negatives", "size"))}
+        return table_by_stratum(who, candidates, labels, **counted)
+    table = pd.DataFrame({"user": who, "candidates": candidates, "negatives": columns[0], "rank": columns[1]})
     if weight is None:
         return table
-    uniform = dict(zip(("uniform_negatives", "uniform_rank"), columns[4:], strict=True))
-    return table.assign(weighted=True, **(uniform if replacement and smallest > 0 else {}))
+    table["weighted"] = True
+    if replacement and smallest > 0:
+        table["uniform_negatives"], table["uniform_rank"] = columns[2:]
+    return table
 
 
-def _no_negatives(split: Split, row: int) -> Ints:
-    """Return the ascending items that are no negatives of a row."""
-    training = split.training.indices[split.training.indptr[row] : split.training.indptr[row + 1]]
-    return np.insert(training.astype(np.int64), np.searchsorted(training, split.held_out[row]), split.held_out[row])
+def rank_model_among(
+    model: ScoredModel,
+    split: Split,
+    negatives: Ints,
+    progress: Progress,
+    *,
+    seed: int,
+    precision: str = "float64",
+    memory: int | None = None,
+) -> pd.DataFrame:
+    """Rank the held-out item of each user among given negatives, by a trained recommender.
+
+    Args:
+        model: the trained recommender.
+        split: its training events and the held-out items, one of each user.
+        negatives: (users, m) indices of items; an item may be there again.
+        progress: as in `rank`.
+        seed: of the ties, as in `rank_among_negatives`.
+        precision: as in `rank_held_out`.
+        memory: as in `rank_held_out`.
+
+    Returns:
+        A table as that of `rank_among_negatives`, with the column repeated: the negatives of the user that are there
+        again.
+
+    Raises:
+        ConfigError: the memory is too small; the message states the smallest that is enough.
+        DataError: as in `rank_among_negatives`.
+    """
+    more = 24 * split.shape.events + 100 * negatives.size  # two copies of the events, and the negatives as objects
+    what = "ranking among given negatives"
+    scores, size = scores_of_model(model, split, what, precision=precision, memory=memory, more=more)
+    ranks = rank_among_negatives(
+        scores,
+        split.training,
+        split.held_out,
+        negatives=negatives,
+        replacement=True,
+        seed=seed,
+        user_ids=split.user_ids,
+        batch_size=size,
+        progress=progress,
+    )
+    ordered = np.sort(negatives, axis=1)
+    return ranks.assign(repeated=(ordered[:, 1:] == ordered[:, :-1]).sum(axis=1))
 
 
-def _compare(scores: Any, user: Ints, split: Split, rows: Ints, drawn: list[Ints]) -> tuple[Ints, Ints]:
-    """Return, for all drawn negatives, the place of their row in `rows`, and 1, 0 or -1: above, tied or below."""
-    count = len(rows)
-    row = np.repeat(np.arange(count), [len(each) for each in drawn])
-    pair, item = np.concatenate((np.arange(count), row)), np.concatenate((split.held_out[rows], *drawn))
-    score: NDArray[Any]
+def _score_function(scores: Any, users: Ints, items: int) -> Callable[[Ints, Ints], NDArray[Any]]:
+    """Return the function from (pairs,) rows and items to scores; users are those of the (rows,) rows."""
     if isinstance(scores, tuple):
-        score = pair_scores(scores[0], scores[1], user[pair], item)
-    else:
-        batch, at = batch_of_scores(scores, user, split.training.shape[1])
-        score = batch[at[pair], item]
-    require_finite(np.bincount(pair[~np.isfinite(score)], minlength=count) > 0, split.user_ids[rows])
-    target, other = score[:count][row], score[count:]
-    return row, (other > target).astype(np.int64) - (other < target)
+        factors = scores[0][users]
+        return lambda row, item: pair_scores(factors, scores[1], row, item)
+    batch, place = batch_of_scores(scores, users, items)
+    return lambda row, item: batch[place[row], item]
 
 
-def _ranks(tie: Floats, row: Ints, sign: Ints) -> tuple[Ints, Ints]:
-    """Return the (rows,) numbers of negatives, and ranks among them; (rows,) numbers from 0 to 1 break the ties."""
-    drawn, above, tied = (np.bincount(row[which], minlength=len(tie)) for which in (slice(None), sign > 0, sign == 0))
-    return drawn, 1 + above + (tie * (tied + 1)).astype(np.int64)
+def _of_rows(place: Ints, at: Ints, drawn: Ints) -> tuple[Ints, Ints]:
+    """Return rows and negatives, (pairs,) each, from the (rows,) indices of users and the negatives of the users."""
+    count = np.bincount(at, minlength=place[-1] + 1)
+    first, mine = (np.cumsum(count) - count)[place], count[place]
+    row = np.repeat(np.arange(len(place)), mine)
+    return row, drawn[np.arange(len(row)) + np.repeat(first - np.cumsum(mine) + mine, mine)]
 
 
-def _draw_from(negatives: Any, weight: Floats | None, replacement: bool, data: HeldOut) -> _Draw:
-    """Return the function that draws, or looks up, the negatives of a user."""
+def _ranks(tie: Floats, row: Ints, above: Ints, tied: Ints) -> list[Ints]:
+    """Return the (rows,) numbers of negatives, and ranks among them, from the rows of all, those above, those tied.
+
+    The (rows,) numbers from 0 to 1 break the ties.
+    """
+    drawn, more, same = (np.bincount(each, minlength=len(tie)) for each in (row, above, tied))
+    return [drawn, 1 + more + (tie * (same + 1)).astype(np.int64)]
+
+
+def _lists(matrix: csr_array) -> list[Ints]:
+    """Return the columns of the entries of each row."""
+    return np.split(matrix.indices, matrix.indptr[1:-1])
+
+
+def _drawing(
+    negatives: Any, strata: Any, weight: Floats | None, replacement: bool, data: HeldOut, streams: Streams
+) -> tuple[_Draw, list[str], int]:
+    """Return the function that draws, the labels of the strata, and the largest number of negatives if it is known."""
     items = data.training.shape[1]
-    if not is_whole(negatives):
-        if weight is not None:
-            raise ConfigError("weights are for negatives that are drawn, and negatives is a list of them")
-        return _look_up(negatives, replacement, data)
-    if negatives < 1:
-        raise ConfigError(f"negatives must be 1 or more, not {negatives}")
+    if strata is not None:
+        if weight is not None or replacement:
+            raise ConfigError("negatives from strata are drawn without weights and without replacement")
+        known = strata_of(strata, data)
+        wanted = allocation(negatives, known.labels)
+        draw = _draw_by_stratum(known, wanted, data, streams)
+        return draw, list(wanted), int(min(items, sum(wanted.values())))
+    if is_whole(negatives):
+        return _draw_from_all(negatives, weight, replacement, data, streams), [], min(items, negatives)
+    if weight is not None:
+        raise ConfigError("weights are for negatives that are drawn, and negatives is a list of them")
+    return _look_up(negatives, replacement, data), [], 1
 
-    def draw(user: int, others: Ints, rng: np.random.Generator) -> Ints:
-        free, p = items - len(others), None
-        if weight is not None:
-            p = weight.copy()
-            p[others] = 0
-            free = np.count_nonzero(p)
-        if free < (1 if replacement else negatives):
-            less = "" if replacement or not free else "; take fewer, or draw with replacement"
-            of_weight = "" if p is None else " with a weight above 0"
-            raise DataError(
-                f"user {shown(data.users.values[user])}: {negatives} negatives cannot be drawn from {free} "
-                f"items{of_weight}{less}"
-            )
-        if p is not None:
-            return rng.choice(items, negatives, replace=replacement, p=p / p.sum(), shuffle=False)
-        if replacement:
-            drawn = rng.integers(free, size=negatives)
-        else:
-            drawn = rng.choice(free, negatives, replace=False, shuffle=False)
-        return drawn + np.searchsorted(others - np.arange(len(others)), drawn, side="right")  # numbers of other items
+
+def _draw_by_stratum(strata: Strata, wanted: dict[str, float], data: HeldOut, streams: Streams) -> _Draw:
+    """Return the function that draws the negatives of users from strata."""
+
+    def draw(users: Ints) -> list[_Drawn]:
+        others, found = data.excluded[users], list[_Drawn]()
+        for label, m in wanted.items():
+            number = strata.labels.index(label)
+            free, item_of = strata.pool(number, users, others)
+            at, drawn = draw_numbers(free, int(min(m, len(strata.usual))), partial(streams, _NEGATIVES, number))
+            found.append((at, item_of(at, drawn), free))
+        return found
 
     return draw
+
+
+def _draw_from_all(negatives: int, weight: Floats | None, replacement: bool, data: HeldOut, streams: Streams) -> _Draw:
+    """Return the function that draws the negatives of users from all candidates."""
+    if negatives < 1:
+        raise ConfigError(f"negatives must be 1 or more, not {negatives}")
+    shape = data.training.shape
+    everything = Strata([""], np.zeros(shape[1], dtype=np.int64), csr_array(shape, dtype=np.int64))
+
+    def draw(users: Ints) -> list[_Drawn]:
+        others = data.excluded[users]
+        free, item_of = everything.pool(0, users, others)
+        if weight is not None:
+            gone = rows_of(others)[weight[others.indices] > 0]
+            free = np.count_nonzero(weight) - np.bincount(gone, minlength=len(users))
+        too_few = free < (1 if replacement else negatives)
+        if too_few.any():
+            first, who = too_few.argmax(), data.users.values[users[too_few]][0]
+            less = "" if replacement or not free[first] else "; take fewer, or draw with replacement"
+            of_weight = "" if weight is None else " with a weight above 0"
+            raise DataError(
+                f"user {shown(who)}: {negatives} negatives cannot be drawn from {free[first]} items{of_weight}{less}"
+            )
+        at = np.repeat(np.arange(len(users)), negatives)
+        if weight is not None:
+            lists = [
+                _draw_weighted(weight, gone, negatives, replacement, streams(_NEGATIVES)) for gone in _lists(others)
+            ]
+            return [(at, np.concatenate(lists), free)]
+        if replacement:
+            number = streams(_NEGATIVES).integers(np.repeat(free, negatives))
+        else:
+            at, number = draw_numbers(free, negatives, partial(streams, _NEGATIVES))
+        return [(at, item_of(at, number), free)]
+
+    return draw
+
+
+def _draw_weighted(weight: Floats, gone: Ints, negatives: int, replacement: bool, rng: np.random.Generator) -> Ints:
+    """Draw the negatives of a user, in proportion to the weights of the items that are not gone."""
+    p = weight.copy()
+    p[gone] = 0
+    return rng.choice(len(p), negatives, replace=replacement, p=p / p.sum(), shuffle=False)
 
 
 def _checked(weights: Any, items: Ids) -> Floats:
@@ -215,26 +356,28 @@ def _look_up(negatives: Any, replacement: bool, data: HeldOut) -> _Draw:
     """Return the function that looks up given negatives."""
     columns, users, items = _listed(negatives, data)
     user, item = users.positions(columns), items.positions(columns)
-    order = np.argsort(user, kind="stable")
-    item, ends = item[order], np.append(0, np.cumsum(np.bincount(user, minlength=len(users.values))))
+    order, ends = np.argsort(user, kind="stable"), np.cumsum(np.bincount(user, minlength=len(users.values)))
+    # a matrix in which a negative that is given twice is stored twice
+    given = csr_array((np.ones(len(item), np.int8), item[order], np.append(0, ends)), shape=data.training.shape)
+    width = len(items.values)
 
-    def draw(user: int, others: Ints, rng: np.random.Generator) -> Ints:
-        mine = item[ends[user] : ends[user + 1]]
-        sorted_ones = np.sort(mine)
-        again = sorted_ones[1:] == sorted_ones[:-1]
-        wrong = np.isin(sorted_ones, others)
-        if not len(mine):
-            fault = "has no negatives"
-        elif wrong.any():
-            fault = (
-                f"item {shown(items.values[sorted_ones[wrong.argmax()]])} is no negative, but a training or held-out "
-                "item of the user"
+    def draw(chosen: Ints) -> list[_Drawn]:
+        mine, others = given[chosen], data.excluded[chosen]
+        at, drawn = rows_of(mine), mine.indices
+        nothing, pair = np.diff(mine.indptr) == 0, np.sort(at * width + drawn)
+        wrong = np.isin(pair, rows_of(others) * width + others.indices)
+        again = (np.diff(pair, prepend=-1) == 0) & (not replacement)
+        if nothing.any():
+            raise DataError(f"negatives, user {shown(users.values[chosen[nothing.argmax()]])}: has no negatives")
+        if (wrong | again).any():
+            first = (wrong | again).argmax()
+            row, which = divmod(pair[first], width)
+            no = "is no negative, but a training or held-out item of the user"
+            raise DataError(
+                f"negatives, user {shown(users.values[chosen[row]])}: item {shown(items.values[which])} "
+                f"{no if wrong[first] else 'is there twice; give replacement=True'}"
             )
-        elif again.any() and not replacement:
-            fault = f"item {shown(items.values[sorted_ones[again.argmax()]])} is there twice; give replacement=True"
-        else:
-            return mine
-        raise DataError(f"negatives, user {shown(users.values[user])}: {fault}")
+        return [(at, drawn, width - np.diff(others.indptr))]
 
     return draw
 

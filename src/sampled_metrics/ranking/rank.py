@@ -1,5 +1,6 @@
 """Exact ranks of held-out items by the scores of any model."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,13 @@ from sampled_metrics._validation import is_whole, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.counter import Counter
+from sampled_metrics.ranking.device import Device, detached, is_on_device
+from sampled_metrics.ranking.device_factors import DeviceFactorCounter
 from sampled_metrics.ranking.factors import FactorCounter
 from sampled_metrics.ranking.held_out import Pairs, held_out_items
-from sampled_metrics.ranking.scores import MATRIX, ScoreCounter, ScoreFunction, as_scores
+from sampled_metrics.ranking.near_ties import block_scores
+from sampled_metrics.ranking.scores import MATRIX, ScoreCounter, ScoreFunction, as_array, as_scores
+from sampled_metrics.ranking.strata import rank_by_stratum, strata_of
 from sampled_metrics.ranks.table import RankTable
 
 BATCH_BYTES = 2**28
@@ -32,11 +37,12 @@ def rank(
     training: Pairs,
     held_out: Any,
     *,
+    strata: Any = None,
     user_ids: ArrayLike | None = None,
     item_ids: ArrayLike | None = None,
     batch_size: int | None = None,
     progress: Progress = no_progress,
-) -> RankTable:
+) -> RankTable | Any:
     """Rank the held-out items of users among all candidates, by the scores of a model.
 
     The candidates are all items except the user's training items. If a user has several held-out items, each is a row
@@ -51,12 +57,15 @@ def rank(
               double precision, or in single precision if both are float32; items with equal factors tie;
             - a function that takes a slice of the users, and returns their (users, items) scores.
 
-            Higher is better, equal is a tie. Scores are compared in their own type, without rounding.
+            Higher is better, equal is a tie. Scores are compared in their own type, without rounding. Dense scores
+            and factors may be arrays of torch, CuPy or JAX. Those in the memory of a GPU are counted there, with the
+            same counts; this needs array-api-compat. Both factors must be of one library and on one device.
         training: what the users have in training: (users, items), sparse or dense, not 0 where the user has the item;
             or a DataFrame with the columns user and item, in any order.
         held_out: (users,) index of each user's held-out item, negative or missing (NaN, None) for none; or (users,
             items), sparse or dense, not 0 where an item is held out; or a DataFrame with the columns user and item.
             Users without a held-out item are left out, and a warning counts them.
+        strata: as in `rank_among_negatives`, to count above and tied for each stratum.
         user_ids: (users,) distinct ids, in the order of the scores. DataFrames and the result have them. The default
             is the indices 0, 1, ...
         item_ids: (items,) distinct ids, in the order of the scores. DataFrames have them. The default is the indices.
@@ -65,13 +74,16 @@ def rank(
         progress: wraps the range of batches, for a progress bar.
 
     Returns:
-        The exact ranks: a row for each held-out item, in the order of the users. `evaluate` takes it.
+        The exact ranks: a row for each held-out item, in the order of the users. `evaluate` takes it. With strata, a
+        DataFrame with the columns user, candidates, and for each stratum, such as rest, above_rest, tied_rest and
+        size_rest: the number of candidates in it, without the held-out item.
 
     Raises:
-        DataError: shapes do not fit, a candidate's score is not a finite number or would have to be rounded, an entry
-            is masked, an id is unknown, missing or repeated, an index is out of range, a held-out item is one of its
-            user's training items, or no user has one.
+        DataError: shapes, libraries or devices do not fit, a candidate's score is not a finite number or would have to
+            be rounded, an entry is masked, an id is unknown, missing or repeated, an index is out of range, a held-out
+            item is one of its user's training items, or no user has one.
         ConfigError: batch_size is no whole number from 1 on, or is given for factors.
+        NumericError: a device multiplies float32 factors with larger errors than float32 has.
 
     Examples:
         The first user has item 0 in training, and item 1 ties with the held-out item 2.
@@ -98,8 +110,13 @@ def rank(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3: the rank of the
         relevant item among all candidates.
     """
-    scores, shape = scores_and_shape(scores, batch_size)
+    scores, shape = scores_and_shape(scores, batch_size, as_array if strata is None else as_scores)
     data = held_out_items(training, held_out, shape, user_ids, item_ids)
+    if strata is not None:
+        if isinstance(scores, tuple):
+            factors, scores = scores, lambda users: block_scores(factors[0][users], factors[1])
+        size = users_of_batch(data.training.shape[1], batch_size)
+        return rank_by_stratum(scores, strata_of(strata, data), data.parts(), size, progress)
     rows = []
     for user, split in data.parts():
         counter = _counter(scores, split, user, batch_size)
@@ -110,9 +127,14 @@ def rank(
 
 
 def scores_and_shape(
-    scores: ScoresLike, batch_size: int | None
+    scores: ScoresLike, batch_size: int | None, read: Callable[[Any], Any] = as_scores
 ) -> tuple[ScoreFunction | tuple[NDArray[Any], NDArray[Any]], tuple[int | None, int | None]]:
     """Return scores as a function or as two factors, and the numbers of users and items where they are known.
+
+    Args:
+        scores: as in `rank`.
+        batch_size: as in `rank`.
+        read: as_scores, or as_array if scores may stay on a device.
 
     Raises:
         DataError: the scores are wrong.
@@ -125,15 +147,15 @@ def scores_and_shape(
     if isinstance(scores, tuple):
         if batch_size is not None:
             raise ConfigError("batch_size is for scores from a function or a matrix; leave it out for factors")
-        users, items = _factors(scores)
-        return (users, items), (len(users), len(items))
+        users, items = _factors(scores, read)
+        return (users, items), (users.shape[0], items.shape[0])
     if issparse(scores):
         rows = csr_array(scores)
         return lambda users: rows[users].toarray(), rows.shape
-    dense = as_scores(scores)
+    dense = read(scores)
     if dense.ndim != 2:
         raise DataError(f"scores {MATRIX}")
-    return dense.__getitem__, dense.shape
+    return lambda users: dense[users, ...], tuple(dense.shape)
 
 
 def users_of_batch(items: int, batch_size: int | None) -> int:
@@ -142,19 +164,25 @@ def users_of_batch(items: int, batch_size: int | None) -> int:
 
 
 def _counter(scores: Any, split: Split, user: Ints, batch_size: int | None) -> Counter:
+    if isinstance(scores, tuple) and is_on_device(scores[0]):
+        return DeviceFactorCounter(scores[0], scores[1], split, user)
     if isinstance(scores, tuple):
         precision = "float32" if scores[0].dtype == np.float32 else "float64"
         return FactorCounter(scores[0][user], scores[1], split, precision)
     return ScoreCounter(scores, split, user, users_of_batch(split.training.shape[1], batch_size))
 
 
-def _factors(given: tuple[Any, ...]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return factors of users and items, both float32 or both float64."""
-    found = [as_scores(each) for each in given]
+def _factors(given: tuple[Any, ...], read: Callable[[Any], Any]) -> tuple[Any, Any]:
+    """Return factors of users and items, both float32 or both float64, or both as they are on a device."""
+    stay = read is as_array and any(map(is_on_device, given))
+    found: list[Any] = [detached(each) if stay else as_scores(each) for each in given]
     if len(found) != 2 or any(each.ndim != 2 for each in found) or found[0].shape[1] != found[1].shape[1]:
-        shapes = ", ".join(str(each.shape) for each in found)
+        shapes = ", ".join(str(tuple(each.shape)) for each in found)
         raise DataError(f"a tuple of scores must be two factors, (users, d) and (items, d), not arrays of {shapes}")
     if not found[0].shape[1]:
         raise DataError("factors must have one dimension or more, not 0")
+    if stay:
+        Device(*found)
+        return found[0], found[1]
     kind = np.float32 if all(each.dtype == np.float32 for each in found) else np.float64
     return found[0].astype(kind, copy=False), found[1].astype(kind, copy=False)

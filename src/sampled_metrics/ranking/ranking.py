@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 import numpy as np
+import pandas as pd
 
 from sampled_metrics._arrays import Ints
 from sampled_metrics._progress import Progress, no_progress
@@ -37,9 +38,9 @@ def rank_held_out(
     threads: int = 1,
     memory: int | None = None,
 ) -> RankTable:
-    """Count, for each user, the candidates that score above the held-out item, and those that tie with it.
+    """Count, for each held-out item, the candidates that score above it, and those that tie with it.
 
-    A user's candidates are all items except the user's training items. The held-out item is one of them.
+    The candidates are all items except the user's training items and other held-out items.
 
     Args:
         model: the trained recommender.
@@ -71,25 +72,35 @@ def rank_part(
     """Count for one of several parts of the users, from 1; other arguments and errors as in `rank_held_out`.
 
     Returns:
-        Indices, above and tied, (users of the part,) each.
+        Indices, above and tied, (rows of the part,) each. The user's other held-out items are counted, too.
     """
-    least = model.least_memory(model.size, split.shape, threads)
+    least = model.least_memory(model.size, split.ranking_shape, threads)
     spare = spare_memory(least, memory, "ranking")
-    counter = model.counter(split, precision=precision, threads=threads, spare=spare)
-    count = len(counter.blocks)
-    blocks = counter.blocks[(part - 1) * count // parts : part * count // parts]
-    users = np.concatenate([np.empty(0, dtype=np.int64), *blocks])
-    return users, *counter.count(blocks, threads, progress)
+    found = []
+    for first, some in split.parts():
+        counter = model.counter(some, precision=precision, threads=threads, spare=spare)
+        count = len(counter.blocks)
+        blocks = counter.blocks[(part - 1) * count // parts : part * count // parts]
+        rows = first + np.concatenate([np.empty(0, dtype=np.int64), *blocks])
+        found.append((rows, *counter.count(blocks, threads, progress)))
+    rows, above, tied = (np.concatenate(each) for each in zip(*found, strict=True))
+    return rows, above, tied
 
 
 def gather(split: Split, parts: Iterable[tuple[Ints, Ints, Ints]]) -> RankTable:
-    """Join the parts of a rank table, in the order of the split's users.
+    """Join the parts of a rank table, in the order of the split's rows.
 
     Raises:
         DataError: a part is missing or repeated.
     """
-    users, above, tied = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    order = np.argsort(users, kind="stable")
-    if not np.array_equal(users[order], np.arange(len(split.held_out))):
-        raise DataError(f"the parts of the ranks have {len(users)} users, not each of the {len(split.held_out)} once")
-    return RankTable(split.user_ids, split.candidates, above[order], tied[order])
+    rows, above, tied = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    order = np.argsort(rows, kind="stable")
+    if not np.array_equal(rows[order], np.arange(len(split.held_out))):
+        raise DataError(f"the parts of the ranks have {len(rows)} users, not each of the {len(split.held_out)} once")
+    above, tied = above[order], tied[order]
+    if split.user is not None:
+        # of two items of a user, the one with the smaller count scores higher, and those with the same count tie
+        of_user = pd.Series(above).groupby(split.user)
+        first, last = (of_user.rank(method).to_numpy().astype(np.int64) for method in ("min", "max"))
+        above, tied = above - (first - 1), tied - (last - first)
+    return RankTable(split.user_ids[split.users], split.candidates, above, tied)

@@ -1,7 +1,7 @@
 """Counting by scores of any origin, which a function returns for a batch of users."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import refuse_masked
-from sampled_metrics.data.split import Split
+from sampled_metrics.data.split import Shape, Split
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.counter import Counter, count_rows, require_finite
-from sampled_metrics.ranking.memory import BLOCK_BYTES
+from sampled_metrics.ranking.device import Device, detached, is_on_device, refuse_device, training_positions
+from sampled_metrics.ranking.memory import BLOCK_BYTES, spare_memory, split_memory
 
 MATRIX = "must be numbers, a row of them for each user and an entry for each item"
 
@@ -52,7 +53,9 @@ class ScoreCounter(Counter):
     def count_block(self, users: Ints) -> tuple[Ints, Ints]:
         """Return above and tied, (rows,) each, of the rows of a block."""
         block = slice(int(users[0]), int(users[-1]) + 1)
-        scores, row = batch_of_scores(self._scores, self._users[block], self._split.training.shape[1])
+        scores, row = batch_of_scores(self._scores, self._users[block], self._split.training.shape[1], as_array)
+        if is_on_device(scores):
+            return self._count_on_device(scores, row, block)
         counts = np.empty((2, len(row)), dtype=np.int64)
         step = max(1, _TOGETHER // scores.shape[1])
         for first in range(0, len(row), step):
@@ -61,6 +64,20 @@ class ScoreCounter(Counter):
             here = scores[row[first] : row[part][-1] + 1] if follow else scores[row[part]]
             counts[:, part] = self._count(here, slice(block.start + part.start, block.start + part.stop))
         return counts[0], counts[1]
+
+    def _count_on_device(self, scores: Any, row: Ints, rows: slice) -> tuple[Ints, Ints]:
+        """Return above and tied of rows, from the scores of their users, (users, items), where these are."""
+        device, held_out = Device(scores), self._split.held_out[rows]
+        xp, items = device.xp, scores.shape[1]
+        if not np.array_equal(row, np.arange(scores.shape[0])):
+            scores = device.take(scores, row)
+        if xp.isdtype(scores.dtype, "bool"):
+            scores = xp.astype(scores, xp.int8)
+        training = [device.put(each) for each in training_positions(self._split.training, rows)]
+        target = device.take(xp.reshape(scores, (-1,)), np.arange(len(row)) * items + held_out)
+        require_finite(device.count(~xp.isfinite(scores), *training) > 0, self._split.user_ids[rows])
+        target = xp.reshape(target, (-1, 1))
+        return device.count(scores > target, *training), device.count(scores == target, *training) - 1
 
     def _count(self, scores: NDArray[Any], rows: slice) -> tuple[Ints, Ints]:
         """Return above and tied of rows, from their (rows, items) scores."""
@@ -89,28 +106,70 @@ class ScoreCounter(Counter):
         return found[0], found[1] - 1
 
 
+class ScoredModel(Protocol):
+    """The part of a trained recommender that `scores_of_model` uses."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the model's arrays."""
+
+    def scorer_memory(self, shape: Shape) -> int:
+        """Return the bytes that the scorer computes and keeps."""
+
+    def scorer(self, split: Split, *, precision: str) -> ScoreFunction:
+        """Return the scores of a slice of the users, by which candidates are above and tied as by the counter."""
+
+
+def scores_of_model(
+    model: ScoredModel, split: Split, what: str, *, precision: str, memory: int | None, more: int
+) -> tuple[ScoreFunction, int]:
+    """Return the scores of a trained recommender, and for how many users at a time; arguments as in `rank_held_out`.
+
+    `more` is the memory that the caller takes besides scores, split and model, in bytes.
+
+    Raises:
+        ConfigError: the memory is too small; the message names the job, `what`, and the smallest that is enough.
+    """
+    items = split.shape.items
+    blocks = COPIES * max(BLOCK_BYTES, 8 * items)
+    least = split_memory(split.shape) + 2 * model.size + model.scorer_memory(split.shape) + blocks + more
+    spare_memory(least, memory, what)
+    return model.scorer(split, precision=precision), max(1, BLOCK_BYTES // (8 * items))
+
+
 def batches(users: Ints, size: int) -> list[Ints]:
     """Divide rows into those of each `size` consecutive users, from the (rows,) ascending users."""
     rows = np.split(np.arange(len(users)), np.flatnonzero(np.diff(users // size)) + 1)
     return [each for each in rows if len(each)]
 
 
-def batch_of_scores(scores: ScoreFunction, users: Ints, items: int) -> tuple[NDArray[Any], Ints]:
+def batch_of_scores(
+    scores: ScoreFunction, users: Ints, items: int, read: Callable[[Any], Any] | None = None
+) -> tuple[Any, Ints]:
     """Return the scores of the users from the first to the last of (rows,) ascending ones, and the row of each.
+
+    What the function returns is read by `as_scores`, or as given.
 
     Raises:
         DataError: the function does not return numbers, or they have another shape.
     """
     batch = slice(int(users[0]), int(users[-1]) + 1)
-    found, shape = as_scores(scores(batch)), (batch.stop - batch.start, items)
-    if found.shape != shape:
-        raise DataError(f"scores of a block of users have shape {found.shape}, not {shape} (users, items)")
+    found, shape = (read or as_scores)(scores(batch)), (batch.stop - batch.start, items)
+    if tuple(found.shape) != shape:
+        raise DataError(f"scores of a block of users have shape {tuple(found.shape)}, not {shape} (users, items)")
     return found, users - users[0]
+
+
+def as_array(scores: Any) -> Any:
+    """Return scores on a device as they are, without a gradient, and others as of `as_scores`."""
+    return detached(scores) if is_on_device(scores) else as_scores(scores)
 
 
 def as_scores(scores: Any) -> NDArray[Any]:
     """Return scores as an array of their own type, without copying arrays; Python numbers as float64 or integers."""
     refuse_masked(scores, "scores")
+    refuse_device(scores, "scores")
+    scores = detached(scores)
     given = None  # the Python numbers, if float64 might round them
     try:
         found = np.asarray(scores)

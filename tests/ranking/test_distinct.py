@@ -1,0 +1,66 @@
+"""Distinct random numbers: each subset is as likely, and rows get the same numbers in one call as in several."""
+
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sampled_metrics.ranking.distinct import distinct_numbers, draw_numbers
+
+
+def streams_of(seed: int):
+    return cache(lambda *address: np.random.default_rng([seed, *address]))
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
+def test_each_subset_is_as_likely(m: int) -> None:
+    """Rows of 6 and of 7 numbers in turn; up to a half of them is drawn with replacement, and duplicates again."""
+    rows = 30_000
+    free = np.tile([6, 7], rows)
+    drawn = np.sort(distinct_numbers(free, m, streams_of(m)), axis=1)
+    for size in (6, 7):
+        subsets = {each: place for place, each in enumerate(combinations(range(size), m))}
+        found = np.bincount([subsets[tuple(each)] for each in drawn[free == size].tolist()], minlength=len(subsets))
+        assert stats.chisquare(found).pvalue > 0.001
+
+
+@pytest.mark.parametrize(("free", "m"), [(490, 60), (490, 300), (490, 489)])
+def test_large_samples(free: int, m: int) -> None:
+    """As many numbers are below 200 as in a hypergeometric sample, and each number is there as often."""
+    rows = 8000
+    drawn = distinct_numbers(np.full(rows, free), m, streams_of(7))
+    assert (np.diff(np.sort(drawn, axis=1), axis=1) > 0).all()
+    below = stats.hypergeom(free, 200, m)
+    counts = (drawn < 200).sum(axis=1)
+    assert stats.kstest(counts + np.random.default_rng(1).random(rows), lambda x: _spread_cdf(below, x)).pvalue > 0.001
+    times = np.bincount(drawn.ravel(), minlength=free)
+    assert len(times) == free
+    share = m / free
+    deviation = (times - rows * share) / np.sqrt(rows * share * (1 - share))
+    # the numbers of a row exclude each other, so the sum of squares has free - 1 degrees of freedom
+    assert 0.001 < stats.chi2(free - 1).cdf((deviation**2).sum() * (free - 1) / free) < 0.999
+
+
+def _spread_cdf(counts, x):
+    """The distribution of a count plus a uniform number from 0 to 1."""
+    whole = np.floor(x)
+    return counts.cdf(whole - 1) + (x - whole) * counts.pmf(whole)
+
+
+def test_rows_get_the_same_numbers_in_one_call_as_in_several() -> None:
+    free = np.random.default_rng(2).integers(0, 40, 500)
+    row, number = draw_numbers(free, 9, streams_of(3))
+    assert np.bincount(row, minlength=500).tolist() == np.minimum(free, 9).tolist()
+    for ends in ([250], [1, 2, 3, 300, 301], range(1, 500)):
+        streams = streams_of(3)
+        parts = [draw_numbers(each, 9, streams)[1] for each in np.split(free, ends)]
+        assert np.concatenate(parts).tolist() == number.tolist()
+
+
+@pytest.mark.parametrize("m", [4, 100])
+def test_all_numbers_of_rows_with_no_more(m: int) -> None:
+    row, number = draw_numbers(np.array([2, 0, 4]), m, streams_of(0))
+    assert row.tolist() == [0, 0, 2, 2, 2, 2]
+    assert number.tolist() == [0, 1, 0, 1, 2, 3]
