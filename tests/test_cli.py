@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from sampled_metrics import cli, compare, correct, evaluate, expect, plan
+from sampled_metrics import cli, compare, correct, evaluate, expect, plan, read_ranks
 
 COMMANDS = ("evaluate", "correct", "compare", "expect", "plan", "report", "rank", "completion")
 SOURCES = Path(__file__).resolve().parents[1] / "src"
@@ -616,19 +616,25 @@ class TestHelp:
         for command in COMMANDS[:-1]:
             text = run(command, "--help")[1].split("Example:\n")[1]
             examples += re.findall(r"^  sampled-metrics (.*)$", text, flags=re.MULTILINE)
-        assert len(examples) == 12
+        assert len(examples) == 16
+        above = {name: rng.geometric(0.05, size=(40, 2)).clip(max=100) for name in ("counts", "x-counts", "y-counts")}
+        for name, each in above.items():
+            columns = {"above_top500": each[:, 0], "size_top500": 500, "above_rest": each[:, 1], "size_rest": 900}
+            pd.DataFrame(columns).to_csv(f"{name}.csv", index=False)
         pairs = pd.DataFrame({"user": np.repeat(range(20), 5), "item": list(range(5)) * 20})
         for name in ("lists", "old-lists", "new-lists"):
             pairs.assign(score=rng.normal(size=100)).to_csv(f"{name}.csv", index=False)
         pairs[::2].assign(relevance=rng.integers(4, size=50)).to_csv("judged.csv", index=False)
+        for name in ("train", "test"):
+            pd.read_csv(f"{name}.csv").to_parquet(f"{name}.parquet")
         for example in examples:
             more = {} if "--candidates 3541" in example else {"candidates": 150}
             for name in ("ranks", "mine", "x", "y", "old", "new", "z-seed-1", "z-seed-2", "z-seed-3"):
                 rank = rng.geometric(0.3 if name == "y" else 0.05, size=40).clip(max=101)
                 pd.DataFrame({"user": range(40), "rank": rank}).assign(**more).to_csv(f"{name}.csv", index=False)
-            code, out, err = run(*example.split())
+            code, out, err = run(*example.split(" #")[0].split())
             assert code == 0, (example, err)
-            assert out
+            assert out or "-o ranks/" in example
 
 
 class TestCompletion:
@@ -801,6 +807,49 @@ class TestRank:
         assert code == 0
         assert out.splitlines()[1].startswith("recall@1,0.5,")
 
+    def test_strata(self, run, model, tmp_path):
+        """User 0 scores 3 2 1 of items 1 to 3, and user 1 scores 1 to 4; items 1 and 3 are held out or popular."""
+        (tmp_path / "items.csv").write_text("item,stratum\n1,popular\n3,popular\n")
+        counts = "above_popular,{0}_popular,size_popular,above_rest,{0}_rest,size_rest\n"
+        header = "user,candidates," + counts.format("tied")
+        assert run("rank", *model, "--strata", "items.csv") == (0, header + "0,3,0,0,1,0,0,1\n1,4,2,0,2,1,0,1\n", "")
+        header = "user,candidates," + counts.format("negatives")
+        drawn = run("rank", *model, "--strata", "items.csv", "--negatives", "popular=all,rest=9", "-o", "drawn.csv")
+        assert drawn == (0, "", "")
+        assert (tmp_path / "drawn.csv").read_text() == header + "0,3,0,1,1,0,1,1\n1,4,2,2,2,1,1,1\n"
+
+    @pytest.mark.parametrize("folder", ["parts/", "there"])
+    def test_a_folder_gets_parts_in_parquet(self, run, model, folder):
+        Path("there").mkdir()
+        for name in ("train", "test"):
+            pd.read_csv(f"{name}.csv").to_parquet(f"{name}.parquet")
+        files = [each.replace(".csv", ".parquet") for each in model]
+        assert run("rank", *files, "-o", folder) == (0, "", "")
+        found = read_ranks(folder).to_frame()
+        assert found.to_csv(index=False, lineterminator="\n") == RANKED
+        assert run("evaluate", folder, "--metrics", "auc", "--csv")[1].startswith("metric,value")
+        refused(run, "train.csv: cannot be read as parquet", "rank", *model, "-o", "other/")
+        says = "a folder takes --users, --items, --training and --held-out alone"
+        refused(run, says, "rank", *files, "-o", folder, "--negatives", "2")
+
+    def test_sampled_ranks(self, run, model, tmp_path):
+        expected = "user,candidates,negatives,rank\n0,3,2,1\n1,4,2,3\n"
+        assert run("rank", *model, "--negatives", "2", "--seed", "5") == (0, expected, "")
+
+    @pytest.mark.parametrize(
+        ("negatives", "says"),
+        [
+            ("popular=1,popular=2", "'--negatives': a stratum is there twice"),
+            ("1.5", "'1.5' is no number, and no numbers by stratum such as popular=60,rest=40"),
+            ("popular=1", "negatives: give the stratum 'rest' once"),
+            ("popular=1,rest=x", "the stratum 'rest' must have a whole number, 1 or more, or 'all', not 'x'"),
+            ("3", "with strata, negatives must be a dict"),
+        ],
+    )
+    def test_refuses_negatives(self, run, model, tmp_path, negatives, says):
+        (tmp_path / "items.csv").write_text("item,stratum\n1,popular\n")
+        refused(run, says, "rank", *model, "--strata", "items.csv", "--negatives", negatives)
+
     @pytest.mark.parametrize("form", ["npy", "npz", "sparse"])
     def test_scores_in_place_of_factors(self, run, model, tmp_path, form):
         scores = np.load("u.npy") @ np.load("i.npy").T
@@ -827,7 +876,11 @@ class TestRank:
         ("change", "says"),
         [
             ({"--users": "none.npy"}, "none.npy: cannot be read as an array: No such file"),
-            ({"--users": "train.csv"}, "train.csv: an array is a file whose name ends in .npy, .npz or .parquet"),
+            ({"--users": "train.txt"}, "train.txt: an array is a file whose name ends in .npy, .npz, .csv or .parquet"),
+            (
+                {"--users": "train.csv"},
+                "train.csv: cannot be read as an array: could not convert string to float: 'user'",
+            ),
             ({"--users": "text.npy"}, "text.npy: cannot be read as an array"),
             ({"--users": "two.npz"}, "two.npz: must hold one array, not 2 (a, b)"),
             ({"--users": "text.npz"}, "text.npz: is not an array, or is damaged"),

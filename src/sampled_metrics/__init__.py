@@ -17,9 +17,12 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.evaluation.evaluate import evaluate
     from sampled_metrics.evaluation.expect import expect
     from sampled_metrics.evaluation.plan import plan
+    from sampled_metrics.evaluation.plan_strata import plan_strata
     from sampled_metrics.metrics.held_out import metric
     from sampled_metrics.ranking.negatives import rank_among_negatives
+    from sampled_metrics.ranking.partitions import rank_to_parquet
     from sampled_metrics.ranking.rank import rank
+    from sampled_metrics.ranking.strata import popularity_strata
     from sampled_metrics.ranks.table import RankTable, read_ranks
     from sampled_metrics.reporting.report import report
 
@@ -42,8 +45,11 @@ __all__ = [
     "expect",
     "metric",
     "plan",
+    "plan_strata",
+    "popularity_strata",
     "rank",
     "rank_among_negatives",
+    "rank_to_parquet",
     "read_ranks",
     "report",
 ]
@@ -58,8 +64,11 @@ _MODULES = {
     "expect": "evaluation",
     "metric": "metrics.held_out",
     "plan": "evaluation",
+    "plan_strata": "evaluation",
+    "popularity_strata": "ranking.strata",
     "rank": "ranking.rank",
     "rank_among_negatives": "ranking.negatives",
+    "rank_to_parquet": "ranking.partitions",
     "read_ranks": "ranks.table",
     "report": "reporting",
 }
@@ -72,10 +81,21 @@ def __getattr__(name: str) -> Any:
         try:
             return version("sampled-metrics")
         except PackageNotFoundError:  # used from a checkout, without installation
-            return "0+unknown"
+            return _version_of_checkout()
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def _version_of_checkout() -> str:
+    import tomllib
+    from pathlib import Path
+
+    try:
+        project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    except (OSError, KeyError):
+        return "0+unknown"
+    return f"{project['version']}+checkout"
 
 
 def __dir__() -> list[str]:

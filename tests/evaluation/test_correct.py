@@ -208,7 +208,7 @@ class TestBias:
         table = correct(SAMPLED, candidates=6, negatives=2, estimators=["mle", "bv-0.1"])
         assert table["bias"].isna().tolist() == [True] * 4 + [False] * 4
         assert table["bias_error"].isna().tolist() == [True] * 4 + [False] * 4
-        assert any(remark.startswith("No bias is estimated for MLE: only that of an") for remark in table.remarks)
+        assert any(remark.startswith("No bias is estimated for MLE: it is known of") for remark in table.remarks)
         assert not any("bias" in each for each in table[table["estimator"] == "bv-0.1"].remarks if "No bias" in each)
 
     @pytest.mark.parametrize("label", ["bv-0.1", "rank-estimate"])

@@ -13,6 +13,7 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 import sampled_metrics as sm
+from sampled_metrics import _drawing
 from sampled_metrics.evaluation.plots import picture
 
 RNG = np.random.default_rng(5)
@@ -86,7 +87,7 @@ class TestContent:
         panels = sm.evaluate(ranks, candidates=100, metrics=["recall@1", "auc"], confidence_level=0.9).plot()
         assert [each.get_title() for each in panels] == ["Recall@1", "AUC"]
         assert [len(marks(each)) for each in panels] == [1, 1]
-        assert caption(panels[0].figure) == "The 90 % interval is over users."
+        assert caption(panels[0].figure) == "6,000 users, n = 100. The 90 % interval is over users."
 
     def test_correct_says_what_each_interval_assumes(self):
         table = corrected(metrics="recall@10", estimators=["decreasing", "free", "uncorrected", "bv-0.1"])
@@ -153,6 +154,38 @@ class TestContent:
 
     def test_a_metric_that_is_not_defined_says_so(self):
         assert texts(sm.evaluate([1, 1, 1], candidates=1, metrics="auc").plot()) == ["not defined"]
+
+    @pytest.mark.parametrize(
+        ("table", "parameters"),
+        [
+            (corrected(metrics="auc"), "300 users, n = 1,000, m = 20."),
+            (compared(metrics="auc"), "300 users, n = 100."),
+            (expected(metrics="auc"), "300 users, n = 100."),
+            (planned(estimators="uncorrected"), "Recall@10, 300 users, n = 100."),
+            (
+                sm.correct([1, 2], candidates=[10, 31], negatives=[4, 5], metrics="auc"),
+                "2 users, n = 20 on average, m = 4 on average.",
+            ),
+        ],
+    )
+    def test_the_parameters_are_below(self, table, parameters):
+        assert parameters in caption(np.ravel(table.plot())[0].figure)
+
+    def test_an_estimator_looks_the_same_in_every_figure(self):
+        looks = {}
+        for table in (
+            corrected(metrics="auc", estimators=["free", "bv-0.1", "bv-0.5"]),
+            planned(estimators=["bv-0.1"]),
+        ):
+            axes = np.ravel(table.plot())[0]
+            for name, (point, *_) in zip(labels(axes), axes.containers, strict=True):
+                looks.setdefault(name, set()).add((point.get_color(), point.get_marker()))
+        assert set(looks) == {"Free", "BV 0.1", "BV 0.5"}
+        assert all(len(each) == 1 for each in looks.values())
+        assert looks["BV 0.1"] == {
+            (style["color"], style["marker"]) for style in [_drawing.estimator_styles(["bv-0.1"])["bv-0.1"]]
+        }
+        assert len(set.union(*looks.values())) == 3
 
     def test_a_part_of_a_result_is_drawn_too(self):
         table = corrected(metrics=["recall@10", "auc"])

@@ -1,4 +1,4 @@
-"""The functions for users with ranks: evaluate, correct, compare, expect and plan. Each returns a table."""
+"""The functions for users with ranks, which return tables: evaluate, correct, compare, expect, plan, plan_strata."""
 
 from sampled_metrics.evaluation.accumulator import RankAccumulator
 from sampled_metrics.evaluation.compare import compare
@@ -6,5 +6,6 @@ from sampled_metrics.evaluation.correct import correct
 from sampled_metrics.evaluation.evaluate import evaluate
 from sampled_metrics.evaluation.expect import expect
 from sampled_metrics.evaluation.plan import plan
+from sampled_metrics.evaluation.plan_strata import plan_strata
 
-__all__ = ["RankAccumulator", "compare", "correct", "evaluate", "expect", "plan"]
+__all__ = ["RankAccumulator", "compare", "correct", "evaluate", "expect", "plan", "plan_strata"]

@@ -17,11 +17,11 @@ from sampled_metrics.estimators import (
     Estimate,
     LinearEstimate,
     ShapeEstimate,
-    estimator,
     estimator_labels,
     estimator_name,
+    fit_estimator,
 )
-from sampled_metrics.estimators.shapes import ASSUMPTIONS
+from sampled_metrics.estimators.shapes import ASSUMPTIONS, WITHIN_STRATA
 from sampled_metrics.evaluation.comparison import Comparison, Standings, listed
 from sampled_metrics.evaluation.differences import BONFERRONI, Differences, Recommender, differences
 from sampled_metrics.evaluation.evaluate import (
@@ -39,11 +39,14 @@ from sampled_metrics.evaluation.units import units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import LABELS, Judgements
-from sampled_metrics.ranks.pairing import pair_all
+from sampled_metrics.ranks.pairing import described, pair_all
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 from sampled_metrics.sampling.moments import EQUAL
-from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.sampled_ranks import SampledRanks, are_sampled, sampled_ranks
+from sampled_metrics.sampling.outcomes import observed
+from sampled_metrics.sampling.sampled_ranks import SampledRanks, any_sampled_ranks, are_sampled
+from sampled_metrics.sampling.strata import StratifiedRanks
+
+_NOTHING = "without an assumption on the ranks"
 
 _Side = tuple[Estimate, Ints, Ints]
 """Ranks of a recommender: an estimate, the (rows,) outcomes, and (outcomes,) numbers that tell outcomes apart."""
@@ -169,6 +172,7 @@ def compare(
     notes = [*_assumed(found, list(given)), *(_biased(read.estimator) if read.estimator and not found.strict else [])]
     assumption = next((note if isinstance(note, str) else note.sentence for note in notes), "")
     table.attrs = {"confidence_level": confidence_level, "names": list(given), "assumption": assumption}
+    table.attrs["parameters"] = read.parameters
     remarks = [*_conclusions(table, found, list(given), confidence_level), *_on_seeds(given), *notes, *_held(table)]
     return table.with_remarks([*remarks, *undefined(table, "difference"), *about_users(kinds), *read.remarks])
 
@@ -183,6 +187,7 @@ class _Read(NamedTuple):
         largest: (metrics,) largest values.
         remarks: sentences on the tables.
         estimator: label of the estimator of sampled ranks; empty if there is none.
+        parameters: numbers of users, candidates and negatives, in words.
     """
 
     labels: list[str]
@@ -191,6 +196,7 @@ class _Read(NamedTuple):
     largest: Floats
     remarks: list[str]
     estimator: str = ""
+    parameters: str = ""
 
 
 def _named(given: Mapping[str, Sequence[Any]]) -> list[tuple[str, Any]]:
@@ -232,10 +238,10 @@ def _read_ranks(
     if not is_sampled and estimator is not None:
         raise DataError("an estimator corrects sampled ranks: say how many negatives were sampled, too")
     (label,) = estimator_labels("decreasing" if estimator is None else check_label(estimator, "estimator"), "estimator")
-    ranked: list[SampledRanks] | list[RankTable]
+    ranked: list[SampledRanks | StratifiedRanks] | list[RankTable]
     if is_sampled:
         ranked = [
-            sampled_ranks(each, candidates, negatives, replacement=replacement, name=name) for name, each in tables
+            any_sampled_ranks(each, candidates, negatives, replacement=replacement, name=name) for name, each in tables
         ]
         sides = [_sampled_side(each, wanted, label) for each in ranked]
     else:
@@ -243,7 +249,8 @@ def _read_ranks(
         sides = [_linear_side(*exact_outcomes(each, wanted), largest_values(wanted)) for each in ranked]
     numbers, paired = pair_all(ranked, [name for name, _ in tables], candidates, negatives)
     unused = dict.fromkeys(remark for _, each in tables for remark in each.remarks)
-    return _Read(labels, sides, numbers, largest_values(wanted), [*paired, *unused], label * is_sampled)
+    parameters = described(ranked[0], ranked[0].negatives if isinstance(ranked[0], SampledRanks) else None)
+    return _Read(labels, sides, numbers, largest_values(wanted), [*paired, *unused], label * is_sampled, parameters)
 
 
 def _recommenders(a: Any, b: Any, names: Any, are_lists: bool) -> dict[str, list[Any]]:
@@ -309,9 +316,9 @@ def _linear_side(values: Floats, which: Ints, largest: Floats) -> _Side:
     return LinearEstimate(values, (possible,)), which, np.arange(values.shape[1])
 
 
-def _sampled_side(ranks: SampledRanks, metrics: Sequence[Metric], label: str) -> _Side:
-    outcomes, which = Outcomes.observed(ranks)
-    return estimator(label).fit(outcomes, metrics), which, outcomes.x
+def _sampled_side(ranks: SampledRanks | StratifiedRanks, metrics: Sequence[Metric], label: str) -> _Side:
+    outcomes, which = observed(ranks)
+    return fit_estimator(label, outcomes, metrics), which, outcomes.x.reshape(len(outcomes), -1).sum(axis=1)
 
 
 def _conclusions(table: Comparison, found: Differences, names: Sequence[str], level: float) -> list[Remark | str]:
@@ -372,7 +379,8 @@ def _assumed(found: Differences, names: Sequence[str]) -> list[Remark | str]:
     remarks: list[Remark | str] = []
     for (one, other), strict in zip(pairs_of(len(names)), found.strict, strict=False):
         rows = (("a", names[one]), ("b", names[other])) if len(names) > 2 else ()
-        given = f"if {ASSUMPTIONS[strict.shape]}" if ASSUMPTIONS[strict.shape] else "without an assumption on the ranks"
+        in_strata = WITHIN_STRATA if strict.of_strata else ""
+        given = f"if {ASSUMPTIONS[strict.shape]}{in_strata}" if ASSUMPTIONS[strict.shape] else _NOTHING
         about = f" of {names[one]} and {names[other]}" if len({each.shape for each in found.strict}) > 1 else ""
         remarks.append(Remark(f"The intervals{about} are of the true difference, {given}.", rows=rows))
         remarks += [

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._arrays import Floats
 from sampled_metrics._defaults import ESTIMATORS, METRICS
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._threads import on_one_thread
@@ -19,12 +19,13 @@ from sampled_metrics.estimators import (
     estimator,
     estimator_labels,
     estimator_name,
+    fit_estimator,
     linear_estimator,
 )
 from sampled_metrics.estimators.many_relevant import fit_many
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import rank_distributions
-from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
+from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES, WITHIN_STRATA
 from sampled_metrics.evaluation.evaluate import about_users, largest_values, undefined
 from sampled_metrics.evaluation.intervals import IntervalOptions, in_blocks, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result
@@ -32,10 +33,11 @@ from sampled_metrics.evaluation.strict_intervals import contradictions, strict_i
 from sampled_metrics.evaluation.units import Units, counted_units, units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
-from sampled_metrics.ranks.pairing import user_numbers
+from sampled_metrics.ranks.pairing import described, user_numbers
 from sampled_metrics.ranks.table import columns_or_table
-from sampled_metrics.sampling.outcomes import Group, Outcomes
-from sampled_metrics.sampling.sampled_ranks import SampledRanks, sampled_ranks
+from sampled_metrics.sampling.outcomes import Group, Outcomes, observed
+from sampled_metrics.sampling.sampled_ranks import SampledRanks, any_sampled_ranks
+from sampled_metrics.sampling.strata import StratifiedOutcomes, StratifiedRanks
 
 TOGETHER = ("bv-0.1",)
 """The default estimator of whole lists, which strict bounds are not for."""
@@ -76,7 +78,8 @@ def correct(
     Args:
         ranks: (rows,) ranks of the held-out items among themselves and m sampled negatives, from 1 to m + 1; or a
             DataFrame, or the path of a csv or parquet file, with the column rank and optionally user, candidates and
-            negatives.
+            negatives. A sample from strata has the columns above_s, negatives_s, size_s and perhaps tied_s of each
+            stratum s in place of rank and negatives, as `rank_among_negatives` returns them.
         candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item.
             Leave it out if the ranks have this column. An array is in the order of the ranks.
         negatives: (users,) or one number: m, the number of sampled negatives; likewise.
@@ -87,7 +90,8 @@ def correct(
             and a user counts with the mean over the rows. With it, n and m are those of each row: the user's other
             relevant items are not counted.
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md). The default is decreasing
-            and free, or, together, bv-0.1.
+            and free, or, together, bv-0.1. For samples from two or three strata: free, decreasing, convex, smooth, mle,
+            rank-estimate and uncorrected.
         metrics: labels, as in `evaluate`.
         confidence_level: probability that the interval covers the true metric (free, decreasing, convex) or the mean of
             the estimator over users and samples (others).
@@ -133,15 +137,20 @@ def correct(
         R. Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021.
     """
     given = columns_or_table(ranks, "sampled ranks")
-    sampled = sampled_ranks(given, candidates, negatives, replacement=replacement, adaptive=adaptive)
+    sampled = any_sampled_ranks(given, candidates, negatives, replacement=replacement, adaptive=adaptive)
     labels, options = metric_labels(metrics), IntervalOptions(confidence_level, method, n_resamples, seed)
-    wanted = estimator_labels((TOGETHER if together else ESTIMATORS) if estimators is None else estimators)
+    default = TOGETHER if together else ESTIMATORS
+    wanted = estimator_labels(default if estimators is None else estimators)
     if together:
+        if isinstance(sampled, StratifiedRanks):
+            raise DataError("together is for uniform negatives, not for strata")
         result = _correct_together(sampled, wanted, labels, options, progress)
     else:
-        outcomes, which = Outcomes.observed(sampled)
+        outcomes, which = observed(sampled)
         kinds = units((which, user_numbers(sampled), len(outcomes)))
         result = correct_units(outcomes, kinds, wanted, labels, options, progress)
+    uniform = sampled.negatives if isinstance(sampled, SampledRanks) else None
+    result.attrs["parameters"] = described(sampled, uniform)
     return result.with_remarks(given.remarks)
 
 
@@ -204,7 +213,7 @@ def _correct_together(
 
 @on_one_thread
 def correct_units(
-    outcomes: Outcomes,
+    outcomes: Outcomes | StratifiedOutcomes,
     kinds: Units,
     estimators: Sequence[str],
     labels: Sequence[str],
@@ -214,12 +223,14 @@ def correct_units(
     """Return the result of `correct` from the outcomes of a sample and the users by kind."""
     wanted, adaptive = tuple(metric(label) for label in labels), outcomes.adaptive
     counts = np.asarray(kinds.counts @ kinds.shares[0])
-    fitted = {label: estimator(label).fit(outcomes, wanted) for label in estimators}
+    fitted = {label: fit_estimator(label, outcomes, wanted) for label in estimators}
     linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}
-    biases = {} if adaptive else _biases(linear, outcomes, kinds, wanted, options.seed)
+    uniform = outcomes if isinstance(outcomes, Outcomes) else None
+    biases = {} if uniform is None or adaptive else _biases(linear, uniform, kinds, wanted, options.seed)
     users, missing, rows, remarks = int(kinds.counts.sum()), np.full(len(labels), np.nan), [], []
-    for label, estimate in fitted.items():
-        value, assumes = estimate.estimate(counts), "no bias"
+    for label in fitted if uniform else progress(list(fitted)):  # for strata, each takes seconds
+        estimate, assumes = fitted[label], "no bias"
+        value = estimate.estimate(counts)
         limits = np.zeros(len(labels)), largest_values(wanted)
         if isinstance(estimate, ShapeEstimate):
             strict = strict_interval([estimate], kinds, options, limits, progress)
@@ -233,29 +244,33 @@ def correct_units(
             statistic = kinds.statistic(in_blocks(estimate.estimate, len(outcomes)))
             interval = uncertainty(statistic, kinds.counts, options, bounds=limits, weights=weights, progress=progress)
             bias = biases.get(label, (missing, missing))
-            columns = value, interval.low, interval.high, [assumes] * len(labels), interval.standard_error, *bias
+            low, high = interval.low, interval.high
+            if uniform is None:  # weights of a sample from strata may be beyond the values of the metric
+                low, high = np.clip((low, high), 0.0, largest_values(wanted))
+            columns = value, low, high, [assumes] * len(labels), interval.standard_error, *bias
         rows += [(label, *row, users) for row in zip(labels, *columns, strict=True)]
     names = ["value", "low", "high", "assumes", "standard_error", "bias", "bias_error", "users"]
     table = Result(rows, columns=["estimator", "metric", *names])
     table.attrs = {"confidence_level": options.confidence_level}
     unbiased = None
-    if not adaptive and (outcomes.negatives > 0).all():
-        unbiased = float(linear_estimator("uncorrected").fit(outcomes, [metric("auc")]).estimate(counts)[0])
+    if uniform and not adaptive and (uniform.negatives > 0).all():
+        unbiased = float(linear_estimator("uncorrected").fit(uniform, [metric("auc")]).estimate(counts)[0])
     return table.with_remarks(
         [
-            *_knowledge(table, options.confidence_level, outcomes.negatives),
+            *_knowledge(table, options.confidence_level, outcomes),
             *remarks,
             *_remarks(table, unbiased),
-            *_warnings(fitted, outcomes),
+            *_warnings(fitted),
             *undefined(table),
             *about_users(kinds),
         ]
     )
 
 
-def _knowledge(table: Result, confidence_level: float, negatives: Ints) -> list[Remark]:
+def _knowledge(table: Result, confidence_level: float, outcomes: Outcomes | StratifiedOutcomes) -> list[Remark]:
     """Return sentences on what the sample says about the true metrics, under each assumption."""
-    remarks = []
+    remarks, negatives = [], outcomes.negatives
+    in_strata = WITHIN_STRATA if isinstance(outcomes, StratifiedOutcomes) else ""
     sizes = f"{negatives.min()}" if negatives.min() == negatives.max() else f"{negatives.min()} to {negatives.max()}"
     for row in table[table["estimator"].isin(SHAPES)].to_dict("records"):
         name, assumption = metric_name(str(row["metric"])), ASSUMPTIONS.get(str(row["assumes"]), "")
@@ -264,7 +279,7 @@ def _knowledge(table: Result, confidence_level: float, negatives: Ints) -> list[
             continue
         low, high = _ends(row["low"], row["high"])
         if assumption:
-            sentence = f"With {100 * confidence_level:g} % confidence, {{}}, if {assumption}."
+            sentence = f"With {100 * confidence_level:g} % confidence, {{}}, if {assumption}{in_strata}."
             remarks.append(Remark(sentence, f"{name} is between {low} and {high}", rows))
         else:
             sentence = f"Without an assumption on the ranks, {sizes} negatives allow {{}}, with the same confidence."
@@ -354,7 +369,7 @@ def _remarks(table: Result, unbiased_auc: float | None) -> list[Remark | str]:
         if np.isnan(row["bias"]):
             remarks.append(
                 Remark(
-                    "No bias is estimated for {}: only that of an estimator that is linear in the sample is known.",
+                    "No bias is estimated for {}: it is known of estimators that are linear in a uniform sample.",
                     name,
                     (("estimator", label),),
                 )
@@ -370,7 +385,7 @@ def _with_error(value: float, error: float) -> str:
     return f"{value:+.{decimals}f} ± {error:.{decimals}f}"
 
 
-def _warnings(fitted: Mapping[str, Estimate], outcomes: Outcomes) -> list[Remark]:
+def _warnings(fitted: Mapping[str, Estimate]) -> list[Remark]:
     """Return sentences on estimators whose equations are badly conditioned."""
     remarks = []
     for label, estimate in fitted.items():

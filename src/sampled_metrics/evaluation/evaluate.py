@@ -17,7 +17,7 @@ from sampled_metrics.evaluation.units import Units, units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import LABELS, Judgements
-from sampled_metrics.ranks.pairing import user_numbers
+from sampled_metrics.ranks.pairing import described, user_numbers
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 
 
@@ -107,6 +107,7 @@ def evaluate(
     values, which = exact_outcomes(table, [metric(label) for label in labels])
     kinds = units((which, user_numbers(table), values.shape[1]))
     result = evaluate_units(values, kinds, labels, options, progress)
+    result.attrs["parameters"] = described(table)
     return result.with_remarks(given.remarks)
 
 

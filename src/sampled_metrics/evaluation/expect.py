@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
+from sampled_metrics._arrays import Floats
 from sampled_metrics._defaults import METRICS
+from sampled_metrics._progress import Progress, no_progress
+from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator_labels, estimator_name
 from sampled_metrics.evaluation.expectation import Expectation, mean_of_rows, shared_covariances
 from sampled_metrics.evaluation.result import Remark, Result
-from sampled_metrics.metrics.held_out import metric, metric_labels, metric_name
-from sampled_metrics.ranks.frames import PerUser, RanksLike, named_ranks
-from sampled_metrics.ranks.pairing import pair_users, user_numbers
-from sampled_metrics.ranks.table import columns_or_table, rank_table
+from sampled_metrics.evaluation.strata_moments import drawn_of, strata_moments
+from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
+from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike, named_ranks
+from sampled_metrics.ranks.pairing import described, pair_users, user_numbers
+from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
+from sampled_metrics.sampling.strata import stratified_ranks, sums_of_strata
 
 
 def expect(
     ranks: RanksLike | Mapping[str, RanksLike],
     *,
-    negatives: int,
+    negatives: int | Mapping[str, int | str],
     metrics: str | Sequence[str] = METRICS,
     replacement: bool = False,
     estimators: str | Sequence[str] = ("uncorrected",),
     candidates: PerUser | None = None,
     shared_negatives: float | None = None,
+    progress: Progress = no_progress,
 ) -> Result:
     """Compute the exact expectation of an evaluation on sampled negatives; nothing is drawn.
 
@@ -37,15 +43,19 @@ def expect(
     Args:
         ranks: exact ranks, as in `evaluate`; or a mapping from the names of recommenders to their ranks. Names must
             differ as text.
-        negatives: m, the number of negatives to sample for each user.
+        negatives: m, the number of negatives to sample for each user. Or a dict from each stratum to its number, or to
+            "all", for exact counts by stratum, as of ``rank(..., strata=)``. Then the ties of a user are broken once,
+            at random, for what is expected of samples.
         metrics: labels, as of `evaluate`.
         replacement: whether a negative may be sampled twice for the same user.
-        estimators: labels of estimators that are linear in the sample; uncorrected is the sampled metric itself.
+        estimators: labels of estimators that are linear in the sample; uncorrected is the sampled metric itself. With
+            strata, only uncorrected and rank-estimate are.
         candidates: (users,) or one number: n. Leave it out if the ranks have this column.
         shared_negatives: None if each recommender has negatives of its own, or how much the recommenders agree if all
             rank the same negatives of a user: from 0 (the items above the held-out item by one are a random part of
             all items for the other) to 1 (one set of items above contains the other). This changes the chances in the
             remarks, and not the columns.
+        progress: wraps the blocks of users of samples from strata, for a progress bar.
 
     Returns:
         A row for each recommender, estimator and metric, with the columns recommender, estimator, metric, exact,
@@ -73,42 +83,72 @@ def expect(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
     given = {name: columns_or_table(each, name) for name, each in named_ranks(ranks).items()}
-    tables = {name: rank_table(each, candidates, name) for name, each in given.items()}
     labels, estimators = metric_labels(metrics), estimator_labels(estimators)
-    wanted, design = tuple(metric(label) for label in labels), SamplingDesign(negatives, replacement)
-    rows, expectations = [], {}
-    for name, table in tables.items():
-        user = user_numbers(table)
-        exact = [float(mean_of_rows(table.values(each), user).mean()) for each in wanted]
-        expectations[name] = each = Expectation.of(table, user, design, estimators, wanted)
-        expected, deviation = each.means.mean(axis=0), np.sqrt(each.variances.sum(axis=0)) / len(each.means)
-        moments = zip(expected, deviation, strict=True)
+    wanted, rows = tuple(metric(label) for label in labels), []
+    tables, expectations = dict[str, RankTable](), dict[str, Expectation]()
+    for name, columns in given.items():
+        if isinstance(negatives, Mapping):
+            if replacement or candidates is not None or shared_negatives is not None:
+                raise ConfigError("samples from strata have no replacement, candidates or shared_negatives")
+            of_rows = _of_strata(columns, negatives, estimators, wanted, progress)
+        else:
+            tables[name] = rank_table(columns, candidates, name)
+            design, user = SamplingDesign(negatives, replacement), user_numbers(tables[name])
+            expectations[name] = each = Expectation.of(tables[name], user, design, estimators, wanted)
+            exact = np.stack([mean_of_rows(tables[name].values(one), user) for one in wanted], axis=1)
+            of_rows = exact, each.means, each.variances
+        true, expected = (each.mean(axis=0) for each in of_rows[:2])
+        deviation = np.sqrt(of_rows[2].sum(axis=0)) / len(of_rows[2])
         rows += [
-            (name, label, of_metric, true, *next(moments))
-            for label in estimators
-            for of_metric, true in zip(labels, exact, strict=True)
+            (name, label, of_metric, *numbers)
+            for (label, of_metric), *numbers in zip(
+                product(estimators, labels), np.tile(true, len(estimators)), expected, deviation, strict=True
+            )
         ]
     result = Result(rows, columns=["recommender", "estimator", "metric", "exact", "expected", "deviation"])
-    result.attrs = {"negatives": negatives}
-    columns = [(label, of_metric) for label in estimators for of_metric in labels]
+    result.attrs = {"negatives": negatives, "parameters": described(next(iter(tables.values()))) if tables else ""}
+    places = list(product(estimators, labels))
 
     def covariance(one: str, other: str, label: str, of_metric: str) -> float:
         if shared_negatives is None:
             return 0.0
         pairs = pair_users(tables[one], tables[other], (one, other))
         both = expectations[one], expectations[other]
-        of_users = shared_covariances(*both, pairs, shared_negatives)[:, columns.index((label, of_metric))]
+        of_users = shared_covariances(*both, pairs, shared_negatives)[:, places.index((label, of_metric))]
         return float(of_users.sum() / len(of_users) ** 2)
 
     unused = dict.fromkeys(remark for each in given.values() for remark in each.remarks)
     return result.with_remarks([*_wrong_orders(result, negatives, covariance), *unused])
 
 
+def _of_strata(
+    columns: Columns | RankTable,
+    negatives: Mapping[str, int | str],
+    estimators: Sequence[str],
+    metrics: tuple[Metric, ...],
+    progress: Progress,
+) -> tuple[Floats, Floats, Floats]:
+    """Return the exact metrics of users, (users, metrics), and the means and variances of samples from strata."""
+    if isinstance(columns, RankTable):
+        raise DataError("a rank table has no counts by stratum; give the table of rank(..., strata=)")
+    counts = stratified_ranks(columns, exact=True)
+    drawn, user = drawn_of(counts, negatives), user_numbers(counts)
+    means, variances = strata_moments(counts, drawn, estimators, metrics, progress)
+    above, tied = sums_of_strata(columns)
+    exact = np.stack([each.over_ties(above, tied, counts.candidates) for each in metrics], axis=1)
+    variances = variances / np.bincount(user)[user][:, np.newaxis]
+    return mean_of_rows(exact, user), mean_of_rows(means, user), mean_of_rows(variances, user)
+
+
 def _wrong_orders(
-    table: Result, negatives: int, covariance: Callable[[str, str, str, str], float]
+    table: Result, negatives: int | Mapping[str, int | str], covariance: Callable[[str, str, str, str], float]
 ) -> list[Remark | str]:
     """Return sentences on the recommenders that a sampled evaluation orders wrongly on average."""
     remarks: list[Remark | str] = []
+    if isinstance(negatives, Mapping):
+        sample = " and ".join(f"{m} of {name}" for name, m in negatives.items()) + " as sampled negatives,"
+    else:
+        sample = f"{negatives} sampled negatives"
     for (label, metric_label), group in table.groupby(["estimator", "metric"], sort=False):
         for one, other in combinations(group.to_dict("records"), 2):
             better, worse = (one, other) if one["exact"] > other["exact"] else (other, one)
@@ -120,7 +160,7 @@ def _wrong_orders(
                 sentence = (
                     f"Wrong order: {better['recommender']} is better than {worse['recommender']} on "
                     f"{metric_name(str(metric_label))} ({better['exact']:.4f} against {worse['exact']:.4f}), but among "
-                    f"{negatives} sampled negatives {estimator_name(str(label))} says {better['expected']:.4f} against "
+                    f"{sample} {estimator_name(str(label))} says {better['expected']:.4f} against "
                     f"{worse['expected']:.4f}, and is right with a chance of {chance:.2f}."
                 )
                 here = ("estimator", label), ("metric", metric_label)

@@ -14,7 +14,8 @@ from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.ranks.pairing import Pairs
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.moments import probability_of_order, row_chances, user_moments
+from sampled_metrics.sampling.moments import probability_of_order, user_moments
+from sampled_metrics.sampling.ties import distribution_over_ties
 
 _LARGE = 10**9  # NumPy draws without replacement from smaller pools; in larger ones the difference is negligible
 
@@ -151,7 +152,8 @@ def exact_chance(better: Expectation, worse: Expectation) -> float:
         rows = np.bincount(each.user)[each.user]
         for n, count in np.unique(np.stack((each.which, rows)), axis=1).T:
             alike = np.flatnonzero((each.which == n) & (rows == count))
-            chances = row_chances(each.table.rows(alike), each.design)
+            counts = each.table.above[alike], each.table.tied[alike], each.table.candidates[alike]
+            chances = distribution_over_ties(*counts, each.design)
             seen = (chances > 1e-18).any(axis=0)
             place = each.weights[n, 0, seen] * sign / count / step
             whole = np.round(place)

@@ -23,7 +23,7 @@ from sampled_metrics.evaluation.verdicts import FACTORS, MOST, expected_gaps
 from sampled_metrics.metrics.held_out import metric as metric_of
 from sampled_metrics.metrics.held_out import metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
-from sampled_metrics.ranks.pairing import Pairs, pair_users
+from sampled_metrics.ranks.pairing import Pairs, described, pair_users
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
@@ -126,7 +126,7 @@ def plan(
     error = float(differences.std(ddof=1)) if len(differences) > 1 else np.nan
     rows.append(_row("exact", None, [_Chance(abs(gap), 0.0, error, 1.0)], len(differences), probability))
     table = Result(rows)
-    table.attrs = {"probability": probability}
+    table.attrs = {"probability": probability, "parameters": f"{metric_name(metric)}, {described(one)}"}
     sentences = _sentences(table, metric, names if gap > 0 else names[::-1], probability, sizes[-1])
     unused = dict.fromkeys(remark for each in given for remark in each.remarks)
     return table.with_remarks([*sentences, pairs.sentence, *unused])

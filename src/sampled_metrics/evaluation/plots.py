@@ -1,4 +1,4 @@
-"""Draw the results of evaluate, correct, compare, expect and plan: values with intervals, legible without colour."""
+"""Draw the results of evaluate, correct, compare, expect and plans: values with intervals, legible without colour."""
 
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
@@ -10,17 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from sampled_metrics._drawing import COLOURS, MARKERS, literal, styled
+from sampled_metrics._drawing import WIDTH, estimator_numbers, literal, style, styled, write_below
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
 from sampled_metrics.metrics.held_out import metric_name
 
-WIDTH = 4.3
-"""Width of a panel, in inches."""
-
 _ROW = 0.44  # height of a mark, in inches
-_LABEL, _AXIS, _CAPTION = 17, 10, 16  # letters per line: of a label, and by inch of an axis and of a caption
+_LABEL, _AXIS, _CAPTION = 17, 8, 17  # letters per line: of a label, and by inch of an axis and of a caption
 _NARROW = 0.04  # an interval is narrow if it is that part of the panel, and then its metric has a panel of its own
 
 
@@ -56,7 +53,9 @@ def picture(table: pd.DataFrame) -> Picture | None:
     """Return what to draw of a result, or None if its columns are not those of a result."""
     for columns, lay_out in _LAYOUTS.items():
         if set(columns) <= set(table.columns) and len(table):
-            return lay_out(table)
+            found = lay_out(table)
+            parameters = table.attrs.get("parameters")
+            return found._replace(caption=f"{parameters}. {found.caption}".strip()) if parameters else found
     return None
 
 
@@ -68,25 +67,20 @@ def caption_of(table: pd.DataFrame) -> str:
 
 @styled
 def draw(panels: list[Panel], figure: Figure, caption: str = "", width: float = WIDTH) -> list[Axes]:
-    """Draw panels, and a caption below them, into an empty figure; set its size."""
-    columns = min(2, len(panels))
-    grid = [panels[first : first + columns] for first in range(0, len(panels), columns)]
-    heights = [max(_height(panel) for panel in row) for row in grid]
-    text = textwrap.fill(literal(caption), round(_CAPTION * width * columns))
+    """Draw panels one below the other, and a caption below them, into an empty figure; set its size."""
+    heights = [_height(panel) for panel in panels]
+    text = textwrap.fill(literal(caption), round(_CAPTION * width))
     legend = {mark.name: mark for panel in panels for marks in panel.rows.values() for mark in marks if mark.name}
-    rows_of_legend = -(-len(legend) // columns)
-    figure.set_size_inches(width * columns, sum(heights) + 0.17 * (text.count("\n") + 1 + rows_of_legend))
-    axes = figure.subplots(len(grid), columns, squeeze=False, height_ratios=heights).ravel().tolist()
-    for panel, each in zip(panels, axes, strict=False):
+    figure.set_size_inches(width, sum(heights) + 0.17 * (text.count("\n") + 1 + len(legend)))
+    axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights).ravel().tolist()
+    for panel, each in zip(panels, axes, strict=True):
         draw_panel(panel, each)
-    for each in axes[len(panels) :]:
-        each.set_visible(False)
     if caption:
-        figure.supxlabel(text, x=0.01, ha="left", fontsize="small")
+        write_below(figure, text)
     if legend:
         handles = [_mark(axes[0], np.nan, np.nan, mark, label=literal(name)) for name, mark in legend.items()]
-        figure.legend(handles=handles, loc="outside upper left", ncols=columns)
-    return axes[: len(panels)]
+        figure.legend(handles=handles, loc="outside upper left")
+    return axes
 
 
 @styled
@@ -142,7 +136,7 @@ def _log_axis(axes: Axes, values: list[float]) -> None:
     """Make the axis of some numbers, which may be missing, logarithmic, with labels at 1, 2, 5, 10 and so on."""
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.xaxis.set_major_formatter("{x:,g}")
     axes.xaxis.set_minor_locator(NullLocator())
     if not np.isnan(values).all():
         axes.set_xlim(np.nanmin(values) / 2, 2 * np.nanmax(values))
@@ -156,13 +150,9 @@ def _height(panel: Panel) -> float:
 
 def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> Any:
     ends = [[value - mark.low], [mark.high - value]]
-    colour = COLOURS[mark.style % len(COLOURS)]
-    face = colour if mark.filled else "white"
-    shape = MARKERS[mark.style % len(MARKERS)]
-    interval = None if np.isnan(ends).any() else ends
-    return axes.errorbar(
-        [value], [height], xerr=interval, fmt=shape, color=colour, markerfacecolor=face, capsize=3, markersize=6, **more
-    )
+    look = style(mark.style) | {"linestyle": "none", "capsize": 3, "markersize": 6, **more}
+    face = look["color"] if mark.filled else "white"
+    return axes.errorbar([value], [height], xerr=None if np.isnan(ends).any() else ends, markerfacecolor=face, **look)
 
 
 # --- what each function's result shows --------------------------------------------------------------------------------
@@ -171,7 +161,8 @@ def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> A
 def _values(table: pd.DataFrame) -> Picture:
     """Lay out the result of `evaluate` or `correct`: a row for each recommender, estimator and metric."""
     labels = [column for column in ("recommender", "estimator") if column in table]
-    styles = _numbers(table[labels[-1]]) if labels else {}
+    number = estimator_numbers if "estimator" in labels else _numbers
+    styles = number(table[labels[-1]]) if labels else {}
     interval = _interval(table)
     rows: dict[str, dict[str, list[Mark]]] = {}
     for row in table.to_dict("records"):
@@ -229,17 +220,16 @@ def _differences(table: pd.DataFrame) -> Picture:
 def _expectations(table: pd.DataFrame) -> Picture:
     """Lay out the result of `expect`: a row for each recommender, with the exact metric first."""
     rows: dict[str, dict[str, list[Mark]]] = {}
-    styles = _numbers(table["estimator"])
+    styles = estimator_numbers(table["estimator"])
     for row in table.to_dict("records"):
         marks = rows.setdefault(metric_name(str(row["metric"])), {}).setdefault(str(row["recommender"]), [])
         if not marks:
             exact = float(row["exact"])
-            marks.append(Mark(exact, np.nan, np.nan, _text(exact), 3, False, "exact"))
+            marks.append(Mark(exact, np.nan, np.nan, _text(exact), 0, False, "exact"))
         value, deviation = float(row["expected"]), float(row["deviation"])
         name = f"{estimator_name(str(row['estimator']))}, expected"
-        style = styles[row["estimator"]]
-        style += style >= 3  # that of the exact metric
-        marks.append(Mark(value, value - deviation, value + deviation, _text(value), style, True, name))
+        number = styles[row["estimator"]]
+        marks.append(Mark(value, value - deviation, value + deviation, _text(value), number, True, name))
     panels = [Panel(what, "exact and expected metric", marks) for what, marks in rows.items()]
     negatives = table.attrs.get("negatives", "the")
     caption = f"Among {negatives} sampled negatives. Bars: one standard deviation of an evaluation of these users."
@@ -250,14 +240,14 @@ def _plan(table: pd.DataFrame) -> Picture:
     """Lay out the result of `plan`: negatives and users that are needed, a row for each estimator."""
     negatives: dict[str, list[Mark]] = {}
     users: dict[str, list[Mark]] = {}
-    styles = _numbers(table["estimator"])
+    styles = estimator_numbers(table["estimator"])
     for row in table.to_dict("records"):
-        name, style = estimator_name(str(row["estimator"])), styles[row["estimator"]]
+        name, number = estimator_name(str(row["estimator"])), styles[row["estimator"]]
         if row["estimator"] != "exact":
             none = "wrong on average" if row["gap"] <= 0 else "no sample is enough"
             reached = f"{none} ({row['probability']:.2f} with the largest)"
-            negatives[name] = [_needed(row["negatives"], reached, style)]
-        users[name] = [_needed(row["users"], "no number is enough", style)]
+            negatives[name] = [_needed(row["negatives"], reached, number)]
+        users[name] = [_needed(row["users"], "no number is enough", number)]
     probability = table.attrs.get("probability")
     chance = "the wanted chance" if probability is None else f"a chance of {probability:g}"
     panels = [
@@ -269,15 +259,28 @@ def _plan(table: pd.DataFrame) -> Picture:
     return Picture([panel for panel in panels if panel.rows], " ".join(assumed))
 
 
-def _needed(number: Any, otherwise: str, style: int) -> Mark:
-    known = not pd.isna(number)
-    return Mark(float(number) if known else np.nan, np.nan, np.nan, f"{number:,}" if known else otherwise, style)
+def _needed(needed: Any, otherwise: str, number: int) -> Mark:
+    known = not pd.isna(needed)
+    return Mark(float(needed) if known else np.nan, np.nan, np.nan, f"{needed:,}" if known else otherwise, number)
+
+
+def _strata_plan(table: pd.DataFrame) -> Picture:
+    """Lay out the result of `plan_strata`: the best numbers of negatives of each pair of strata."""
+    best: dict[str, list[Mark]] = {}
+    pairs = [",".join(each.rpartition("=")[0] for each in plan.split(",")) for plan in table["negatives"]]
+    for pair, row in zip(pairs, table.to_dict("records"), strict=True):
+        best.setdefault(pair, [Mark(row["error"], np.nan, np.nan, f"{row['negatives']}: {row['error']:.2g}")])
+    rows = {pair.replace(",", " and "): marks for pair, marks in best.items()}
+    axis = f"error, with {table['total'].iloc[0]} negatives"
+    caption = "The best numbers of negatives of each pair of strata. The error is over samples, without the bias."
+    return Picture([Panel("", axis, rows)], caption)
 
 
 _LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
     ("metric", "difference", "low", "high", "conclusion"): _differences,
     ("recommender", "estimator", "metric", "exact", "expected", "deviation"): _expectations,
     ("estimator", "negatives", "probability", "gap", "users"): _plan,
+    ("negatives", "total", "error", "standard_error"): _strata_plan,
     ("metric", "value", "low", "high"): _values,
 }
 """The columns of a result, and the function that lays it out."""

@@ -11,7 +11,7 @@ from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.estimators.rank_prior import Keyed, rank_distributions
 from sampled_metrics.estimators.shapes import Mixture, mixtures
 from sampled_metrics.estimators.smooth import Smooth
-from sampled_metrics.estimators.strict_bounds import PAIRED, Fit, ShapeEstimate, expected_weights
+from sampled_metrics.estimators.strict_bounds import PAIRED, Fit, ShapeEstimate, UniformShapeEstimate, expected_weights
 from sampled_metrics.evaluation.expectation import mean_of_rows
 from sampled_metrics.evaluation.strict_intervals import Fits, bound_weights
 from sampled_metrics.evaluation.units import Units
@@ -47,7 +47,8 @@ def users_needed(
     quantile = float(ndtri(0.5 + confidence_level / 2))
     users = kinds.counts.sum()
     needed, left = np.full(len(undecided), np.inf), list(range(len(undecided)))
-    for factor in FACTORS[::-1]:
+    uniform = all(isinstance(each, UniformShapeEstimate) for each in estimates)
+    for factor in FACTORS[::-1] if uniform else FACTORS[:0:-2]:  # the bounds of samples from strata take longer
         wanted = [undecided[at] for at in left]
         weights = bound_weights(estimates, fits, kinds, PAIRED * quantile / np.sqrt(factor), wanted)
         mean, variance = weights.moments(kinds.counts)
@@ -86,7 +87,7 @@ def expected_gaps(
     means, variances = [], []
     for (table, user), side in ((better, -1), (worse, 1)):
         bounds = [(side, PAIRED * _QUANTILE / float(np.sqrt(factor))) for factor in factors]
-        mean, variance = user_moments(table, design, *expected_weights(table, design, shape, metric, bounds))
+        mean, variance = user_moments(table, design, *expected_weights(table, design, [shape], metric, bounds))
         means.append(mean_of_rows(mean, user))
         variances.append(mean_of_rows(variance / np.bincount(user)[user][:, np.newaxis], user))
     gaps, variance = means[0] - means[1], (variances[0] + variances[1]).mean(axis=0)
@@ -99,7 +100,10 @@ def negatives_needed(estimates: Sequence[ShapeEstimate], kinds: Units, shape: st
 
     The true ranks are taken to have the distributions that `smooth` finds, and all users the mean number of candidates.
     """
-    outcomes = estimates[0].outcomes
+    uniform = [each for each in estimates if isinstance(each, UniformShapeEstimate)]
+    if len(uniform) < len(estimates):
+        return None
+    outcomes = uniform[0].outcomes
     counts = [np.asarray(kinds.counts @ shares) for shares in kinds.shares]
     candidates = round(float(counts[0] @ outcomes.candidates / counts[0].sum()))
     most = min(candidates - 1, _MOST_NEGATIVES)
@@ -109,7 +113,7 @@ def negatives_needed(estimates: Sequence[ShapeEstimate], kinds: Units, shape: st
         design = SamplingDesign(size, outcomes.replacement)
         samples = [
             _Sample(Keyed.of(each.outcomes), each.metrics, Keyed((count.tobytes(),), count), design, candidates, shape)
-            for each, count in zip(estimates, counts, strict=True)
+            for each, count in zip(uniform, counts, strict=True)
         ]
         worse, better = sorted(samples, key=lambda each: _limit(each, metric, 0))
         if _limit(better, metric, -1) > _limit(worse, metric, 1):
