@@ -1,10 +1,12 @@
 """Train a recommender on a split."""
 
+import logging
+from pathlib import Path
 from typing import Any
 
 from sampled_metrics.data.split import read_shape, read_split
 from sampled_metrics.ranking.memory import spare_memory
-from sampled_metrics.recommenders import recommender
+from sampled_metrics.recommenders import Command, recommender
 from sampled_metrics.workflow.jobs import run
 from sampled_metrics.workflow.seeds import stream
 
@@ -12,14 +14,21 @@ from sampled_metrics.workflow.seeds import stream
 def main(snakemake: Any) -> None:
     """Write the trained model."""
     wildcards, entry, memory = snakemake.wildcards, snakemake.params.entry, snakemake.config["ranking"]["memory"]
-    chosen = recommender(entry)
+    chosen, name = recommender(entry), f"recommender {wildcards.recommender}"
     spare_memory(chosen.least_memory(read_shape(snakemake.input.split)), memory, entry["type"])  # refuses too little
     split = read_split(snakemake.input.split)
     rng = stream(snakemake.params.seed, wildcards.dataset, wildcards.recommender, "train")
-    model = chosen.fit(split.training, rng, memory)
-    model.check(split, f"recommender {wildcards.recommender}")
+    if isinstance(chosen, Command):
+        files = {Path(path).stem: path for path in snakemake.input.tables}
+        model = chosen.run(files, split, rng, name, snakemake.log[0])
+    else:
+        model = chosen.fit(split.training, rng, memory)
+    model.check(split, name)
     model.write(snakemake.output.model)
+    logging.info(
+        "trained %s on %d events of %d users and %d items", entry["type"], split.shape.events, *split.shape[:2]
+    )
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main, snakemake, "train {wildcards.recommender} on {wildcards.dataset}")

@@ -14,6 +14,7 @@ from sampled_metrics.recommenders.models import (
     CosineModel,
     FactorModel,
     RandomModel,
+    ScoreModel,
     SimilarityModel,
     SparseSimilarityModel,
     ranking_memory,
@@ -30,6 +31,7 @@ MODELS = {
     "sparse similarity without entries": SparseSimilarityModel(csr_array((14, 14))),
     "cosine": CosineModel(3, False, "l1", True),
     "random": RandomModel(2**64 - 1),
+    "scores": ScoreModel(RNG.random((14, 14))),
 }
 SHAPE = Shape(1000, 500, 20_000)
 

@@ -21,7 +21,9 @@ def test_builds_what_the_entry_says():
 
 
 def test_unknown_type_lists_the_known_ones():
-    with pytest.raises(ConfigError, match=r"^unknown recommender type 'knn'; it may be ease, ials, .*, ranks$"):
+    with pytest.raises(
+        ConfigError, match=r"^unknown recommender type 'knn'; it may be command, ease, ials, .*, ranks$"
+    ):
         recommender({"type": "knn"})
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sampled_metrics import _plugins
 from sampled_metrics.errors import ConfigError
+from sampled_metrics.recommenders.command import Command
 from sampled_metrics.recommenders.ease import EASE
 from sampled_metrics.recommenders.ials import IALS
 from sampled_metrics.recommenders.implicit_library import ImplicitLibrary
@@ -18,9 +19,18 @@ from sampled_metrics.recommenders.precomputed import PrecomputedRanks
 from sampled_metrics.recommenders.random_scores import RandomScores
 from sampled_metrics.recommenders.recommender import Recommender
 
-__all__ = ["RECOMMENDERS", "PrecomputedRanks", "Recommender", "config_schema", "recommender", "recommender_type"]
+__all__ = [
+    "RECOMMENDERS",
+    "Command",
+    "PrecomputedRanks",
+    "Recommender",
+    "config_schema",
+    "recommender",
+    "recommender_type",
+]
 
 RECOMMENDERS: dict[str, type[Recommender]] = {
+    "command": Command,
     "ease": EASE,
     "ials": IALS,
     "implicit": ImplicitLibrary,

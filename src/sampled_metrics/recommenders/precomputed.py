@@ -13,7 +13,10 @@ from sampled_metrics.recommenders.recommender import Recommender
 
 @dataclass(frozen=True)
 class PrecomputedRanks(Recommender):
-    """Ranks of the held-out items that another tool computed (`sampled_metrics.ranks.table.read_ranks`)."""
+    """Ranks of the held-out items that another tool computed.
+
+    `sampled_metrics.ranks.table.read_ranks` reads them.
+    """
 
     path: str = parameter(
         "a csv file, or .csv.gz, with the columns candidates, above and tied, or candidates and rank, and optionally "

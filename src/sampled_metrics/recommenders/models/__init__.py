@@ -10,6 +10,8 @@ from sampled_metrics.recommenders.models.cosine import CosineModel
 from sampled_metrics.recommenders.models.factors import FactorModel
 from sampled_metrics.recommenders.models.model import Arrays, Model
 from sampled_metrics.recommenders.models.random import RandomModel
+from sampled_metrics.recommenders.models.ranks import RankModel
+from sampled_metrics.recommenders.models.scores import ScoreModel
 from sampled_metrics.recommenders.models.similarity import SimilarityModel, SparseSimilarityModel
 
 __all__ = [
@@ -18,6 +20,8 @@ __all__ = [
     "FactorModel",
     "Model",
     "RandomModel",
+    "RankModel",
+    "ScoreModel",
     "SimilarityModel",
     "SparseSimilarityModel",
     "ranking_memory",
@@ -25,7 +29,16 @@ __all__ = [
 ]
 
 KINDS: dict[str, type[Model]] = {
-    each.kind: each for each in (FactorModel, SimilarityModel, SparseSimilarityModel, CosineModel, RandomModel)
+    each.kind: each
+    for each in (
+        FactorModel,
+        SimilarityModel,
+        SparseSimilarityModel,
+        CosineModel,
+        RandomModel,
+        ScoreModel,
+        RankModel,
+    )
 }
 """The kinds of models, by the name in their files."""
 

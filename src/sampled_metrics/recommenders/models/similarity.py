@@ -12,6 +12,7 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.ranking import similarity, sparse
 from sampled_metrics.ranking.counter import Counter
 from sampled_metrics.ranking.memory import split_memory
+from sampled_metrics.ranking.scores import ScoreFunction
 from sampled_metrics.recommenders.models.model import Arrays, Model
 
 
@@ -46,7 +47,11 @@ class SimilarityModel(Model):
             return np.ascontiguousarray(self.similarity[:, items], dtype=np.float64)
 
         width, _ = similarity.widest_blocks(split.shape.items, threads, spare)
-        return similarity.SimilarityCounter(columns, split, width=width)
+        return similarity.SimilarityCounter(columns, split.by_row, width=width)
+
+    def scorer(self, split: Split, *, precision: str) -> ScoreFunction:
+        """Score by sums of similarities, with those that tie made equal."""
+        return similarity.with_equal_ties(super().scorer(split, precision=precision), split.held_out)
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,12 @@ class SparseSimilarityModel(Model):
 
     def counter(self, split: Split, *, precision: str, threads: int, spare: float) -> Counter:
         """Count the stored scores of blocks of users."""
-        return sparse.SparseCounter(self.similarity, split, sparse.block_entries(split.shape.items, threads, spare))
+        entries = sparse.block_entries(split.shape.items, threads, spare)
+        return sparse.SparseCounter(self.similarity, split.by_row, entries)
+
+    def scorer(self, split: Split, *, precision: str) -> ScoreFunction:
+        """Score by sums of similarities, with those that tie made equal."""
+        return similarity.with_equal_ties(super().scorer(split, precision=precision), split.held_out)
 
 
 def _check(matrix: Floats | csr_array, stored: Floats, split: Split, name: str) -> None:

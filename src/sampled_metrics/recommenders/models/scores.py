@@ -1,0 +1,41 @@
+"""Models whose scores are stored."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sampled_metrics.data.split import Split
+from sampled_metrics.errors import DataError
+from sampled_metrics.recommenders.models.model import Model
+
+
+@dataclass(frozen=True)
+class ScoreModel(Model):
+    """Scores are stored, and compared in their own type.
+
+    Attributes:
+        matrix: (users, items).
+    """
+
+    kind: ClassVar[str] = "scores"
+    matrix: NDArray[Any]
+
+    def scores(self, training: csr_array, users: slice, items: slice) -> NDArray[Any]:
+        """Return the scores of a block, (users, items)."""
+        return self.matrix[users, items]
+
+    def check(self, split: Split, name: str) -> None:
+        """Refuse scores of another shape, or of a candidate that are not finite; a training item may score anything."""
+        if self.matrix.shape != split.training.shape:
+            raise DataError(
+                f"{name}: has scores of shape {self.matrix.shape}, not {split.training.shape} (users, items)"
+            )
+        wrong = ~np.isfinite(self.matrix)
+        wrong[split.training.nonzero()] = False
+        if wrong.any():
+            user, item = (int(each[0]) for each in wrong.nonzero())
+            ids = f"item {split.item_ids[item]} for user {split.user_ids[user]}"
+            raise DataError(f"{name}: the score of {ids} is not a finite number")
