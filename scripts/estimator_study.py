@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from sampled_metrics import _drawing, _files
-from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.ranks.pairing import described, read_rank_tables
 from sampled_metrics.study import estimator_report, page
 from sampled_metrics.workflow.jobs import run
 from sampled_metrics.workflow.stage_files import read_estimator_studies
@@ -14,15 +14,16 @@ from sampled_metrics.workflow.stage_files import read_estimator_studies
 def main(snakemake: Any) -> None:
     """Write the tables, their pages and the figure."""
     names, output = snakemake.params.recommenders, snakemake.output
-    read_rank_tables(names, snakemake.input.ranks)  # refuses recommenders that cannot be compared
+    ranks = read_rank_tables(names, snakemake.input.ranks)  # refuses recommenders that cannot be compared
     studies = read_estimator_studies(names, snakemake.input.studies)
     compared = pd.concat(studies, names=["recommender"]).reset_index("recommender").reset_index(drop=True)
     ordered = estimator_report.order(studies)
     _files.write_csv(output.csv, compared)
     _files.write_csv(output.order, ordered)
     page.write(estimator_report.TITLE, estimator_report.sections(compared, ordered), output.md, output.html)
-    _drawing.write(estimator_report.draw(compared, ordered), output.svg, output.png)
+    note = f"{snakemake.wildcards.dataset}: {described(next(iter(ranks.values())))}"
+    _drawing.write(estimator_report.draw(compared, ordered, note), output.svg, output.png)
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main, snakemake, "estimator study on {wildcards.dataset}")

@@ -2,20 +2,24 @@
 
 from typing import Any
 
+import pandas as pd
+
 from sampled_metrics import _files
 from sampled_metrics.ranks.table import read_ranks
-from sampled_metrics.study.repetitions import Evaluation, conditions, exact_moments
+from sampled_metrics.study.repetitions import Evaluation, by_size, conditions, exact_moments
 from sampled_metrics.workflow.jobs import run
 
 
 def main(snakemake: Any) -> None:
     """Write the moments, and the condition numbers of the fits."""
     params = snakemake.params
-    table = read_ranks(snakemake.input.ranks, unique_users=True)
-    evaluation = Evaluation.configured(params.sampling, params.estimators, params.metrics, params.assume_replacement)
-    _files.write_csv(snakemake.output.expected, exact_moments(table, evaluation))
-    _files.write_csv(snakemake.output.conditions, conditions(evaluation, table.mean_candidates))
+    table = read_ranks(snakemake.input.ranks)
+    evaluations = Evaluation.configured(params.sampling, params.estimators, params.metrics, params.assume_replacement)
+    expected = by_size({m: exact_moments(table, evaluation) for m, evaluation in evaluations.items()})
+    fits = [conditions(evaluation, table.mean_candidates) for evaluation in evaluations.values()]
+    _files.write_csv(snakemake.output.expected, expected)
+    _files.write_csv(snakemake.output.conditions, pd.concat(fits))
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main, snakemake, "exact moments of {wildcards.recommender} on {wildcards.dataset}")

@@ -27,4 +27,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main, snakemake, "compare with the paper on {wildcards.dataset}")

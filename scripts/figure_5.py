@@ -3,7 +3,7 @@
 from typing import Any
 
 from sampled_metrics import _drawing, _files
-from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.ranks.pairing import described, read_rank_tables
 from sampled_metrics.study.rank_histogram import draw, rank_histogram
 from sampled_metrics.workflow.jobs import run
 
@@ -13,8 +13,9 @@ def main(snakemake: Any) -> None:
     ranks = read_rank_tables(snakemake.params.recommenders, snakemake.input.ranks)
     table = rank_histogram(ranks, snakemake.params.edges)
     _files.write_csv(snakemake.output.csv, table)
-    _drawing.write(draw(table), snakemake.output.svg, snakemake.output.png)
+    note = f"{snakemake.wildcards.dataset}: {described(next(iter(ranks.values())))}"
+    _drawing.write(draw(table, note), snakemake.output.svg, snakemake.output.png)
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main, snakemake, "figure 5 on {wildcards.dataset}")

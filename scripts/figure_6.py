@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from sampled_metrics import _drawing, _files
-from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.ranks.pairing import described, read_rank_tables
 from sampled_metrics.study.sample_sizes import draw, expected_by_sample_size
 from sampled_metrics.workflow.jobs import progress_bar, run
 
@@ -13,21 +13,23 @@ def main(snakemake: Any) -> None:
     """Write the table of the figure, and the figure."""
     params = snakemake.params
     figure = params.figure
+    ranks = read_rank_tables(params.recommenders, snakemake.input.ranks)
     table = expected_by_sample_size(
-        read_rank_tables(params.recommenders, snakemake.input.ranks),
+        ranks,
         figure["metric"],
         figure["estimators"],
         figure["negatives"],
         replacement=params.replacement,
         assume_replacement=params.assume_replacement,
-        progress=progress_bar(f"figure 6 of {snakemake.wildcards.dataset}"),
+        progress=progress_bar(f"figure 6 on {snakemake.wildcards.dataset}"),
     )
     left_out = sorted(set(figure["negatives"]) - set(table["negatives"]))
     if left_out:
         logging.warning("left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out)))
     _files.write_csv(snakemake.output.csv, table)
-    _drawing.write(draw(table), snakemake.output.svg, snakemake.output.png)
+    note = f"{snakemake.wildcards.dataset}: {described(next(iter(ranks.values())))}"
+    _drawing.write(draw(table, note), snakemake.output.svg, snakemake.output.png)
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main, snakemake, "figure 6 on {wildcards.dataset}")

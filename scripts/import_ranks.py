@@ -1,16 +1,22 @@
 """Check the ranks that another tool computed, and write them in the form that later stages read."""
 
+import logging
 from typing import Any
 
 from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.ranks.ties import log_ranks
 from sampled_metrics.workflow.jobs import run
 
 
 def main(snakemake: Any) -> None:
     """Write the rank table."""
     given, params = snakemake.input, snakemake.params
-    read_ranks(given.ranks, params.candidates, unique_users=True).write(snakemake.output.ranks)
+    table = read_ranks(given.ranks, params.candidates)
+    if table.weights is not None:
+        logging.warning("some users have several rows: a user counts once, by the mean over the user's rows")
+    log_ranks(table)
+    table.write(snakemake.output.ranks)
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main, snakemake, "import the ranks of {wildcards.recommender} on {wildcards.dataset}")

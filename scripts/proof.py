@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from sampled_metrics import _drawing, _files
-from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.ranks.pairing import described, read_rank_tables
 from sampled_metrics.study.proof import draw, proven
 from sampled_metrics.workflow.jobs import progress_bar, run
 
@@ -13,20 +13,22 @@ def main(snakemake: Any) -> None:
     """Write the intervals, the decisions and the figure."""
     params, output = snakemake.params, snakemake.output
     figure = params.figure
+    ranks = read_rank_tables(params.recommenders, snakemake.input.ranks)
     alone, paired = proven(
-        read_rank_tables(params.recommenders, snakemake.input.ranks),
+        ranks,
         figure["metric"],
         figure["negatives"],
         replacement=params.replacement,
-        progress=progress_bar(f"proof {snakemake.wildcards.dataset}"),
+        progress=progress_bar(f"proof on {snakemake.wildcards.dataset}"),
     )
     left_out = sorted(set(figure["negatives"]) - set(alone["negatives"]))
     if left_out:
         logging.warning("left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out)))
     _files.write_csv(output.csv, alone)
     _files.write_csv(output.pairs, paired)
-    _drawing.write(draw(alone, paired), output.svg, output.png)
+    note = f"{snakemake.wildcards.dataset}: {described(next(iter(ranks.values())))}"
+    _drawing.write(draw(alone, paired, note), output.svg, output.png)
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main, snakemake, "what samples prove on {wildcards.dataset}")

@@ -4,6 +4,7 @@ from typing import Any
 
 from sampled_metrics import _files
 from sampled_metrics.data.split import read_split
+from sampled_metrics.errors import ConfigError
 from sampled_metrics.paper import fidelity
 from sampled_metrics.paper.reference import RANDOM_RECOMMENDER
 from sampled_metrics.ranking.ranking import rank_held_out
@@ -20,7 +21,10 @@ def main(snakemake: Any) -> None:
     dataset, params = snakemake.wildcards.dataset, snakemake.params
     split = read_split(snakemake.input.split)
     ranks = read_rank_tables(params.recommenders, snakemake.input.ranks)
-    evaluation = Evaluation.configured(params.sampling, params.estimators, params.metrics, params.assume_replacement)
+    evaluations = Evaluation.configured(params.sampling, params.estimators, params.metrics, params.assume_replacement)
+    if None not in evaluations:
+        raise ConfigError("sampling.negatives: the spread over random starts needs one number, not a list")
+    evaluation = evaluations[None]
     expected = {name: exact_moments(table, evaluation) for name, table in ranks.items()}
     runs = []
     for start in progress_bar("random starts")(range(params.starts)):
@@ -35,4 +39,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main, snakemake, "seed spread on {wildcards.dataset}")

@@ -7,6 +7,7 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimators
+from sampled_metrics.study.stratified_study import read_by_stratum
 from sampled_metrics.workflow.jobs import progress_bar, run
 from sampled_metrics.workflow.seeds import stream
 
@@ -20,19 +21,21 @@ def main(snakemake: Any) -> None:
         replacement=params.replacement,
         assume_replacement=params.assume_replacement,
     )
-    table = read_ranks(snakemake.input.ranks, unique_users=True)
+    table = read_ranks(snakemake.input.ranks)
     possible = study.possible(table)
     left_out = sorted(set(study.negatives) - set(possible.negatives))
     if left_out:
         logging.warning("left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out)))
+    strata = getattr(snakemake.input, "strata", None)  # only with sampling.strata
     compared = study_estimators(
         table,
         possible,
         partial(stream, params.seed, dataset, recommender, "compare"),
-        progress_bar(f"compare {dataset} {recommender}"),
+        progress_bar(f"study estimators for {recommender} on {dataset}"),
+        None if strata is None else read_by_stratum(strata, table, params.shares),
     )
     _files.write_csv(snakemake.output.study, compared)
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main, snakemake, "study estimators for {wildcards.recommender} on {wildcards.dataset}")

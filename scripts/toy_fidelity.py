@@ -27,4 +27,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main, snakemake, "compare the running example with the paper")

@@ -20,4 +20,4 @@ def main(snakemake: Any) -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main, snakemake, "table {params.table}")

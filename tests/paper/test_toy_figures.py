@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from study.read_figures import curves, texts
+from study.read_figures import assert_texts_are_apart, curves, names, texts
 
+from sampled_metrics import _drawing
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.paper import toy_figures
 
@@ -80,7 +81,15 @@ class TestFigure1:
         assert zoomed.get_xlim()[1] == 10
         assert zoomed.get_title() == "the first 10 ranks"
         assert (whole.get_xlabel(), whole.get_ylabel()) == ("predicted rank", "metric")
-        assert texts(zoomed.get_legend()) == ["AUC", "AP", "NDCG", "Recall@2"]
+        assert set(names(zoomed)) == {"AUC", "AP", "NDCG", "Recall@2"}
+        assert names(zoomed)[0] == "AUC"
+
+    def test_ranks_are_on_a_logarithmic_scale_at_the_left_and_recall_is_a_step(self):
+        whole, zoomed = drawn(1).axes
+        assert (whole.get_xscale(), zoomed.get_xscale()) == ("log", "linear")
+        for panel in (whole, zoomed):
+            steps = {line.get_label(): line.get_drawstyle() for line in panel.get_lines()}
+            assert steps == {"AUC": "default", "AP": "default", "NDCG": "default", "Recall@2": "steps-mid"}
 
     @pytest.mark.parametrize("candidates", [60, 300])
     def test_the_zoom_is_the_one_asked_for_with_few_candidates_too(self, candidates):
@@ -102,6 +111,12 @@ class TestFigure2:
             assert panel.get_xscale() == "log"
             assert panel.get_xlabel() == "negatives sampled, m"
 
+    def test_many_recommenders_have_one_legend(self):
+        ranks = {f"recommender {at}": [at] for at in range(1, 9)}
+        figure = toy_figures.draw_2(toy_figures.figure_2(ranks, 11, METRICS, [1, 4]))
+        [legend] = figure.legends
+        assert texts(legend) == list(ranks)
+
     @pytest.mark.parametrize("number", [1, 2, 3, 5, 6])
     def test_however_many_metrics_there_are_each_has_a_panel(self, number):
         labels = ["auc", "ap", "ndcg", "recall@2", "mrr", "ap@2"][:number]
@@ -113,10 +128,22 @@ class TestFigure3:
     def test_a_line_for_each_sample_size_and_one_for_the_exact_metric(self):
         for panel, title in zip(drawn(3).axes, ["AUC", "AP", "NDCG", "Recall@2"], strict=True):
             assert panel.get_title() == title
-            assert set(curves(panel)) == {"1", "5", "all: the exact metric"}
+            assert set(curves(panel)) == {"m = 1", "m = 5", "exact"}
             assert panel.get_xlabel() == "true rank"
         _, ap, *_ = drawn(3).axes
-        assert curves(ap)["all: the exact metric"] == (list(range(1, 31)), pytest.approx([1 / r for r in range(1, 31)]))
+        assert curves(ap)["exact"] == (list(range(1, 31)), pytest.approx([1 / r for r in range(1, 31)]))
+
+    def test_lines_that_coincide_are_named(self):
+        table = TABLES[3].copy()
+        table.loc[table["metric"] == "ndcg", "expected"] = np.where(table["negatives"] == 59, 0.5, 0.9)[
+            table["metric"] == "ndcg"
+        ]
+        said = [
+            panel.get_legend() and panel.get_legend().get_title().get_text() for panel in toy_figures.draw_3(table).axes
+        ]
+        assert said[0] == "all coincide"
+        assert said[1] is None
+        assert said[2] == "coincide:\nm = 5,\nm = 1"
 
     @pytest.mark.parametrize("number", [1, 5])
     def test_however_many_metrics_there_are_each_has_a_panel(self, number):
@@ -128,17 +155,21 @@ class TestFigure3:
 class TestFigure4:
     def test_every_estimator_in_both_panels_and_the_exact_metric_in_one(self):
         figure = drawn(4)
-        sampled, expected = figure.axes
+        sampled, expected, *magnified = figure.axes
+        for whole, part in zip((sampled, expected), magnified, strict=True):
+            shown = [(line.get_color(), line.get_ydata().tolist()) for line in part.get_lines()]
+            assert shown == [(line.get_color(), line.get_ydata().tolist()) for line in whole.get_lines()]
+            assert part.get_ylim() == toy_figures.MAGNIFIED
         assert len(sampled.get_lines()) == 3
         assert len(expected.get_lines()) == 4
         assert [len(line.get_xdata()) for line in sampled.get_lines()] == [7, 7, 7]
         [legend] = figure.legends
         assert set(texts(legend)) == {"Exact", "Sampled (uncorrected)", "CLS", "BV 0.1"}
-        assert (sampled.get_xlabel(), expected.get_xlabel()) == ("rank in the sample", "true rank")
+        assert tuple(panel.get_xlabel() for panel in magnified) == ("rank in the sample", "true rank")
 
     def test_an_estimator_has_one_style_in_both_panels_and_the_legend(self):
         figure = drawn(4)
-        sampled, expected = figure.axes
+        sampled, expected, *_ = figure.axes
         table = TABLES[4]
         colours = {}
         for panel, which in ((sampled, "sampled"), (expected, "expected")):
@@ -160,6 +191,21 @@ def test_lines_of_a_panel_can_be_told_apart_without_colour(figure):
         own = [line for line in panel.get_lines() if not line.get_label().startswith("_") or figure == 4]
         looks = {(line.get_marker(), str(line.get_linestyle()), str(line._dash_pattern)) for line in own}
         assert len(looks) == len(own)
+
+
+@pytest.mark.parametrize("figure", TABLES)
+def test_texts_are_apart(figure):
+    note = toy_figures.note(10000, negatives=100, metric_label="ap")
+    assert note == "AP, n = 10,000 items, m = 100 negatives drawn with replacement"
+    assert_texts_are_apart(toy_figures.FIGURES[figure][1](TABLES[figure], note))
+
+
+@pytest.mark.parametrize("figure", TABLES)
+def test_the_same_table_gives_the_same_bytes(figure, tmp_path):
+    for name in ("1", "2"):
+        _drawing.write(drawn(figure), tmp_path / f"{name}.svg", tmp_path / f"{name}.png")
+    for ending in ("svg", "png"):
+        assert (tmp_path / f"1.{ending}").read_bytes() == (tmp_path / f"2.{ending}").read_bytes()
 
 
 def test_a_csv_table_gives_the_same_figure(tmp_path):

@@ -76,8 +76,8 @@ class TestLayout:
     def test_table_1_has_a_row_for_each_recommender_in_the_order_of_the_ranks(self, tmp_path):
         wanted = [
             ["Recommender", "Predicted ranks", "AP", "AUC"],
-            ["A", "100, 100", "0.010", "1.000"],
-            ["B", "40, 8437", "0.123", "0.900"],
+            ["A", "100, 100", "0.010", "**1.000**"],
+            ["B", "40, 8437", "**0.123**", "0.900"],
         ]
         markdown, latex, html = written(tmp_path, toy_tables.sections(TABLE_1, self.RANKS))
         assert markdown == plain(latex) == html == [wanted]
@@ -87,6 +87,6 @@ class TestLayout:
         markdown, latex, html = written(tmp_path, toy_tables.sections(table, self.RANKS))
         assert markdown == plain(latex) == html
         assert markdown[0][1:] == [
-            ["A", "100, 100", "0.010±0.300", "1.000±0.000"],
-            ["B", "40, 8437", "0.123±0.100", "0.900±0.200"],
+            ["A", "100, 100", "0.010±0.300", "**1.000±0.000**"],
+            ["B", "40, 8437", "**0.123±0.100**", "0.900±0.200"],
         ]

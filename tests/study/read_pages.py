@@ -43,8 +43,12 @@ class _Cells(HTMLParser):
         elif tag in ("td", "th"):
             self.tables[-1][-1].append("")
             self.open = True
+        elif tag == "strong":
+            self.handle_data("**")
 
     def handle_endtag(self, tag):
+        if tag == "strong":
+            self.handle_data("**")
         if tag in ("td", "th"):
             self.open = False
 
@@ -68,4 +72,7 @@ def written(tmp_path, sections, title="A title"):
 
 
 def plain(latex_cells):
-    return [[[cell.replace(r"\,$\pm$\,", "±") for cell in row] for row in table] for table in latex_cells]
+    def text(cell):
+        return re.sub(r"\\textbf{(.*)}", r"**\1**", cell.replace(r"\,$\pm$\,", "±"))
+
+    return [[[text(cell) for cell in row] for row in table] for table in latex_cells]

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from study.read_figures import curves, texts
+from study.read_figures import assert_texts_are_apart
 from study.read_pages import plain, written
 
 from sampled_metrics import _drawing
@@ -65,6 +65,12 @@ class TestOrder:
         other = moments(("fixed", 10.0, "cls", "ap", 0.2, 9.0, 0.0))
         found = order({"one": one, "other": other})
         assert found[["negatives", "correct"]].to_numpy().tolist() == [[10, 1]]
+
+    def test_samples_from_strata_match_by_their_size(self):
+        one = moments(*(("strata", m, "mle", "ap", 0.3, m, 0.0) for m in (10.0, 20.0)))
+        other = moments(*(("strata", m, "mle", "ap", 0.2, 15.0, 0.0) for m in (20.0, 10.0)))
+        found = order({"one": one, "other": other})
+        assert found[["negatives", "correct"]].to_numpy().tolist() == [[10, 0], [20, 1]]
 
     def test_adaptive_samples_and_those_of_equal_cost_match_whatever_their_sizes(self):
         one = moments(
@@ -169,6 +175,51 @@ class TestTables:
         fixed = COMPARED[COMPARED["sample"] == "fixed"]
         assert len(sections(fixed, ORDERED[ORDERED["sample"] == "fixed"])) == 3
 
+    def test_samples_from_strata_by_hand(self, tmp_path):
+        errors = {
+            ("fixed", 10.0, "cls"): (0.02, 0.04),
+            ("fixed", 20.0, "cls"): (0.03, 0.03),
+            ("fixed", 10.0, "mle"): (0.04, 0.04),
+            ("fixed", 20.0, "mle"): (0.01, 0.02),
+            ("strata", 10.0, "mle"): (0.005, 0.006),
+            ("strata", 20.0, "mle"): (0.004, 0.004),
+        }
+        compared = comparison_rows(
+            *(
+                (name, *key, "ap", 0.1, 0.1, 0.0, rmse, NOTHING)
+                for key, found in errors.items()
+                for name, rmse in zip("XY", found, strict=True)
+            ),
+            *((name, *key, "recall@1-50", *[NOTHING] * 5) for key in errors for name in "XY"),
+        )
+        compared["rmse"] = compared["sd"]
+        chances = {("fixed", "cls"): 0.7, ("fixed", "mle"): 0.6, ("strata", "mle"): 0.954}
+        ordered = order_rows(
+            *((sample, m, of, "ap", "X", "Y", at) for (sample, of), at in chances.items() for m in (10.0, 20.0))
+        )
+        laid_out = sections(compared, ordered)
+        tables, _, html = written(tmp_path, laid_out)
+        assert tables == html
+        headings = [heading for heading, _ in laid_out]
+        at = headings.index(
+            "Samples from strata, and uniform ones of equal cost: root mean square error in per cent, mean over the "
+            "recommenders"
+        )
+        assert tables[at : at + 2] == [
+            [
+                ["Metric", "Negatives", "Estimator", "m = 10", "m = 20"],
+                ["AP", "uniform", "the best", "3.00 (CLS)", "1.50 (MLE)"],
+                ["AP", "from strata", "MLE", "0.55", "0.40"],
+            ],
+            [
+                ["Metric", "Negatives", "Estimator", "m = 10", "m = 20"],
+                ["AP", "uniform", "the best", "70 (CLS)", "70 (CLS)"],
+                ["AP", "from strata", "MLE", "95", "95"],
+            ],
+        ]
+        alone = compared[compared["recommender"] == "X"]
+        assert written(tmp_path, sections(alone, ordered.iloc[:0]))[0][at + 1] == [["Metric", "Negatives", "Estimator"]]
+
     def test_without_a_sample_of_equal_cost(self, tmp_path):
         some = COMPARED["sample"] != "equal-cost"
         cost = written(tmp_path, sections(COMPARED[some], ORDERED[ORDERED["sample"] != "equal-cost"]))[0][2]
@@ -234,39 +285,54 @@ CHANCES = {
 }
 
 
+def own_lines(panel):
+    """The line of a panel's estimator; those of the others, in grey, have no markers."""
+    return [line for line in panel.get_lines() if line.get_marker() != "None" and len(line.get_xdata())]
+
+
+def shown(figure):
+    """Title → (x, y) of the lines of both halves."""
+    return [
+        {
+            panel.get_title(): (line.get_xdata().tolist(), line.get_ydata().tolist())
+            for panel in half.axes
+            for line in own_lines(panel)
+        }
+        for half in figure.subfigs
+    ]
+
+
 class TestDrawing:
     def test_means_by_sample_size(self):
-        left, right = draw(compared_rows(ERRORS), ordered_rows(CHANCES)).axes
-        assert curves(left) == {
+        error, correct = shown(draw(compared_rows(ERRORS), ordered_rows(CHANCES)))
+        assert error == {
             "CLS": ([10, 100], pytest.approx([30, 10])),
             "Mapping, bound": ([100], pytest.approx([60])),
         }
-        assert curves(right) == {
+        assert correct == {
             "CLS": ([10, 100], pytest.approx([60, 90])),  # AUC is no part of it
             "Mapping, bound": ([100], pytest.approx([25])),
         }
-        assert (left.get_xscale(), left.get_yscale(), right.get_xscale()) == ("log", "log", "log")
-        assert left.get_ylabel() == "error of Recall@1-50 in %"
-        assert texts(right.get_legend()) == ["CLS", "Mapping, bound"]
 
     def test_the_adaptive_sample_is_one_point_at_its_mean_size(self):
         chances = ordered_rows(CHANCES | {("adaptive", 250.0, "adaptive", "ap"): 0.95})
-        left, right = draw(compared_rows(ERRORS | ADAPTIVE), chances).axes
-        assert curves(left)["Adaptive (EM)"] == ([250], pytest.approx([3]))
-        assert curves(right)["Adaptive (EM)"] == ([250], pytest.approx([95]))
-        assert curves(left)["CLS"] == ([10, 100], pytest.approx([30, 10]))
+        error, correct = shown(draw(compared_rows(ERRORS | ADAPTIVE), chances))
+        assert error["Adaptive (EM)"] == ([250], pytest.approx([3]))
+        assert correct["Adaptive (EM)"] == ([250], pytest.approx([95]))
+        assert error["CLS"] == ([10, 100], pytest.approx([30, 10]))
 
-    @pytest.mark.parametrize(("number", "rows"), [(1, 1), (8, 1), (9, 2), (16, 2), (17, 3)])
-    def test_each_estimator_is_drawn_once(self, number, rows):
-        names = [f"bv-0.{at}" for at in range(1, number + 1)]
-        errors = {("X", "fixed", m, name): 0.1 for name in names for m in (10.0, 20.0)}
-        panels = draw(compared_rows(errors | ADAPTIVE), ordered_rows({})).axes
-        assert len(panels) == 2 * rows
-        drawn = [label for panel in panels[::2] for label in curves(panel)]
-        assert drawn == [*(f"BV 0.{at}" for at in range(1, number + 1)), "Adaptive (EM)"]
-        for panel in panels[::2]:
-            looks = {(line.get_marker(), str(line._dash_pattern)) for line in panel.get_lines()}
-            assert len(looks) == len(panel.get_lines())
+    @pytest.mark.parametrize(("number", "rows"), [(1, 1), (3, 1), (4, 2), (15, 4)])
+    def test_each_estimator_has_a_panel_by_ascending_error_and_the_adaptive_sample_the_last(self, number, rows):
+        errors = {("X", "fixed", m, f"bv-0.{at}"): 1 / at for at in range(1, number + 1) for m in (10.0, 20.0)}
+        figure = draw(compared_rows(errors | ADAPTIVE), ordered_rows({}), "tiny: 20 users")
+        above, below = figure.subfigs
+        wanted = [*(f"BV 0.{at}" for at in range(number, 0, -1)), "Adaptive (EM)"]
+        for part in (above, below):
+            assert [panel.get_title() for panel in part.axes] == wanted
+            assert part.axes[0].get_subplotspec().get_gridspec().nrows == rows
+        looks = {(line.get_color(), line.get_marker()) for panel in above.axes for line in own_lines(panel)}
+        assert len(looks) == number + 1
+        assert_texts_are_apart(figure)
 
     @pytest.mark.parametrize(
         "errors",
@@ -285,5 +351,7 @@ class TestDrawing:
             assert (tmp_path / "a.svg").stat().st_size > 0
 
     def test_one_recommender_has_no_order(self):
-        _, right = draw(compared_rows(ERRORS), ordered_rows({})).axes
-        assert [x for x, _ in curves(right).values()] == [[], []]
+        figure = draw(compared_rows(ERRORS), ordered_rows({}))
+        for panel in figure.subfigs[1].axes:
+            assert own_lines(panel) == []
+            assert [text.get_text() for text in panel.texts] == ["not defined"]

@@ -76,6 +76,52 @@ class TestFormats:
 
     def test_is_the_same_bytes_twice(self, tmp_path):
         for kind in ("md", "tex", "html"):
-            for name in ("1", "2"):
-                page.write("T", self.HARD, tmp_path / f"{name}.{kind}")
-            assert (tmp_path / f"1.{kind}").read_bytes() == (tmp_path / f"2.{kind}").read_bytes()
+            path = tmp_path / f"t.{kind}"
+            page.write("T", self.HARD, path)
+            first = path.read_bytes()
+            page.write("T", self.HARD, path)
+            assert path.read_bytes() == first
+
+    def test_latex_numbers_the_table_itself_and_each_section_has_a_label(self, tmp_path):
+        page.write("Table 3. The title", [("One", TABLE), ("Two", TABLE)], tmp_path / "ml-1m/table-3.tex")
+        text = (tmp_path / "ml-1m/table-3.tex").read_text(encoding="utf-8")
+        assert re.findall(r"\\caption{(.*)}", text) == ["The title. One.", "The title. Two."]
+        assert re.findall(r"\\label{(.*)}", text) == ["tab:ml-1m-table-3", "tab:ml-1m-table-3-2"]
+
+
+class TestNumbers:
+    def test_are_aligned_at_their_end_and_text_is_not(self, tmp_path):
+        table = pd.DataFrame(
+            {"A": ["x", "y"], "B": ["1.50±0.20", "**12.25±0.10**"], "C": ["7", "-"], "D": ["1 (z)", "2"]}
+        )
+        paths = [tmp_path / f"t.{kind}" for kind in ("md", "tex", "html")]
+        page.write("T", [("", table)], *paths)
+        markdown, latex, html = (path.read_text(encoding="utf-8") for path in paths)
+        assert re.search(r"^\|:-+\|-+:\|-+:\|:-+\|$", markdown, flags=re.MULTILINE)
+        assert r"\begin{tabular}{lrrl}" in latex
+        assert re.findall(r"<th scope=\"col\".*?>(\w)<", html) == ["A", "B", "C", "D"]
+        assert re.findall(r' class="number">(\w)</th>', html) == ["B", "C"]
+
+    def test_with_fewer_decimals_are_moved_so_that_the_points_are_in_line(self, tmp_path):
+        table = pd.DataFrame({"A": ["x"] * 4, "B": ["0.0874", "0.25", "3", "-"]})
+        page.write("T", [("", table)], tmp_path / "t.html")
+        cells = re.findall(r'<td class="number"(.*?)>', (tmp_path / "t.html").read_text(encoding="utf-8"))
+        # two digits short, four digits and the point short
+        assert cells == ["", ' style="--short: calc(2ch + 0em)"', ' style="--short: calc(4ch + 0.3em)"', ""]
+
+
+class TestBest:
+    def test_is_bold_in_each_format(self, tmp_path):
+        paths = [tmp_path / f"t.{kind}" for kind in ("md", "tex", "html")]
+        page.write("T", [("", pd.DataFrame({"A": ["x", "y"], "B": ["**2.0±1.0**", "1.0±1.0"]}))], *paths)
+        markdown, latex, html = (path.read_text(encoding="utf-8") for path in paths)
+        assert "**2.0±1.0**" in markdown
+        assert r"\textbf{2.0\,$\pm$\,1.0}" in latex
+        assert "<strong>2.0<wbr>±1.0</strong>" in html
+
+    def test_is_the_largest_as_shown_of_its_group_and_none_where_all_are_equal(self):
+        values = pd.Series([0.123, 0.1234, 0.1, 0.5, 0.5, float("nan"), 0.2])
+        group = pd.Series(["a", "a", "a", "b", "b", "c", "c"])
+        cells = pd.Series(list("1234567"))
+        found = page.with_best(cells, values, [group], 3)
+        assert found.tolist() == ["**1**", "**2**", "3", "4", "5", "6", "7"]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from study.read_figures import assert_texts_are_apart
 
 from sampled_metrics import compare, correct
 from sampled_metrics.errors import DataError
@@ -98,5 +99,9 @@ def test_equal_recommenders_are_no_pair():
 def test_the_figure_has_a_panel_for_each_recommender_and_assumption(found):
     figure = draw(*found)
     titles = [panel.get_title() for panel in figure.axes if panel.get_visible()]
-    assert titles == ["good", "bad", "worse", "decided, if free", "decided, if decreasing", "decided, if convex"]
+    assert titles == ["good", "bad", "worse", "if free", "if decreasing", "if convex"]
+    exact = found[0].groupby("recommender", sort=False)["exact"].first()
+    said = [panel.get_legend().get_title().get_text() for panel in figure.axes[:3]]
+    assert said == [f"exact {100 * each:.1f} %" for each in exact]
+    assert_texts_are_apart(figure)
     assert all(panel.get_xscale() == "log" for panel in figure.axes)

@@ -64,15 +64,16 @@ class TestDrawing:
     def test_a_bar_for_each_bucket_and_recommender_as_high_as_its_users(self):
         [panel] = draw(rank_histogram(TABLES, [5, 10])).axes
         table = rank_histogram(TABLES, [5, 10])
-        buckets = ["1–5", "6–10", "11 to half", "worse half"]
+        buckets = ["1–5", "6–10", "11–n/2", "n/2–n"]
         assert [label.get_text() for label in panel.get_xticklabels()] == buckets
         assert [bars.get_label() for bars in panel.containers] == ["X", "Y", "Z"]
         for bars in panel.containers:
             of_one = table[table["recommender"] == bars.get_label()]
             assert [bar.get_height() for bar in bars] == pytest.approx(of_one["events"].tolist())
         assert (panel.get_xlabel(), panel.get_ylabel()) == ("predicted rank of the held-out item", "users")
-        [legend] = panel.figure.legends
-        assert texts(legend) == ["X", "Y", "Z"]
+        assert texts(panel.get_legend()) == ["X", "Y", "Z"]
+        heights = [bar.get_height() for bars in panel.containers for bar in bars]
+        assert [text.get_text() for text in panel.texts] == [f"{height:.0f}" for height in heights]
 
     def test_bars_stand_at_their_bucket_side_by_side(self):
         [panel] = draw(rank_histogram(TABLES, [5, 10])).axes

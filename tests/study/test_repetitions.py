@@ -115,8 +115,9 @@ class TestRepeat:
 
     def test_is_configured_by_the_config_entries(self):
         sampling = {"negatives": 7, "replacement": True, "repetitions": 5, "readings": ["default"]}
-        built = study.Evaluation.configured(sampling, ["cls"], ["ap"], False)
-        assert built == study.Evaluation(SamplingDesign(7, True), 5, ["default"], ["cls"], ["ap"], False)
+        of = {m: study.Evaluation(SamplingDesign(m, True), 5, ["default"], ["cls"], ["ap"], False) for m in (7, 9)}
+        assert study.Evaluation.configured(sampling, ["cls"], ["ap"], False) == {None: of[7]}
+        assert study.Evaluation.configured(sampling | {"negatives": [9, 7]}, ["cls"], ["ap"], False) == of
 
 
 class TestHistograms:
@@ -125,7 +126,7 @@ class TestHistograms:
             Draws(np.array([0, 2, 2]), np.array([1, 0, 1]), np.array([0.4, 0.9, 0.9])),
             Draws(np.array([3, 3, 0]), np.array([0, 0, 0]), np.array([0.4, 0.9, 0.9])),
         ]
-        found = study.sampled_histograms(iter(draws), ["random", "beats-one"], 4)
+        found = study.sampled_histograms(iter(draws), ["random", "beats-one"], 4, None)
         assert found["random"].tolist() == [[1, 0, 1, 1, 0], [1, 0, 0, 2, 0]]
         assert found["beats-one"].tolist() == [[1, 0, 2, 0, 0], [1, 0, 0, 2, 0]]
 
@@ -225,5 +226,5 @@ class TestExpect:
             study.exact_moments(table_of([(50, 0, 0), (12, 0, 0)]), evaluation())
 
     def test_refuses_events_without_any_other_candidate(self):
-        with pytest.raises(DataError, match="has only 0 candidates besides"):
+        with pytest.raises(DataError, match="has no candidates besides"):
             study.exact_moments(table_of([(1, 0, 0)]), evaluation())

@@ -158,7 +158,9 @@ class TestWithoutRepetitions:
         assert table["correct_exact"].isna().all()
 
     def test_one_recommender_has_no_pair(self):
-        assert table_4_of(RANKS, {"X": runs_of([0.5, 0.1])}).empty
+        table = table_4_of(RANKS, {"X": runs_of([0.5, 0.1])})
+        assert table.empty
+        assert tables.sections_4(table) == []
 
 
 class TestLayout:
@@ -180,7 +182,7 @@ class TestLayout:
             ["Metric", "Recommender", "Exact", "BV 0.1"],
             ["Recall@10", "X", "10.00", "20.00±1.23"],
             ["Recall@10", "Y", "10.00", "20.00±1.23"],
-            ["AUC", "X", "55.56", "20.00±1.23"],
+            ["AUC", "X", "**55.56**", "20.00±1.23"],
             ["AUC", "Y", "10.00", "20.00±1.23"],
         ]
         assert markdown[1][1] == ["Recall@10", "X", "20.00", "30.00±1.23"]
@@ -192,7 +194,7 @@ class TestLayout:
         rows += [("default", "Y", "ap", "cls", 0.4, 0.0, 0.4, 0.0), ("default", "Y", "ap", "exact", 0.3, 0.0, 0.3, 0.0)]
         table = pd.DataFrame(rows, columns=TABLE_3)
         [[_, *found], _] = written(tmp_path, tables.sections_3(table, repetitions=100))[0]
-        assert found == [["AP", "X", "10.00", "20.00±0.00"], ["AP", "Y", "30.00", "40.00±0.00"]]
+        assert found == [["AP", "X", "10.00", "20.00±0.00"], ["AP", "Y", "**30.00**", "**40.00±0.00**"]]
 
     def test_table_4_names_pairs_as_the_paper_does_whichever_is_worse(self, tmp_path):
         rows = [
@@ -211,14 +213,14 @@ class TestLayout:
         assert markdown == [
             [
                 ["Pair", "Metric", "Sampled (uncorrected)", "BV 1"],
-                ["X vs Y", "AP", "0", "24"],
-                ["X vs Y", "AUC", "100", "99"],
-                ["X vs Z", "AP", "50", "61"],
+                ["X vs Y", "AP", "0", "**24**"],
+                ["X vs Y", "AUC", "**100**", "99"],
+                ["X vs Z", "AP", "50", "**61**"],
             ],
             [
                 ["Pair", "Metric", "Sampled (uncorrected)", "BV 1"],
-                ["X vs Y", "AP", "1", "25"],
-                ["X vs Y", "AUC", "100", "97"],
+                ["X vs Y", "AP", "1", "**25**"],
+                ["X vs Y", "AUC", "**100**", "97"],
                 ["X vs Z", "AP", "50", "-"],
             ],
         ]

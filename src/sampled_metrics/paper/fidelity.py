@@ -137,10 +137,14 @@ def _judged(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[COLUMNS].sort_values("table", kind="stable", ignore_index=True)
 
 
+def counts(table: pd.DataFrame) -> pd.DataFrame:
+    """Count the printed numbers and those that are reproduced, by table and reading, as text."""
+    found = table.groupby(["table", "reading"], sort=False)["ok"].agg(["size", "sum"]).reset_index().astype(str)
+    return found.set_axis(["Table", "Reading", "Printed numbers", "Reproduced"], axis=1)
+
+
 def sections(table: pd.DataFrame) -> list[Section]:
     """Lay out compared numbers: counts by table and reading, then the numbers that are not ok, then all numbers."""
-    counts = table.groupby(["table", "reading"], sort=False)["ok"].agg(["size", "sum"]).reset_index().astype(str)
-    summary = counts.set_axis(["Table", "Reading", "Printed numbers", "Reproduced"], axis=1)
     cells = pd.DataFrame(
         {
             "Table": table["table"].astype(str),
@@ -154,5 +158,5 @@ def sections(table: pd.DataFrame) -> list[Section]:
         }
     )
     off = cells[~table["ok"].to_numpy()]
-    found = [("Printed numbers that are reproduced", summary), ("Printed numbers that are not", off)]
+    found = [("Printed numbers that are reproduced", counts(table)), ("Printed numbers that are not", off)]
     return [*found[: 2 if len(off) else 1], ("Every printed number beside ours", cells)]

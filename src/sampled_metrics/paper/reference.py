@@ -108,7 +108,7 @@ def covers_study(dataset: str, config: Mapping[str, Any]) -> bool:
     return (
         dataset == DATASET
         and config["datasets"][dataset]["min_rating"] == config["datasets"][dataset]["core"] == 0
-        and config["split"] == {"strategy": "last-event", "ties": "first"}
+        and [config["split"][key] for key in ("strategy", "ties", "held_out")] == ["last-event", "first", 1]
         and (sampling["negatives"], sampling["replacement"]) == (100, False)
         and sampling["repetitions"] > 1
         and config["estimator_model"] == "binomial"

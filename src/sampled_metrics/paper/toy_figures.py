@@ -4,6 +4,7 @@ The expectations of Figures 2-4 use binomial ranks (section 4.3).
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,13 +13,24 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from sampled_metrics._arrays import Ints
-from sampled_metrics._drawing import draw_lines, panels, styled, styles
+from sampled_metrics._drawing import (
+    draw_lines,
+    estimator_styles,
+    name_lines,
+    panels,
+    plain_numbers,
+    say_what_coincides,
+    styled,
+)
 from sampled_metrics.estimators import estimator_name, linear_estimator
 from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import rank_distribution
 from sampled_metrics.sampling.draws import expected_metric
 from sampled_metrics.sampling.outcomes import Outcomes
+
+MAGNIFIED = (-0.1, 0.25)
+"""Limits of the lower panels of Figure 4: the weights of the corrected metrics at most ranks."""
 
 
 def figure_1(candidates: int, metrics: Sequence[str], zoom: int) -> pd.DataFrame:
@@ -84,83 +96,101 @@ def _ranks_to_draw(last: int, dense: int) -> Ints:
     return np.unique(np.concatenate((np.arange(1, min(dense, last) + 1), spread)))
 
 
-def _grid(number: int) -> tuple[Figure, list[Axes]]:
-    """Return a figure and its panels, in two columns, or in one if there is one panel."""
-    columns = min(number, 2)
-    rows = -(-number // columns)
-    figure, axes = panels(rows, columns, 2.8)
-    for unused in axes[number:]:
-        unused.remove()
-    return figure, axes[:number]
-
-
 @styled
-def draw_1(table: pd.DataFrame) -> Figure:
+def draw_1(table: pd.DataFrame, note: str = "") -> Figure:
     """Draw Figure 1 from its table."""
-    figure, axes = panels(1, 2)
+    figure, axes = panels(2, 2, 2.3, note, sharey=True)
     for panel, which in zip(axes, ("all", "first"), strict=True):
         curves = table[table["panel"] == which]
         draw_lines(panel, curves, "metric", "rank", "value", metric_name)
         last = int(curves["rank"].max())
-        panel.set(xlabel="predicted rank", ylabel="metric", xlim=(-0.01 * last, last), ylim=(-0.02, 1.05))
-        panel.set_title({"all": "all ranks", "first": f"the first {last} ranks"}[which])
-    axes[1].legend()
+        panel.set(xlabel="predicted rank", xlim=(0, last), ylim=(-0.03, 1.05))
+        panel.set_title({"all": f"all {last:,} ranks, log scale", "first": f"the first {last} ranks"}[which])
+    axes[0].set(ylabel="metric", xscale="log", xlim=(1, table["rank"].max()))
+    plain_numbers(axes[0].xaxis)
+    name_lines(axes[1])
     return figure
 
 
 @styled
-def draw_2(table: pd.DataFrame) -> Figure:
+def draw_2(table: pd.DataFrame, note: str = "") -> Figure:
     """Draw Figure 2 from its table."""
-    figure, axes = _grid(table["metric"].nunique())
-    for panel, (label, curves) in zip(axes, table.groupby("metric", sort=False), strict=True):
+    figure, axes = _for_each_metric(table, note)
+    for panel, (_, curves) in zip(axes, table.groupby("metric", sort=False), strict=True):
         draw_lines(panel, curves, "recommender", "negatives", "expected", marked=True)
-        panel.set(xscale="log", title=metric_name(str(label)), ylim=(-0.03, 1.05))
-        panel.set(xlabel="negatives sampled, m", ylabel="expected metric")
-    axes[0].legend(title="recommender")
+        panel.set(xscale="log", xlabel="negatives sampled, m")
+        plain_numbers(panel.xaxis)
+    name_lines(*(axes[1::2] or axes))
     return figure
 
 
 @styled
-def draw_3(table: pd.DataFrame) -> Figure:
+def draw_3(table: pd.DataFrame, note: str = "") -> Figure:
     """Draw Figure 3 from its table."""
-    figure, axes = _grid(table["metric"].nunique())
-    names = {str(table["negatives"].max()): "all: the exact metric"}
-    for panel, (label, curves) in zip(axes, table.groupby("metric", sort=False), strict=True):
+    figure, axes = _for_each_metric(table, note)
+    exact = str(table["negatives"].max())
+    for panel, (_, curves) in zip(axes, table.groupby("metric", sort=False), strict=True):
         largest_first = curves.sort_values("negatives", ascending=False, kind="stable")
-        draw_lines(panel, largest_first, "negatives", "rank", "expected", lambda m: names.get(m, m))
-        panel.set(title=metric_name(str(label)), ylim=(-0.03, 1.05), xlim=(0, curves["rank"].max()))
-        panel.set(xlabel="true rank", ylabel="expected metric")
-    axes[0].legend(title="negatives sampled, m", loc="lower left")
+        draw_lines(
+            panel, largest_first, "negatives", "rank", "expected", lambda m: "exact" if m == exact else f"m = {m}"
+        )
+        panel.set(xlabel="true rank", xlim=(0, curves["rank"].max()))
+        say_what_coincides(panel)
+    name_lines(*(axes[1::2] or axes))
     return figure
 
 
+def _for_each_metric(table: pd.DataFrame, note: str) -> tuple[Figure, list[Axes]]:
+    """Return a figure, and a panel for each metric, in two columns."""
+    labels = list(dict.fromkeys(table["metric"]))
+    figure, axes = panels(len(labels), 2, 1.9, note, sharey=True)
+    for panel, label in zip(axes, labels, strict=True):
+        panel.set(title=metric_name(label), ylim=(-0.03, 1.05))
+    for panel in axes[::2]:
+        panel.set_ylabel("expected metric")
+    return figure, axes
+
+
 @styled
-def draw_4(table: pd.DataFrame) -> Figure:
-    """Draw Figure 4 from its table."""
-    figure, axes = panels(1, 2, 4.2)
+def draw_4(table: pd.DataFrame, note: str = "") -> Figure:
+    """Draw Figure 4 from its table: above on the scale of the metric, below on that of the corrected ones."""
+    figure, axes = panels(4, 2, 2.0, note, sharex="col", sharey="row")
     names = sorted(dict.fromkeys(table["estimator"]), key=lambda name: name != "exact")
-    style = dict(zip(names, styles(len(names), marked=True), strict=True))
-    for panel, which in zip(axes, ("sampled", "expected"), strict=True):
+    style = estimator_styles(names)
+    for panel, which in zip(axes, 2 * ("sampled", "expected"), strict=True):
         curves = table[table["panel"] == which]
         for number, name in enumerate(names):
             curve = curves[curves["estimator"] == name]
             if len(curve):
                 # markers at all of the first sampled ranks, and staggered along the true ranks
-                spaced = np.unique(np.geomspace(1, len(curve), 20).round().astype(int) - 1).tolist()
-                marks = spaced if which == "sampled" else (number * 3, max(1, len(curve) // 12))
+                spaced = np.unique(np.geomspace(1, len(curve), 12).round().astype(int) - 1).tolist()
+                marks = spaced if which == "sampled" else (number * 4, max(1, len(curve) // 8))
                 panel.plot(curve["rank"], curve["value"], **style[name], markevery=marks)
-        panel.set_title({"sampled": "on the sample", "expected": "in expectation, on all items"}[which])
-        panel.set_xlabel({"sampled": "rank in the sample", "expected": "true rank"}[which])
-        panel.set(xscale="log", ylabel="corrected metric")
+        panel.set_xscale("log")
+        plain_numbers(panel.xaxis)
+    axes[0].set(title="on the sample", ylabel="corrected metric")
+    axes[1].set(title="in expectation")
+    axes[2].set(xlabel="rank in the sample", ylabel="magnified", ylim=MAGNIFIED)
+    axes[3].set(xlabel="true rank")
     handles = [Line2D([], [], label=estimator_name(name), **style[name]) for name in names]
-    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+    figure.legend(handles=handles, loc="outside upper left", ncols=3)
     return figure
 
 
-FIGURES: dict[int, tuple[Callable[..., pd.DataFrame], Callable[[pd.DataFrame], Figure]]] = {
+def note(candidates: int, negatives: int | Sequence[int] = (), metric_label: str = "", **_: Any) -> str:
+    """Return the parameters of a figure, from the arguments of its table."""
+    parts = [metric_name(metric_label)] if metric_label else []
+    parts.append(f"n = {candidates:,} items")
+    if negatives:
+        number = f"m = {negatives} " if isinstance(negatives, int) else ""
+        parts.append(f"{number}negatives drawn with replacement")
+    return ", ".join(parts)
+
+
+FIGURES: dict[int, tuple[Callable[..., pd.DataFrame], Callable[[pd.DataFrame, str], Figure]]] = {
     1: (figure_1, draw_1),
     2: (figure_2, draw_2),
     3: (figure_3, draw_3),
     4: (figure_4, draw_4),
 }
-"""Number of a figure → (function of its table, function that draws the table)."""
+"""Number of a figure → (function of its table, function that draws the table, with a note on its parameters)."""

@@ -12,7 +12,7 @@ import pandas as pd
 from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import draw
-from sampled_metrics.study.page import Section, plus_minus
+from sampled_metrics.study.page import Section, plus_minus, with_best
 
 Stream = Callable[[str, str], np.random.Generator]
 """Function from the names of a random stream to the stream."""
@@ -48,11 +48,13 @@ def table_2(toy: Mapping[str, Any], stream: Stream) -> pd.DataFrame:
 
 
 def sections(table: pd.DataFrame, ranks: Mapping[str, Sequence[int]]) -> list[Section]:
-    """Lay out Table 1 or 2 beside the ranks of the example."""
+    """Lay out Table 1 or 2 beside the ranks of the example. The best recommender by each metric is bold."""
+    means = table["value" if "value" in table else "mean"]
     if "value" in table:
         cells = table.assign(cell=table["value"].map("{:.3f}".format))
     else:
         cells = table.assign(cell=[plus_minus(*each, 3) for each in zip(table["mean"], table["sd"], strict=True)])
+    cells["cell"] = with_best(cells["cell"], means, [cells["metric"]], 3)
     wide = cells.pivot(index="recommender", columns="metric", values="cell")
     wide = wide.loc[list(ranks), list(dict.fromkeys(cells["metric"]))].rename(columns=metric_name)
     wide.insert(0, "Predicted ranks", [", ".join(map(str, row)) for row in ranks.values()])
@@ -60,7 +62,11 @@ def sections(table: pd.DataFrame, ranks: Mapping[str, Sequence[int]]) -> list[Se
 
 
 TABLES: dict[int, tuple[str, Callable[[Mapping[str, Any], Stream], pd.DataFrame]]] = {
-    1: ("Table 1. The running example, evaluated exactly", table_1),
-    2: ("Table 2. The running example, evaluated on samples (mean ± standard deviation of a repetition)", table_2),
+    1: ("Table 1. The running example, evaluated exactly (bold: the best recommender)", table_1),
+    2: (
+        "Table 2. The running example, evaluated on samples (mean ± standard deviation of a repetition; "
+        "bold: the best recommender)",
+        table_2,
+    ),
 }
 """Number of a table → (its title, its function)."""

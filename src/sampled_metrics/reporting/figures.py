@@ -1,7 +1,7 @@
 """The figures of a report, each narrow enough for a phone."""
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -29,12 +29,11 @@ def intervals(table: pd.DataFrame) -> Iterator[tuple[Figure, str]]:
         yield figure, panel.title or panel.axis
 
 
+@styled
 def by_sample_size(table: pd.DataFrame) -> Figure:
     """Draw the expectation of one metric by number of negatives; columns as of `expected_by_sample_size`."""
-    figure = sample_sizes.draw(table)
-    [panel], [beside] = figure.axes, figure.legends
-    beside.remove()
-    panel.set_title("")
+    figure, [panel] = panels(1, 1)
+    sample_sizes.draw_curves(panel, table)
     return _with_legend(figure)
 
 
@@ -44,13 +43,14 @@ def histograms(tables: Mapping[str, RankTable]) -> Iterator[Figure]:
     counts["bucket"] = counts["bucket"].replace(r"^(\d+)–\1$", r"\1", regex=True)
     names, most = list(tables), 1.05 * counts["events"].max()
     for first in range(0, len(names), _SIDE_BY_SIDE):
-        yield _histogram(counts[counts["recommender"].isin(names[first : first + _SIDE_BY_SIDE])], most)
+        shown = counts[counts["recommender"].isin(names[first : first + _SIDE_BY_SIDE])]
+        yield _histogram(shown, names, most)
 
 
 @styled
-def _histogram(counts: pd.DataFrame, most: float) -> Figure:
+def _histogram(counts: pd.DataFrame, names: Sequence[str], most: float) -> Figure:
     figure, [panel] = panels(1, 1)
-    draw_bars(panel, counts, numbered=False)
+    draw_bars(panel, counts, names)
     panel.tick_params(axis="x", rotation=90)
     panel.set(xlabel="rank", ylabel="ranks", ylim=(0, most))
     return _with_legend(figure)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
@@ -27,7 +26,7 @@ from sampled_metrics.ranks.pairing import user_numbers
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 from sampled_metrics.reporting import figures
 from sampled_metrics.sampling.sampled_ranks import SampledRanks, are_sampled, sampled_ranks
-from sampled_metrics.study.page import html_page, scrolled_table
+from sampled_metrics.study.page import Page
 
 ESTIMATORS = ("decreasing", "free", "uncorrected")
 """Estimators of sampled ranks that are always shown."""
@@ -37,26 +36,6 @@ MORE_ESTIMATORS = ("bv-0.1", "mle")
 
 SHOWN_NEGATIVES = 100
 """The number of sampled negatives for which a page of exact ranks says who would be ordered wrongly."""
-
-_STYLE = """
-body { max-width: 66em; margin-left: auto; margin-right: auto; padding: 0 .8em; overflow-wrap: anywhere }
-h3 { font-size: 1em; margin: 1.6em 0 .3em }
-p, li { max-width: 44em }
-thead th { white-space: normal; vertical-align: bottom }
-.verdict { font-size: 1.1em; font-weight: 600 }
-.figures { display: flex; flex-wrap: wrap; gap: 1em 2em }
-figure { margin: 0; max-width: 100%; width: 24em }
-figure svg { max-width: 100%; height: auto; display: block }
-.caption, footer { font-size: .9em; color: #444 }
-@media print {
-  body { margin: 0; max-width: none; font-size: 9.5pt }
-  .scroll { overflow: visible }
-  th, td { padding: .2em .4em }
-  .numbers td, .numbers tbody th { white-space: normal }
-  figure, tr { break-inside: avoid }
-  h2, h3 { break-after: avoid }
-}
-"""
 
 
 def report(
@@ -152,14 +131,14 @@ def report(
         page.heading(f"Comparison of {_joined(names)}")
         page.table(f"Comparison of {_joined(names)}", _worded(compared, names if len(names) == 2 else ()))
         page.list(compared.remarks)
-        page.figures(figures.intervals(compared), caption_of(compared))
+        page.drawn(figures.intervals(compared), caption_of(compared))
     exact = {name: each for name, each in read.items() if isinstance(each, RankTable)}
     if exact:
         _sampled_negatives(page, exact, labels, replacement, progress)
     page.heading("Ranks")
     shown = exact or {name: _among_the_sample(each) for name, each in read.items() if isinstance(each, SampledRanks)}
     among = "all candidates" if exact else "the sampled negatives"
-    page.figures(
+    page.drawn(
         ((figure, "Histogram of ranks") for figure in figures.histograms(shown)),
         f"Ranks of the held-out items among {among}, from best to worst; the last bars are those up to half of the "
         "ranked items, and the worse half. Ties count in expectation.",
@@ -168,42 +147,22 @@ def report(
         f"Made by sampled-metrics {__version__}, with a confidence level of {100 * confidence_level:g} %, "
         f"{n_resamples} bootstrap samples and the seed {seed}."
     )
-    text = html_page(title, page.body, _STYLE)
+    text = page.html(title)
     if path is not None:
         _files.write_text(path, text)
     return text
 
 
-class _Page:
-    """The body of a page; all text that is given to it is escaped."""
+class _Page(Page):
+    """A page with figures that are drawn here."""
 
     def __init__(self) -> None:
-        self.body = ""
+        super().__init__()
         self._number = count(1)
 
-    def heading(self, text: str, level: int = 2) -> None:
-        self.body += f"<h{level}>{html.escape(text)}</h{level}>\n"
-
-    def paragraphs(self, sentences: Iterable[str], kind: str = "said") -> None:
-        self.body += "".join(f'<p class="{kind}">{html.escape(each)}</p>\n' for each in sentences)
-
-    def list(self, sentences: Sequence[str]) -> None:
-        items = "".join(f"<li>{html.escape(each)}</li>\n" for each in sentences)
-        self.body += f"<ul>\n{items}</ul>\n" if items else ""
-
-    def table(self, name: str, table: pd.DataFrame) -> None:
-        self.body += f"{scrolled_table(name, table)}\n"
-
-    def figures(self, drawn: Iterable[tuple[Figure, str]], caption: str = "") -> None:
+    def drawn(self, figures: Iterable[tuple[Figure, str]], caption: str = "") -> None:
         """Add figures with their titles, and a caption below them."""
-        elements = [
-            f"<figure>{inline_svg(figure, title, f'f{next(self._number)}')}</figure>" for figure, title in drawn
-        ]
-        self.body += f'<div class="figures">{"".join(elements)}</div>\n'
-        self.paragraphs([caption] if caption else [], kind="caption")
-
-    def footer(self, text: str) -> None:
-        self.body += f"<footer><p>{html.escape(text)}</p></footer>\n"
+        self.figures((inline_svg(figure, title, f"f{next(self._number)}") for figure, title in figures), caption)
 
 
 # --- what was read ----------------------------------------------------------------------------------------------------
@@ -275,7 +234,7 @@ def _metrics(page: _Page, found: Mapping[str, Result], left_out: list[str]) -> N
     [first, *_] = found.values()
     if len(found) == 1 and first["metric"].is_unique:
         page.table("Metrics", _worded(first))
-        page.figures(figures.intervals(first), caption_of(first))
+        page.drawn(figures.intervals(first), caption_of(first))
     else:
         table = _stacked([each.assign(recommender=name) for name, each in found.items()])
         table = table[["recommender", *first.columns]] if len(found) > 1 else table[first.columns]
@@ -283,7 +242,7 @@ def _metrics(page: _Page, found: Mapping[str, Result], left_out: list[str]) -> N
             name = metric_name(str(label))
             page.heading(name, 3)
             page.table(name, _worded(cells).drop(columns="Metric"))
-            page.figures(figures.intervals(cells))
+            page.drawn(figures.intervals(cells))
         page.paragraphs([caption_of(table)], "caption")
     remarks: dict[str, list[str]] = {}
     for name, each in found.items():
@@ -333,7 +292,7 @@ def _sampled_negatives(
     drawn = (
         (figures.by_sample_size(cells), metric_name(str(label))) for label, cells in rows.groupby("metric", sort=False)
     )
-    page.figures(
+    page.drawn(
         drawn, "The mean of an evaluation on sampled negatives, over all samples, by their number; thin lines: exact."
     )
     if SHOWN_NEGATIVES in found and len(tables) > 1:

@@ -18,6 +18,7 @@ from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import Estimate, LinearEstimate, estimator
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
+from sampled_metrics.estimators.stratified import ESTIMATORS
 from sampled_metrics.metrics.held_out import Metric, metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.adaptive import AdaptiveDesign, draw_adaptive
@@ -27,6 +28,7 @@ from sampled_metrics.sampling.moments import linear_moments
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.sampled_ranks import SampledRanks
 from sampled_metrics.study.repetitions import sampled_histograms
+from sampled_metrics.study.stratified_study import STRATA, RanksByStratum
 
 ADAPTIVE = "adaptive"
 """Label of the estimator of an adaptive sample: EM with each event's own m."""
@@ -77,6 +79,7 @@ def study_estimators(
     study: EstimatorStudy,
     stream: Callable[[str], np.random.Generator],
     progress: Progress = no_progress,
+    by_stratum: RanksByStratum | None = None,
 ) -> pd.DataFrame:
     """Compare estimators on one recommender's ranks.
 
@@ -85,16 +88,19 @@ def study_estimators(
         study: estimators and samples to compare.
         stream: function from a name to the random stream of that name.
         progress: wraps the list of samples, for a progress bar.
+        by_stratum: counts by stratum, to draw samples from strata, too. Estimators that have no form for these have no
+            rows.
 
     Returns:
-        Columns sample (fixed, adaptive, or equal-cost), negatives (mean m of an event: the cost), estimator, metric,
-        exact, mean, bias, sd, rmse, and error, the mean of |estimate - exact| / exact. The equal-cost sample is fixed,
-        with the mean m of the adaptive one; it is left out if an event has fewer negatives. The metric recall@1-K has
-        only an error, the mean over k = 1 … K. Numbers are missing if the estimator is not valid for the metric.
+        Columns sample (fixed, adaptive, equal-cost, or strata), negatives (mean m of an event: the cost), estimator,
+        metric, exact, mean, bias, sd, rmse, and error, the mean of |estimate - exact| / exact. The equal-cost sample is
+        fixed, with the mean m of the adaptive one; it is left out if an event has fewer negatives. The metric
+        recall@1-K has only an error, the mean over k = 1 … K; samples from strata have none. Numbers are missing if the
+        estimator is not valid for the metric.
     """
     labels = [*study.metrics, *(f"recall@{k}" for k in range(1, study.recall_up_to + 1))]
-    metrics = [metric(label) for label in labels]
-    exact = np.array([table.values(each).mean() for each in metrics])
+    metrics, own = [metric(label) for label in labels], len(study.metrics)
+    exact = np.array([table.mean(each) for each in metrics])
     samples: list[tuple[str, int]] = [("fixed", m) for m in study.negatives]
     parts: list[pd.DataFrame] = []
     if study.adaptive["steps"]:
@@ -102,8 +108,17 @@ def study_estimators(
         parts.append(_summary(study, ADAPTIVE, cost, ADAPTIVE, exact, moments))
         if study.replacement or round(cost) < table.candidates.min():
             samples.append(("equal-cost", round(cost)))
+    if by_stratum is not None:
+        samples += [(STRATA, m) for m in study.negatives]
     for sample, m in progress(samples):
-        by_label = _fixed(table, study, metrics, exact, m, stream(f"m {m}"))
+        if by_stratum is not None and sample == STRATA:
+            labels = [label for label in study.estimators if label in ESTIMATORS]
+            found = by_stratum.estimates(m, labels, metrics[:own], study.repetitions, stream(f"{STRATA} m {m}"))
+            by_label = {label: np.full((3, len(metrics)), np.nan) for label in found}
+            for label, estimates in found.items():
+                by_label[label][:, :own] = _observed(estimates, exact[:own])
+        else:
+            by_label = _fixed(table, study, metrics, exact, m, stream(f"m {m}"))
         parts += [_summary(study, sample, m, label, exact, moments) for label, moments in by_label.items()]
     return pd.concat(parts, ignore_index=True)
 
@@ -137,7 +152,7 @@ def _fixed(
     others = {label: each for label, each in fitted.items() if label not in linear and each is not None}
     if others:
         draws = (draw(table.above, table.tied, table.candidates, design, rng) for _ in range(study.repetitions))
-        counts = sampled_histograms(draws, ["random"], negatives)["random"]
+        counts = sampled_histograms(draws, ["random"], negatives, table.weights)["random"]
         for label, each in others.items():
             moments[label][:, valid[label]] = _observed(each.estimate(counts), exact[valid[label]])
     return moments
@@ -147,10 +162,11 @@ def _fit_what_is_valid(
     label: str, assume_replacement: bool, outcomes: Outcomes, metrics: Sequence[Metric]
 ) -> tuple[np.ndarray, Estimate | None]:
     """Fit an estimator for the metrics that it is valid for; also return (metrics,) whether it is."""
+    chosen = estimator(label, assume_replacement=assume_replacement)
 
     def fit(some: Sequence[Metric]) -> Estimate | None:
         try:
-            return estimator(label, assume_replacement=assume_replacement).fit(outcomes, some)
+            return chosen.fit(outcomes, some)
         except DataError:
             return None
 
@@ -174,7 +190,7 @@ def _adaptive(
         n = np.maximum(table.mean_candidates, 0 if study.replacement else negatives + 1)
         outcomes, which = Outcomes.observed(SampledRanks(x, negatives, n, study.replacement, adaptive=True))
         costs.append(negatives.mean())
-        estimates.append(em.fit(outcomes, metrics).estimate(np.bincount(which, minlength=len(outcomes))))
+        estimates.append(em.fit(outcomes, metrics).estimate(np.bincount(which, table.weights, minlength=len(outcomes))))
     return float(np.mean(costs)), _observed(np.array(estimates), exact)
 
 

@@ -11,10 +11,19 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from scipy.sparse import csr_array
 from scipy.special import ndtr, ndtri
 
 from sampled_metrics._arrays import Floats
-from sampled_metrics._drawing import panels, plain_numbers, styled, styles
+from sampled_metrics._drawing import (
+    literal,
+    name_lines,
+    panels,
+    plain_numbers,
+    say_what_coincides,
+    styled,
+    styles,
+)
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators.shapes import SHAPES
@@ -61,8 +70,7 @@ def proven(
         DataError: no sample size is left.
     """
     target = metric(label)
-    order = {name: np.argsort(table.users, kind="stable") for name, table in tables.items()}
-    exact = {name: float(table.values(target).mean()) for name, table in tables.items()}
+    exact = {name: table.mean(target) for name, table in tables.items()}
     largest = float(target.of_rank(1, 2))
     fewest = min(int(table.candidates.min()) for table in tables.values()) - 1
     sizes = [m for m in sorted(negatives) if replacement or m <= fewest]
@@ -72,11 +80,15 @@ def proven(
     alone, paired = [], []
     for m in progress(sizes):
         design = SamplingDesign(m, replacement)
-        for shape in SHAPES:
+        of_shapes = {}
+        for name, table in tables.items():
+            weights = expected_weights(table, design, SHAPES, target, bounds)
+            found = _of_users(table, *user_moments(table, design, *weights))
+            of_shapes[name] = [np.split(each, len(SHAPES), axis=1) for each in found]
+        for place, shape in enumerate(SHAPES):
             moments = {}
-            for name, table in tables.items():
-                found = user_moments(table, design, *expected_weights(table, design, shape, target, bounds))
-                means, variances = moments[name] = tuple(each[order[name]] for each in found)
+            for name, (of_means, of_variances) in of_shapes.items():
+                means, variances = moments[name] = of_means[place], of_variances[place]
                 mean, error = _mean_and_error(means[:, :2], variances[:, :2])
                 low, high = np.clip(mean + _QUANTILE * error * [-1, 1], 0, largest)
                 alone.append((label, name, shape, m, low, high, exact[name]))
@@ -98,6 +110,16 @@ def proven(
     )
 
 
+def _of_users(table: RankTable, means: Floats, variances: Floats) -> tuple[Floats, Floats]:
+    """Return (users, bounds) moments, users ascending, from those of rows; a user is the mean of the user's rows."""
+    if table.weights is None:
+        order = np.argsort(table.users, kind="stable")
+        return means[order], variances[order]
+    user, _ = pd.factorize(table.users, sort=True)
+    shares = csr_array((1 / np.bincount(user)[user], (user, np.arange(len(user)))))
+    return shares @ means, shares.power(2) @ variances
+
+
 def _mean_and_error(means: Floats, variances: Floats) -> tuple[Floats, Floats]:
     """Return the means of (users, bounds) weights, and their standard errors over users and samples."""
     users = len(means)
@@ -106,33 +128,42 @@ def _mean_and_error(means: Floats, variances: Floats) -> tuple[Floats, Floats]:
 
 
 @styled
-def draw(alone: pd.DataFrame, paired: pd.DataFrame) -> Figure:
+def draw(alone: pd.DataFrame, paired: pd.DataFrame, note: str = "") -> Figure:
     """Draw the results of `proven`: a panel for each recommender, and one for each assumption on the pairs."""
     names, shapes = list(dict.fromkeys(alone["recommender"])), list(dict.fromkeys(alone["assumption"]))
-    what = metric_name(alone["metric"].iloc[0])
-    rows = -(-len(names) // _COLUMNS) + (1 if len(paired) else 0)
-    figure, axes = panels(rows, _COLUMNS)
+    first = -(-len(names) // _COLUMNS) * _COLUMNS  # place of the first panel on pairs
+    wrong = f"Thin: wrong decisions, at most {100 * paired['wrong'].max():.1g} %.  " if len(paired) else ""
+    places = first + _COLUMNS * (len(paired) > 0)
+    figure, axes = panels(places, _COLUMNS, 2.1, wrong + note, range(len(names), first), sharex=True, sharey="row")
     top = 105 * min(alone["high"].max(), 1.0)
     for panel, name in zip(axes, names, strict=False):
         _intervals(panel, alone[alone["recommender"] == name])
-        panel.set(title=name, ylabel=f"{what} in %", ylim=(0, top))
-    for panel in axes[len(names) : (rows - bool(len(paired))) * _COLUMNS]:
-        panel.set_visible(False)
-    figure.legend(*axes[0].get_legend_handles_labels(), title="95 % interval, if\nranks are", loc="outside right upper")
+        exact = 100 * alone.loc[alone["recommender"] == name, "exact"].iloc[0]
+        panel.set(title=literal(name), ylim=(0, top))
+        panel.legend(handles=[], title=f"exact {exact:.1f} %", loc="upper right", title_fontsize="small")
+    handles = axes[0].get_legend_handles_labels()
+    figure.legend(*handles, title="95 % interval of the metric, if ranks are", loc="outside upper left", ncols=4)
     if len(paired):
         shown = _shown_pairs(paired, alone)
-        for panel, shape in zip(axes[-_COLUMNS:], shapes, strict=False):
-            for (worse, better), style in zip(shown, styles(len(shown), marked=True), strict=True):
+        looks = list(styles(len(names) + len(shown), marked=True))[len(names) :]  # not those of recommenders
+        for panel, shape in zip(axes[len(names) :], shapes, strict=False):
+            for (worse, better), style in zip(shown, looks, strict=True):
                 cells = paired[(paired["worse"] == worse) & (paired["better"] == better)]
                 cells = cells[cells["assumption"] == shape]
-                panel.plot(cells["negatives"], 100 * cells["right"], label=f"{better} over {worse}", **style)
+                label = literal(f"{better} over {worse}")
+                panel.plot(cells["negatives"], 100 * cells["right"], label=label, **style)
                 panel.plot(cells["negatives"], 100 * cells["wrong"], **{**style, "linewidth": 0.6, "marker": None})
-            panel.set(title=f"decided, if {shape}", ylabel="evaluations in %", ylim=(-3, 103))
-        handles = axes[-1].get_legend_handles_labels()
-        figure.legend(*handles, title="decided rightly\n(thin: wrongly)", loc="outside right lower")
+            panel.set(title=f"if {shape}", ylim=(-3, 103))
+            say_what_coincides(panel)
+        axes[len(names)].set_ylabel("decided rightly, %")
+        name_lines(axes[-1])
     for panel in axes:
-        panel.set(xscale="log", xlabel="negatives sampled, m")
+        panel.set_xscale("log")
         plain_numbers(panel.xaxis)
+    for panel in axes[-_COLUMNS:]:
+        panel.set_xlabel("negatives, m")
+    for panel in axes[: len(names) : _COLUMNS]:
+        panel.set_ylabel(f"{metric_name(alone['metric'].iloc[0])} in %")
     return figure
 
 
@@ -143,7 +174,7 @@ def _intervals(panel: Axes, cells: pd.DataFrame) -> None:
         panel.fill_between(*ends, color=_FILLS[shape], label=shape, linewidth=0)
         for end in ends[1:]:
             panel.plot(band["negatives"], end, color="#404040", linewidth=0.8, linestyle=_EDGES[shape])
-    panel.axhline(100 * cells["exact"].iloc[0], color="black", linewidth=1.8, label="exact metric")
+    panel.axhline(100 * cells["exact"].iloc[0], color="black", linewidth=1.4, label="exact metric")
 
 
 def _shown_pairs(paired: pd.DataFrame, alone: pd.DataFrame) -> list[tuple[str, str]]:

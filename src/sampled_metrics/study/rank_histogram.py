@@ -1,17 +1,18 @@
 """Users by the rank of their held-out item (Figure 5)."""
 
 from collections.abc import Mapping, Sequence
-from itertools import cycle
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sampled_metrics._drawing import COLOURS, literal, panels, styled
+from sampled_metrics._drawing import WIDTH, literal, panels, style, styled
 from sampled_metrics.ranks.table import RankTable
 
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo", "--")
+
+_NUMBERED = 3  # most recommenders whose bars have room for numbers
 
 
 def rank_histogram(tables: Mapping[str, RankTable], edges: Sequence[int]) -> pd.DataFrame:
@@ -40,39 +41,39 @@ def rank_histogram(tables: Mapping[str, RankTable], edges: Sequence[int]) -> pd.
 
 
 @styled
-def draw(table: pd.DataFrame) -> Figure:
+def draw(table: pd.DataFrame, note: str = "") -> Figure:
     """Draw the table of `rank_histogram`: a bar for each bucket and recommender."""
-    figure, [panel] = panels(1, 1)
-    buckets = list(dict.fromkeys(table["bucket"]))
     names = list(dict.fromkeys(table["recommender"]))
-    figure.set_size_inches(max(8.0, 0.22 * len(buckets) * (len(names) + 1)), 3.4)
-    draw_bars(panel, table, numbered=len(names) <= 4)
-    figure.legend(*panel.get_legend_handles_labels(), title="recommender", loc="outside right upper")
+    figure, [panel] = panels(1, 1, 2.8, note)
+    figure.set_figwidth(max(WIDTH, 0.22 * table["bucket"].nunique() * (len(names) + 1)))
+    draw_bars(panel, table, names, numbered=len(names) <= _NUMBERED)
+    panel.legend(ncols=2 if len(names) > _NUMBERED else 1)
     return figure
 
 
-def draw_bars(panel: Axes, table: pd.DataFrame, *, numbered: bool) -> None:
-    """Draw the table of `rank_histogram` into a panel, with the number of users above each bar or not."""
+def draw_bars(panel: Axes, table: pd.DataFrame, recommenders: Sequence[str], *, numbered: bool = False) -> None:
+    """Draw the table of `rank_histogram` into a panel, each recommender as its place among all of them says."""
     buckets = list(dict.fromkeys(table["bucket"]))
-    names = list(dict.fromkeys(table["recommender"]))
-    width = 0.82 / len(names)
-    colours, hatches = cycle(("#333333", *COLOURS[1:])), cycle(HATCHES)
-    for number, name in enumerate(names):
-        events = table[table["recommender"] == name].set_index("bucket")["events"].reindex(buckets)
-        position = np.arange(len(buckets)) + (number - (len(names) - 1) / 2) * width
-        panel.bar(
-            position,
-            events,
+    shown = [name for name in recommenders if (table["recommender"] == name).any()]
+    width = 0.92 / len(shown)
+    for number, name in enumerate(shown):
+        place = list(recommenders).index(name)
+        bars = panel.bar(
+            np.arange(len(buckets)) + (number - (len(shown) - 1) / 2) * width,
+            table[table["recommender"] == name].set_index("bucket")["events"].reindex(buckets),
             width,
             label=literal(name),
-            color=next(colours),
-            hatch=next(hatches),
+            color=style(place)["color"],
+            hatch=HATCHES[place % len(HATCHES)],
             edgecolor="white",
             lw=0.5,
         )
         if numbered:
-            for x, y in zip(position, events, strict=True):
-                panel.annotate(f"{y:.0f}", (x, y), ha="center", va="bottom", fontsize=6.5)
-    panel.set_xticks(np.arange(len(buckets)), buckets)
+            panel.bar_label(bars, fmt="%.0f", fontsize="small")
+    numbers = [bucket.replace(" to half", "–n/2").replace("worse half", "n/2–n") for bucket in buckets]
+    panel.set_xticks(np.arange(len(buckets)), numbers)
+    panel.tick_params(axis="x", length=0)
+    panel.set_xlim(-0.5, len(buckets) - 0.5)
+    panel.margins(y=0.08)
     panel.set(xlabel="predicted rank of the held-out item", ylabel="users")
     panel.grid(axis="x", visible=False)

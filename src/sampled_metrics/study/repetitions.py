@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sampled_metrics._arrays import Floats
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.estimators import Estimate, LinearEstimate, LinearEstimator, estimator
 from sampled_metrics.metrics.held_out import metric
@@ -18,12 +19,14 @@ from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.study.readings import reading
 
 
-def sampled_histograms(draws: Iterator[Draws], tie_rules: Sequence[str], negatives: int) -> dict[str, np.ndarray]:
-    """Count the events with x = 0 … m in each repetition, (repetitions, m + 1), for each tie rule."""
+def sampled_histograms(
+    draws: Iterator[Draws], tie_rules: Sequence[str], negatives: int, weights: Floats | None
+) -> dict[str, np.ndarray]:
+    """Count the events with x = 0 … m in each repetition, by their weights, (repetitions, m + 1), for each tie rule."""
     histograms: dict[str, list[np.ndarray]] = {rule: [] for rule in tie_rules}
     for repetition in draws:
         for rule, counted in histograms.items():
-            counted.append(np.bincount(repetition.ranked_above(rule), minlength=negatives + 1))
+            counted.append(np.bincount(repetition.ranked_above(rule), weights, minlength=negatives + 1))
     return {rule: np.array(counted) for rule, counted in histograms.items()}
 
 
@@ -63,10 +66,29 @@ class Evaluation:
     @classmethod
     def configured(
         cls, sampling: Mapping[str, Any], estimators: Sequence[str], metrics: Sequence[str], assume_replacement: bool
-    ) -> "Evaluation":
-        """Build an evaluation from the config entries with these names."""
-        design = SamplingDesign(sampling["negatives"], sampling["replacement"])
-        return cls(design, sampling["repetitions"], sampling["readings"], estimators, metrics, assume_replacement)
+    ) -> dict[int | None, "Evaluation"]:
+        """Build evaluations from the config entries with these names, by m of a list; a single m has the key None."""
+        given = sampling["negatives"]
+        sizes: dict[int | None, int] = {m: m for m in given} if isinstance(given, list) else {None: given}
+        options = sampling["repetitions"], sampling["readings"], estimators, metrics, assume_replacement
+        return {key: cls(SamplingDesign(m, sampling["replacement"]), *options) for key, m in sizes.items()}
+
+
+def by_size(parts: Mapping[int | None, pd.DataFrame]) -> pd.DataFrame:
+    """Join tables by m, with a first column negatives; the table of the key None stays as it is."""
+    if None in parts:
+        return parts[None]
+    return pd.concat(parts, names=["negatives"]).reset_index("negatives").reset_index(drop=True)
+
+
+def of_size(table: pd.DataFrame, negatives: int | None) -> pd.DataFrame:
+    """Return the part of a table of `by_size` with these negatives."""
+    return table if negatives is None else table[table["negatives"] == negatives].drop(columns="negatives")
+
+
+def sizes_of(table: pd.DataFrame) -> list[int | None]:
+    """Return the keys of a table of `by_size`, in their order."""
+    return list(table["negatives"].unique()) if "negatives" in table else [None]
 
 
 def conditions(evaluation: Evaluation, candidates: int) -> pd.DataFrame:
@@ -114,7 +136,8 @@ def repeat(
     design.check(table.candidates)
     draws = (draw(table.above, table.tied, table.candidates, design, rng) for _ in progress(range(repetitions)))
     readings = [reading(name) for name in evaluation.readings]
-    histograms = sampled_histograms(draws, sorted({each.tie_rule for each in readings}), design.negatives)
+    rules = sorted({each.tie_rule for each in readings})
+    histograms = sampled_histograms(draws, rules, design.negatives, table.weights)
     fitted = evaluation.fit(table.mean_candidates)
     estimates = []
     for each in readings:

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sampled_metrics._drawing import literal, panels, plain_numbers, styled, styles
+from sampled_metrics._drawing import literal, name_lines, panels, plain_numbers, styled, styles
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name, linear_estimator
@@ -15,6 +16,8 @@ from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import thinned
 from sampled_metrics.sampling.moments import expected_distribution
 from sampled_metrics.sampling.outcomes import Outcomes
+
+_CRUSHED = 5  # exact values this many times smaller than the largest one would be one line on a linear scale
 
 
 def expected_by_sample_size(
@@ -45,7 +48,7 @@ def expected_by_sample_size(
         DataError: no sample size is left.
     """
     target = metric(metric_label)
-    exact = {name: float(table.values(target).mean()) for name, table in tables.items()}
+    exact = {name: table.mean(target) for name, table in tables.items()}
     fewest = min(int(table.candidates.min()) for table in tables.values()) - 1
     sizes = sorted((m for m in negatives if replacement or m <= fewest), reverse=True)
     if not sizes:
@@ -73,19 +76,28 @@ def expected_by_sample_size(
 
 
 @styled
-def draw(table: pd.DataFrame) -> Figure:
+def draw(table: pd.DataFrame, note: str = "") -> Figure:
     """Draw the table of `expected_by_sample_size`: a panel for each estimator, a line for each recommender."""
     estimators = list(dict.fromkeys(table["estimator"]))
-    figure, axes = panels(1, len(estimators), 3.4)
+    figure, axes = panels(len(estimators), 2, 2.4, f"Thin lines: exact.  {note}")
     for panel, label in zip(axes, estimators, strict=True):
-        curves = list(table[table["estimator"] == label].groupby("recommender", sort=False))
-        for (name, curve), style in zip(curves, styles(len(curves), marked=True), strict=True):
-            panel.plot(curve["negatives"], 100 * curve["expected"], label=literal(str(name)), **style)
-            exact = 100 * curve["exact"].iloc[0]
-            panel.axhline(exact, color=style["color"], linestyle=style["linestyle"], linewidth=0.7)
-        panel.set(xscale="log", title=estimator_name(label), xlabel="negatives sampled, m")
-        panel.set_ylabel(f"expected {metric_name(table['metric'].iloc[0])} in %")
-        plain_numbers(panel.xaxis)
-    handles = axes[0].get_legend_handles_labels()
-    figure.legend(*handles, title="recommender\n(thin: exact)", loc="outside right upper")
+        draw_curves(panel, table[table["estimator"] == label])
+        panel.set_title(estimator_name(label))
+    for panel in axes[1::2]:
+        panel.set_ylabel("")
+    name_lines(*(axes[1::2] or axes))
     return figure
+
+
+def draw_curves(panel: Axes, table: pd.DataFrame) -> None:
+    """Draw the rows of one estimator into a panel; on a logarithmic scale if they are far above the exact values."""
+    curves = list(table.groupby("recommender", sort=False))
+    for (name, curve), style in zip(curves, styles(len(curves), marked=True), strict=True):
+        panel.plot(curve["negatives"], 100 * curve["expected"], label=literal(str(name)), **style)
+        exact = 100 * curve["exact"].iloc[0]
+        panel.axhline(exact, color=style["color"], linestyle=style["linestyle"], linewidth=0.7)
+    panel.set(xscale="log", xlabel="negatives sampled, m", ylabel=f"{metric_name(table['metric'].iloc[0])} in %")
+    if 0 < _CRUSHED * table["exact"].min() < table["expected"].max():
+        panel.set_yscale("log")
+        plain_numbers(panel.yaxis)
+    plain_numbers(panel.xaxis)

@@ -11,7 +11,7 @@ from sampled_metrics.estimators import estimator_name
 from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
-from sampled_metrics.study.page import Section, number, plus_minus
+from sampled_metrics.study.page import Section, number, plus_minus, with_best
 from sampled_metrics.study.readings import READINGS
 
 KEYS = ["reading", "metric", "estimator"]
@@ -39,7 +39,7 @@ def table_3(
             moments, table = expected[recommender].set_index(KEYS), ranks[recommender]
             for label, metric_rows in runs[runs["reading"] == name].groupby("metric", sort=False):
                 exact = metric(str(label))
-                values = float(table.values(exact).mean()), table.tie_deviation(exact)
+                values = table.mean(exact), table.tie_deviation(exact)
                 rows.append((name, recommender, label, "exact", *values, *values))
                 for estimator, estimator_rows in metric_rows.groupby("estimator", sort=False):
                     repeated = estimator_rows["estimate"].to_numpy()
@@ -73,7 +73,7 @@ def table_4(
             pairs = first.merge(second, on=[*KEYS, "repetition"], suffixes=("_one", "_other"))
             for (label, estimator), group in pairs.groupby(KEYS[1:], sort=False):
                 exact = metric(label)
-                gap = float(ranks[other].values(exact).mean() - ranks[one].values(exact).mean())
+                gap = ranks[other].mean(exact) - ranks[one].mean(exact)
                 if abs(gap) > EQUAL:
                     correct = np.sign(group["estimate_other"] - group["estimate_one"]) == np.sign(gap)
                     worse, better = (one, other) if gap > 0 else (other, one)
@@ -91,7 +91,7 @@ def _readings(estimates: Mapping[str, pd.DataFrame]) -> list[str]:
 
 
 def sections_3(table: pd.DataFrame, repetitions: int) -> list[Section]:
-    """Lay out Table 3, a section for each reading; values in per cent.
+    """Lay out Table 3, a section for each reading; values in per cent. The best recommender by each column is bold.
 
     The last section compares the means with their exact expectations.
     """
@@ -101,8 +101,9 @@ def sections_3(table: pd.DataFrame, repetitions: int) -> list[Section]:
             for estimator, mean, sd in zip(table["estimator"], table["mean"], table["sd"], strict=True)
         ]
     )
+    cells["cell"] = with_best(cells["cell"], 100 * cells["mean"], [cells[key] for key in KEYS], 2)
     sections = [
-        (READINGS[str(name)].heading, _wide(rows, ["metric", "recommender"]))
+        (READINGS[str(name)].heading, wide(rows, ["metric", "recommender"]))
         for name, rows in cells.groupby("reading", sort=False)
     ]
     linear = table[(table["estimator"] != "exact") & table["mean_exact"].notna()]
@@ -124,20 +125,24 @@ def _agreement(readings: pd.Series, off: pd.Series) -> pd.DataFrame:
 
 
 def sections_4(table: pd.DataFrame) -> list[Section]:
-    """Lay out Table 4, a section for each reading; per cent of the repetitions.
+    """Lay out Table 4, a section for each reading; per cent of the repetitions. The best estimators of a row are bold.
 
-    Sections with the exact probabilities follow.
+    Sections with the exact probabilities follow. A table without pairs has no section.
     """
+    if table.empty:
+        return []
     beside = f"{WITHOUT_REPETITIONS}: the probability of the right order, by the normal approximation. "
     sections = []
     for prefix, column in (("", "correct"), (beside, "correct_exact")):
         cells = table.assign(pair=pair_names(table), cell=[number(100 * value, ".0f") for value in table[column]])
+        keys = [cells[key] for key in ("reading", "pair", "metric")]
+        cells["cell"] = with_best(cells["cell"], 100 * cells[column], keys, 0)
         for name, rows in cells.groupby("reading", sort=False):
-            sections.append((prefix + READINGS[str(name)].heading, _wide(rows, ["pair", "metric"])))
+            sections.append((prefix + READINGS[str(name)].heading, wide(rows, ["pair", "metric"])))
     return sections
 
 
-def _wide(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+def wide(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Lay out the column cell: a row for each value of two keys, a column for each estimator."""
     wide = cells.pivot(index=keys, columns="estimator", values="cell")
     order = pd.MultiIndex.from_product([cells[key].unique() for key in keys], names=keys)
@@ -153,10 +158,16 @@ def pair_names(table: pd.DataFrame) -> "pd.Series[str]":
 
 TABLES: dict[int, tuple[str, Callable[..., pd.DataFrame], Callable[..., list[Section]]]] = {
     3: (
-        "Table 3. Exact, sampled and corrected metrics in per cent (mean ± standard deviation of a repetition)",
+        "Table 3. Exact, sampled and corrected metrics in per cent (mean ± standard deviation of a repetition; "
+        "bold: the best recommender by each column)",
         table_3,
         sections_3,
     ),
-    4: ("Table 4. Repetitions in which a pair is ordered as by the exact metric, in per cent", table_4, sections_4),
+    4: (
+        "Table 4. Repetitions in which a pair is ordered as by the exact metric, in per cent "
+        "(bold: the best estimators of a row)",
+        table_4,
+        sections_4,
+    ),
 }
 """Number of a table → (its title, its function, its layout)."""

@@ -1,0 +1,26 @@
+"""Count what was studied: the events of a dataset, and the ranks and ties of its recommenders."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sampled_metrics import _files
+from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.study import page
+from sampled_metrics.study.studied import TITLE, sections, studied
+from sampled_metrics.workflow.jobs import run
+
+
+def main(snakemake: Any) -> None:
+    """Write the table and its pages."""
+    given, output = snakemake.input, snakemake.output
+    facts = (
+        json.loads(Path(given.facts).read_text(encoding="utf-8")) if given.facts else {}
+    )  # ready-made ranks have none
+    table = studied(read_rank_tables(snakemake.params.recommenders, given.ranks))
+    _files.write_csv(output.csv, table)
+    page.write(f"{TITLE}: {snakemake.wildcards.dataset}", sections(facts, table), output.md, output.html)
+
+
+if __name__ == "__main__":
+    run(main, snakemake, "what was studied on {wildcards.dataset}")

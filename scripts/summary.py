@@ -1,0 +1,46 @@
+"""Write the summary of the run: one page for readers who open nothing else."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from sampled_metrics import _files
+from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.workflow.jobs import run
+from sampled_metrics.workflow.stage_files import read_table
+from sampled_metrics.workflow.summary import Studied, dataset_facts, summary
+
+
+def main(snakemake: Any) -> None:
+    """Write the page from the tables, the figures and their captions."""
+    given, params = snakemake.input, snakemake.params
+    captions = {
+        Path(path).stem: jinja2.Template(Path(path).read_text(encoding="utf-8")).render(snakemake=snakemake)
+        for path in given.captions
+    }
+    studied = []
+    for place, (name, trained) in enumerate(params.trained.items()):
+        [ranks] = read_rank_tables([name], [given.ranks[place]]).values()
+        facts = [
+            json.loads(Path(path).read_text(encoding="utf-8")) for path in given.facts if Path(path).parts[-2] == name
+        ]
+        figures = [
+            (params.titles[path.stem], path.read_text(encoding="utf-8"), captions[path.stem])
+            for path in map(Path, given.figures)
+            if path.parts[-2] == name
+        ]
+        table_3 = read_table(given.table_3[place], "table-3")
+        table_4 = read_table(given.table_4[place], "table-4", empty=table_3["recommender"].nunique() == 1)
+        studied.append(Studied(name, dataset_facts(ranks, *facts), trained, table_3, table_4, figures))
+    printed, claims = (
+        pd.concat(map(pd.read_csv, paths), ignore_index=True) if paths else None
+        for paths in (given.fidelity, given.claims)
+    )
+    _files.write_text(snakemake.output.page, summary(snakemake.config, studied, captions, printed, claims))
+
+
+if __name__ == "__main__":
+    run(main, snakemake, "write the summary")

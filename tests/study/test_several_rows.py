@@ -1,0 +1,112 @@
+"""Users with several rows count once, in exact metrics, repetitions, expectations and bounds."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import hypergeom
+
+from sampled_metrics import evaluate, expect
+from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.moments import expected_distribution
+from sampled_metrics.study import proof, tables
+from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimators
+from sampled_metrics.study.repetitions import Evaluation, by_size, exact_moments, of_size, repeat, sizes_of
+
+METRICS = ["recall@10", "ap"]
+USER = np.array([3, 1, 1, 2, 1, 2, 4, 3, 1])
+TABLE = RankTable(
+    USER, np.full(9, 60), np.array([0, 4, 30, 9, 12, 2, 20, 7, 50]), np.array([0, 2, 0, 1, 0, 3, 0, 0, 5])
+)
+
+
+def of_users(values: np.ndarray) -> float:
+    return float(pd.Series(values).groupby(USER).mean().mean())
+
+
+def evaluation(negatives: int = 8, repetitions: int = 4) -> Evaluation:
+    return Evaluation(SamplingDesign(negatives), repetitions, ["default"], ["uncorrected", "cls"], METRICS, False)
+
+
+def test_the_exact_metric_is_that_of_evaluate() -> None:
+    for label, value in evaluate(TABLE, metrics=METRICS).set_index("metric")["value"].items():
+        assert TABLE.mean(metric(str(label))) == pytest.approx(value, rel=1e-12)
+        assert TABLE.mean(metric(str(label))) == pytest.approx(of_users(TABLE.values(metric(str(label)))), rel=1e-12)
+
+
+def test_a_tie_counts_by_the_share_of_its_row() -> None:
+    rng, recall = np.random.default_rng(1), metric("recall@10")
+    ranks = TABLE.above + 1 + np.floor(rng.random((40_000, 9)) * (TABLE.tied + 1))
+    drawn = pd.DataFrame((ranks <= 10).T).groupby(USER).mean().mean()
+    assert drawn.std() == pytest.approx(TABLE.tie_deviation(recall), rel=0.03)
+
+
+def chances(m: int) -> np.ndarray:
+    """P(x) of each row, (rows, m + 1), from the definition."""
+    return np.array(
+        [
+            np.mean([hypergeom(59, above + tie, m).pmf(np.arange(m + 1)) for tie in range(tied + 1)], axis=0)
+            for above, tied in zip(TABLE.above, TABLE.tied, strict=True)
+        ]
+    )
+
+
+def test_the_expected_sample() -> None:
+    wanted = pd.DataFrame(chances(8)).groupby(USER).mean().mean()
+    np.testing.assert_allclose(expected_distribution(TABLE, SamplingDesign(8)), wanted, rtol=1e-10)
+
+
+def test_exact_moments_are_those_of_expect_and_of_the_definition() -> None:
+    found = exact_moments(TABLE, evaluation()).set_index(["estimator", "metric"])
+    theirs = expect(TABLE, negatives=8, estimators=["uncorrected", "cls"], metrics=METRICS)
+    for row in theirs.itertuples():
+        assert found.loc[(row.estimator, row.metric), "mean_exact"] == pytest.approx(row.expected, rel=1e-9)
+    values = metric("ap").values(9)
+    means, squares = chances(8) @ values, chances(8) @ values**2
+    per_user = pd.DataFrame({"user": USER, "variance": squares - means**2}).groupby("user")["variance"]
+    sd = np.sqrt((per_user.sum() / per_user.count() ** 2).sum()) / 4
+    assert found.loc[("uncorrected", "ap"), "sd_exact"] == pytest.approx(sd, rel=1e-9)
+
+
+def test_repetitions_have_these_moments() -> None:
+    runs = repeat(TABLE, evaluation(repetitions=6000), np.random.default_rng(2))
+    exact = exact_moments(TABLE, evaluation()).set_index(["estimator", "metric"])
+    for keys, drawn in runs.groupby(["estimator", "metric"])["estimate"]:
+        mean, sd = exact.loc[keys, ["mean_exact", "sd_exact"]]
+        assert abs(drawn.mean() - mean) <= 4 * sd / np.sqrt(6000) + 1e-12
+        assert drawn.std() == pytest.approx(sd, rel=0.05)
+
+
+def test_the_estimator_study_has_them_too() -> None:
+    study = EstimatorStudy(["uncorrected", "mle"], [8], 3, 5, {"steps": [4, 8], "iterations": 5}, METRICS, False, False)
+    found = study_estimators(TABLE, study, lambda name: np.random.default_rng(1)).set_index("metric")
+    for label in METRICS:
+        assert found.loc[label, "exact"].to_numpy() == pytest.approx(TABLE.mean(metric(label)))
+    fixed = found[(found["estimator"] == "uncorrected") & (found["sample"] == "fixed")]
+    moments = exact_moments(TABLE, evaluation()).set_index(["metric", "estimator"])
+    assert fixed.loc["ap", "sd"] == pytest.approx(moments.loc[("ap", "uncorrected"), "sd_exact"])
+
+
+def test_bounds_are_over_users() -> None:
+    rng = np.random.default_rng(3)
+    means, variances = rng.random((2, 9, 2))
+    found = proof._of_users(TABLE, means, variances)
+    rows = pd.Series(USER).value_counts().sort_index().to_numpy()[:, np.newaxis]
+    np.testing.assert_allclose(found[0], pd.DataFrame(means).groupby(USER).mean())
+    np.testing.assert_allclose(found[1], pd.DataFrame(variances).groupby(USER).sum() / rows**2)
+    alone, _ = proof.proven({"X": TABLE}, "ap", [8], replacement=False)
+    assert alone["exact"].tolist() == [TABLE.mean(metric("ap"))] * 3
+
+
+def test_a_list_of_negatives_has_the_tables_of_each() -> None:
+    evaluations = {m: evaluation(m) for m in (8, 20)}
+    runs = by_size({m: repeat(TABLE, each, np.random.default_rng(4)) for m, each in evaluations.items()})
+    assert list(runs.columns)[:2] == ["negatives", "reading"]
+    assert sizes_of(runs) == [8, 20]
+    alone = repeat(TABLE, evaluation(20), np.random.default_rng(4))
+    assert of_size(runs, 20).reset_index(drop=True).equals(alone)
+    assert by_size({None: alone}) is alone
+    expected = {"X": exact_moments(TABLE, evaluation(20))}
+    table = tables.table_3({"X": TABLE}, {"X": of_size(runs, 20)}, expected)
+    assert table.loc[table["estimator"] == "exact", "mean"].tolist() == [TABLE.mean(metric(each)) for each in METRICS]
