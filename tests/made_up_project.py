@@ -9,6 +9,7 @@ import hashlib
 import io
 import logging
 import random
+import re
 import runpy
 import shutil
 import subprocess
@@ -27,7 +28,7 @@ from sampled_metrics.workflow.config_files import read_config, require_modest
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("Snakefile", "config.yaml", "datasets.yaml")
-FOLDERS = ("workflow", "scripts", "src", "profiles", "envs", "docs", "published")
+FOLDERS = ("workflow", "config", "scripts", "src", "profiles", "envs", "docs", "published")
 
 STUDY = {
     "study": ["made-up"],
@@ -107,6 +108,7 @@ def run_script(name: str, **given: Any) -> list[str]:
     Returns:
         The lines by which it refuses, none if it completes. Nothing else may end it.
     """
+    given["wildcards"] = {"dataset": "made-up", "recommender": "X", **given.get("wildcards", {})}
     named = {key: SimpleNamespace(**given.get(key, {})) for key in ("input", "output", "params", "wildcards")}
     snakemake = SimpleNamespace(config=given.get("config"), threads=given.get("threads", 1), log=["job.log"], **named)
     for path in vars(snakemake.output).values():
@@ -118,8 +120,9 @@ def run_script(name: str, **given: Any) -> list[str]:
             runpy.run_path(str(ROOT / f"scripts/{name}.py"), {"snakemake": snakemake}, "__main__")
         except SystemExit:
             assert not [path for path in vars(snakemake.output).values() if Path(path).exists()]
-            lines = said.getvalue().splitlines()
-            assert Path("job.log").read_text(encoding="utf-8").splitlines() == lines
+            title, *lines = said.getvalue().splitlines()
+            logged = Path("job.log").read_text(encoding="utf-8").splitlines()
+            assert (logged[0], logged[-1]) == (title, lines[-1])
             assert all(line.startswith("error: ") for line in lines)
             return lines
         finally:
@@ -137,6 +140,7 @@ def split(config: dict, dataset: str) -> list[str]:
         output={"split": "split.npz", "facts": "dataset.json"},
         params={"dataset": config["datasets"][dataset], "split": config["split"], "seed": config["seed"]},
         wildcards={"dataset": dataset},
+        config=config,
     )
 
 
@@ -164,6 +168,13 @@ class Project:
         """Run snakemake as a user would; arguments come first, so that targets may be among them."""
         command = [sys.executable, "-m", "snakemake", *arguments, "--configfile", "study.yaml"]
         return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
+
+    def planned(self) -> dict[str, str]:
+        """Return the number of jobs of each rule, by a dry run."""
+        ran = self.snakemake("--cores", "1", "--dry-run")
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        jobs = (ran.stdout + ran.stderr).partition("Job stats:")[2]
+        return dict(re.findall(r"^(\w+) +(\d+)$", jobs, re.MULTILINE))
 
     def results(self, pattern: str) -> dict[str, bytes]:
         """Return the contents of result files by name."""

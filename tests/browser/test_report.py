@@ -1,4 +1,4 @@
-"""results/report.html as a reader goes through it: every category, every figure, every table, its captions."""
+"""results/report.html and summary.html as a reader goes through them: every category, figure, table and caption."""
 
 import os
 import re
@@ -73,6 +73,25 @@ def test_it_opens_with_its_description_and_its_plan(report: Visit) -> None:
     report.assert_clean()
 
 
+@pytest.mark.parametrize("width", [390, 1400])
+def test_the_summary_can_be_read(visit: Visit, width: int) -> None:
+    path = REPORT.with_name("summary.html")
+    if not path.is_file():
+        pytest.skip(f"{path.name} is not there: make demo")
+    visit.page.set_viewport_size({"width": width, "height": 900})
+    visit.page.goto(path.as_uri(), wait_until="load")
+    assert [*wrong_with_page(visit.page), *wrong_with_tables(visit.page)] == []
+    visit.page.set_viewport_size({"width": 718, "height": 1047})  # A4, as in test_own_report.py
+    visit.page.emulate_media(media="print")
+    assert wrong_with_page(visit.page) == []
+    visit.assert_clean()
+
+
+def test_the_summary_is_the_first_category(report: Visit) -> None:
+    entries = report.page.locator("nav li a").all_inner_texts()
+    assert next(name for name in entries if name in categories(report)) == "(start here)"
+
+
 def test_the_general_pages_open(report: Visit) -> None:
     menu(report, "Statistics").click()
     expect(report.page.locator("canvas").first).to_be_visible()
@@ -82,7 +101,7 @@ def test_the_general_pages_open(report: Visit) -> None:
 
 
 def test_there_are_the_papers_categories_and_one_for_each_dataset(report: Visit) -> None:
-    assert {"running example", "the paper beside ours"} < set(categories(report))
+    assert {"running example", "comparison with the paper"} < set(categories(report))
     assert min(categories(report).values()) > 0
 
 

@@ -302,7 +302,7 @@ class TestWhatComesOfIt:
         ledger.record(GROUP, "one user")
 
     def test_one_item(self, ledger):
-        with pytest.raises(DataError, match="each of the 2 users has a single event"):
+        with pytest.raises(DataError, match="none of the 2 users has an event to train on and one to hold out"):
             split_of("1::5::5::1\n2::5::5::2\n")
         ledger.record(GROUP, "one item", outcome="refused")
 
@@ -406,7 +406,6 @@ RANKS: dict[str, tuple[bytes, str]] = {
     ),
     "ranks: a field too many": (b"candidates,rank\n9,1\n9,1,1\n", "line 3: has 3 fields"),
     "ranks: a field too few": (b"candidates,rank\n9,1\n9\n", "line 3: rank must be"),
-    "ranks: a user twice": (b"user,candidates,rank\na,9,1\na,9,2\n", "line 3: user 'a' has an earlier row"),
     "ranks: a user without a name": (b"user,candidates,rank\n,9,1\n", "line 2: user is empty"),
     "ranks: no column of ranks": (b"candidates\n9\n", "line 1: lacks the column rank"),
     "ranks: a column twice": (b"candidates,rank,rank\n9,1,2\n", "line 1: has the column 'rank' more than once"),
@@ -426,7 +425,7 @@ def test_ranks_that_are_none(fault: str, tmp_path: Path, ledger: Ledger) -> None
     path = tmp_path / "ranks.csv"
     path.write_bytes(content)
     with pytest.raises(DataError) as caught:
-        read_ranks(path, unique_users=True)
+        read_ranks(path)
     message = str(caught.value)
     assert message.startswith(f"{path}")
     assert says in message
@@ -468,16 +467,16 @@ def of_many_who_have_the_same() -> str:
 @pytest.mark.parametrize(
     ("fault", "text", "says"),
     [
-        ("the workflow, on one user", of_one_user, "20 negatives without replacement were asked for"),
+        ("the workflow, on one user", of_one_user, "user 1 has no candidates besides its held-out item"),
         (
             "the workflow, on a user who has seen every item",
             with_one_who_has_seen_everything,
-            "20 negatives without replacement were asked for",
+            "user 61 has no candidates besides its held-out item",
         ),
         (
             "the workflow, on users who all have the same",
             of_many_who_have_the_same,
-            "20 negatives without replacement were asked for",
+            "user 1 has no candidates besides its held-out item",
         ),
     ],
 )
@@ -489,8 +488,8 @@ def test_the_workflow_on(fault: str, text: Callable[[], str], says: str, tmp_pat
     output = ran.stdout + ran.stderr
     assert ran.returncode != 0
     assert "Traceback" not in output
-    assert f"error: {says}" in output
-    assert project.results("made-up/estimates/*") == {}
+    assert f"error: sampling.negatives, dataset made-up: {says}" in output
+    assert project.results("made-up/**/*.*") == {}
     ledger.record(GROUP, fault, outcome="refused")
 
 
@@ -500,7 +499,8 @@ def test_the_workflow_where_an_item_is_never_in_training(tmp_path: Path, ledger:
     lines = [f"{user}::{item}::5::{item}\n" for user in range(1, 31) for item in range(1, 31) if item != user]
     project = copy_of_project(tmp_path)
     archive(project.folder / "made-up.zip", "".join(lines))
-    project.configure(recommenders={"X": None, "Y": None, "Z": None, "P": {"type": "popularity"}})
+    recommenders = {"X": None, "Y": None, "Z": None, "P": {"type": "popularity"}}
+    project.configure(recommenders=recommenders, sampling={"negatives": 1})
     ran = project.snakemake("results/made-up/ranks/P.csv.gz", "--cores", "1")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     table = read_ranks(project.folder / "results/made-up/ranks/P.csv.gz")

@@ -42,13 +42,15 @@ EXAMPLES = 1000
 
 
 OPTIONS: dict[str, dict] = {
-    "delimited": {"columns": {"user": "u", "item": "i", "rating": "r", "timestamp": "t"}, "separator": ","}
+    "delimited": {"columns": {"user": "u", "item": "i", "rating": "r", "timestamp": "t"}, "separator": ","},
+    "json-lines": {"columns": {"user": "u", "item": "i", "timestamp": "t"}, "timestamp_format": "iso"},
 }
 PARTS = {
     "movielens-dat": (b"::", b"1::2::3::4\n", b"1::2::3"),
     "movielens-csv": (b",", b"userId,movieId,rating,timestamp\n", b"1,2,3,4\n", b"1,2,3"),
     "movielens-100k": (b"\t", b"1\t2\t3\t4\n", b"1\t2\t3"),
     "recbole-inter": (b"\t", b"user_id:token\titem_id:token\n", b"a\tb\n", b"rating:float", b"timestamp:float"),
+    "json-lines": (b", ", b'{"u": 1, "i": "a", "t": "2020-01-01"}\n', b'{"u": ', b"null", b'"2020-02-30T1"', b"}\n"),
     "delimited": (b",", b"u,i,r,t\n", b"a,b,3,4\n", b'"a","b""",3,4\n', b"u,i,r,t,x\n", b'a,b,3,4,"\n"\n'),
 }
 NCF_TRAIN = (b"0\t1\t5\t7\n", b"0\t2\t5\t7\n", b"1\t1\t3\t4\n", b"\t", b"1\t3\t0\t0")
@@ -219,6 +221,10 @@ CORPUS: dict[str, list[bytes]] = {
     "movielens-csv": [b"userId,movieId,rating,timestamp\n1,2,3.5,4\n", b"userId,movieId,rating,timestamp"],
     "movielens-100k": [b"1\t2\t3\t4\n", b"1\t2\t3\t4\r"],
     "recbole-inter": [b"user_id:token\titem_id:token\n1\t2\n", b"user_id\titem_id\ttimestamp\na\tb\t1e99\na\tc\t2\n"],
+    "json-lines": [
+        b'{"u": 1, "i": "\\ud800", "t": "2020-01-01T00:00:00+23:59"}',
+        b'{"u": 1e999, "i": NaN, "t": "2020"}',
+    ],
     "delimited": [b'u,i,r,t\n"a\nb",c,1,2\n', b'u,i,r,t,x\na,b,1,2,"\n"\n', b'u,i,r,t\na"b,c,1,2\n'],
 }
 OF_ADDRESSES = st.sampled_from(

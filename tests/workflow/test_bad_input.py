@@ -71,7 +71,7 @@ def test_archive_without_the_file() -> None:
 
 def test_users_with_a_single_event() -> None:
     archive(Path("made-up.zip"), "1::1::5::10\n2::1::4::11\n3::2::5::12\n")
-    assert "each of the 3 users has a single event" in refused()
+    assert "none of the 3 users has an event to train on and one to hold out" in refused()
 
 
 def test_more_negatives_than_candidates() -> None:

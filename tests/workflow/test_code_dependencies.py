@@ -81,9 +81,12 @@ class TestImports:
         for name in ("__init__", "one", "two", "types_only", "inner/__init__", "inner/leaf"):
             (package / f"{name}.py").touch()
         monkeypatch.setattr(code_dependencies, "PACKAGE", package)
-        code_dependencies._imported.cache_clear()
+        known = code_dependencies._imported, code_dependencies._files
+        for each in known:
+            each.cache_clear()
         yield lambda code, **modules: self.files(tmp_path, package, code, modules)
-        code_dependencies._imported.cache_clear()
+        for each in known:
+            each.cache_clear()
 
     @staticmethod
     def files(folder, package, code, modules):

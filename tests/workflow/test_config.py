@@ -68,8 +68,9 @@ class TestDefaults:
             "replacement": False,
             "repetitions": 100,
             "readings": ["default"],
+            "strata": None,
         }
-        assert config["split"] == {"strategy": "last-event", "ties": "first"}
+        assert config["split"] == AS_IT_STANDS["split"]
         assert config["toy"] == AS_IT_STANDS["toy"]
         assert set(config["figures"]) == set(AS_IT_STANDS["figures"])
         assert config["datasets"]["mine"] == {
@@ -79,9 +80,12 @@ class TestDefaults:
             "md5": None,
             "sha256": None,
             "min_rating": 0,
+            "repeated": "first",
             "options": {},
             "member": None,
             "core": 0,
+            "test": None,
+            "negatives": None,
             "ranks": {},
         }
 
@@ -151,12 +155,30 @@ ERRORS = [
     ("recommenders/Y/neighbours", "all", "recommenders.Y.neighbours: must be of type integer or null, not 'all'"),
     # choices
     ("split/ties", "any", "split.ties: may be first, last, random, not 'any'"),
+    ("sampling/negatives", [], "sampling.negatives: needs 1 or more entries, not []"),
+    ("sampling/negatives", [50, 0], "sampling.negatives.1: must be 1 or more, not 0"),
+    ("split/held_out", 0, "split.held_out: must be 1 or more, not 0"),
+    ("split/test_size", 1, "split.test_size: must be less than 1, not 1"),
+    ("split/test_size", 0.2, "split.test_size: is for the strategy global-time, not last-event"),
+    ("split/strategy", "global-time", "split.strategy: global-time needs either test_from or test_size"),
+    (
+        "split",
+        {"strategy": "global-time", "test_size": 0.2, "test_from": 3},
+        "split.strategy: global-time needs either test_from or test_size",
+    ),
+    (
+        "split",
+        {"strategy": "global-time", "test_size": 0.2, "held_out": 2},
+        "split.held_out: is for the strategies last-event and random-event, not global-time",
+    ),
+    ("datasets/ml-1m/test", "none.dat", "datasets.ml-1m.test: there is no file 'none.dat'"),
+    ("datasets/ml-1m/test", __file__, "datasets.ml-1m.test: needs a path, with the training events"),
     ("sampling/readings", ["printed"], "sampling.readings.0: may be default, as-printed, not 'printed'"),
     ("recommenders/Y/row_norm", "l3", "recommenders.Y.row_norm: may be l1, l2, none, not 'l3'"),
     (
         "recommenders/Y/type",
         "knn",
-        "recommenders.Y.type: unknown recommender type 'knn'; it may be ease, ials, implicit, item-cf, popularity, ",
+        "recommenders.Y.type: unknown recommender type 'knn'; it may be command, ease, ials, implicit, item-cf, ",
     ),
     # lists
     ("study", [], "study: needs 1 or more entries, not []"),
@@ -164,6 +186,14 @@ ERRORS = [
     ("metrics", ["ap", "ap"], "metrics: must not repeat an entry, not ['ap', 'ap']"),
     ("figures/figure-5/edges", [100, 10], "figures.figure-5.edges: must ascend, not [100, 10]"),
     ("figures/figure-5/edges", [10, 10], "figures.figure-5.edges: must ascend, not [10, 10]"),
+    # samples from strata
+    ("sampling/strata", [500], "sampling.strata: must be of type object or null, not [500]"),
+    ("sampling/strata", {"size": [500]}, "sampling.strata: unknown key 'size' (did you mean sizes?)"),
+    ("sampling/strata", {"sizes": [-1]}, "sampling.strata.sizes.0: must be 1 or more, not -1"),
+    ("sampling/strata", {"sizes": [9] * 3}, "sampling.strata.sizes: needs 2 or fewer entries, not [9, 9, 9]"),
+    ("sampling/strata", {"shares": [0.6, 0.3, 0.1]}, "sampling.strata.shares: needs 2 entries, one for each of the "),
+    ("sampling/strata", {"shares": [1.5, -0.5]}, "sampling.strata.shares.1: must be more than 0, not -0.5"),
+    ("sampling/strata", {"shares": [0.6, 0.3]}, "sampling.strata.shares: must have the sum 1, not 0.9"),
     # names
     ("study", ["ml-1b"], "study: unknown dataset 'ml-1b'; it may be ml-1m"),
     (
@@ -205,9 +235,34 @@ class TestErrors:
     def test_name_the_key_and_what_it_may_be(self, path, value, says):
         assert error_of(changed(path, value)).startswith(says)
 
+    @pytest.mark.parametrize(
+        ("path", "value", "says"),
+        [
+            ("sampling/replacement", True, "is for samples without replacement; set sampling.replacement to false"),
+            ("estimator_study/estimators", [], "estimator_study.estimators needs one of mle, smooth"),
+            ("estimator_study/estimators", ["cls"], "estimator_study.estimators needs one of mle, smooth"),
+            (
+                "estimator_study/negatives",
+                [1, 100],
+                "estimator_study.negatives must be 2 or more, one for each stratum",
+            ),
+            ("metrics", ["auc"], "metrics needs one besides auc, for the figure"),
+            ("datasets/ml-1m/ranks", {"Z": "config.yaml"}, "Z has ready-made ranks on ml-1m, which have no counts by "),
+            (
+                "recommenders/W",
+                {"type": "command", "command": "x {held_out} {output}", "writes": "ranks"},
+                "W writes ranks, which have no counts by stratum; let it write scores",
+            ),
+        ],
+    )
+    def test_samples_from_strata_that_the_study_cannot_have(self, path, value, says):
+        config = changed("sampling/strata", {})
+        completed(config)
+        assert error_of(changed(path, value, config)).startswith(f"sampling.strata: {says}")
+
     def test_an_unknown_format_names_its_key_once_and_the_known_ones(self):
         message = error_of(changed("datasets/ml-1m/format", "csv"))
-        known = "delimited, movielens-100k, movielens-csv, movielens-dat, ncf, recbole-inter"
+        known = "delimited, json-lines, movielens-100k, movielens-csv, movielens-dat, ncf, parquet, recbole-inter"
         assert message == f"datasets.ml-1m.format: unknown format 'csv'; it may be {known}"
 
     @pytest.mark.parametrize("config", [None, [], "text"])
@@ -242,7 +297,7 @@ class TestErrors:
         with pytest.raises(ConfigError, match=r"^recommenders\.W\.exponent: must be more than 0, not 0$"):
             check_recommender({"type": "item-cf", "exponent": 0}, "recommenders.W")
 
-    @pytest.mark.parametrize("key", ["sampling/negatives", "toy/candidates"])
+    @pytest.mark.parametrize("key", ["sampling/repetitions", "toy/candidates"])
     def test_a_whole_number_is_written_without_a_point(self, key):
         # 100.0 is an integer to JSON schema, but not to numpy
         with pytest.raises(ConfigError, match=f"^{key.replace('/', '.')}: must be of type integer, not 10000.0$"):

@@ -1,4 +1,4 @@
-"""The config files in examples/ are complete, and README's walk-through is one of them."""
+"""The config files in examples/ are complete, and The walk-through of docs/own-study.md is one of them."""
 
 import re
 import shutil
@@ -37,6 +37,6 @@ def test_a_dry_run_plans_the_study(project: Project, name: str) -> None:
 
 
 def test_films_are_those_of_the_readme() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/own-study.md").read_text(encoding="utf-8")
     config = (ROOT / "examples/films.yaml").read_text(encoding="utf-8").partition("films.yaml\n")[2]
     assert f"```yaml\n{config}```" in text

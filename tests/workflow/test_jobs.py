@@ -1,12 +1,15 @@
-"""Jobs: a user's error is one line in the log and on stderr, any other error keeps its traceback."""
+"""Jobs: what they say and log; a user's error is one line, any other error keeps its traceback; what failed."""
 
 import logging
+import os
+import time
 from types import SimpleNamespace
 
 import pytest
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.workflow.jobs import progress_bar, run
+from sampled_metrics.workflow import jobs
+from sampled_metrics.workflow.jobs import failures, progress_bar, run
 
 
 @pytest.fixture(autouse=True)
@@ -27,28 +30,89 @@ def fail(snakemake):
     raise snakemake.error
 
 
+def job(log, **others):
+    given = SimpleNamespace(recommender="X", dataset="books")
+    return SimpleNamespace(log=[log], wildcards=given, params=SimpleNamespace(table=3), **others)
+
+
+RANK = "rank {wildcards.recommender} on {wildcards.dataset}"
+
+
 def test_an_error_of_the_user_is_one_line(tmp_path, capsys):
     log = tmp_path / "logs" / "a.log"
-    given = SimpleNamespace(log=[log], error=DataError("line 7: malformed"))
     with pytest.raises(SystemExit) as caught:
-        run(fail, given, about="ratings.dat, ")
+        run(fail, job(log, error=DataError("ratings.dat, line 7: malformed")), RANK)
     assert caught.value.code == 1
-    assert capsys.readouterr().err == log.read_text() == "error: ratings.dat, line 7: malformed\n"
+    assert capsys.readouterr().err == log.read_text() == "rank X on books\nerror: ratings.dat, line 7: malformed\n"
 
 
 def test_another_error_passes_and_leaves_its_traceback(tmp_path, capsys):
     with pytest.raises(ZeroDivisionError):
-        run(fail, SimpleNamespace(log=[tmp_path / "a.log"], error=ZeroDivisionError()))
-    assert "Traceback" in (tmp_path / "a.log").read_text()
-    assert capsys.readouterr().err == ""
+        run(fail, job(tmp_path / "a.log", error=ZeroDivisionError("by 0\nor so")), "table {params.table}")
+    logged = (tmp_path / "a.log").read_text()
+    assert "Traceback" in logged
+    assert logged.splitlines()[-1] == "error: unexpected ZeroDivisionError: by 0"
+    assert capsys.readouterr().err == "table 3\n"
 
 
-def test_a_log_of_an_earlier_run_is_replaced(tmp_path):
+def test_a_log_says_what_was_done_and_replaces_that_of_an_earlier_run(tmp_path, capsys):
     (tmp_path / "a.log").write_text("old\n")
-    run(lambda snakemake: logging.info("new"), SimpleNamespace(log=[tmp_path / "a.log"]))
-    assert (tmp_path / "a.log").read_text() == "new\n"
+    run(lambda snakemake: logging.info("wrote 7 rows"), job(tmp_path / "a.log"), RANK)
+    title, counted, finished = (tmp_path / "a.log").read_text().splitlines()
+    assert (title, counted) == ("rank X on books", "wrote 7 rows")
+    assert finished.startswith("finished in 0.")
+    assert capsys.readouterr().err == "rank X on books\n"
+
+
+def test_remarks_are_logged_and_said_but_those_of_other_libraries_are_only_logged(tmp_path, capsys):
+    def main(snakemake):
+        logging.getLogger("sampled_metrics.ranks").warning("half tie")
+        logging.getLogger("matplotlib").warning("no such font")
+
+    run(main, job(tmp_path / "a.log"), RANK)
+    assert capsys.readouterr().err == "rank X on books\nrank X on books: half tie\n"
+    assert (tmp_path / "a.log").read_text().startswith("rank X on books\nhalf tie\nno such font\n")
+
+
+def test_failures_are_those_of_this_run(tmp_path):
+    logs = {
+        "done": "split books\nusers: 3\nfinished in 0.1 s\n",
+        "refused": "train X on books\nhalf tie\nerror: too little memory\n",
+        "killed": "rank X on books\n",
+        "old": "train Y on books\nerror: of yesterday\n",
+    }
+    for name, text in logs.items():
+        (tmp_path / f"books/{name}.log").parent.mkdir(exist_ok=True)
+        (tmp_path / f"books/{name}.log").write_text(text)
+    since = time.time() - 60
+    os.utime(tmp_path / "books/old.log", (since - 1, since - 1))
+    killed = "it was killed or interrupted; a system kills jobs that take more memory than there is"
+    assert failures(tmp_path, since) == [
+        f"rank X on books failed: {killed}\n  log: {tmp_path}/books/killed.log",
+        f"train X on books failed: too little memory\n  log: {tmp_path}/books/refused.log",
+    ]
 
 
 def test_progress_passes_every_number_on(capsys):
     assert list(progress_bar("rank")(range(5))) == [0, 1, 2, 3, 4]
+    assert list(progress_bar("rank")(iter("ab"))) == ["a", "b"]
     assert capsys.readouterr().err == ""
+
+
+def test_the_log_estimates_the_time_left(tmp_path, monkeypatch):
+    """A step takes 6 seconds by a clock of its own: lines after 12 and 24 seconds, when 2 and 4 of 5 are done."""
+    now = 0
+    monkeypatch.setattr(jobs, "time", SimpleNamespace(monotonic=lambda: now))
+
+    def main(snakemake):
+        nonlocal now
+        for _ in progress_bar("rank")(range(5)):
+            now += 6
+
+    run(main, job(tmp_path / "a.log"), RANK)
+    logged = (tmp_path / "a.log").read_text().splitlines()
+    assert logged[1:] == [
+        "rank: 2 of 5 done, about 18 s left",
+        "rank: 4 of 5 done, about 6 s left",
+        "finished in 30.0 s",
+    ]

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 from made_up_project import Project, complete_config, copy_of_project, ranked, split
+from raw_files import ENTRIES, write
 
 READINGS = ["default", "as-printed"]
 METRICS = ["recall@10", "ndcg@10", "ap", "auc"]
@@ -126,7 +127,7 @@ def books(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def test_a_csv_keeps_its_text_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_shop(tmp_path)
-    config = complete_config({"study": ["books"], "datasets": {"books": SHOP}})
+    config = complete_config({"study": ["books"], "datasets": {"books": SHOP}, "sampling": {"negatives": 10}})
     assert split(config, "books") == []
     ranked(config, "books", "Y")
     ranks = pd.read_csv("Y.csv.gz", dtype={"user": str}, keep_default_na=False)
@@ -370,7 +371,7 @@ def test_one_more_recommender_leaves_the_other_lines(two_recommenders: Project, 
     project = Project(folder)
     write_config(project, config_of("popular", "cf-2", "random"))
     said = run(project, *of("made-up", ["table-3.csv"]))
-    assert len(re.findall(r"Finished jobid: \d+ \(Rule: (?:split|train|rank|sample)\)", said)) == 3
+    assert len(re.findall(r"^(?:split|train|rank|sample) .*made-up$", said, re.MULTILINE)) == 3
     before, after = lines(two_recommenders, "made-up"), lines(project, "made-up")
     assert len(after) - len(before) == 2 * 4 * 8
     assert [line for line in after if b",cf-2," not in line] == before
@@ -382,3 +383,35 @@ def test_a_study_of_more_recommenders_has_the_same_lines(two_recommenders: Proje
     assert len(after) == 1 + 2 * 8 * 4 * 8
     others = tuple(f",{name},".encode() for name in EIGHT if name not in ("popular", "random"))
     assert [line for line in after if not any(name in line for name in others)] == before
+
+
+# --- (g) published datasets from their raw files ----------------------------------------------------------------------
+
+
+def raw_config(*names: str) -> dict:
+    """The entries of docs/how-to/raw-files.md of these names, as one study of small samples."""
+    config = {
+        "study": list(names),
+        "datasets": {name: ENTRIES[name]["datasets"][name] for name in names},
+        "recommenders": {"X": None, "Y": None, "Z": None, "popular": {"type": "popularity"}},
+        "sampling": {"negatives": 5, "repetitions": 5},
+    }
+    for name in names:
+        config |= {key: value for key, value in ENTRIES[name].items() if key != "datasets"}
+    return config
+
+
+@pytest.mark.slow
+def test_raw_files_give_table_3_by_config_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["gowalla", "mind", "yambda"]  # text with written times, a script before, and parquet
+    project = copy_of_project(tmp_path)
+    monkeypatch.chdir(project.folder)
+    for name in names:
+        write(name, project.folder)
+    write_config(project, raw_config(*names))
+    run(project, *(path for name in names for path in of(name, ["table-3.csv"])))
+    for name in names:
+        values = exact(project, name)
+        assert {recommender for recommender, _ in values} == {"popular"}
+        assert {metric for _, metric in values} == set(METRICS)
+        assert all(0 < each <= 1 for each in values.values())

@@ -18,7 +18,7 @@ def planned(ran) -> set[str]:
 
 
 OF_RANKS = {"import_ranks", "sample", "exact_moments", "study_estimators"}
-OF_ALL = {"table_3", "table_4", "figure_5", "figure_6", "proof", "estimator_study"}
+OF_ALL = {"studied", "table_3", "table_4", "figure_5", "figure_6", "proof", "estimator_study", "summary"}
 
 
 def copied(finished: Project, tmp_path: Path) -> Project:
@@ -46,6 +46,7 @@ def test_everything_is_there(finished: Project) -> None:
         "toy/figure-4": "csv svg png",
         "toy/fidelity": "csv md html",
         "toy/claims": "csv md html",
+        "made-up/studied": "csv md html",
         "made-up/table-3": "csv md tex html",
         "made-up/table-4": "csv md tex html",
         "made-up/figure-5": "csv svg png",
@@ -55,6 +56,10 @@ def test_everything_is_there(finished: Project) -> None:
     }.items():
         for kind in kinds.split():
             assert (finished.folder / f"results/{name}.{kind}").stat().st_size > 0, f"{name}.{kind}"
+    summary = (finished.folder / "results/summary.html").read_text(encoding="utf-8")
+    assert summary.count("data:image/svg+xml;base64,") == 3
+    assert "elsewhere were made elsewhere" in summary
+    assert "12 of 12 in Table 1" in summary
     report = (finished.folder / "results/report.html").read_text(encoding="utf-8")
     assert "table-3.html" in report
     assert "figure-6.svg" in report
@@ -62,6 +67,9 @@ def test_everything_is_there(finished: Project) -> None:
 
 def test_the_columns_are_the_contract(finished: Project) -> None:
     columns = {
+        "made-up/studied.csv": (
+            "recommender,held_out_items,mean_candidates,fewest_candidates,share_with_ties,mean_share_tied,half_tied,remark"
+        ),
         "made-up/table-3.csv": "reading,recommender,metric,estimator,mean,sd,mean_exact,sd_exact",
         "made-up/table-4.csv": "reading,worse,better,metric,estimator,correct,correct_exact",
         "made-up/expected/X.csv": "reading,metric,estimator,mean_exact,sd_exact",
@@ -106,7 +114,7 @@ def test_editing_an_estimator_runs_what_depends_on_it(finished: Project, tmp_pat
 
     assert dry_run(finished, tmp_path, edit) == {
         *(OF_RANKS - {"import_ranks"}),
-        *(OF_ALL - {"figure_5"}),
+        *(OF_ALL - {"figure_5", "studied"}),
         *("figure_1", "figure_2", "figure_3", "figure_4", "toy_fidelity"),
     }
 
@@ -116,7 +124,7 @@ def test_changing_gamma_trains_nothing(finished: Project, tmp_path: Path) -> Non
     def change(project: Project) -> None:
         project.configure(recommenders=MORE, estimators=["uncorrected", "bv-0.5"])
 
-    assert dry_run(finished, tmp_path, change) == {"sample", "exact_moments", "table_3", "table_4"}
+    assert dry_run(finished, tmp_path, change) == {"sample", "exact_moments", "table_3", "table_4", "summary"}
 
 
 @pytest.mark.parametrize("same_time", [False, pytest.param(True, marks=pytest.mark.slow)])
@@ -148,8 +156,9 @@ def test_adding_a_recommender_trains_it_alone(finished: Project, tmp_path: Path)
     project.configure(recommenders=MORE | {"sharp": {"type": "item-cf", "exponent": 5}})
     ran = project.snakemake("results/made-up/table-3.csv", "--cores", "2")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    ran_rules = re.findall(r"Finished jobid: \d+ \(Rule: (\w+)\)", ran.stdout + ran.stderr)
-    assert sorted(ran_rules) == ["exact_moments", "rank", "sample", "table_3", "train"]
+    jobs = sorted(line for line in ran.stderr.splitlines() if line.endswith("on made-up"))
+    alone = ["exact moments of sharp", "rank sharp", "sample sharp", "table 3", "train sharp"]
+    assert jobs == [f"{job} on made-up" for job in alone]
     before, after = (pd.read_csv(each.folder / "results/made-up/table-3.csv") for each in (finished, project))
     kept = after[after["recommender"] != "sharp"].reset_index(drop=True)
     pd.testing.assert_frame_equal(kept, before, check_exact=True)
@@ -179,6 +188,6 @@ def test_ranks_that_were_scattered_over_jobs_are_the_same_bytes(finished: Projec
     project.configure(recommenders=MORE, ranking={"scatter": 3, "threads": 2})
     ran = project.snakemake("results/made-up/ranks/X.csv.gz", "--cores", "2")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert len(re.findall(r"Finished jobid: \d+ \(Rule: rank_part\)", ran.stdout + ran.stderr)) == 3
+    assert len(re.findall(r"^rank X on made-up \(part \d-of-3\)$", ran.stderr, re.MULTILINE)) == 3
     assert path.read_bytes() == before
     assert list(path.parent.glob("parts/*.npz")) == []

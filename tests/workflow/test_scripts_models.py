@@ -35,7 +35,10 @@ def call(script: str, *, input: Mapping[str, Any], output: Mapping[str, Any], **
             output=SimpleNamespace(**output),
             wildcards=SimpleNamespace(**wildcards),
             params=SimpleNamespace(**others.get("params", {})),
-            config={"ranking": {"memory": others.get("memory", 2000)}},
+            config={
+                "ranking": {"memory": others.get("memory", 2000)},
+                "sampling": {"negatives": others.get("negatives", 20), "replacement": False},
+            },
             threads=others.get("threads", 1),
         )
     )
@@ -67,18 +70,21 @@ def rank(folder: Path, model: Path, part: str | None = None, **others: Any) -> P
     return ranks
 
 
+SPLIT = {"strategy": "last-event", "ties": "first", "min_training_events": 1}
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the split of the made-up dataset."""
     folder = tmp_path_factory.mktemp("scripts")
     sha256 = archive(folder / "made-up.zip", ratings())
     dataset = {"path": "made-up.zip", "urls": [], "md5": None, "sha256": sha256, "member": None}
-    dataset |= {"format": "movielens-dat", "options": {}, "min_rating": 0, "core": 0}
+    dataset |= {"format": "movielens-dat", "options": {}, "min_rating": 0, "repeated": "first", "core": 0, "test": None}
     call(
         "split",
         input={"archive": folder / "made-up.zip"},
         output={"split": folder / "split.npz", "facts": folder / "dataset.json"},
-        params={"dataset": dataset, "split": {"strategy": "last-event", "ties": "first"}, "seed": 2020},
+        params={"dataset": dataset, "split": SPLIT, "seed": 2020},
     )
     return folder
 
@@ -88,6 +94,31 @@ def test_facts_are_those_of_the_split(folder: Path) -> None:
     assert (facts["users"], facts["items"], facts["training_events"]) == split.shape
     assert facts["mean_candidates"] == split.candidates.mean()
     assert facts["source"] == "made-up.zip"
+
+
+def test_a_test_file_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "train.dat").write_text(
+        "1::10::3::5\n1::11::3::6\n2::10::4::5\n4::10::4::5\n4::14::4::5\n", encoding="utf-8"
+    )
+    # users 1 and 2 train; user 3 does not; nobody has items 12 and 13 in training
+    (tmp_path / "test.dat").write_text("1::12::3::5\n1::13::3::1\n2::11::4::5\n3::10::1::1\n", encoding="utf-8")
+    dataset = {"path": "train.dat", "test": str(tmp_path / "test.dat"), "md5": None, "sha256": None, "member": None}
+    dataset |= {"format": "movielens-dat", "options": {}, "min_rating": 0, "repeated": "first", "core": 0}
+    call(
+        "split",
+        input={"archive": tmp_path / "train.dat"},
+        output={"split": tmp_path / "split.npz", "facts": tmp_path / "dataset.json"},
+        params={"dataset": dataset, "split": {"strategy": "last-event", "ties": "first"}, "seed": 2020},
+        negatives=1,
+    )
+    split, facts = read_split(tmp_path / "split.npz"), json.loads((tmp_path / "dataset.json").read_text("utf-8"))
+    assert split.user_ids[split.users].tolist() == [1, 1, 2]
+    assert split.item_ids[split.held_out].tolist() == [12, 13, 11]
+    assert split.candidates.tolist() == [2, 2, 4]
+    counts = {"users": 3, "items": 5, "events": 9, "training_events": 5, "held_out_items": 3}
+    counts |= {"users_left_out_with_few_training_events": 1, "users_without_held_out_items": 1}
+    counts |= {"held_out_items_without_training_events": 2}
+    assert counts.items() <= facts.items()
 
 
 @pytest.mark.parametrize("name", ENTRIES)

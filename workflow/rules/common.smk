@@ -1,14 +1,43 @@
 # Needs: config. Makes: nothing; it checks the config and holds the helpers of the other files.
+import atexit
 import codecs
+import copy
 import json
 import locale
 import math
 import os
 import shlex
+import subprocess
 import sys
+import tarfile
+import tempfile
+import time
+from io import BytesIO
 from pathlib import Path
 
-ROOT = Path(workflow.basedir)
+
+def project_root(here):
+    """The project's folder. If it is imported from git, its files at that commit are unpacked below .snakemake."""
+    if isinstance(here, os.PathLike):
+        return Path(here).parents[1]
+    if not hasattr(here, "hosted_repo"):
+        sys.exit(f"error: {here}: import the workflow from a folder, or by github(...) or gitlab(...)")
+    repository = here.hosted_repo.repo
+    commit = repository.commit(here.ref).hexsha
+    root = Path(".snakemake/sampled-metrics", commit).resolve()
+    if not root.is_dir():
+        root.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=root.parent) as folder:
+            packed = subprocess.run(
+                ["git", "-C", repository.git_dir, "archive", commit], capture_output=True, check=True
+            )
+            with tarfile.open(fileobj=BytesIO(packed.stdout)) as files:
+                files.extractall(f"{folder}/files", filter="data")
+            os.rename(f"{folder}/files", root)
+    return root
+
+
+ROOT = project_root(workflow.current_basedir)
 if set("{}") & set(str(ROOT)):
     sys.exit(f"error: {ROOT}: a folder with {{ or }} in its name, which snakemake takes for its own; move the project")
 # snakemake reads the report's captions in the encoding of the locale
@@ -24,6 +53,8 @@ shell.prefix(
 if LIBRARY not in sys.path:
     sys.path.insert(0, LIBRARY)
 
+from snakemake.utils import update_config
+
 from sampled_metrics import _files
 from sampled_metrics.data import download, formats
 from sampled_metrics.data.reading import files_beside
@@ -35,11 +66,26 @@ from sampled_metrics.workflow.code_dependencies import library_files
 from sampled_metrics.workflow.config import complete, merge_recommenders, precomputed_ranks
 from sampled_metrics.workflow.config_files import read_config, require_modest
 from sampled_metrics.workflow.fingerprint import fingerprint
+from sampled_metrics.workflow.jobs import failures
+
+STARTED = time.time()
+
+
+configfile: str(ROOT / "datasets.yaml")
+configfile: str(ROOT / "config.yaml")
+
 
 try:
-    written = [ROOT / "config.yaml", *workflow.overwrite_configfiles]
+    own = [read_config(ROOT / name) for name in ("datasets.yaml", "config.yaml")]
+    if workflow.modifier.skip_configfile:  # imported with a config, which replaces ours; only our datasets are known
+        written = [copy.deepcopy(config)]
+        config = {"datasets": {}}
+        for each in [*({"datasets": each["datasets"]} for each in own), *written]:
+            update_config(config, each)
+    else:
+        written = [own[1], *map(read_config, workflow.overwrite_configfiles), workflow.config_settings.config]
     require_modest(config, "all together")
-    merge_recommenders(config, [*map(read_config, written), workflow.config_settings.config])
+    merge_recommenders(config, written)
     complete(config, read_config(ROOT / "workflow/schemas/config.schema.yaml"))
 except ConfigError as error:
     sys.exit(f"error: config: {error}")
@@ -54,6 +100,10 @@ wildcard_constraints:
 
 RANKS = "results/{dataset}/ranks/{recommender}.csv.gz"
 PRECOMPUTED = precomputed_ranks(config)
+TRAINED = {
+    dataset: [name for name in config["recommenders"] if (dataset, name) not in PRECOMPUTED]
+    for dataset in config["study"]
+}
 DOWNLOADS = {
     name: f"data/{name}/{download.file_name(config['datasets'][name]['urls'][0])}"
     for name in config["study"]
@@ -63,6 +113,7 @@ DOWNLOADS = {
 DESIGN = {"replacement": config["sampling"]["replacement"]}
 DESIGN["assume_replacement"] = DESIGN["replacement"] or config["estimator_model"] == "binomial"
 EVALUATION = {key: config[key] for key in ("sampling", "estimators", "metrics")}
+EVALUATION["sampling"] = {key: value for key, value in config["sampling"].items() if key != "strata"}
 EVALUATION["assume_replacement"] = DESIGN["assume_replacement"]
 
 
@@ -73,17 +124,33 @@ def dataset_of(paths, *, others=False):
 
 
 def code(script):
-    """The library files that a script imports, which snakemake does not see."""
-    return [os.path.relpath(path) for path in library_files(ROOT / "scripts" / script)]
+    """The library files that a script imports, which snakemake does not see. A module's prefix is not theirs."""
+    return [local(os.path.relpath(path)) for path in library_files(ROOT / "scripts" / script)]
 
 
 def own_files(wildcards):
-    """The dataset's files that are the user's: none, the one at path, or that and the second file of its split."""
+    """The dataset's files that are the user's: none, the one at path, or that and the test file of its split."""
     dataset = config["datasets"][wildcards.dataset]
     if not dataset["path"]:
         return []
     path, form = Path(dataset["path"]), formats.get(dataset["format"])
-    return [dataset["path"], *files_beside(path, form, member=dataset["member"])]
+    beside = [dataset["test"]] if dataset["test"] else files_beside(path, form, member=dataset["member"])
+    return [*map(local, [dataset["path"], *beside])]
+
+
+COMMANDS = {name: recommender(entry) for name, entry in config["recommenders"].items() if entry["type"] == "command"}
+
+
+def command_tables(wildcards):
+    """The files of the split that a command reads."""
+    names = COMMANDS[wildcards.recommender].tables if wildcards.recommender in COMMANDS else []
+    return expand("results/{dataset}/split/{name}", dataset=wildcards.dataset, name=names)
+
+
+def command_fingerprints(wildcards):
+    """Fingerprints of the files among a command's arguments, such as its script."""
+    arguments = COMMANDS[wildcards.recommender].arguments if wildcards.recommender in COMMANDS else []
+    return [fingerprint(each) for each in arguments]
 
 
 def each_recommender(path):
@@ -101,11 +168,11 @@ def data_mb(input):
     return sum(map(os.path.getsize, data)) / 2**20
 
 
-def per_mb(memory=0, minutes=0):
-    """MB of memory and minutes: Python's start with its libraries, and so much for each MB of data."""
+def per_mb(memory=0, minutes=0, least=10):
+    """MB of memory and minutes: Python's start with its libraries, at least so many minutes, and more for each MB of data."""
     return dict(
         mem_mb=lambda wildcards, input, attempt: attempt * (1000 + math.ceil(memory * data_mb(input))),
-        runtime=lambda wildcards, input, attempt: attempt * (10 + math.ceil(minutes * data_mb(input))),
+        runtime=lambda wildcards, input, attempt: attempt * (least + math.ceil(minutes * data_mb(input))),
     )
 
 
@@ -136,6 +203,11 @@ def rank_memory(wildcards, input, attempt):
     return attempt * (SNAKEMAKE_MB + min(needed, config["ranking"]["memory"]))
 
 
+def rank_minutes(wildcards, input, attempt):
+    """Minutes: by pairs of a user and an item."""
+    return attempt * (10 + math.ceil(math.prod(shape(input.split)[:2]) / 1e8))
+
+
 def train_minutes(wildcards, input, attempt):
     """Minutes: by events, for factors, and by pairs of items, for similarities."""
     _, items, events = shape(input.split)
@@ -143,15 +215,21 @@ def train_minutes(wildcards, input, attempt):
 
 
 KINDS = {
+    "studied": ["csv", "md", "html"],
     "table": ["csv", "md", "tex", "html"],
     "figure": ["csv", "svg", "png"],
     "proof": ["csv", "svg", "png"],
     "proof-pairs": ["csv"],
     "estimator-study": ["csv", "md", "html", "svg", "png"],
     "estimator-study-order": ["csv"],
+    "error-at-equal-cost": ["csv", "svg", "png"],
+    "given-negatives": ["csv", "md", "html"],
     "fidelity": ["csv", "md", "html"],
     "claims": ["csv", "md", "html"],
 }
+
+
+OPTIONAL = {"estimator-study", "estimator-study-order", "error-at-equal-cost", "given-negatives", "fidelity", "claims"}
 
 
 def result_files(folder, name):
@@ -174,7 +252,7 @@ def beside_paper(folder, of):
     return {
         f"{name}_{kind}": file
         for name, title in titles.items()
-        for kind, file in result(folder, name, "the paper beside ours", {"of": of}, html=title).items()
+        for kind, file in result(folder, name, "comparison with the paper", {"of": of}, html=title).items()
     }
 
 
@@ -184,9 +262,13 @@ def result_names():
     toy = ["table-1", "table-2", "figure-1", "figure-2", "figure-3", "figure-4"]
     names = {"toy": toy + (comparisons if reference.covers_toy(config) else [])}
     for dataset in config["study"]:
-        names[dataset] = ["table-3", "table-4", "figure-5", "figure-6", "proof", "proof-pairs"]
+        names[dataset] = ["studied", "table-3", "table-4", "figure-5", "figure-6", "proof", "proof-pairs"]
         if config["estimator_study"]["estimators"]:
             names[dataset] += ["estimator-study", "estimator-study-order"]
+        if config["sampling"]["strata"]:
+            names[dataset] += ["error-at-equal-cost"]
+        if config["datasets"][dataset]["negatives"]:
+            names[dataset] += ["given-negatives"]
         if reference.covers_study(dataset, config):
             names[dataset] += comparisons
     return names
@@ -195,14 +277,19 @@ def result_names():
 def all_results():
     """The files of all results of this config."""
     files = [result_files(folder, name) for folder, names in result_names().items() for name in names]
-    return [path for each in files for path in each.values()]
+    return ["results/summary.html", *(path for each in files for path in each.values())]
+
+
+def say_failures():
+    """Say at the very end which jobs failed, and why."""
+    atexit.register(print, *failures("results/logs", STARTED), sep="\n", file=sys.stderr)  # after snakemake's own lines
 
 
 def remove_leftovers():
     """Remove temporary files of jobs that were killed, and optional results of an earlier run with another config."""
     leftovers = list(filter(_files.is_temporary, Path("results").rglob(".*")))
     for folder, names in result_names().items():
-        for name in {"estimator-study", "estimator-study-order", "fidelity", "claims"} - set(names):
+        for name in OPTIONAL - set(names):
             leftovers += map(Path, result_files(folder, name).values())
     for path in leftovers:
         path.unlink(missing_ok=True)

@@ -29,7 +29,7 @@ rule download:
 
 rule split:
     input:
-        archive=lambda wildcards: config["datasets"][wildcards.dataset]["path"] or DOWNLOADS[wildcards.dataset],
+        archive=lambda wildcards: (own_files(wildcards) or [DOWNLOADS.get(wildcards.dataset)])[0],
         beside=lambda wildcards: own_files(wildcards)[1:],
         code=code("split.py"),
     output:
@@ -46,7 +46,9 @@ rule split:
         **per_mb(memory=25, minutes=1),
     params:
         dataset=lambda wildcards: {
-            key: value for key, value in config["datasets"][wildcards.dataset].items() if key != "ranks"
+            key: value
+            for key, value in config["datasets"][wildcards.dataset].items()
+            if key not in ("ranks", "negatives")
         },
         # notices any other file in place of the user's own, even an older one; snakemake would not run again for a
         # function of the input
@@ -55,3 +57,24 @@ rule split:
         seed=config["seed"],
     script:
         "../../scripts/split.py"
+
+
+rule split_tables:
+    input:
+        split="results/{dataset}/split.npz",
+        code=code("split_tables.py"),
+    output:
+        tables=expand("results/{{dataset}}/split/{name}.{{ending}}", name=["train", "held_out", "users", "items"]),
+    log:
+        "results/logs/{dataset}/split-tables-{ending}.log",
+    benchmark:
+        "results/benchmarks/{dataset}/split-tables-{ending}.tsv"
+    wildcard_constraints:
+        ending="csv|parquet",
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        **per_mb(memory=100, minutes=1),
+    script:
+        "../../scripts/split_tables.py"

@@ -33,7 +33,7 @@ rule fidelity:
         table_3="results/{dataset}/table-3.csv",
         table_4="results/{dataset}/table-4.csv",
         figure_6="results/{dataset}/figure-6.csv",
-        seed_spread=os.path.relpath(ROOT / "docs/seed-spread.csv"),
+        seed_spread=local(os.path.relpath(ROOT / "docs/seed-spread.csv")),
         code=code("fidelity.py"),
     output:
         **beside_paper("{dataset}", of="{dataset}"),

@@ -24,8 +24,7 @@ rule rank_part:
     threads: config["ranking"]["threads"]
     resources:
         mem_mb=rank_memory,
-        # by pairs of a user and an item
-        runtime=lambda wildcards, input, attempt: attempt * (10 + math.ceil(math.prod(shape(input.split)[:2]) / 1e8)),
+        runtime=rank_minutes,
     params:
         precision=config["ranking"]["precision"],
     script:
@@ -70,7 +69,7 @@ else:
 
 rule import_ranks:
     input:
-        ranks=lambda wildcards: PRECOMPUTED[wildcards.dataset, wildcards.recommender].file(wildcards.dataset),
+        ranks=lambda wildcards: local(PRECOMPUTED[wildcards.dataset, wildcards.recommender].file(wildcards.dataset)),
         code=code("import_ranks.py"),
     output:
         ranks=RANKS,

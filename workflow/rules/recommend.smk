@@ -4,6 +4,7 @@
 rule train:
     input:
         split="results/{dataset}/split.npz",
+        tables=command_tables,
         code=code("train.py"),
     output:
         model="results/{dataset}/models/{recommender}.npz",
@@ -20,5 +21,7 @@ rule train:
     params:
         entry=lambda wildcards: config["recommenders"][wildcards.recommender],
         seed=config["seed"],
+        # not a function of the input, for which snakemake would not run again
+        fingerprints=command_fingerprints,
     script:
         "../../scripts/train.py"

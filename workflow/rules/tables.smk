@@ -1,4 +1,27 @@
-# Needs: the rank tables and the estimates of a dataset's recommenders. Makes: Tables 3 and 4.
+# Needs: the rank tables and the estimates of a dataset's recommenders. Makes: what was studied, and Tables 3 and 4.
+
+
+rule studied:
+    input:
+        facts=lambda wildcards: f"results/{wildcards.dataset}/dataset.json" if TRAINED[wildcards.dataset] else [],
+        ranks=each_recommender(RANKS),
+        code=code("studied.py"),
+    output:
+        **result("{dataset}", "studied", "{dataset}", html="What was studied"),
+    log:
+        "results/logs/{dataset}/studied.log",
+    benchmark:
+        "results/benchmarks/{dataset}/studied.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        **per_mb(memory=200),
+    params:
+        recommenders=list(config["recommenders"]),
+    script:
+        "../../scripts/studied.py"
+
 
 for number, title, layout in [
     (3, "metrics", {"repetitions": config["sampling"]["repetitions"]}),

@@ -24,12 +24,20 @@ def library_files(script: Path) -> list[Path]:
 
 
 @cache
-def _imported(source: Path) -> tuple[Path, ...]:
-    tree = ast.parse(source.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            node.body = []
-    return tuple(path for node in ast.walk(tree) for name in _modules(node) for path in _files(name))
+def _imported(source: Path) -> frozenset[Path]:
+    statements = _statements(ast.parse(source.read_text(encoding="utf-8")))
+    names = {name for statement in statements for name in _modules(statement)}
+    return frozenset().union(*map(_files, names))
+
+
+def _statements(block: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements of a block and of the blocks in it; expressions hold no imports."""
+    for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+        if part == "body" and isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
+            continue
+        for statement in getattr(block, part, ()):
+            yield statement
+            yield from _statements(statement)
 
 
 def _modules(node: ast.AST) -> Iterator[str]:
@@ -40,14 +48,12 @@ def _modules(node: ast.AST) -> Iterator[str]:
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _files(module: str) -> Iterator[Path]:
-    """Yield the files that an import of a library module runs: its own, and the `__init__` of its packages."""
+@cache
+def _files(module: str) -> frozenset[Path]:
+    """Return the files that an import of a library module runs: its own, and the `__init__` of its packages."""
     first, *parts = module.split(".")
     if first != PACKAGE.name:
-        return
-    for depth in range(len(parts) + 1):
-        below = PACKAGE.joinpath(*parts[:depth])
-        if (below / "__init__.py").is_file():
-            yield below / "__init__.py"
-        elif depth and below.with_suffix(".py").is_file():
-            yield below.with_suffix(".py")
+        return frozenset()
+    below = PACKAGE.joinpath(*parts)
+    own = {path for path in (below / "__init__.py", below.with_suffix(".py")) if path.is_file()}
+    return _files(module.rpartition(".")[0]) | own if parts else frozenset(own)

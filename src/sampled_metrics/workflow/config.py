@@ -20,12 +20,13 @@ from sampled_metrics.data import download, formats
 from sampled_metrics.data.reading import files_beside
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator, estimator_labels, linear_estimator
+from sampled_metrics.estimators.stratified import ESTIMATORS, LINEAR
 from sampled_metrics.metrics.held_out import metric, metric_labels
 from sampled_metrics.recommenders import PrecomputedRanks, config_schema, recommender, recommender_type
 
 T = TypeVar("T")
 
-RESERVED = ("toy", "logs", "benchmarks", "report.html", "README.md")  # names under results/
+RESERVED = ("toy", "logs", "benchmarks", "report.html", "summary.html", "README.md")  # names under results/
 
 
 def merge_recommenders(config: dict[str, Any], files: Sequence[Mapping[str, Any]]) -> None:
@@ -102,6 +103,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
         if name in RESERVED:
             raise ConfigError(f"study: a dataset cannot be called {name!r}, as results/{name} has another use")
         _check_sources(name, config)
+    _check_split(config["split"])
     figures, toy = config["figures"], config["toy"]
     for part, key, find in (
         ("", "metrics", metric),
@@ -116,6 +118,8 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
     ):
         holder = reduce(getitem, part.split("."), config) if part else config
         holder[key] = _labels(f"{part}.{key}".lstrip("."), holder[key], find)
+    if config["sampling"]["strata"] is not None:
+        _check_strata(config)
     edges = figures["figure-5"]["edges"]
     if sorted(set(edges)) != edges:
         raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
@@ -182,6 +186,9 @@ def _check_sources(name: str, config: Mapping[str, Any]) -> None:
     for each, ranks in there.items():
         key = f"{where}.ranks.{each}" if each in dataset["ranks"] else f"recommenders.{each}.path"
         _check_file(key, ranks.file(name), config)
+    if dataset["negatives"]:
+        _check_file(f"{where}.negatives", dataset["negatives"], config)
+        _require_scores(config, [name], f"{where}.negatives", "scores")
     to_train = [each for each in recommenders if each not in there]
     if not to_train:
         return
@@ -191,7 +198,53 @@ def _check_sources(name: str, config: Mapping[str, Any]) -> None:
         raise ConfigError(f"{where}: give either urls or a path")
     if dataset["path"]:
         _check_file(f"{where}.path", dataset["path"], config)
+    if dataset["test"]:
+        _check_file(f"{where}.test", dataset["test"], config)
     _check_published_split(dataset, where)
+
+
+def _check_split(split: Mapping[str, Any]) -> None:
+    """Refuse options of another strategy than the split's."""
+    of_time = [key for key in ("test_from", "test_size") if split[key] is not None]
+    if split["strategy"] != "global-time" and of_time:
+        raise ConfigError(f"split.{of_time[0]}: is for the strategy global-time, not {split['strategy']}")
+    if split["strategy"] == "global-time" and len(of_time) != 1:
+        raise ConfigError("split.strategy: global-time needs either test_from or test_size")
+    if split["strategy"] == "global-time" and split["held_out"] != 1:
+        raise ConfigError("split.held_out: is for the strategies last-event and random-event, not global-time")
+
+
+def _check_strata(config: Mapping[str, Any]) -> None:
+    """Refuse samples from strata that cannot be drawn, or that no estimator of the study corrects."""
+    where, sampling, study = "sampling.strata", config["sampling"], config["estimator_study"]
+    sizes, shares = sampling["strata"]["sizes"], sampling["strata"]["shares"]
+    if len(shares) != len(sizes) + 1:
+        raise ConfigError(
+            f"{where}.shares: needs {len(sizes) + 1} entries, one for each of the sizes and one for the rest, "
+            f"not {len(shares)}"
+        )
+    if not math.isclose(sum(shares), 1, abs_tol=1e-9):
+        raise ConfigError(f"{where}.shares: must have the sum 1, not {sum(shares):g}")
+    if sampling["replacement"]:
+        raise ConfigError(f"{where}: is for samples without replacement; set sampling.replacement to false")
+    shown = [label for label in ESTIMATORS if label not in LINEAR]
+    if not set(study["estimators"]) & set(shown):
+        raise ConfigError(f"{where}: estimator_study.estimators needs one of {', '.join(shown)}")
+    if min(study["negatives"]) < len(shares):
+        raise ConfigError(f"{where}: estimator_study.negatives must be {len(shares)} or more, one for each stratum")
+    if config["metrics"] == ["auc"]:
+        raise ConfigError(f"{where}: metrics needs one besides auc, for the figure")
+    _require_scores(config, config["study"], where, "counts by stratum")
+
+
+def _require_scores(config: Mapping[str, Any], datasets: Sequence[str], where: str, what: str) -> None:
+    """Refuse recommenders that have only ranks on one of the datasets."""
+    for dataset, name in precomputed_ranks(config):
+        if dataset in datasets:
+            raise ConfigError(f"{where}: {name} has ready-made ranks on {dataset}, which have no {what}")
+    for name, entry in config["recommenders"].items():
+        if entry["type"] == "command" and entry["writes"] == "ranks":
+            raise ConfigError(f"{where}: {name} writes ranks, which have no {what}; let it write scores")
 
 
 def _check_file(key: str, path: str, config: Mapping[str, Any]) -> None:
@@ -218,7 +271,11 @@ def _check_dataset(dataset: dict[str, Any], where: str) -> None:
 def _check_published_split(dataset: Mapping[str, Any], where: str) -> None:
     """Refuse a ready-made split that the config changes, or whose second file is missing."""
     form = formats.get(dataset["format"])
-    for key in ("min_rating", "core") if form.other_file is not None else ():
+    if dataset["test"] and form.other_file is not None:
+        raise ConfigError(f"{where}.test: the format {dataset['format']} has a test file of its own")
+    if dataset["test"] and not dataset["path"]:
+        raise ConfigError(f"{where}.test: needs a path, with the training events")
+    for key in ("min_rating", "core") if form.other_file is not None else ("core",) if dataset["test"] else ():
         if dataset[key] != 0:
             raise ConfigError(f"{where}.{key}: must be 0 for a ready-made split, not {dataset[key]}")
     if dataset["path"]:
@@ -289,7 +346,9 @@ _ALLOWED = {
     "minimum": "must be VALUE or more",
     "maximum": "must be VALUE or less",
     "exclusiveMinimum": "must be more than VALUE",
+    "exclusiveMaximum": "must be less than VALUE",
     "minItems": "needs VALUE or more entries",
+    "maxItems": "needs VALUE or fewer entries",
     "minProperties": "needs VALUE or more entries",
     "uniqueItems": "must not repeat an entry",
     "pattern": "must match VALUE",

@@ -1,8 +1,10 @@
-"""Run a job of the workflow with a log, a progress bar, and one line for an error that a user can cause."""
+"""Run a job of the workflow with a log, progress, and one line for an error that a user can cause; say what failed."""
 
 import logging
+import os
 import sys
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,31 +13,87 @@ from tqdm import tqdm
 
 from sampled_metrics.errors import SampledMetricsError
 
+_OURS = {"root", "sampled_metrics"}  # loggers of the scripts and of the library
+_FINISHED = "finished in "
+_ERROR = "error: "
+_LOGGED_EVERY = 10.0  # seconds
 
-def run(main: Callable[[Any], None], snakemake: Any, about: str = "") -> None:
-    """Run a script with a log. An error that a user can cause gives one line there and on stderr, and exit code 1.
+
+def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
+    """Run a script with a log, and say on stderr what it does.
+
+    The log holds the title, what was counted, remarks, and the time or the error. Remarks are warnings of the script
+    and of the library. They also go to stderr. An error that a user can cause is one line in both, with exit code 1.
 
     Args:
         main: the function of the script.
         snakemake: the object that Snakemake passes to scripts; its first log is the log file.
-        about: start of the error line, for messages that do not name their subject.
+        title: what the job does, such as "rank {wildcards.recommender} on {wildcards.dataset}". It may name wildcards
+            and params.
     """
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
+    title = title.format(wildcards=snakemake.wildcards, params=snakemake.params)
     logging.raiseExceptions = False  # ignore a log that cannot be written, as on a full disk
-    logging.basicConfig(filename=log, filemode="w", level=logging.INFO, format="%(message)s", force=True)
+    remarks = logging.StreamHandler()
+    remarks.setFormatter(logging.Formatter(f"{title.replace('%', '%%')}: %(message)s"))
+    remarks.addFilter(lambda record: record.levelno == logging.WARNING and record.name.split(".")[0] in _OURS)
+    handlers: list[logging.Handler] = [logging.FileHandler(log, mode="w", encoding="utf-8"), remarks]
+    logging.basicConfig(handlers=handlers, level=logging.INFO, format="%(message)s", force=True)
+    started = time.monotonic()
+    _say(title)
     try:
         main(snakemake)
     except SampledMetricsError as error:
-        line = f"error: {about}{error}"
-        logging.error("%s", line)
-        sys.stderr.write(f"{line}\n")  # in one call, because other jobs also write
+        _say(f"{_ERROR}{error}", logging.ERROR)
         raise SystemExit(1) from None
-    except Exception:
+    except Exception as error:
         logging.exception("unexpected")
+        logging.error("%sunexpected %s: %s", _ERROR, type(error).__name__, str(error).partition("\n")[0])
         raise
+    logging.info("%s%.1f s", _FINISHED, time.monotonic() - started)
 
 
-def progress_bar(what: str) -> Callable[[Iterable[int]], Iterable[int]]:
-    """Return a wrapper of an iterable that shows a progress bar on a terminal after two seconds."""
-    return partial(tqdm, desc=what, delay=2, leave=False, disable=None)
+def _say(line: str, level: int = logging.INFO) -> None:
+    """Write a line to the log and to stderr."""
+    logging.log(level, "%s", line)
+    sys.stderr.write(f"{line}\n")  # in one call, because other jobs also write
+
+
+def progress_bar(what: str) -> Callable[[Iterable[Any]], Iterable[Any]]:
+    """Return a wrapper of an iterable that shows how far it is, and an estimate of the time left.
+
+    A terminal shows a bar after two seconds. The log gets a line every ten seconds.
+    """
+    bar = partial(tqdm, desc=what, delay=2, leave=False, disable=None)
+    return lambda steps: bar(_logged(steps, what) if isinstance(steps, Sequence) else steps)
+
+
+def _logged(steps: Sequence[Any], what: str) -> Iterator[Any]:
+    """Yield the steps, and log every ten seconds how many are done and about how long the others take."""
+    started = said = time.monotonic()
+    for done, step in enumerate(steps):
+        now = time.monotonic()
+        if done and now - said >= _LOGGED_EVERY:
+            said, left = now, (now - started) / done * (len(steps) - done)
+            logging.info("%s: %d of %d done, about %.0f s left", what, done, len(steps), left)
+        yield step
+
+
+def failures(logs: str | os.PathLike[str], since: float) -> list[str]:
+    """Return what each failed job was about, what is wrong, and where its log is.
+
+    Args:
+        logs: folder of the logs that `run` wrote.
+        since: seconds since 1970; logs that were last written before belong to an earlier run.
+    """
+    found = []
+    for log in sorted(Path(logs).rglob("*.log")):
+        if log.stat().st_mtime < since:
+            continue
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines() or [log.stem]
+        if not lines[-1].startswith(_FINISHED):
+            killed = "it was killed or interrupted; a system kills jobs that take more memory than there is"
+            says = lines[-1].removeprefix(_ERROR) if lines[-1].startswith(_ERROR) else killed
+            found.append(f"{lines[0]} failed: {says}\n  log: {log}")
+    return found

@@ -58,12 +58,13 @@ FILES = {
 NUMBERED = {"repetition", "negatives", "rank", "table"}  # columns of keys; the others are text
 
 
-def read_table(path: str | os.PathLike[str], kind: str) -> pd.DataFrame:
+def read_table(path: str | os.PathLike[str], kind: str, *, empty: bool = False) -> pd.DataFrame:
     """Read a csv table that the workflow wrote, gzipped if its name ends in .gz.
 
     Args:
         path: the file.
         kind: a key of `FILES`.
+        empty: whether the table may have no rows, as Table 4 of a single recommender.
 
     Raises:
         DataError: the file cannot be read, a column or row is missing, or a row is wrong; the message names the line.
@@ -74,10 +75,14 @@ def read_table(path: str | os.PathLike[str], kind: str) -> pd.DataFrame:
         table = pd.read_csv(path, dtype=dict.fromkeys(text, str))
     except (OSError, ValueError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: is damaged: {reason(error)}; {AGAIN}") from None
+    if "negatives" in table and "negatives" not in key:  # sampling.negatives is a list
+        key = ("negatives", *key)
     missing = [name for name in (*key, *numbers) if name not in table]
     if missing:
         raise DataError(f"{path}, line 1: lacks the column {', '.join(missing)}; {AGAIN}")
     if not len(table):
+        if empty:
+            return table
         raise DataError(f"{path}: has no line but its header; {AGAIN}")
     for name in (*key, *numbers):
         if name in text:
@@ -115,7 +120,8 @@ def read_runs(
     """
     runs = [read_table(path, "estimates") for path in estimates]
     moments = [read_table(path, "expected") for path in expected]
-    _require_same_rows([*estimates, *expected], [each[list(CELL)].drop_duplicates() for each in (*runs, *moments)])
+    held = [each.filter(["negatives", *CELL]).drop_duplicates() for each in (*runs, *moments)]
+    _require_same_rows([*estimates, *expected], held)
     most = max(map(len, runs))
     for path, table in zip(estimates, runs, strict=True):
         if len(table) != most:
@@ -130,8 +136,8 @@ def read_estimator_studies(names: Sequence[str], paths: Sequence[str]) -> dict[s
         DataError: a file is damaged, or the files differ in samples, estimators or metrics.
     """
     tables = [read_table(path, "estimator-study") for path in paths]
-    # the size of a sample that is not fixed depends on the recommender
-    sizes = [table["negatives"].where(table["sample"] == "fixed", 0) for table in tables]
+    # the size of an adaptive sample, and of those of equal cost, depends on the recommender
+    sizes = [table["negatives"].where(table["sample"].isin(["fixed", "strata"]), 0) for table in tables]
     rows = [table[["sample", "estimator", "metric"]].assign(m=m) for table, m in zip(tables, sizes, strict=True)]
     _require_same_rows(paths, rows)
     return dict(zip(names, tables, strict=True))

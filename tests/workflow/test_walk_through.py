@@ -1,4 +1,4 @@
-"""README's walk-through with a dataset of ten users, as pasted."""
+"""The walk-through of docs/own-study.md with a dataset of ten users, as pasted."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ from made_up_project import ROOT, Project
 
 @pytest.mark.slow
 def test_films(project: Project) -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/own-study.md").read_text(encoding="utf-8")
     [config] = re.findall(r"```yaml\n(study: \[films\].*?)```", text, re.DOTALL)
     shutil.copytree(ROOT / "examples", project.folder / "examples")
     films = (project.folder / "examples/films.csv").read_text(encoding="utf-8")

@@ -1,0 +1,294 @@
+"""The summary of a run: the question, the answer in numbers, what was studied, and what follows from it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from sampled_metrics import __version__
+from sampled_metrics.estimators import estimator_name
+from sampled_metrics.metrics.held_out import metric_name
+from sampled_metrics.paper import fidelity
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.recommenders import recommender_type
+from sampled_metrics.sampling.moments import EQUAL
+from sampled_metrics.study import tables
+from sampled_metrics.study.page import Page
+from sampled_metrics.study.readings import READINGS
+from sampled_metrics.study.repetitions import of_size, sizes_of
+
+TITLE = "Do sampled metrics order recommenders correctly?"
+
+_PAPER = "Krichene and Rendle, On Sampled Metrics for Item Recommendation, KDD 2020"
+
+_OF_RANK = {"recall": "1 if r ≤ k, and 0 otherwise", "ndcg": "1/log₂(r + 1)", "ap": "1/r", "auc": "(n - r)/(n - 1)"}
+"""What one user counts, for the metrics that the paper has."""
+
+
+class Studied(NamedTuple):
+    """The results on one dataset.
+
+    Attributes:
+        name: of the dataset.
+        facts: numbers about it by column of a table.
+        trained: the recommenders that were trained here; the ranks of the others are ready-made.
+        table_3, table_4: results of `tables.table_3` and `tables.table_4`.
+        figures: (title, svg, caption) of each figure.
+    """
+
+    name: str
+    facts: Mapping[str, str]
+    trained: Sequence[str]
+    table_3: pd.DataFrame
+    table_4: pd.DataFrame
+    figures: Sequence[tuple[str, str, str]]
+
+
+def dataset_facts(ranks: RankTable, counted: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Return the numbers of a dataset: from the ranks of a recommender, and from dataset.json if it was split here."""
+    found = {"Held-out items": f"{len(ranks)}", "Mean candidates": f"{ranks.candidates.mean():.1f}"}
+    if counted is None:
+        return found
+    left_out = f"{counted['users_left_out_with_few_training_events']}"
+    events = {"Events": f"{counted['events']}", "Training events": f"{counted['training_events']}"}
+    sizes = {"Users": f"{counted['users']}", "Items": f"{counted['items']}"}
+    return sizes | events | {"Users left out (too few training events)": left_out} | found
+
+
+def summary(
+    config: Mapping[str, Any],
+    studied: Sequence[Studied],
+    captions: Mapping[str, str],
+    printed: pd.DataFrame | None = None,
+    claims: pd.DataFrame | None = None,
+) -> str:
+    """Return the page.
+
+    Args:
+        config: the configuration of the run, complete.
+        studied: the results on each dataset.
+        captions: captions of table-3 and table-4.
+        printed: results of `paper.fidelity`, if the run covers tables of the paper.
+        claims: results of `paper.claims`, likewise.
+    """
+    page, reading, label = Page(), config["sampling"]["readings"][0], config["metrics"][0]
+    sampling = config["sampling"]
+    page.heading("The question")
+    page.paragraphs([_question(sampling), _metrics(config["metrics"])])
+    page.heading("The answer")
+    for each in studied:
+        page.paragraphs([f"On {each.name}:"] if len(studied) > 1 else [])
+        for m in sizes_of(each.table_3):
+            table_3, table_4 = (of_size(table, m) for table in (each.table_3, each.table_4))
+            table_3, table_4 = (table[table["reading"] == reading] for table in (table_3, table_4))
+            page.list(answer(table_3, table_4, label, sampling["negatives"] if m is None else m))
+    if printed is not None:
+        page.heading("How much of the paper is reproduced")
+        page.paragraphs(reproduced(printed, claims))
+        page.table("Printed numbers that are reproduced", fidelity.counts(printed))
+    page.heading("What was studied")
+    page.table(
+        "Datasets", pd.DataFrame({each.name: each.facts for each in studied}).fillna("-").reset_index(names="Dataset")
+    )
+    page.table("Recommenders", _recommenders(config["recommenders"]))
+    page.table("Settings", _settings(config, any(each.trained for each in studied)))
+    for each in studied:
+        page.heading(f"Results on {each.name}")
+        for name, table, layout in (
+            ("table-3", each.table_3, lambda part: tables.sections_3(part, sampling["repetitions"])),
+            ("table-4", each.table_4, tables.sections_4),
+        ):
+            if not len(table):  # a single recommender has no pairs
+                continue
+            title = tables.TABLES[int(name[-1])][0]
+            page.heading(title, 3)
+            for m in sizes_of(table):
+                heading, cells = layout(of_size(table, m))[0]
+                page.paragraphs([heading if m is None else f"m = {m}. {heading}"])
+                page.table(title, cells)
+            page.paragraphs([captions[name]], "caption")
+        for title, svg, caption in each.figures:
+            page.heading(title, 3)
+            page.wide_figure(svg, title, caption)
+    page.heading("What can be concluded, and what cannot")
+    page.list(_conclusions(config, studied))
+    page.footer(f"Made by sampled-metrics {__version__} with the seed {config['seed']}. report.html has every result.")
+    return page.html(TITLE)
+
+
+def _sizes(sampling: Mapping[str, Any]) -> str:
+    return ", ".join(map(str, np.atleast_1d(sampling["negatives"])))
+
+
+def _question(sampling: Mapping[str, Any]) -> str:
+    return (
+        "One item of each user is held out, and a recommender ranks it among the user's n candidates: all items "
+        "without a training event of this user. An exact metric is computed from this rank r. To save time, many "
+        f"papers rank the item among a few sampled candidates (negatives) only, here {_sizes(sampling)}, and "
+        "compute the same metric from that rank. Does this sampled metric order recommenders as the exact one does? If "
+        f"it does not, does a correction restore the order? ({_PAPER}.)"
+    )
+
+
+def _metrics(labels: Iterable[str]) -> str:
+    """Say what the metrics are that the paper has; a metric of a plug-in has its own documentation."""
+    known = []
+    for label in labels:
+        kind, _, k = label.partition("@")
+        if kind in _OF_RANK:
+            beyond = f", and 0 if r > {k}" if k and kind != "recall" else ""
+            known.append(f"{metric_name(label)} counts {_OF_RANK[kind].replace('k', k)}{beyond}")
+    return f"A metric is a mean over the users. {'; '.join(known)}. All are in per cent here." if known else ""
+
+
+def answer(table_3: pd.DataFrame, table_4: pd.DataFrame, label: str, negatives: int) -> list[str]:
+    """Answer the question in three sentences, or fewer where there is nothing to compare or to correct.
+
+    Args:
+        table_3: result of `tables.table_3`, one reading.
+        table_4: result of `tables.table_4`, the same reading.
+        label: the metric whose values are given.
+        negatives: m.
+    """
+    name, values = metric_name(label), table_3[table_3["metric"] == label]
+    means = values.pivot(index="recommender", columns="estimator", values="mean").loc[values["recommender"].unique()]
+    spread = values.pivot(index="recommender", columns="estimator", values="sd").fillna(0)
+    right = table_4.groupby("estimator", sort=False)["correct"].mean()
+    exact = means["exact"].sort_values(ascending=False, kind="stable")
+    said = [f"Exact {name}, from best to worst: {_listed(exact)}."]
+    if "uncorrected" in means:
+        sampled = means["uncorrected"].sort_values(ascending=False, kind="stable")
+        said.append(f"Among {negatives} negatives, without correction: {_listed(sampled)}.")
+        if len(means) > 1:
+            said[-1] = f"{said[-1][:-1]}. {_order(list(exact.index), list(sampled.index))}"
+        wrong = table_4.loc[table_4["estimator"] == "uncorrected", "correct"] < 0.5
+        if len(wrong):
+            said[-1] += (
+                f" Over all metrics, {wrong.sum()} of {len(wrong)} comparisons of two recommenders by a metric come "
+                "out wrong in most repetitions."
+            )
+    errors = np.sqrt((means.sub(means["exact"], axis=0) ** 2 + spread**2).mean()).drop("exact")
+    corrected = errors.drop("uncorrected", errors="ignore")
+    if len(corrected):
+        nearest = str(corrected.idxmin())
+        without = f", against {100 * errors['uncorrected']:.1f} without correction" if "uncorrected" in errors else ""
+        said.append(
+            f"Of the corrections in Table 3, {estimator_name(nearest)} has the smallest root mean square error of "
+            f"{name}: {100 * errors[nearest]:.1f} percentage points{without}."
+        )
+        if len(right):
+            chances = right.drop("uncorrected", errors="ignore")
+            best = [estimator_name(str(each)) for each in chances.index[chances >= chances.max() - EQUAL]]
+            without = (
+                f", against {100 * right['uncorrected']:.0f} % without correction" if "uncorrected" in right else ""
+            )
+            said[-1] += (
+                f" {' and '.join(best)} order{'s' * (len(best) == 1)} recommenders correctly most often: in "
+                f"{100 * chances.max():.0f} % of the comparisons over all metrics and repetitions{without}."
+            )
+    return said
+
+
+def _listed(values: "pd.Series[float]") -> str:
+    return ", ".join(f"{name} {100 * value:.2f} %" for name, value in values.items())
+
+
+def _order(exact: list[str], sampled: list[str]) -> str:
+    if exact == sampled:
+        return "This is the same order."
+    return "This is the opposite order." if exact == sampled[::-1] else "This is another order."
+
+
+def reproduced(printed: pd.DataFrame, claims: pd.DataFrame | None = None) -> list[str]:
+    """Say in sentences how many printed numbers are reproduced under each reading, and how many claims hold."""
+    said = []
+    readings = [name for name in READINGS if (printed["reading"] == name).any()]
+    for name in readings:
+        # the tables of the running example have one reading
+        rows = printed[(printed["reading"] == name) | ~printed["table"].isin(_tables(printed, name))]
+        each = [f"{found.sum()} of {len(found)} in Table {table}" for table, found in rows.groupby("table")["ok"]]
+        heading = READINGS[name].heading.removeprefix("Reading: ")
+        which = "is the correct one" if name == "default" else "repeats two slips that the printed numbers seem to have"
+        said.append(
+            f"The reading {heading} {which}. It reproduces {rows['ok'].sum()} of the {len(rows)} printed numbers: "
+            f"{', '.join(each)}."
+        )
+    said.append(
+        "A number is reproduced if our number rounds to the printed digits. If a number depends on a random sample or "
+        f"start, a difference of up to {fidelity.LIMIT:g} standard errors counts too."
+    )
+    if claims is not None:
+        holds = claims.loc[claims["reading"] == readings[0], "holds"].value_counts()
+        yes, no, unclear = (holds.get(each, 0) for each in ("yes", "no", "open"))
+        others = f", {no} do not, and the paper leaves {unclear} too vague to check" if no + unclear else ""
+        said.append(
+            f"Under the reading {readings[0]}, {yes} of {yes + no + unclear} claims that the paper makes in words "
+            f"hold{others}."
+        )
+    if printed["table"].max() < 3:
+        said.append("Tables 1 and 2 are the paper's running example. This run does not repeat the paper's study.")
+    return said
+
+
+def _tables(printed: pd.DataFrame, reading: str) -> list[int]:
+    return list(printed.loc[printed["reading"] == reading, "table"].unique())
+
+
+def _recommenders(entries: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    rows = [
+        (
+            name,
+            f"{entry['type']}: {(recommender_type(entry['type']).__doc__ or '').split(chr(10))[0]}",
+            ", ".join(f"{key}: {_value(value)}" for key, value in entry.items() if key != "type"),
+        )
+        for name, entry in entries.items()
+    ]
+    return pd.DataFrame(rows, columns=["Recommender", "Type", "Parameters"])
+
+
+def _value(value: Any) -> str:
+    return "none" if value is None else ("no", "yes")[value] if isinstance(value, bool) else str(value)
+
+
+def _settings(config: Mapping[str, Any], split: bool) -> pd.DataFrame:
+    sampling = config["sampling"]
+    estimators = ", ".join(map(estimator_name, config["estimators"]))
+    rows = {"Split": f"{config['split']['strategy']}, ties: {config['split']['ties']}"} if split else {}
+    replaced = "with" if sampling["replacement"] else "without"
+    rows |= {
+        "Metrics": ", ".join(map(metric_name, config["metrics"])),
+        "Negatives of a user": f"{_sizes(sampling)}, {replaced} replacement",
+        "Repetitions": str(sampling["repetitions"]),
+        "Estimators": f"{estimators} (BV γ minimises bias² + γ · variance; docs/which-estimator.md describes all)",
+        "P(x | r) of CLS and BV": config["estimator_model"],
+        "Readings": f"{', '.join(sampling['readings'])} (Tables 3 and 4 below: {sampling['readings'][0]})",
+        "Seed": str(config["seed"]),
+        "Version": f"sampled-metrics {__version__}",
+    }
+    return pd.DataFrame(rows.items(), columns=["Setting", "Value"])
+
+
+def _conclusions(config: Mapping[str, Any], studied: Sequence[Studied]) -> list[str]:
+    trained = [name for name in config["recommenders"] if any(name in each.trained for each in studied)]
+    given = [name for name in config["recommenders"] if not all(name in each.trained for each in studied)]
+    data = "one dataset" if len(studied) == 1 else f"{len(studied)} datasets"
+    said = [
+        "A sampled metric, except AUC, is another metric than the exact one of the same name. More repetitions make "
+        "its mean more precise, but do not bring it nearer to the exact metric. More negatives do.",
+        "A correction reduces the bias of the sampled metric, and increases its variance. Which correction is best "
+        "depends on the metric, the recommenders and the number of negatives.",
+        f"These are results on {data}, with one split and one set of parameters for each recommender. They do not show "
+        "that the same order holds on other data, or that one method is better than another with its best parameters.",
+        "The ± and the shares of Tables 3 and 4 describe the random negatives of the same users. They do not say how "
+        "much the metrics would differ for other users. The intervals in the section What a sample proves cover both.",
+        "A metric of held-out items does not show which recommendations users would prefer.",
+    ]
+    if trained:
+        said.append(
+            f"{', '.join(trained)}: each is trained once. If its training has a random start, another seed gives other "
+            "numbers."
+        )
+    if given:
+        said.append(f"The ranks of {', '.join(given)} were made elsewhere. This run does not check how.")
+    return said

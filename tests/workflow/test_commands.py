@@ -1,0 +1,173 @@
+"""Recommenders of type command in a study: the examples of docs/how-to/any-language.md, beside other ways there."""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from docs_blocks import blocks
+from made_up_project import Project, copy_of_project, ratings
+
+PAGE = "how-to/any-language.md"
+TABLE, LOGS = "results/made-up/table-3.csv", "results/logs/made-up"
+
+COUNT = """
+import collections, csv, sys
+train, held_out, items, output = sys.argv[1:]
+def read(path):
+    return list(csv.DictReader(open(path, newline="")))
+had = collections.defaultdict(set)
+for row in read(train):
+    had[row["user"]].add(row["item"])
+who = collections.defaultdict(set)
+for user, items_of_user in had.items():
+    for item in items_of_user:
+        who[item].add(user)
+everything = {row["item"] for row in read(items)}
+with open(output + "/ranks.csv", "w") as file:
+    print("tied,above,candidates,user", file=file)
+    for row in reversed(read(held_out)):
+        user = row["user"]
+        def score(item):
+            return sum(len(who[item] & who[other]) for other in had[user])
+        candidates = everything - had[user]
+        own = score(row["item"])
+        scores = [score(item) for item in candidates]
+        above, same = sum(each > own for each in scores), sum(each == own for each in scores)
+        print(same - 1, above, len(candidates), user, sep=",", file=file)
+print("ranked", len(had), "users")
+"""
+"""The ranks of the page's example in Python, by sets and without a matrix."""
+
+EXAMPLES = {
+    name: entry for text in blocks(PAGE, "yaml") for name, entry in yaml.safe_load(text)["recommenders"].items()
+}
+POPULAR = EXAMPLES["popular"]
+
+
+def recommenders(popular: dict, shared: dict) -> dict:
+    return {"X": None, "Y": None, "Z": None, "popular": popular, "shared": shared}
+
+
+def run(project: Project, *targets: str) -> str:
+    ran = project.snakemake(*targets, "--cores", "2")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout + ran.stderr
+
+
+def planned(said: str) -> dict[str, str]:
+    return dict(re.findall(r"^(\w+) +(\d+)$", said.partition("Job stats:")[2].partition("total")[0], re.MULTILINE))
+
+
+def test_a_failure_ends_with_one_line_and_a_script_that_works_gives_the_ranks(project: Project) -> None:
+    project.configure(recommenders=recommenders(POPULAR, {"type": "popularity"}))
+    script = project.folder / "popularity.awk"
+    script.write_text('BEGIN { print "out of luck" > "/dev/stderr"; exit 7 }\n', encoding="utf-8")
+    ranks = [f"results/made-up/ranks/{name}.csv.gz" for name in ("popular", "shared")]
+    ran = project.snakemake(*ranks, "--cores", "2")
+    assert ran.returncode == 1
+    line = (
+        "error: recommender popular: the command ended with exit code 7: out of luck; "
+        f"{LOGS}/train-popular.log has what the command says"
+    )
+    assert line in (ran.stdout + ran.stderr).splitlines()
+    assert "Traceback" not in ran.stdout + ran.stderr
+    log = project.folder / LOGS / "train-popular.log"
+    assert log.read_text(encoding="utf-8").splitlines()[-2:] == ["out of luck", line]
+    (awk,) = blocks(PAGE, "awk")
+    script.write_text(awk, encoding="utf-8")
+    run(project, *ranks)
+    by_command, by_library = ((project.folder / path).read_bytes() for path in ranks)
+    assert by_command == by_library
+
+
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A study that was run twice; what the first run made is in first/.
+
+    It is first by the popularity of the library and the page's example in Python, then by the page's awk and by ranks
+    that are counted elsewhere.
+    """
+    folder = tmp_path_factory.mktemp("commands") / "a folder"
+    folder.mkdir()
+    project = copy_of_project(folder)
+    (awk,), (python,) = blocks(PAGE, "awk"), blocks(PAGE, "python")
+    for name, content in {"popularity.awk": awk, "shared.py": python, "count.py": COUNT}.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    shared = EXAMPLES["shared"]
+    shared["command"] = shared["command"].replace("python ", f"{sys.executable} ", 1)
+    project.configure(recommenders=recommenders({"type": "popularity"}, shared))
+    run(project, TABLE)
+    shutil.copytree(folder / "results", folder / "first")
+    command = [sys.executable, "count.py", "{train}", "{held_out}", "{items}", "{output}"]
+    counted = {"type": "command", "command": command, "writes": "ranks"}
+    project.configure(recommenders=recommenders(POPULAR, counted), ranking={"scatter": 2})
+    said = run(project, TABLE)
+    assert planned(said) == {
+        **dict.fromkeys(("train", "rank", "sample", "exact_moments"), "2"),
+        "rank_part": "4",
+        "table_3": "1",
+    }
+    return project
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ranks/popular.csv.gz", "ranks/shared.csv.gz", "table-3.csv"])
+def test_two_ways_to_the_same_recommender_give_the_same_bytes(twice: Project, name: str) -> None:
+    one, other = (twice.folder / folder / "made-up" / name for folder in ("first", "results"))
+    assert one.read_bytes() == other.read_bytes()
+    if name.startswith("ranks"):
+        assert pd.read_csv(other)["tied"].any()  # which two ways may break apart
+
+
+@pytest.mark.slow
+def test_the_models_are_of_different_kinds(twice: Project) -> None:
+    kinds = {
+        (folder, name): str(np.load(twice.folder / folder / f"made-up/models/{name}.npz")["kind"])
+        for folder in ("first", "results")
+        for name in ("popular", "shared")
+    }
+    assert list(kinds.values()) == ["factors", "factors", "scores", "ranks"]
+
+
+@pytest.mark.slow
+def test_the_log_has_the_command_and_its_output(twice: Project) -> None:
+    command, *said = (twice.folder / LOGS / "train-shared.log").read_text(encoding="utf-8").splitlines()
+    assert command.startswith(f"{sys.executable} count.py ")
+    assert said == ["ranked 60 users"]
+
+
+@pytest.mark.slow
+def test_editing_the_script_trains_again_and_nothing_else_does(twice: Project, tmp_path: Path) -> None:
+    shutil.copytree(twice.folder, tmp_path / "copy", copy_function=shutil.copy2)
+    copy = Project(tmp_path / "copy")
+    assert "Nothing to be done" in run(copy, TABLE, "-n")
+    with (copy.folder / "popularity.awk").open("a") as script:
+        script.write("# edited\n")
+    assert planned(run(copy, TABLE, "-n"))["train"] == "1"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_split_as_files(twice: Project, ending: str) -> None:
+    """Every training event is a line of ratings.dat with its time, and what is held out is the last of its user."""
+    run(twice, f"results/made-up/split/train.{ending}")
+    read = pd.read_csv if ending == "csv" else pd.read_parquet
+    train, held_out, users, items = (
+        read(twice.folder / f"results/made-up/split/{name}.{ending}")
+        for name in ("train", "held_out", "users", "items")
+    )
+    rows = [list(map(int, line.split("::"))) for line in ratings().splitlines()]
+    events = pd.DataFrame(rows, columns=["user", "item", "rating", "timestamp"]).drop_duplicates(["user", "item"])
+    times = events.set_index(["user", "item"])["timestamp"].sort_index()
+    given = train.set_index(["user", "item"])["timestamp"]
+    last = times[pd.MultiIndex.from_frame(held_out)]
+    assert last.index.union(given.index).equals(times.index)
+    assert given.equals(times[given.index])
+    assert last.tolist() == times.groupby("user").max().tolist()
+    assert users["user"].tolist() == sorted(set(events["user"]))
+    assert items["item"].tolist() == sorted(set(events["item"]))

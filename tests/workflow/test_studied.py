@@ -1,0 +1,131 @@
+"""What was studied, against counts of the same file by pandas; too few candidates are refused with the split."""
+
+import json
+import random
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from made_up_project import STUDY, complete_config, ranked, run_script, split
+
+from sampled_metrics.data.split import read_split
+
+OPTIONS = {"columns": {"user": "user", "item": "item", "rating": "rating", "timestamp": "time"}}
+DATASET = {"path": "books.csv", "format": "delimited", "options": OPTIONS, "min_rating": 3, "core": 2}
+POPULAR = {"X": None, "P": {"type": "popularity"}}
+RANKS = {"P": "P.csv.gz", "elsewhere": "elsewhere.csv"}
+
+
+def books() -> pd.DataFrame:
+    """Events with low ratings, repeated pairs, and users and items of a single event; all times differ."""
+    rng = random.Random(3)
+    times = rng.sample(range(10_000), 400)
+    rows = [(rng.randint(1, 30), min(60, int(rng.paretovariate(0.5))), rng.randint(1, 5), time) for time in times]
+    rows += [(100, 1, 5, 20_000), (101, 2, 5, 20_001), (101, 777, 5, 20_002)]
+    rows += [(1, 888, 5, 30_000), (2, 888, 5, 30_001)]  # both are held out
+    return pd.DataFrame(rows, columns=["user", "item", "rating", "time"])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the split, the ranks by popularity and ranks of another tool, and what was studied."""
+    folder = tmp_path_factory.mktemp("studied")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        books().to_csv("books.csv", index=False)
+        config = complete_config(STUDY | {"datasets": {"made-up": DATASET}, "recommenders": POPULAR})
+        config["sampling"]["negatives"] = 5
+        assert split(config, "made-up") == []
+        ranked(config, "made-up", "P")
+        table = pd.read_csv("P.csv.gz").assign(above=0, tied=0)
+        table.loc[0, "tied"] = (table.loc[0, "candidates"] - 1 + 1) // 2  # half
+        table.loc[1, "tied"] = (table.loc[1, "candidates"] - 1 - 1) // 2  # less than half
+        table.to_csv(RANKS["elsewhere"], index=False)
+        output = {kind: f"studied.{kind}" for kind in ("csv", "md", "html")}
+        given = {"facts": "dataset.json", "ranks": list(RANKS.values())}
+        assert run_script("studied", input=given, output=output, params={"recommenders": list(RANKS)}) == []
+    return folder
+
+
+def test_events_are_those_that_pandas_counts(folder: Path) -> None:
+    facts = json.loads((folder / "dataset.json").read_text(encoding="utf-8"))
+    events = books()
+    high = events[events["rating"] >= 3]
+    pairs = high.drop_duplicates(["user", "item"])
+    core = pairs
+    while len(
+        few := core[
+            (core.groupby("user")["item"].transform("size") < 2) | (core.groupby("item")["user"].transform("size") < 2)
+        ]
+    ):
+        core = core.drop(few.index)
+    held_out = core.loc[core.groupby("user")["time"].idxmax()]
+    training = core.drop(held_out.index)
+    removed = len(pairs) - len(core)
+    assert min(len(events) - len(high), len(high) - len(pairs), removed) > 0
+    found = {
+        "events_in_file": len(events),
+        "events_left_out_below_min_rating": len(events) - len(high),
+        "events_left_out_repeated": len(high) - len(pairs),
+        "events_left_out_by_core": removed,
+        "users_left_out_by_core": pairs["user"].nunique() - core["user"].nunique(),
+        "items_left_out_by_core": pairs["item"].nunique() - core["item"].nunique(),
+        "users_left_out_with_few_training_events": 0,
+        "events": len(core),
+        "training_events": len(training),
+        "held_out_items_without_training_events": int((~held_out["item"].isin(training["item"])).sum()),
+    }
+    assert {key: facts[key] for key in found} == found
+    assert found["held_out_items_without_training_events"] > 0
+
+
+def test_ties_are_those_of_equal_popularity(folder: Path) -> None:
+    """Recounted by the definition: the other candidates with as many training events as the held-out item."""
+    held = read_split(folder / "split.npz")
+    training = held.training.toarray() > 0
+    popularity = training.sum(axis=0)
+    tied, candidates = [], []
+    for user, item in enumerate(held.held_out):
+        others = [other for other in range(len(popularity)) if not training[user, other] and other != item]
+        tied.append(sum(popularity[other] == popularity[item] for other in others))
+        candidates.append(len(others) + 1)
+    shares = pd.Series(tied) / (pd.Series(candidates) - 1)
+    row = pd.read_csv(folder / "studied.csv").set_index("recommender").loc["P"]
+    assert row["held_out_items"] == len(tied)
+    assert row["mean_candidates"] == pytest.approx(sum(candidates) / len(candidates))
+    assert row["fewest_candidates"] == min(candidates)
+    assert row["share_with_ties"] == pytest.approx(sum(each > 0 for each in tied) / len(tied))
+    assert 0 < row["share_with_ties"] < 1
+    assert row["mean_share_tied"] == pytest.approx(shares.mean())
+    assert row["half_tied"] == (shares >= 0.5).sum()
+
+
+def test_half_the_candidates_is_the_limit_of_the_remark(folder: Path) -> None:
+    row = pd.read_csv(folder / "studied.csv").set_index("recommender").loc["elsewhere"]
+    assert row["half_tied"] == 1
+    assert row["remark"].startswith(f"in 1 of {row['held_out_items']} events, half of the other candidates or more tie")
+    for page in ("studied.md", "studied.html"):
+        assert row["remark"] in (folder / page).read_text(encoding="utf-8")
+
+
+def test_too_few_candidates_are_refused_with_the_split(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    books().to_csv("books.csv", index=False)
+    config = complete_config(STUDY | {"datasets": {"made-up": DATASET}, "recommenders": POPULAR})
+    table = pd.read_csv(folder / RANKS["P"])
+    fewest = table["candidates"].min()
+    user = table.loc[table["candidates"].idxmin(), "user"]
+    config["sampling"]["negatives"] = int(fewest) - 1
+    assert split(config, "made-up") == []
+    for path in ("split.npz", "dataset.json"):
+        Path(path).unlink()
+    config["sampling"]["negatives"] = int(fewest)
+    assert split(config, "made-up") == [
+        f"error: sampling.negatives, dataset made-up: {fewest} negatives without replacement were asked for, but user "
+        f"{user} has only {fewest - 1} candidates besides its held-out item; draw at most {fewest - 1}, or with "
+        "replacement"
+    ]
+    config["sampling"]["replacement"] = True
+    assert split(config, "made-up") == []

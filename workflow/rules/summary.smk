@@ -1,0 +1,54 @@
+# Needs: the tables and figures of all datasets, and the comparison with the paper. Makes: one page for readers who open
+# nothing else.
+
+FIGURES_OF_SUMMARY = {
+    "estimator-study": "Error and order of the estimators",
+    "proof": "What a sample proves",
+    "figure-6": "Figure 6: by sample size",
+}
+COMPARED_WITH_PAPER = [folder for folder, names in result_names().items() if "fidelity" in names]
+
+
+rule summary:
+    input:
+        ranks=expand(RANKS, dataset=config["study"], recommender=list(config["recommenders"])[:1]),
+        facts=[f"results/{dataset}/dataset.json" for dataset, trained in TRAINED.items() if trained],
+        table_3=expand("results/{dataset}/table-3.csv", dataset=config["study"]),
+        table_4=expand("results/{dataset}/table-4.csv", dataset=config["study"]),
+        figures=[
+            f"results/{dataset}/{name}.svg"
+            for dataset in config["study"]
+            for name in FIGURES_OF_SUMMARY
+            if name in result_names()[dataset]
+        ],
+        fidelity=expand("results/{folder}/fidelity.csv", folder=COMPARED_WITH_PAPER),
+        claims=expand("results/{folder}/claims.csv", folder=COMPARED_WITH_PAPER),
+        captions=[
+            local(os.path.relpath(ROOT / f"workflow/report/{name}.rst"))
+            for name in ("table-3", "table-4", *FIGURES_OF_SUMMARY)
+        ],
+        code=code("summary.py"),
+    output:
+        # a parenthesis comes before the other categories of the report
+        page=report(
+            "results/summary.html",
+            caption="../report/summary.rst",
+            category="(start here)",
+            labels={"what": "Summary"},
+        ),
+    log:
+        "results/logs/summary.log",
+    benchmark:
+        "results/benchmarks/summary.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        **per_mb(memory=200, minutes=20),
+    params:
+        **EVALUATION,
+        **{key: config[key] for key in ("seed", "split", "recommenders", "estimator_model")},
+        titles=FIGURES_OF_SUMMARY,
+        trained=TRAINED,
+    script:
+        "../../scripts/summary.py"
