@@ -1,4 +1,4 @@
-"""Copy the figures and tables of a run to docs/reproduction/, and the tables that README.md shows into it.
+"""Copy the figures and tables of a run to docs/reproduction/, and into the pages that show them.
 
 make publish CONFIG="examples/local-copy.yaml examples/estimator-study.yaml"
 """
@@ -50,5 +50,5 @@ def with_blocks(text: str) -> str:
 
 if __name__ == "__main__":
     collect()
-    for page in (ROOT / "README.md", ROOT / "docs/reproduction.md", ROOT / "docs/which-estimator.md"):
+    for page in (ROOT / "docs/reproduction.md", ROOT / "docs/which-estimator.md"):
         page.write_text(with_blocks(page.read_text(encoding="utf-8")), encoding="utf-8")
