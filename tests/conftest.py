@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from made_up_project import MORE, RANKS, Project, copy_of_project, write_ranks
 
 BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine is no failure
-settings.register_profile("brief", max_examples=20, **BUSY)
+settings.register_profile("brief", max_examples=20, derandomize=True, **BUSY)  # the same examples in each run
 settings.register_profile("thorough", max_examples=300, **BUSY)  # --hypothesis-profile thorough
 settings.load_profile("brief")
 

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import stat
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 
 from sampled_metrics import _files
 from sampled_metrics.data.split import read_shape
-from sampled_metrics.errors import DataError, WriteError
+from sampled_metrics.errors import ConfigError, DataError, WriteError
 
 TABLE = pd.DataFrame({"name": ["é", "b"], "value": [0.1, 2.0]})
 WRITERS = {
@@ -203,3 +204,16 @@ class TestReadNpz:
             (tmp_path / "a.npz").write_bytes(flipped)
             with pytest.raises(DataError, match="Bad CRC-32"):
                 _files.read_npz(tmp_path / "a.npz", "a test")
+
+
+def test_parquet_holds_the_same_bytes_and_needs_pyarrow(tmp_path, monkeypatch):
+    for name in ("1.parquet", "2.parquet"):
+        _files.write_table(tmp_path / name, TABLE)
+    assert (tmp_path / "1.parquet").read_bytes() == (tmp_path / "2.parquet").read_bytes()
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "1.parquet"), TABLE)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(
+        ConfigError, match=r"3\.parquet: parquet needs pyarrow; pip install 'sampled-metrics\[parquet\]'"
+    ):
+        _files.write_table(tmp_path / "3.parquet", TABLE)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["1.parquet", "2.parquet"]

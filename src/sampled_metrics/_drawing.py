@@ -1,15 +1,16 @@
-"""Styles, panels and output of figures; legible without colour."""
+"""The style sheet of all figures, their panels, names of lines, and output; legible without colour and at half size."""
 
 import html
 import io
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable
-from itertools import cycle, islice
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from sampled_metrics import _files
@@ -20,7 +21,9 @@ try:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
-    from matplotlib.ticker import LogFormatter
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Text
+    from matplotlib.ticker import LogFormatter, LogLocator
 except ModuleNotFoundError as missing:
     raise ConfigError(
         f"a figure needs {missing.name}, which is not installed: pip install 'sampled-metrics[plot]'"
@@ -31,8 +34,29 @@ COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#5
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1, 3, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
+ESTIMATORS = (
+    *("exact", "uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001", "mes", "mle", "smooth"),
+    *("decreasing", "mapping-linear", "free", "convex", "mapping-bound", "mapping-beta-1", "bv-0.01-mle", "mn-mle"),
+    "adaptive",
+)
+"""Labels of estimators whose colour and marker are the same in all figures, in the order of `COLOURS`."""
+
+WIDTH = 5.5
+"""Width of a figure in inches: its text has 9 pixels if a page shows the figure at 415 pixels."""
+
+FEW = 6
+"""Most lines that are named at their ends; more have a legend."""
+
+_LONG = 16  # letters; longer names have a legend, too
+
 SETTINGS: Any = {
-    "font.size": 9,
+    "font.family": ["STIXGeneral", "DejaVu Sans"],  # matplotlib has both; the second has signs that the first lacks
+    "font.size": 10,
+    "mathtext.fontset": "stix",
+    "axes.titlesize": 10,
+    "axes.labelpad": 2,
+    "legend.handlelength": 2.8,
+    "legend.columnspacing": 1.2,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -40,7 +64,9 @@ SETTINGS: Any = {
     "grid.color": "#dddddd",
     "grid.linewidth": 0.6,
     "legend.frameon": False,
-    "lines.linewidth": 1.6,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4,
+    "savefig.dpi": 200,
     "svg.hashsalt": "sampled-metrics",
     "svg.fonttype": "path",
     "figure.constrained_layout.use": True,
@@ -68,10 +94,15 @@ def check_ending(path: str | os.PathLike[str]) -> str:
 @styled
 def write(figure: Figure, *paths: str | os.PathLike[str]) -> None:
     """Write a figure in the formats given by the paths' endings; the same figure gives the same bytes."""
+    layout = figure.get_layout_engine()
+    if layout is not None:  # once for all formats
+        layout.execute(figure)
+        with mpl.rc_context({"figure.constrained_layout.use": False}):
+            figure.set_layout_engine(None)
     for path in paths:
         timeless = _TIMELESS[check_ending(path)]
         with _files.atomic_write(path) as temporary:
-            figure.savefig(temporary, dpi=150, metadata=timeless)
+            figure.savefig(temporary, metadata=timeless)
 
 
 @styled
@@ -84,6 +115,8 @@ def inline_svg(figure: Figure, label: str, prefix: str) -> str:
         prefix: begins each id, so that ids of several figures of a page differ.
     """
     drawn = io.StringIO()
+    for text in figure.findobj(Text):
+        text.set_fontfamily("sans-serif")  # a browser may lack the font of the style; few fonts are wider than this
     with mpl.rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser has fonts of its own
         figure.savefig(drawn, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
@@ -92,19 +125,90 @@ def inline_svg(figure: Figure, label: str, prefix: str) -> str:
     return element.replace("<svg", f'<svg role="img" aria-label="{html.escape(label)}"', 1)
 
 
-def styles(number: int, *, marked: bool = False) -> Iterable[dict[str, Any]]:
-    """Line styles that differ in colour and dashes, and in markers if lines are marked."""
-    for colour, dashes, marker in islice(zip(cycle(COLOURS), cycle(DASHES), cycle(MARKERS), strict=False), number):
-        yield {"color": colour, "linestyle": dashes} | ({"marker": marker, "markersize": 4} if marked else {})
+def style(number: int) -> dict[str, Any]:
+    """Return the style of a line or a mark by its number; 0 is black, and 56 more differ in colour or marker."""
+    colour = COLOURS[1 + (number - 1) % (len(COLOURS) - 1)] if number else COLOURS[0]
+    return {"color": colour, "linestyle": DASHES[number % len(DASHES)], "marker": MARKERS[number % len(MARKERS)]}
+
+
+def styles(number: int, *, marked: bool = False) -> list[dict[str, Any]]:
+    """Return styles that differ in colour and dashes, and in markers if lines are marked."""
+    return [style(at) | ({} if marked else {"marker": None}) for at in range(number)]
+
+
+def estimator_numbers(labels: Iterable[str]) -> dict[str, int]:
+    """Return the number of each estimator's style: its place in `ESTIMATORS`, or the first places after them."""
+    labels = list(dict.fromkeys(labels))
+    places = [*ESTIMATORS, *(label for label in labels if label not in ESTIMATORS)]
+    return {label: places.index(label) for label in labels}
+
+
+def estimator_styles(labels: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return the style of each estimator's line."""
+    return {label: style(number) for label, number in estimator_numbers(labels).items()}
 
 
 def draw_lines(
     panel: Axes, table: pd.DataFrame, by: str, x: str, y: str, name: Callable[[str], str] = str, *, marked: bool = False
 ) -> None:
-    """Draw one column over another, a line for each value of a third, named by a function of that value."""
+    """Draw one column over another, a line for each value of a third, named by a function of that value.
+
+    A line that is 0 or 1 everywhere is drawn as a step.
+    """
     curves = list(table.groupby(by, sort=False))
-    for (label, curve), style in zip(curves, styles(len(curves), marked=marked), strict=True):
-        panel.plot(curve[x], curve[y], label=name(str(label)), **style)
+    for (label, curve), look in zip(curves, styles(len(curves), marked=marked), strict=True):
+        step = "steps-mid" if {*curve[y]} == {0, 1} else "default"
+        panel.plot(curve[x], curve[y], label=literal(name(str(label))), drawstyle=step, **look)
+
+
+def name_lines(*panels: Axes) -> None:
+    """Name each line of panels of one figure at its end or, if they are many or have long names, in a legend above all.
+
+    A name at the end has a short sample of its line. It is as near to the end as the names above and below allow.
+    Call it after the limits of the axes are set.
+    """
+    lines = _named_lines(panels[0])
+    longest = max(len(str(line.get_label())) for line in lines)
+    if len(lines) > FEW or longest > _LONG:
+        panels[0].figure.legend(handles=lines, loc="outside upper left", ncols=max(1, 60 // (longest + 8)))
+        return
+    from scipy.optimize import isotonic_regression  # slow to import, and used only here
+
+    for panel in panels:
+        lines = sorted(_named_lines(panel), key=lambda line: _in_panel(line)[-1])
+        line_height = 1.25 * mpl.rcParams["font.size"] / (panel.bbox.height * 72 / panel.figure.dpi)
+        room = line_height * np.arange(len(lines))
+        places = isotonic_regression([_in_panel(line)[-1] for line in lines] - room).x + room
+        for line, place in zip(lines, places, strict=True):
+            sample = Line2D([], [])
+            sample.update_from(line)
+            sample.set(data=([1.04, 1.1, 1.16], [place] * 3), markevery=[1], transform=panel.transAxes, clip_on=False)
+            panel.figure.add_artist(sample)
+            panel.text(1.2, place, str(line.get_label()), va="center_baseline", transform=panel.transAxes)
+
+
+def say_what_coincides(panel: Axes) -> None:
+    """Write into a panel which of its lines cannot be told apart. Call it after the limits of the axes are set."""
+    groups: list[list[Line2D]] = []
+    for line in _named_lines(panel):
+        near = (group for group in groups if np.allclose(_in_panel(group[0]), _in_panel(line), rtol=0, atol=0.01))
+        group = next(near, [])
+        groups += [] if group else [group]
+        group.append(line)
+    alike = [",\n".join(str(line.get_label()) for line in group) for group in groups if len(group) > 1]
+    if alike:
+        said = "all coincide" if len(groups) == 1 < len(groups[0]) - 1 else "coincide:\n" + ";\n".join(alike)
+        panel.legend(handles=[], title=said, title_fontsize="small").set_in_layout(False)
+
+
+def _named_lines(panel: Axes) -> list[Line2D]:
+    return [line for line in panel.get_lines() if not str(line.get_label()).startswith("_")]
+
+
+def _in_panel(line: Line2D) -> Any:
+    """Return the heights of a line's points, from 0 at the bottom of its panel to 1 at the top."""
+    panel: Any = line.axes
+    return panel.transLimits.transform(panel.transScale.transform(line.get_xydata()))[:, 1]
 
 
 @styled
@@ -117,14 +221,42 @@ def new_figure(*, shown: bool = False) -> Figure:
     return pyplot.figure()
 
 
-def panels(rows: int, columns: int, height: float = 3.2) -> tuple[Figure, list[Axes]]:
-    """Return a figure and its panels, row by row; height is that of a panel, in inches."""
-    figure = Figure(figsize=(4.4 * columns, height * rows))
-    return figure, figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+def panels(
+    number: int, columns: int, height: float = 2.0, note: str = "", empty: Collection[int] = (), **shared: Any
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure and its panels, row by row, each with a letter.
+
+    Args:
+        number: of places for panels.
+        columns: places in a row, if there are as many.
+        height: that of a panel, in inches.
+        note: the parameters of the figure, written below it.
+        empty: places without a panel.
+        **shared: sharex and sharey, as of `Figure.subplots`.
+    """
+    columns = min(number, columns)
+    rows = -(-number // columns)
+    figure = Figure(figsize=(WIDTH, height * rows))
+    places = figure.subplots(rows, columns, squeeze=False, **shared).ravel().tolist()
+    used = [place for at, place in enumerate(places) if at < number and at not in empty]
+    for place in places:
+        if place not in used:
+            place.remove()
+    for letter, panel in zip(ascii_lowercase if len(used) > 1 else "", used, strict=False):
+        panel.set_title(letter, loc="left", x=-0.03, ha="right", fontweight="bold")
+    if note:
+        write_below(figure, note)
+    return figure, used
+
+
+def write_below(figure: Figure, text: str) -> None:
+    """Write a text below a figure."""
+    figure.supxlabel(text, x=0.01, ha="left", fontsize="small")
 
 
 def plain_numbers(axis: Axis) -> None:
     """Label a logarithmic axis by numbers such as 10 and 100, not by powers."""
+    axis.set_major_locator(LogLocator(numticks=6))
     axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(LogFormatter())
 

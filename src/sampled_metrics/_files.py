@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import logging
 import os
 import re
 import shutil
@@ -17,7 +18,7 @@ import pandas as pd
 from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
-from sampled_metrics.errors import DataError, WriteError, reason
+from sampled_metrics.errors import ConfigError, DataError, WriteError, reason
 
 # What numpy and zipfile raise on a file that is damaged or is not npz.
 _NPZ_ERRORS = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
@@ -77,6 +78,23 @@ def write_csv(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
         text = gzip.compress(text, compresslevel=6, mtime=0)
     with atomic_write(path) as temporary:
         temporary.write_bytes(text)
+    logging.getLogger(__name__).info("wrote %d rows to %s", len(table), path)
+
+
+def write_table(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
+    """Write a table as parquet if the name ends so, else as csv.
+
+    Raises:
+        ConfigError: parquet needs pyarrow, which is not installed.
+    """
+    if Path(path).suffix != ".parquet":
+        write_csv(path, table)
+        return
+    with atomic_write(path) as temporary:
+        try:
+            table.to_parquet(temporary, engine="pyarrow", index=False)
+        except ImportError:
+            raise ConfigError(f"{path}: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'") from None
 
 
 def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:

@@ -48,6 +48,20 @@ def check_memory_limit(shape: tuple[int, ...], what: str, instead: str) -> None:
         )
 
 
+def require_candidates(candidates: ArrayLike, negatives: int, replacement: bool, users: Any = None) -> None:
+    """Raise DataError if an event has too few other candidates for its negatives; `users` names the event's user."""
+    candidates = np.atleast_1d(candidates)
+    at = int(np.argmin(candidates))
+    others, event = int(candidates[at]) - 1, "an event" if users is None else f"user {shown(users[at])}"
+    if others < 1:
+        raise DataError(f"{event} has no candidates besides its held-out item, so no negative can be drawn")
+    if not replacement and others < negatives:
+        raise DataError(
+            f"{negatives} negatives without replacement were asked for, but {event} has only {others} candidates "
+            f"besides its held-out item; draw at most {others}, or with replacement"
+        )
+
+
 def is_whole(value: Any) -> bool:
     """Whether it is a whole number by its type; True and False are none."""
     return isinstance(value, Integral) and not isinstance(value, bool)

@@ -16,30 +16,44 @@ from made_up_project import complete_config
 
 PLUGIN = "tests/packaging/test_plugin.py installs a package that has it"
 ADDING = "tests/docs/test_add_a_recommender.py does what it says, in a copy of the library"
-FILMS = "tests/workflow/test_readme_walk_through.py runs it as pasted"
+FILMS = "tests/workflow/test_walk_through.py runs it as pasted"
 CONFIG = "test_a_config_is_complete_and_allowed, below"
 SLURM = "needs a cluster; make test-slurm brings one up"
+COMMANDS = "tests/workflow/test_commands.py runs it in a study"
+RAW = "tests/data/test_raw_files.py reads a made-up file of each layout"
 NOT_CODE = "not code"
 
 ELSEWHERE = {
     ("README.md", "make demo"): "sets up an environment from the package index; CI runs it",
     ("README.md", "make reproduce"): "downloads MovieLens 1M; CI runs it from a local copy",
-    ("README.md", "make reproduce CONFIG=mine.yaml"): "CI runs it with examples/local-copy.yaml as mine.yaml",
-    ("README.md", "snakemake --cores 2 --configfile mine.yaml"): "is what make reproduce and make test run, in CI",
-    ("README.md", 'make reproduce CONFIG="mine.yaml study.yaml"'): "trains for a minute; its config is checked",
+    (
+        "docs/own-study.md",
+        "snakemake --cores 2 --configfile study.yaml",
+    ): "is what make reproduce and make test run, in CI",
+    ("docs/own-study.md", "make reproduce CONFIG=study.yaml"): "trains for a minute; its config is checked",
     ("README.md", "datasets:"): CONFIG,
-    ("README.md", "# study.yaml"): CONFIG,
-    ("README.md", "study: [ours]"): CONFIG,
-    ("README.md", "study: [films]"): FILMS,
-    ("README.md", "snakemake --cores 2 --configfile examples/films.yaml"): FILMS,
-    ("README.md", "pip install ."): "changes the environment that the tests run in; make test-wheel",
+    ("docs/own-study.md", "# study.yaml"): CONFIG,
+    ("docs/own-study.md", "study: [ours]"): CONFIG,
+    ("docs/own-study.md", "study: [films]"): FILMS,
+    ("docs/own-study.md", "snakemake --cores 2 --configfile examples/films.yaml"): FILMS,
     ("docs/index.md", "pip install ."): "changes the environment that the tests run in",
+    ("docs/how-to/import-the-workflow.md", ""): "tests/workflow/test_import.py imports the workflow in these ways",
     ("docs/plug-ins.md", "[project.entry-points"): PLUGIN,
     ("docs/plug-ins.md", "def rbp"): PLUGIN,
     ("docs/plug-ins.md", "sampled-metrics correct"): PLUGIN,
     ("docs/add-a-recommender.md", '"""Item-based'): ADDING,
     ("docs/add-a-recommender.md", "+from sampled_metrics"): ADDING,
     ("docs/add-a-recommender.md", "recommenders:"): ADDING,
+    ("docs/how-to/any-language.md", "recommenders:\n  mine:"): "its program is the reader's",
+    ("docs/how-to/any-language.md", "recommenders:\n  popular:"): COMMANDS,
+    ("docs/how-to/any-language.md", "recommenders:\n  shared:"): COMMANDS,
+    ("docs/how-to/any-language.md", "BEGIN"): COMMANDS,
+    ("docs/how-to/any-language.md", "import sys"): COMMANDS,
+    ("docs/how-to/any-language.md", "files <-"): "needs R; the page says that it was not run",
+    ("docs/how-to/any-language.md", "using Delim"): "needs Julia; the page says that it was not run",
+    ("docs/how-to/any-language.md", "snakemake --cores 1"): COMMANDS,
+    ("docs/how-to/large.md", "from distributed"): "tests/ranking/test_partitions.py, with a cluster of its own",
+    ("docs/how-to/large.md", "sent = spark"): "needs Spark; the page says that it was not run",
     ("docs/same-model.md", "python3.11 -m venv"): "five minutes and two environments of other tools; "
     "tests/docs/test_same_model.py checks the definitions with the tools that are installed",
     ("docs/which-estimator.md", "snakemake --cores 2"): "two minutes; tests/workflow/test_examples.py plans such runs",
@@ -55,6 +69,11 @@ ELSEWHERE = {
     ): SLURM,
     ("docs/cluster.md", "executor: cluster-generic"): SLURM,
     ("docs/workflow.md", "archive"): NOT_CODE,
+    ("docs/workflow.md", "train E on ml-1m failed"): "tests/workflow/test_messages.py has such a failure",
+    ("docs/how-to/rank.md", "import torch"): "tests/adapters/test_arrays.py runs it, where torch is installed",
+    ("docs/how-to/raw-files.md", "datasets:"): RAW,
+    ("docs/how-to/raw-files.md", "import "): RAW,
+    ("docs/how-to/raw-files.md", "study: [gowalla]"): RAW,
 }
 """(page, beginning of a block) that test_what_blocks_print does not run, and why."""
 
@@ -89,9 +108,14 @@ def test_the_list_names_blocks_that_are_there() -> None:
     assert there == set(ELSEWHERE)
 
 
-@pytest.mark.parametrize("start", ["datasets:", "# study.yaml", "study: [ours]"])
-def test_a_config_is_complete_and_allowed(start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    [block] = [block for block in blocks_of(text_of("README.md")) if block.content.startswith(start)]
+@pytest.mark.parametrize(
+    ("page", "start"),
+    [("README.md", "datasets:"), ("docs/own-study.md", "# study.yaml"), ("docs/own-study.md", "study: [ours]")],
+)
+def test_a_config_is_complete_and_allowed(
+    page: str, start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [block] = [block for block in blocks_of(text_of(page)) if block.content.startswith(start)]
     monkeypatch.chdir(tmp_path)
     for name in ("ml-1m.zip", "old.csv", "new.csv"):
         Path(name).touch()
@@ -99,9 +123,7 @@ def test_a_config_is_complete_and_allowed(start: str, tmp_path: Path, monkeypatc
     complete_config(given)
 
 
-@pytest.mark.parametrize(
-    ("page", "blocks"), [("README.md", 1), ("docs/reproduction.md", 8), ("docs/which-estimator.md", 1)]
-)
+@pytest.mark.parametrize(("page", "blocks"), [("docs/reproduction.md", 8), ("docs/which-estimator.md", 1)])
 def test_the_tables_are_those_of_the_reproduction(page: str, blocks: int) -> None:
     text = text_of(page)
     assert text.count("<!-- begin ") == blocks

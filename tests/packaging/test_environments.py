@@ -16,7 +16,8 @@ SLURM_LOCK = (ROOT / "envs/slurm.lock").read_text()
 AUDIT_LOCK = (ROOT / "envs/audit.lock").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CONDA_NAMES = {"matplotlib-base": "matplotlib"}
-NEEDED = [Requirement(text) for text in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["workflow"]]]
+EXTRAS = PROJECT["optional-dependencies"]
+NEEDED = [Requirement(text) for text in [*PROJECT["dependencies"], *EXTRAS["workflow"], *EXTRAS["parquet"]]]
 
 
 def conda_versions():

@@ -91,6 +91,7 @@ def test_config_and_scripts(site: Path, tmp_path: Path, monkeypatch: pytest.Monk
         },
         "metrics": ["rbp@5"],
         "estimators": ["scaled-2"],
+        "sampling": {"negatives": 1},
     }
     config = complete_config(study)
     assert config["recommenders"]["W"] == {"type": "in-order", "reverse": False}

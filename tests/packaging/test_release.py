@@ -1,5 +1,6 @@
 """What a release says of itself: one version everywhere, and what the workflow catalog reads."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -37,3 +38,49 @@ def test_the_catalog_reads_how_the_workflow_is_deployed():
     assert deployed["conda"] == bool(re.search(r"^\s+conda:", rules, re.MULTILINE))
     assert deployed["apptainer"] == bool(re.search(r"^\s*container:", rules, re.MULTILINE))
     assert deployed["report"] == ("report(" in rules)
+
+
+def test_the_files_for_archives_say_what_the_project_says():
+    codemeta = json.loads((ROOT / "codemeta.json").read_text(encoding="utf-8"))
+    zenodo = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
+    for of in (codemeta, zenodo):
+        assert {key: of[key] for key in ("version", "description", "keywords")} == {
+            key: PROJECT[key] for key in ("version", "description", "keywords")
+        }
+    assert codemeta["name"] == zenodo["title"] == PROJECT["name"]
+    assert codemeta["runtimePlatform"] == f"Python {PROJECT['requires-python']}"
+
+
+def test_the_conda_recipe_needs_what_the_project_needs():
+    recipe = yaml.safe_load((ROOT / "envs/recipe.yaml").read_text(encoding="utf-8"))
+    assert recipe["context"]["version"] == PROJECT["version"]
+    needed = [each for each in recipe["requirements"]["run"] if not each.startswith("python ")]
+    assert [each.replace(" ", "") for each in needed] == PROJECT["dependencies"]
+    assert recipe["build"]["python"]["entry_points"] == [f"{name} = {at}" for name, at in PROJECT["scripts"].items()]
+
+
+def test_read_the_docs_builds_what_is_there():
+    built = yaml.safe_load((ROOT / ".readthedocs.yaml").read_text(encoding="utf-8"))
+    assert built["version"] == 2
+    paths = [built["sphinx"]["configuration"], *(each["requirements"] for each in built["python"]["install"])]
+    assert [path for path in paths if not (ROOT / path).is_file()] == []
+
+
+def test_a_release_is_tested_and_published_without_a_stored_token():
+    text = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
+    jobs = yaml.safe_load(text)["jobs"]
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    [made] = [step["run"].split()[1:] for step in jobs["build"]["steps"] if step.get("run", "").startswith("make ")]
+    assert set(made) <= set(targets)
+    assert jobs["publish"]["permissions"] == {"id-token": "write"}
+    assert jobs["publish"]["needs"] == "build"
+    assert "secrets." not in text
+
+
+def test_the_paper_cites_what_its_bibliography_has_and_fits_two_pages():
+    text = (ROOT / "docs/paper/paper.md").read_text(encoding="utf-8")
+    _, header, body = text.split("---\n", 2)
+    assert set(yaml.safe_load(header)) == {"title", "tags", "authors", "affiliations", "date", "bibliography"}
+    bibliography = (ROOT / "docs/paper/paper.bib").read_text(encoding="utf-8")
+    assert set(re.findall(r"@([a-z]+\d{4})", body)) == set(re.findall(r"^@\w+\{(\w+),", bibliography, re.MULTILINE))
+    assert len(body.split()) < 1000
