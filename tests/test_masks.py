@@ -10,7 +10,6 @@ from sampled_metrics.estimators import estimator
 from sampled_metrics.estimators.many_relevant import fit_many
 from sampled_metrics.metrics.graded import mean_over_users, ndcg, padded
 from sampled_metrics.metrics.held_out import metric
-from sampled_metrics.ranking.unequal import hansen_hurwitz_rank, thin
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
@@ -53,10 +52,6 @@ def test_the_message_counts_what_is_masked():
         (lambda: rank(np.zeros((3, 4)), np.zeros((3, 4)), RANKS, user_ids=MASKED), "user_ids"),
         (lambda: SampledRanks(MASKED, 5, 9), "x"),
         (lambda: fit_many(UNCORRECTED, AUC, MASKED, 5, 20), "above"),
-        (lambda: thin(SCORES > 0.4, [[0.5, 0.3, 0.2]], 0.1, np.random.default_rng(1)), "above"),
-        (lambda: thin([[True] * 3], SCORES, 0.1, np.random.default_rng(1)), "probability"),
-        (lambda: thin([[True] * 3] * 3, [[0.5] * 3] * 3, MASKED, np.random.default_rng(1)), "smallest"),
-        (lambda: hansen_hurwitz_rank([[True] * 3], SCORES), "probability"),
         (lambda: metric("recall@2").of_sets(SCORES.astype(int), 9), "ranks"),
         (lambda: ndcg(SCORES, 2), "relevance"),
         (lambda: padded([[1.0], MASKED]), "lists to fill up"),

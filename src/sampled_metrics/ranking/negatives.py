@@ -21,7 +21,6 @@ from sampled_metrics.ranking.near_ties import pair_scores
 from sampled_metrics.ranking.rank import ScoresLike, scores_and_shape, users_of_batch
 from sampled_metrics.ranking.scores import ScoredModel, batch_of_scores, batches, scores_of_model
 from sampled_metrics.ranking.strata import Strata, rows_of, strata_of, table_by_stratum
-from sampled_metrics.ranking.unequal import keep
 from sampled_metrics.ranks.frames import Columns
 from sampled_metrics.ranks.strata import allocation
 
@@ -155,7 +154,8 @@ def rank_among_negatives(
             counts += _ranks(tie, row, row[above], row[tied])
             if weight is not None and replacement:
                 least = np.array([np.delete(weight, each).min() for each in _lists(data.excluded[users])])
-                stays = keep(weight[item], least[place][row], streams(_KEPT))
+                # kept with the chance q_min / q_j, so that what is kept is a uniform sample of a random size
+                stays = streams(_KEPT).random(len(row)) * weight[item] < least[place][row]
                 counts += _ranks(tie, row[stays], row[above & stays], row[tied[stays[tied]]])
                 smallest = min(smallest, least.min())
         found.append(tuple(counts))

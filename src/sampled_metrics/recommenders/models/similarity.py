@@ -1,10 +1,10 @@
 """Models whose scores are sums of stored similarities, dense or sparse."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from sampled_metrics._arrays import Floats
 from sampled_metrics.data.split import Shape, Split
@@ -21,11 +21,11 @@ class SimilarityModel(Model):
     """An item's score is the sum of its similarities to the user's training items.
 
     Attributes:
-        similarity: (items of the user, items scored).
+        similarity: (items of the user, items scored); the subclass has a sparse one.
     """
 
     kind: ClassVar[str] = "similarity"
-    similarity: Floats
+    similarity: Any
 
     def scores(self, training: csr_array, users: slice, items: slice) -> Floats:
         """Return the scores of a block, (users, items)."""
@@ -33,7 +33,11 @@ class SimilarityModel(Model):
 
     def check(self, split: Split, name: str) -> None:
         """Refuse similarities that are not finite, or not of all items of the split to all."""
-        _check(self.similarity, self.similarity, split, name)
+        items, stored = split.shape.items, self.similarity.data if issparse(self.similarity) else self.similarity
+        if self.similarity.shape != (items, items):
+            raise DataError(f"{name}: has similarities of shape {self.similarity.shape}, not {(items, items)} (items)")
+        if not np.isfinite(stored).all():
+            raise DataError(f"{name}: has similarities that are not finite numbers")
 
     @classmethod
     def least_memory(cls, size: int, shape: Shape, threads: int) -> int:
@@ -55,7 +59,7 @@ class SimilarityModel(Model):
 
 
 @dataclass(frozen=True)
-class SparseSimilarityModel(Model):
+class SparseSimilarityModel(SimilarityModel):
     """An item's score is the sum of its similarities to the user's training items; most similarities are 0.
 
     Attributes:
@@ -79,10 +83,6 @@ class SparseSimilarityModel(Model):
         items = len(arrays["indptr"]) - 1
         return cls(csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=(items, items)))
 
-    def check(self, split: Split, name: str) -> None:
-        """Refuse similarities that are not finite, or not of all items of the split to all."""
-        _check(self.similarity, self.similarity.data, split, name)
-
     @classmethod
     def least_memory(cls, size: int, shape: Shape, threads: int) -> int:
         """Return the bytes of split, similarity and the smallest blocks."""
@@ -92,16 +92,3 @@ class SparseSimilarityModel(Model):
         """Count the stored scores of blocks of users."""
         entries = sparse.block_entries(split.shape.items, threads, spare)
         return sparse.SparseCounter(self.similarity, split.by_row, entries)
-
-    def scorer(self, split: Split, *, precision: str) -> ScoreFunction:
-        """Score by sums of similarities, with those that tie made equal."""
-        return similarity.with_equal_ties(super().scorer(split, precision=precision), split.held_out)
-
-
-def _check(matrix: Floats | csr_array, stored: Floats, split: Split, name: str) -> None:
-    """Refuse a matrix that is not (items, items), or has a stored number that is not finite."""
-    items = split.shape.items
-    if matrix.shape != (items, items):
-        raise DataError(f"{name}: has similarities of shape {matrix.shape}, not {(items, items)} (items)")
-    if not np.isfinite(stored).all():
-        raise DataError(f"{name}: has similarities that are not finite numbers")
