@@ -803,6 +803,9 @@ class TestRank:
         assert run("rank", *model) == (0, RANKED, "")
         assert run("rank", *model, "-o", "ranks.csv.gz") == (0, "", "")
         assert gzip.decompress((tmp_path / "ranks.csv.gz").read_bytes()).decode() == RANKED
+        assert run("rank", *model, "-o", "ranks.parquet") == (0, "", "")
+        assert pd.read_parquet("ranks.parquet").to_csv(index=False, lineterminator="\n") == RANKED
+        refused(run, "the name of a file to write is empty", "rank", *model, "-o", "")
         code, out, _ = run("evaluate", "ranks.csv.gz", "--metrics", "recall@1", "--csv")
         assert code == 0
         assert out.splitlines()[1].startswith("recall@1,0.5,")

@@ -517,8 +517,8 @@ def _report(ranks: tuple[str, ...], output: str, **options: Any) -> None:
     "--output",
     type=FILE,
     default="-",
-    help="csv, gzip if it ends in .gz; or a folder, as ranks/, for parquet in parts of users: files need not fit in "
-    "memory then, and pairs are parquet, rows of the factors.  [default: - (stdout)]",
+    help="csv, gzip if it ends in .gz; parquet; or a folder, as ranks/, for parquet in parts of users: files need not "
+    "fit in memory then, and pairs are parquet, rows of the factors.  [default: - (stdout)]",
 )
 def _rank(
     users: str | None,
@@ -540,14 +540,14 @@ def _rank(
     """
     if (users is None, items is None, scores is None) not in ((False, False, True), (True, True, False)):
         raise click.UsageError("give --users and --items, or --scores alone")
-    if output.endswith("/") or Path(output).is_dir():
-        if scores or user_ids or item_ids or strata or negatives is not None:
+    if output.endswith("/") or (output and Path(output).is_dir()):
+        if scores or user_ids or item_ids or strata or negatives is not None or seed:
             raise click.UsageError("a folder takes --users, --items, --training and --held-out alone")
         sm.rank_to_parquet((str(users), str(items)), training, held_out, output, progress=_progress)
         return
     import numpy as np
 
-    from sampled_metrics._files import write_csv
+    from sampled_metrics._files import write_table
     from sampled_metrics.ranking.files import read_array, read_ids, read_pairs
 
     factors = read_array(scores) if scores else (read_array(str(users)), read_array(str(items)))
@@ -578,7 +578,7 @@ def _rank(
     if output == "-":
         click.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
     else:
-        write_csv(output, frame)
+        write_table(output, frame)
 
 
 @cli.command(

@@ -278,3 +278,106 @@ def test_a_folder_without_ranks_takes_other_files_after_an_error(tmp_path) -> No
     case.training.to_parquet(tmp_path / "train.parquet")
     case.ranked(kind="parquet")
     assert same(sm.read_ranks(tmp_path / "ranks"), case.expected())
+
+
+def test_the_index_of_a_data_frame_is_no_factor(tmp_path) -> None:
+    case = Case(tmp_path)
+    for name, array in zip(("u", "i"), case.factors, strict=True):
+        index = np.arange(len(array))[::-1] * 100
+        pd.DataFrame(array, index=index).rename(columns=str).to_parquet(tmp_path / f"{name}.parquet")
+    case.ranked(kind="parquet")
+    assert same(sm.read_ranks(tmp_path / "ranks"), case.expected())
+
+
+@pytest.mark.parametrize("name", ["part-00000.parquet", "old.parquet", "old/part.parquet", "notes.txt"])
+@pytest.mark.parametrize("before", [True, False])
+def test_a_folder_with_other_files_is_refused(name, before, tmp_path) -> None:
+    case = Case(tmp_path)
+    if not before:
+        case.ranked()
+        for state in ("_complete.json", "_incomplete.json"):
+            (tmp_path / "ranks" / state).unlink(missing_ok=True)
+    (tmp_path / "ranks" / name).parent.mkdir(parents=True, exist_ok=True)
+    case.held_out.to_parquet(tmp_path / "ranks" / name)
+    with pytest.raises(sm.DataError, match=r"ranks: holds .*, which is no part of these ranks; give another folder"):
+        case.ranked()
+
+
+def test_a_folder_whose_parts_were_removed_takes_parts_of_another_size(tmp_path) -> None:
+    case = Case(tmp_path)
+    for part in case.ranked():
+        part.unlink()
+    with pytest.raises(InterruptedError):
+        case.ranked(users_per_part=40, map=stopped)
+    case.ranked(users_per_part=40)
+    assert same(sm.read_ranks(tmp_path / "ranks"), case.expected())
+
+
+def stopped(function, parts):
+    yield function(parts[0])
+    raise InterruptedError
+
+
+def test_the_same_call_twice_at_once_is_no_error(tmp_path) -> None:
+    case = Case(tmp_path)
+
+    def while_another_one_ends(function, parts):
+        case.ranked()
+        return map(function, parts)
+
+    assert contents(case.ranked(map=while_another_one_ends)) == contents(case.ranked("again"))
+
+
+def test_a_change_of_a_file_of_any_name_is_noticed(tmp_path) -> None:
+    case = Case(tmp_path)
+    (tmp_path / "train.parquet").rename(tmp_path / "old")
+    (tmp_path / "train.parquet").mkdir()
+    (tmp_path / "old").rename(tmp_path / "train.parquet" / "a.pq")
+    case.ranked()[0].unlink()
+    case.training.head(3).to_parquet(tmp_path / "train.parquet" / "a.pq")
+    with pytest.raises(sm.DataError, match="holds ranks of other files"):
+        case.ranked()
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ("category", r"train\.parquet: must have columns user and item, the rows of their factors from 0"),
+        ("list", r"train\.parquet: must have columns user and item, the rows of their factors from 0"),
+        ("mixed", r"train\.parquet: cannot be read as parquet"),
+        ("folder", r"u\.parquet: cannot be read as parquet"),
+    ],
+)
+def test_parquet_of_other_kinds_is_refused(broken, message, tmp_path) -> None:
+    case = Case(tmp_path)
+    train = tmp_path / "train.parquet"
+    if broken == "folder":
+        (tmp_path / "u.parquet").unlink()
+        (tmp_path / "u.parquet").mkdir()
+    elif broken == "mixed":
+        train.unlink()
+        train.mkdir()
+        case.training.head(9).to_parquet(train / "a.parquet")
+        (case.training.tail(9) + 0.5).to_parquet(train / "b.parquet")
+    else:
+        items = case.training["item"]
+        other = items.astype(str).astype("category") if broken == "category" else [[each] for each in items]
+        case.training.assign(item=other).to_parquet(train)
+    with pytest.raises(sm.DataError, match=message):
+        case.ranked(kind="parquet")
+
+
+def test_arguments_that_are_no_files_are_refused(tmp_path) -> None:
+    case = Case(tmp_path)
+    paths = [tmp_path / name for name in ("train.parquet", "test.parquet")]
+    for factors in ([tmp_path / "u.npy"], case.factors):
+        with pytest.raises(sm.ConfigError, match="factors are the names of two files"):
+            sm.rank_to_parquet(factors, *paths, tmp_path / "ranks")
+    np.savez(tmp_path / "u.npz", case.factors[0])
+    with pytest.raises(sm.DataError, match=r"u\.npz: factors that are ranked in parts are a file whose name ends in"):
+        sm.rank_to_parquet((tmp_path / "u.npz", tmp_path / "i.npy"), *paths, tmp_path / "ranks")
+    with pytest.raises(sm.ConfigError, match="the name of the folder is empty"):
+        sm.rank_to_parquet((tmp_path / "u.npy", tmp_path / "i.npy"), *paths, "")
+    with pytest.raises(sm.ConfigError, match="map gave 1 results for 5 parts"):
+        case.ranked(map=lambda function, parts: [function(parts[0])])
+    assert len(case.ranked(users_per_part=np.int32(50))) == 5

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from ranked_by_argsort import by_argsort, rows
-from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse import coo_array, csr_array, csr_matrix
 
 from sampled_metrics import rank
 from sampled_metrics.errors import ConfigError, DataError
@@ -208,3 +208,10 @@ def test_refuses(changes: dict, error: type, says: str) -> None:
     arguments = {"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT} | changes
     with pytest.raises(error, match=says):
         rank(**arguments)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, bool, np.int64])
+def test_a_pair_that_is_stored_many_times_is_one_pair(kind) -> None:
+    user, item = np.zeros(256, dtype=np.int64), np.zeros(256, dtype=np.int64)
+    training = coo_array((np.ones(256, dtype=kind), (user, item)), shape=(2, 3))
+    assert rank(np.eye(2, 3), training, [1, 2]).candidates.tolist() == [2, 3]

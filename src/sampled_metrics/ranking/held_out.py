@@ -180,18 +180,15 @@ def matrix(pairs: Pairs, name: str) -> csr_array:
     """Return a (users, items) matrix with each pair stored once, as 1; the caller's array does not change."""
     refuse_masked(pairs, name)
     try:
-        found = csr_array(pairs)
+        found = coo_array(pairs)
     except (TypeError, ValueError):
         raise DataError(f"{name} {MATRIX}") from None
     if found.ndim != 2 or found.dtype.kind not in "biuf":
         raise DataError(f"{name} {MATRIX}")
     if not np.isfinite(found.data).all():
         raise DataError(f"{name} {MATRIX}; some are not finite")
-    found = found.copy()
-    found.sum_duplicates()
-    found.eliminate_zeros()
-    found.data = np.ones(found.nnz, dtype=np.int8)
-    return found
+    there = found.data != 0
+    return matrix_of(found.row[there], found.col[there], found.shape)
 
 
 def _of_table(table: Pairs, name: str, users: Ids, items: Ids) -> csr_array:

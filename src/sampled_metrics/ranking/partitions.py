@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,9 @@ from sampled_metrics.ranks.csv import INCOMPLETE
 from sampled_metrics.ranks.table import RankTable
 
 COMPLETE = "_complete.json"
+
+_PART = "part-{:05d}.parquet"
+_COPIES = "_users.npy", "_items.npy"  # of factors that are parquet
 
 Map = Callable[[Callable[[int], Path | None], Iterable[int]], Iterable[Path | None]]
 """Function like the built-in map: it calls a function, which can be pickled, with numbers, in any order."""
@@ -61,8 +65,10 @@ def rank_to_parquet(
 
     Raises:
         DataError: a file cannot be read, is no such array or table, or they do not fit each other; a factor is not
-            finite, or a held-out item is one of its user's training items; the folder holds ranks of other files.
-        ConfigError: users_per_part is no whole number from 1 on, or pyarrow is not installed.
+            finite, or a held-out item is one of its user's training items; the folder holds ranks of other files, or
+            files that are no parts.
+        ConfigError: users_per_part is no whole number from 1 on, factors or pairs are no names of files, or pyarrow is
+            not installed.
         WriteError: a file cannot be written.
 
     Examples:
@@ -90,15 +96,23 @@ def rank_to_parquet(
     """
     if not (is_whole(users_per_part) and users_per_part >= 1):
         raise ConfigError(f"users_per_part must be a whole number, 1 or more, not {shown(users_per_part)}")
-    own, given = Path(os.path.abspath(folder)), [os.path.abspath(each) for each in (*factors, training, held_out)]
-    _open_folder(own, {"users_per_part": users_per_part, "files": [_state(each) for each in given]})
-    users, items = (
-        factors_as_npy(each, own / f"_{of}.npy") for each, of in zip(given, ("users", "items"), strict=False)
-    )
-    job = _Job(users, items, given[2], given[3], str(own), users_per_part)
+    try:
+        users, items = factors
+        given = [os.path.abspath(each) for each in (users, items, training, held_out)]
+        own = Path(os.path.abspath(folder))
+    except (TypeError, ValueError):
+        raise ConfigError("factors are the names of two files, and training and held_out of one each") from None
+    if not os.fspath(folder):
+        raise ConfigError("the name of the folder is empty")
+    text = _open_folder(own, {"users_per_part": int(users_per_part), "files": [_state(each) for each in given]})
+    of_users, of_items = (factors_as_npy(each, own / copy) for each, copy in zip(given[:2], _COPIES, strict=True))
+    job = _Job(of_users, of_items, given[2], given[3], str(own), int(users_per_part))
     parts = range(job.check())
-    ranked = [path for _, path in zip(progress(parts), map(partial(_rank_part, job), parts), strict=True)]
-    (own / INCOMPLETE).replace(own / COMPLETE)
+    ranked = [path for _, path in zip(progress(parts), map(partial(_rank_part, job), parts), strict=False)]
+    if len(ranked) < len(parts):
+        raise ConfigError(f"map gave {len(ranked)} results for {len(parts)} parts")
+    _files.write_text(own / COMPLETE, text)
+    (own / INCOMPLETE).unlink(missing_ok=True)
     return [path for path in ranked if path is not None]
 
 
@@ -125,7 +139,7 @@ class _Job:
 
 def _rank_part(job: _Job, number: int) -> Path | None:
     """Write a part, unless it is there, and return its file; None if no user has a held-out item."""
-    path = Path(job.folder, f"part-{number:05d}.parquet")
+    path = Path(job.folder, _PART.format(number))
     if path.exists():
         return path
     users, items = NpyRows(job.users), NpyRows(job.items)
@@ -141,31 +155,38 @@ def _rank_part(job: _Job, number: int) -> Path | None:
     precision = "float32" if users.dtype == items.dtype == np.float32 else "float64"
     rows = []
     for row, split in data.parts():
-        above, tied = count_in_item_blocks(own[row], items, split, precision)
+        try:
+            above, tied = count_in_item_blocks(own[row], items, split, precision)
+        except DataError as error:
+            raise DataError(f"{job.items}, and rows {first} to {last - 1} of {job.users}: {error}") from None
         rows.append((split.user_ids, split.candidates, above, tied))
     user_ids, candidates, above, tied = (np.concatenate(each) for each in zip(*rows, strict=True))
     _files.write_table(path, RankTable(user_ids, candidates, above, tied).to_frame())
     return path
 
 
-def _open_folder(folder: Path, job: Any) -> None:
-    """Write down what the parts are of, or raise DataError if the folder has parts of something else."""
+def _open_folder(folder: Path, job: Any) -> str:
+    """Write down, and return, what the parts are of; raise DataError if the folder has parts of something else."""
     text = json.dumps(job, indent=2)
-    for name in (INCOMPLETE, COMPLETE):
-        if (folder / name).exists() and (folder / name).read_text(encoding="utf-8").rstrip() != text:
-            if any(folder.glob("part-*.parquet")):
-                raise DataError(
-                    f"{folder}: holds ranks of other files, or of parts of another size; give another folder"
-                )
-            for copied in ("_users.npy", "_items.npy"):  # by a call that ranked nothing
-                (folder / copied).unlink(missing_ok=True)
+    states = [folder / name for name in (INCOMPLETE, COMPLETE) if (folder / name).exists()]
+    others = [each for each in states if each.read_text(encoding="utf-8").rstrip() != text]
+    there = sorted(each.name for each in folder.glob("[!._]*"))
+    foreign = [name for name in there if not (states and re.fullmatch(r"part-\d{5,}\.parquet", name))]
+    if foreign:
+        raise DataError(f"{folder}: holds {foreign[0]}, which is no part of these ranks; give another folder")
+    if others and there:
+        raise DataError(f"{folder}: holds ranks of other files, or of parts of another size; give another folder")
+    for each in (*others, *(folder / copy for copy in _COPIES if others)):  # of a call that ranked nothing
+        each.unlink(missing_ok=True)
     _files.write_text(folder / INCOMPLETE, text)
+    return text
 
 
 def _state(path: str) -> list[tuple[str, int, int]]:
     """Return names, sizes and times of a file, or of the files of a folder, by which a change is noticed."""
     try:
-        files = sorted(Path(path).rglob("*.parquet")) if os.path.isdir(path) else [Path(path)]
+        folder = os.path.isdir(path)
+        files = sorted(filter(Path.is_file, Path(path).rglob("[!._]*"))) if folder else [Path(path)]
         return [(str(each), each.stat().st_size, each.stat().st_mtime_ns) for each in files]
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {reason(error)}") from None
