@@ -10,7 +10,7 @@ from exact_probabilities import chances, dense, exact
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.estimators.bias_variance import BiasVariance
-from sampled_metrics.estimators.estimated_prior import BiasVarianceTradeoff, EstimatedPriorCorrection, Multinomial
+from sampled_metrics.estimators.estimated_prior import EstimatedPriorCorrection
 from sampled_metrics.estimators.maximum_entropy import MaximumEntropy
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.metrics.held_out import metric
@@ -78,7 +78,7 @@ class TestFormula:
     @pytest.mark.parametrize("gamma", ["0.001", "0.01", "0.5", "1"])
     def test_bv(self, gamma, replacement):
         prior = some_prior(self.N)
-        correction = EstimatedPriorCorrection(BiasVarianceTradeoff(float(gamma)), Given((tuple(prior),)))
+        correction = EstimatedPriorCorrection(float(gamma), Given((tuple(prior),)))
         ours = correction.fit(Outcomes.of(SamplingDesign(self.M, replacement), self.N), METRICS).estimate(self.COUNTS)
         wanted = [
             self.COUNTS @ weights_by_formula(self.N, self.M, replacement, prior, label, gamma=float(gamma)) / 50
@@ -88,7 +88,7 @@ class TestFormula:
 
     def test_mn(self, replacement):
         prior = some_prior(self.N)
-        correction = EstimatedPriorCorrection(Multinomial(), Given((tuple(prior),)))
+        correction = EstimatedPriorCorrection(None, Given((tuple(prior),)))
         ours = correction.fit(Outcomes.of(SamplingDesign(self.M, replacement), self.N), METRICS).estimate(self.COUNTS)
         wanted = [
             self.COUNTS @ weights_by_formula(self.N, self.M, replacement, prior, label, events=50) / 50
@@ -118,7 +118,7 @@ class TestMultinomial:
         n, m, events = 15, 4, 50
         A, prior = chances(n, m), some_prior(n)
         outcomes = Outcomes.of(SamplingDesign(m), n)
-        fitted = EstimatedPriorCorrection(Multinomial(), Given((tuple(prior),))).fit(outcomes, METRICS)
+        fitted = EstimatedPriorCorrection(None, Given((tuple(prior),))).fit(outcomes, METRICS)
         counts = np.eye(m + 1, dtype=int) * events  # each x alone, of 50 events: the weights themselves
         weights = fitted.estimate(counts)
         for column, each in enumerate(METRICS):
@@ -137,7 +137,7 @@ class TestMultinomial:
     def test_more_events_mean_less_bias(self):
         n, m = 60, 10
         A, f, prior = chances(n, m), metric("ap").values(n), some_prior(n)
-        fitted = EstimatedPriorCorrection(Multinomial(), Given((tuple(prior),))).fit(
+        fitted = EstimatedPriorCorrection(None, Given((tuple(prior),))).fit(
             Outcomes.of(SamplingDesign(m), n), [metric("ap")]
         )
         bias = []
@@ -152,11 +152,7 @@ class TestMultinomial:
 def test_under_the_uniform_prior_bv_is_bv(gamma, replacement):
     n, m = 200, 20
     outcomes, counts = Outcomes.of(SamplingDesign(m, replacement), n), np.eye(m + 1, dtype=int)
-    ours = (
-        EstimatedPriorCorrection(BiasVarianceTradeoff(gamma), Given(((1 / n,) * n,)))
-        .fit(outcomes, METRICS)
-        .estimate(counts)
-    )
+    ours = EstimatedPriorCorrection(gamma, Given(((1 / n,) * n,))).fit(outcomes, METRICS).estimate(counts)
     wanted = BiasVariance(gamma, None).fit(outcomes, METRICS).estimate(counts)
     np.testing.assert_allclose(ours, wanted, rtol=1e-8, atol=1e-9 * np.abs(wanted).max())
 
@@ -175,9 +171,9 @@ class TestSamples:
     @pytest.mark.parametrize("price", [{"gamma": 0.05}, {"events": 7}], ids=["bv", "mn"])
     def test_mixed_events_of_one_n_have_weights_of_their_own_m_under_one_prior(self, price):
         x, m, prior = [0, 0, 2, 1, 3, 0, 2], [4, 4, 4, 2, 3, 4, 3], some_prior(12)
-        tradeoff = BiasVarianceTradeoff(0.05) if "gamma" in price else Multinomial()
+        gamma = 0.05 if "gamma" in price else None
         outcomes, which = Outcomes.observed(SampledRanks(x, m, 12))
-        ours = EstimatedPriorCorrection(tradeoff, Given((tuple(prior),))).fit(outcomes, METRICS)
+        ours = EstimatedPriorCorrection(gamma, Given((tuple(prior),))).fit(outcomes, METRICS)
         wanted = []
         for label in LABELS:
             of_m = {mm: weights_by_formula(12, mm, False, prior, label, **price) for mm in m}
@@ -188,9 +184,9 @@ class TestSamples:
     def test_mixed_events_of_a_class_have_the_mean_likelihood_and_metrics_of_its_users(self, price):
         x, m, n = [0, 0, 2, 1, 3, 0, 2, 2], [4, 4, 4, 2, 3, 4, 3, 2], [10, 12, 10, 12, 12, 12, 11, 10]
         prior = some_prior(12)
-        tradeoff = BiasVarianceTradeoff(0.05) if price == "bv" else Multinomial()
+        gamma = 0.05 if price == "bv" else None
         outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
-        ours = EstimatedPriorCorrection(tradeoff, Given((tuple(prior),))).fit(outcomes, METRICS)
+        ours = EstimatedPriorCorrection(gamma, Given((tuple(prior),))).fit(outcomes, METRICS)
 
         def mean_over_users(of_user, sizes):
             return np.array([np.mean([of_user(r, nn) for nn in sizes if r <= nn], axis=0) for r in range(1, 13)])
@@ -246,9 +242,7 @@ class TestSamples:
     def test_ranks_that_the_prior_excludes_do_not_matter(self):
         # only ranks 1 and 2 of 9: without replacement x = 0 or 1; two unknowns
         prior = np.array([0.25, 0.75] + [0] * 7)
-        ours = EstimatedPriorCorrection(BiasVarianceTradeoff(0.2), Given((tuple(prior),))).fit(
-            Outcomes.of(SamplingDesign(4), 9), METRICS
-        )
+        ours = EstimatedPriorCorrection(0.2, Given((tuple(prior),))).fit(Outcomes.of(SamplingDesign(4), 9), METRICS)
         # P(x = 0) = 1 and 1/2
         A = np.array([[1, 0], [0.5, 0.5]])
         matrix = 0.8 * A.T @ np.diag([0.25, 0.75]) @ A + 0.2 * np.diag(A.T @ [0.25, 0.75])
@@ -273,10 +267,10 @@ class TestRefusals:
     @pytest.mark.parametrize("gamma", [0, -0.1, 1.1, float("nan")])
     def test_a_gamma_out_of_range(self, gamma):
         with pytest.raises(ConfigError, match=r"must lie in \(0, 1\]"):
-            BiasVarianceTradeoff(gamma)
+            EstimatedPriorCorrection(gamma, Given(()))
 
     def test_equations_beyond_double_precision(self):
-        correction = EstimatedPriorCorrection(BiasVarianceTradeoff(1e-18), Given(((1 / 400,) * 400,)))
+        correction = EstimatedPriorCorrection(1e-18, Given(((1 / 400,) * 400,)))
         fitted = correction.fit(Outcomes.of(SamplingDesign(60), 400), METRICS)
         with pytest.raises(DataError, match=r"^bv-1e-18-given: its equations cannot be solved .* take a larger γ$"):
             fitted.estimate(np.eye(61, dtype=int)[:1])

@@ -5,7 +5,7 @@ import pytest
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator, estimator_labels, estimator_name, linear_estimator
 from sampled_metrics.estimators.bias_variance import BiasVariance
-from sampled_metrics.estimators.estimated_prior import BiasVarianceTradeoff, EstimatedPriorCorrection, Multinomial
+from sampled_metrics.estimators.estimated_prior import EstimatedPriorCorrection
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.estimators.maximum_entropy import MaximumEntropy
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
@@ -31,12 +31,12 @@ from sampled_metrics.paper import reference
         ("mle-7", MaximumLikelihood(7, True)),
         ("mes", MaximumEntropy(0.01, True)),
         ("mes-0.5", MaximumEntropy(0.5, True)),
-        ("bv-0.01-mes", EstimatedPriorCorrection(BiasVarianceTradeoff(0.01), MaximumEntropy(0.01, True))),
+        ("bv-0.01-mes", EstimatedPriorCorrection(0.01, MaximumEntropy(0.01, True))),
         ("smooth", Smooth(True)),
         ("free", StrictBounds("free", True)),
         ("decreasing", StrictBounds("decreasing", True)),
         ("convex", StrictBounds("convex", True)),
-        ("mn-mle", EstimatedPriorCorrection(Multinomial(), MaximumLikelihood(100, True))),
+        ("mn-mle", EstimatedPriorCorrection(None, MaximumLikelihood(100, True))),
     ],
 )
 def test_is_found_by_its_label(label, wanted):

@@ -12,7 +12,7 @@ from sampled_metrics._validation import check_labels, did_you_mean
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import stratified
 from sampled_metrics.estimators.bias_variance import BiasVariance
-from sampled_metrics.estimators.estimated_prior import BiasVarianceTradeoff, EstimatedPriorCorrection, Multinomial
+from sampled_metrics.estimators.estimated_prior import EstimatedPriorCorrection
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.estimators.linear import LinearEstimate, LinearEstimator
 from sampled_metrics.estimators.mapping import Mapping
@@ -85,14 +85,12 @@ _REGISTRY: dict[str, _Entry] = {
     rf"bv-{_NUMBER}-(mle|mes)": _Entry(
         "bv-γ-mle, bv-γ-mes",
         lambda label: f"BV {label[1]}, {label[2].upper()} prior",
-        lambda label, replacement: EstimatedPriorCorrection(
-            BiasVarianceTradeoff(_number("γ", label[1])), _prior(label[2], replacement)
-        ),
+        lambda label, replacement: EstimatedPriorCorrection(_number("γ", label[1]), _prior(label[2], replacement)),
     ),
     "mn-(mle|mes)": _Entry(
         "mn-mle, mn-mes",
         lambda label: f"MN, {label[1].upper()} prior",
-        lambda label, replacement: EstimatedPriorCorrection(Multinomial(), _prior(label[1], replacement)),
+        lambda label, replacement: EstimatedPriorCorrection(None, _prior(label[1], replacement)),
     ),
     "mapping-(linear|bound)": _Entry(
         "mapping-linear, mapping-bound", lambda label: f"Mapping, {label[1]}", lambda label, _: Mapping(label[1])

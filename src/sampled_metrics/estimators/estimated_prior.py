@@ -3,7 +3,7 @@
 Li, Jin, Liu, Ren, Gao, Liu: Towards Reliable Item Sampling for Recommendation Evaluation, AAAI 2023, arXiv 2211.15743.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,63 +16,28 @@ from sampled_metrics.estimators.rank_prior import ClassDistribution, RankPrior, 
 from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.outcomes import Outcomes
 
-Matrix = Callable[[Floats, int], Floats]
-"""(prior (nodes,), number of events) → the (m + 1, m + 1) matrix S; the weights w solve S w = AᵀD f."""
-
-
-@dataclass(frozen=True)
-class BiasVarianceTradeoff:
-    """BV γ: (1-γ) AᵀDA + γ diag(AᵀD1), eq. 25 of Krichene and Rendle.
-
-    Attributes:
-        gamma: γ, above 0 and at most 1; 0.01 in the source.
-    """
-
-    gamma: float
-
-    def __post_init__(self) -> None:
-        if not 0 < self.gamma <= 1:
-            raise ConfigError(f"γ of a correction under an estimated prior must lie in (0, 1], not {self.gamma:g}")
-
-    def __str__(self) -> str:
-        return f"bv-{self.gamma:g}"
-
-    def matrix(self, distribution: Banded, ranks: Floats) -> Matrix:
-        """Return the matrix of eq. 25 by prior; `ranks` are the (nodes,) numbers of ranks of the nodes."""
-
-        def from_prior(prior: Floats, events: int) -> Floats:
-            variance = np.diag(distribution.to_outcomes(prior))
-            return (1 - self.gamma) * distribution.gram(prior) + self.gamma * variance
-
-        return from_prior
-
-
-@dataclass(frozen=True)
-class Multinomial:
-    """MN: AᵀDA - AᵀA/M + diag(Aᵀ1)/M, which minimises bias² plus the variance of the counts of M events."""
-
-    def __str__(self) -> str:
-        return "mn"
-
-    def matrix(self, distribution: Banded, ranks: Floats) -> Matrix:
-        """Return the matrix by prior and number of events; `ranks` are the (nodes,) numbers of ranks of the nodes."""
-        spread = np.diag(distribution.to_outcomes(ranks)) - distribution.gram(ranks)
-
-        def from_prior(prior: Floats, events: int) -> Floats:
-            return distribution.gram(prior) + spread / events
-
-        return from_prior
-
 
 @dataclass(frozen=True)
 class EstimatedPriorCorrection:
-    """A linear correction under a prior that is estimated from the same sample."""
+    """A linear correction under a prior that is estimated from the same sample. The weights w solve S w = AᵀD f.
 
-    tradeoff: BiasVarianceTradeoff | Multinomial
+    - BV γ: S = (1-γ) AᵀDA + γ diag(AᵀD1), eq. 25 of Krichene and Rendle.
+    - MN: S = AᵀDA - AᵀA/M + diag(Aᵀ1)/M, which minimises bias² plus the variance of the counts of M events.
+
+    Attributes:
+        gamma: γ, above 0 and at most 1; 0.01 in the source. None is MN.
+        prior: the estimator of the prior, D = diag(prior).
+    """
+
+    gamma: float | None
     prior: RankPrior
 
+    def __post_init__(self) -> None:
+        if self.gamma is not None and not 0 < self.gamma <= 1:
+            raise ConfigError(f"γ of a correction under an estimated prior must lie in (0, 1], not {self.gamma:g}")
+
     def __str__(self) -> str:
-        return f"{self.tradeoff}-{self.prior}"
+        return f"mn-{self.prior}" if self.gamma is None else f"bv-{self.gamma:g}-{self.prior}"
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "EstimatedPriorEstimate":
         """Keep the outcomes; prior and weights need the sample.
@@ -109,14 +74,20 @@ class EstimatedPriorEstimate:
         users = estimated.users
         chances = users.chances(estimated.ranks, negatives, self.correction.prior.replacement)
         distribution, values = Banded.of(chances), users.values(self.metrics, estimated.ranks)
-        matrix = self.correction.tradeoff.matrix(distribution, users.nodes(self.metrics).weights)
+        gamma, ranks = self.correction.gamma, users.nodes(self.metrics).weights
+        spread = np.diag(distribution.to_outcomes(ranks)) - distribution.gram(ranks)
         m, x, _ = users.columns
         counts = users.counts(samples)[:, m == negatives]
         sums = np.zeros((len(samples), len(self.metrics)))
         for sample in np.flatnonzero(counts.any(axis=1)):
             prior = estimated.probabilities[sample]
             joint = distribution.to_outcomes(prior * values.T).T
-            weights = _solve(matrix(prior, int(samples[sample].sum())), joint, self.correction)
+            matrix = distribution.gram(prior)
+            if gamma is None:
+                matrix = matrix + spread / int(samples[sample].sum())
+            else:
+                matrix = (1 - gamma) * matrix + gamma * np.diag(distribution.to_outcomes(prior))
+            weights = _solve(matrix, joint, self.correction)
             sums[sample] = counts[sample] @ weights[x[m == negatives]]
         return sums
 

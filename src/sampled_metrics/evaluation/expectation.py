@@ -1,7 +1,7 @@
 """What sampled evaluations of exact ranks give, by user: means, variances, covariances, and the chance of an order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -33,7 +33,6 @@ class Expectation:
         design: how negatives are drawn.
         weights: (n's, estimates, m + 1) weights, for each n of the table.
         which: (rows,) index of each row's n.
-        row_means: (rows, estimates) means of each row.
         user: (rows,) number of each row's user.
     """
 
@@ -43,7 +42,6 @@ class Expectation:
     design: SamplingDesign
     weights: Floats
     which: Ints
-    row_means: Floats
     user: Ints
 
     @classmethod
@@ -64,13 +62,7 @@ class Expectation:
         means, variances = user_moments(table, design, weights, which)
         rows = np.bincount(user)[user][:, np.newaxis]
         of_users = mean_of_rows(means, user), mean_of_rows(variances / rows, user)
-        return cls(*of_users, table, design, weights, which, means, user)
-
-    def only(self, estimate: int) -> "Expectation":
-        """Return the expectation of one estimate."""
-        of_all = self.means, self.variances, self.row_means, self.weights
-        means, variances, row_means, weights = (each[:, estimate : estimate + 1] for each in of_all)
-        return replace(self, means=means, variances=variances, row_means=row_means, weights=weights)
+        return cls(*of_users, table, design, weights, which, user)
 
 
 @lru_cache(maxsize=2)  # two recommenders have the same n
@@ -131,8 +123,8 @@ def shared_covariances(one: Expectation, other: Expectation, pairs: Pairs, agree
     return found
 
 
-def exact_chance(better: Expectation, worse: Expectation) -> float:
-    """Return the chance that the first estimate of `better` is above that of `worse`, plus half that of equality.
+def exact_chance(better: Expectation, worse: Expectation, estimate: int = 0) -> float:
+    """Return the chance that an estimate, by index, of `better` is above that of `worse`, plus half that of equality.
 
     The difference of the means is a sum of independent terms, one for each row. Its distribution is computed on a
     lattice of 2048 points from its characteristic function. A weight between points is split among the nearest three,
@@ -140,12 +132,12 @@ def exact_chance(better: Expectation, worse: Expectation) -> float:
     """
     points = 2048
     sides = [(each, sign / len(each.means)) for each, sign in ((better, 1.0), (worse, -1.0))]
-    deviation = np.sqrt(sum(each.variances[:, 0].sum() for each, _ in sides)) / len(better.means)
-    gap = abs(float(better.means[:, 0].mean() - worse.means[:, 0].mean()))
+    deviation = np.sqrt(sum(each.variances[:, estimate].sum() for each, _ in sides)) / len(better.means)
+    gap = float(better.means[:, estimate].mean() - worse.means[:, estimate].mean())
     if deviation == 0:
-        return probability_of_order(float(better.means[:, 0].mean() - worse.means[:, 0].mean()), 0.0) if gap else 0.5
-    largest = max(float(np.abs(each.weights[:, 0]).max()) for each, _ in sides) / len(better.means)
-    step = largest / max(1, np.floor(largest * points / (2 * gap + 24 * deviation + 16 * largest)))
+        return probability_of_order(gap, 0.0) if gap else 0.5
+    largest = max(float(np.abs(each.weights[:, estimate]).max()) for each, _ in sides) / len(better.means)
+    step = largest / max(1, np.floor(largest * points / (2 * abs(gap) + 24 * deviation + 16 * largest)))
     angle = 2 * np.pi * np.arange(points // 2 + 1) / points
     log = np.zeros(len(angle), dtype=complex)
     for each, sign in sides:
@@ -155,7 +147,7 @@ def exact_chance(better: Expectation, worse: Expectation) -> float:
             counts = each.table.above[alike], each.table.tied[alike], each.table.candidates[alike]
             chances = distribution_over_ties(*counts, each.design)
             seen = (chances > 1e-18).any(axis=0)
-            place = each.weights[n, 0, seen] * sign / count / step
+            place = each.weights[n, estimate, seen] * sign / count / step
             whole = np.round(place)
             off = (place - whole)[:, np.newaxis]
             phase = np.exp(1j * np.outer(whole, angle))

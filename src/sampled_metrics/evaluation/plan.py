@@ -162,20 +162,7 @@ class _Search:
     probability: float
 
     def chances(self, negatives: int, estimators: Sequence[str]) -> list[_Chance]:
-        """Return the expected difference by estimator with m negatives."""
-        linear = [label for label in estimators if label not in SHAPES]
-        found = dict(zip(linear, self._of_linear(negatives, linear) if linear else [], strict=True))
-        return [found[label] if label in found else self.verdicts(negatives, label)[0] for label in estimators]
-
-    def verdicts(self, negatives: int, shape: str, factors: Sequence[float] = (1.0,)) -> list[_Chance]:
-        """Return the expected lower bound of the difference, for weights that are best for multiples of the users."""
-        sides = (self.better, self.pairs.other), (self.worse, self.pairs.one)
-        design, users = SamplingDesign(negatives, self.replacement), int(self.pairs.one.max()) + 1
-        gaps = expected_gaps(*sides, design, shape, metric_of(self.metric), factors)
-        without = [_Chance(gap, np.nan, deviation, np.nan) for gap, deviation in gaps]
-        return [each._replace(right=each.conclusive(users)) for each in without]
-
-    def _of_linear(self, negatives: int, estimators: Sequence[str]) -> list[_Chance]:
+        """Return the expected difference by linear estimator with m negatives."""
         design, metrics = SamplingDesign(negatives, self.replacement), (metric_of(self.metric),)
         worse = Expectation.of(self.worse, self.pairs.one, design, estimators, metrics)
         better = Expectation.of(self.better, self.pairs.other, design, estimators, metrics)
@@ -191,9 +178,17 @@ class _Search:
             gap, off, of_user = map(float, values)
             right = probability_of_order(gap, off)
             if users <= _EXACT_USERS and self.shared is None and abs(right - self.probability) < _NEAR:
-                right = exact_chance(better.only(number), worse.only(number))
+                right = exact_chance(better, worse, number)
             found.append(_Chance(gap, off, of_user, right))
         return found
+
+    def verdicts(self, negatives: int, shape: str, factors: Sequence[float] = (1.0,)) -> list[_Chance]:
+        """Return the expected lower bound of the difference, for weights that are best for multiples of the users."""
+        sides = (self.better, self.pairs.other), (self.worse, self.pairs.one)
+        design, users = SamplingDesign(negatives, self.replacement), int(self.pairs.one.max()) + 1
+        gaps = expected_gaps(*sides, design, shape, metric_of(self.metric), factors)
+        without = [_Chance(gap, np.nan, deviation, np.nan) for gap, deviation in gaps]
+        return [each._replace(right=each.conclusive(users)) for each in without]
 
     def settled(self, chances: dict[int, _Chance]) -> bool:
         """Return whether the last two m leave less than a tenth of the allowed chance of a wrong order."""
@@ -233,15 +228,13 @@ class _Search:
 
         if not enough(most):
             return None
-        low, high = 1, most
-        while high > 1.03 * low and high - low > 1:
-            middle = self._between(chances, low, high)
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        return high
+        return self._bisect(enough, chances, 1, most, 1.03)
 
-    def _bisect(self, enough: Callable[[int], bool], chances: dict[int, _Chance], low: int, high: int) -> int:
-        """Return an m that is enough, after one that is not, between one that is not and one that is."""
-        while high - low > 1:
+    def _bisect(
+        self, enough: Callable[[int], bool], chances: dict[int, _Chance], low: int, high: int, ratio: float = 1.0
+    ) -> int:
+        """Return an m that is enough, next to one that is not or within the ratio of it, between two such m."""
+        while high > ratio * low and high - low > 1:
             middle = self._between(chances, low, high)
             low, high = (low, middle) if enough(middle) else (middle, high)
         return high

@@ -60,12 +60,7 @@ def in_threads(work: Callable[[int], _Result], steps: int, threads: int) -> Iter
         yield from map(work, range(steps))
         return
     with ThreadPoolExecutor(threads) as pool:
-        waiting = [pool.submit(work, step) for step in range(steps)]
-        try:
-            for each in waiting:
-                yield each.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+        yield from pool.map(work, range(steps))
 
 
 def count_rows(scores: NDArray[Any], compare: np.ufunc, threshold: NDArray[Any], bits: NDArray[np.bool_]) -> Ints:
