@@ -27,12 +27,7 @@ def test_estimators_are_called_as_in_the_papers_table():
         ("mle-50", "MLE 50"),
         ("mes", "MES"),
         ("mes-0.1", "MES 0.1"),
-        ("bv-0.01-mle", "BV 0.01, MLE prior"),
-        ("bv-1e-8-mes", "BV 1e-8, MES prior"),
-        ("mn-mle", "MN, MLE prior"),
-        ("mapping-linear", "Mapping, linear"),
-        ("mapping-bound", "Mapping, bound"),
-        ("mapping-beta-0.5", "Mapping, beta 0.5"),
+        ("smooth", "Smooth"),
         ("adaptive", "Adaptive (EM)"),
     ],
 )
@@ -43,7 +38,6 @@ def test_estimators_beyond_the_paper(label, name):
 def test_labels_that_differ_are_called_differently():
     labels = [
         *("exact", "uncorrected", "rank-estimate", "rank-estimate-as-printed", "cls", "bv-1", "bv-0.1", "bv-1e-8"),
-        *("mle", "mle-1", "mes", "mes-0.1", "bv-1-mle", "bv-1-mes", "mn-mle", "mn-mes"),
-        *("mapping-linear", "mapping-bound", "mapping-beta-1", "mapping-beta-2", "adaptive"),
+        *("mle", "mle-1", "mes", "mes-0.1", "smooth", "free", "decreasing", "convex", "adaptive"),
     ]
     assert len({estimator_name(label) for label in labels}) == len(labels)

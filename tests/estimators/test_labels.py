@@ -5,7 +5,6 @@ import pytest
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator, estimator_labels, estimator_name, linear_estimator
 from sampled_metrics.estimators.bias_variance import BiasVariance
-from sampled_metrics.estimators.estimated_prior import EstimatedPriorCorrection
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.estimators.maximum_entropy import MaximumEntropy
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
@@ -31,12 +30,10 @@ from sampled_metrics.paper import reference
         ("mle-7", MaximumLikelihood(7, True)),
         ("mes", MaximumEntropy(0.01, True)),
         ("mes-0.5", MaximumEntropy(0.5, True)),
-        ("bv-0.01-mes", EstimatedPriorCorrection(0.01, MaximumEntropy(0.01, True))),
         ("smooth", Smooth(True)),
         ("free", StrictBounds("free", True)),
         ("decreasing", StrictBounds("decreasing", True)),
         ("convex", StrictBounds("convex", True)),
-        ("mn-mle", EstimatedPriorCorrection(None, MaximumLikelihood(100, True))),
     ],
 )
 def test_is_found_by_its_label(label, wanted):
@@ -55,8 +52,7 @@ def test_every_estimator_of_the_paper_is_there():
 
 KNOWN = (
     "free, decreasing, convex, uncorrected, rank-estimate, rank-estimate-as-printed, cls, bv-γ with γ from 0 to 1, "
-    "such as bv-0.1, mle or mle-I with I iterations of EM, mes or mes-η, smooth, bv-γ-mle, bv-γ-mes, mn-mle, mn-mes, "
-    "mapping-linear, mapping-bound, mapping-beta-a"
+    "such as bv-0.1, mle or mle-I with I iterations of EM, mes or mes-η, smooth"
 )
 
 
@@ -72,11 +68,10 @@ def test_refuses_an_unknown_one(label):
     [
         ("mle-0", "mle"),
         ("mes-", "mes"),
-        ("mn-cls", "mn-mle"),
         ("decreasing-1", "decreasing"),
         ("bv-", "bv-0.1"),
         ("bv--0.1", "bv-0.1"),
-        ("mapping-linar", "mapping-linear"),
+        ("rank-estimat", "rank-estimate"),
     ],
 )
 def test_says_what_was_meant(label, meant):
@@ -103,9 +98,7 @@ def test_takes_names_that_people_type(given, label):
     assert estimator_labels(given) == [label]
 
 
-@pytest.mark.parametrize(
-    "label", ["uncorrected", "rank-estimate", "bv-0.01", "mle-7", "bv-0.1-mes", "mn-mle", "mapping-beta-2", "convex"]
-)
+@pytest.mark.parametrize("label", ["uncorrected", "rank-estimate", "bv-0.01", "mle-7", "mes-0.1", "smooth", "convex"])
 def test_takes_back_what_is_displayed(label):
     assert estimator(estimator_name(label)) == estimator(label)
 
@@ -122,10 +115,9 @@ def test_refuses_a_gamma_out_of_range(label):
         estimator(label, assume_replacement=True)
 
 
-@pytest.mark.parametrize("label", ["mes-0", "mapping-beta-0", "bv-0-mle", "bv-1.5-mes"])
-def test_refuses_other_parameters_out_of_range(label):
-    with pytest.raises(ConfigError, match=r"must be more than 0|must lie in \(0, 1\]"):
-        estimator(label)
+def test_refuses_other_parameters_out_of_range():
+    with pytest.raises(ConfigError, match="must be more than 0"):
+        estimator("mes-0")
 
 
 def test_refuses_what_is_not_linear_where_weights_are_shown():

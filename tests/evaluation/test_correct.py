@@ -471,10 +471,6 @@ class TestSize:
         assert values[0][0] == pytest.approx(values[1][0], abs=1e-4)
         assert values[0][0] == pytest.approx(1 - 33 / 400, abs=0.01)  # of the sample
 
-    def test_what_would_take_too_much_memory_is_refused_in_one_line(self):
-        with pytest.raises(DataError, match=r"would take [0-9.e+]+ GiB, and no array may take more than 4; take an "):
-            correct([1, 4], candidates=10**10, negatives=100, estimators="mapping-linear", metrics="auc")
-
     def test_more_negatives_than_can_be_held_are_refused(self):
         with pytest.raises(DataError, match=r"weights of uncorrected for m = 10+ negatives.* GiB.*; take fewer"):
             correct([1, 4], candidates=10**13, negatives=10**12, estimators=["uncorrected"])

@@ -283,7 +283,7 @@ TARGETS = {
     "labels": Target(
         st.one_of(TEXTS, st.lists(OF_LABELS, max_size=8).map("".join)),
         check_label,
-        ["recall@1\n", f"recall@{'9' * 5000}", f"mle-{'9' * 5000}", "bv-nan", "mapping-beta-1e999", "bv--mle"],
+        ["recall@1\n", f"recall@{'9' * 5000}", f"mle-{'9' * 5000}", "bv-nan", "mes-1e999", "bv--mle"],
     ),
     "the config, changed": Target(
         st.lists(CHANGE, min_size=1, max_size=4),

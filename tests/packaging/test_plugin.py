@@ -108,7 +108,7 @@ def test_config_and_scripts(site: Path, tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_messages_list_the_plug_ins(site: Path) -> None:
     for call, theirs in (
-        (lambda: sm.estimator("nothing"), "mapping-beta-a, scaled"),
+        (lambda: sm.estimator("nothing"), "smooth, scaled"),
         (lambda: sm.metric("nothing"), "auc, rbp"),
         (lambda: recommender({"type": "nothing"}), "ranks, in-order"),
         (lambda: formats.get("nothing"), "ncf, pairs"),

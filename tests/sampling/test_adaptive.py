@@ -177,8 +177,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         "name",
         [
-            *("uncorrected", "rank-estimate", "cls", "bv-0.1", "bv-0", "bv-1", "mapping-linear", "mapping-beta-1"),
-            *("mes", "bv-0.01-mle", "bv-0.01-mes", "mn-mle", "mn-mes"),
+            *("uncorrected", "rank-estimate", "cls", "bv-0.1", "bv-0", "bv-1", "mes"),
         ],
     )
     def test_estimators_that_are_not_valid_on_such_a_sample(self, name):

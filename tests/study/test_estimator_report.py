@@ -101,12 +101,12 @@ COMPARED = comparison_rows(
         for name, m, label, bias, sd in (
             ("X", 10.0, "cls", 0.02, 0.003),
             ("X", 20.0, "cls", -0.01, 0.002),
-            ("X", 10.0, "mapping-bound", NOTHING, NOTHING),
-            ("X", 20.0, "mapping-bound", 0.00456, 0.00123),
+            ("X", 10.0, "bv-0", NOTHING, NOTHING),
+            ("X", 20.0, "bv-0", 0.00456, 0.00123),
             ("Y", 10.0, "cls", 0.0, 0.0),
             ("Y", 20.0, "cls", 0.5, 0.1),
-            ("Y", 10.0, "mapping-bound", NOTHING, NOTHING),
-            ("Y", 20.0, "mapping-bound", NOTHING, NOTHING),
+            ("Y", 10.0, "bv-0", NOTHING, NOTHING),
+            ("Y", 20.0, "bv-0", NOTHING, NOTHING),
         )
     ),
     *(
@@ -114,12 +114,12 @@ COMPARED = comparison_rows(
         for name, sample, m, label, error in (
             ("X", "fixed", 10.0, "cls", 0.1),
             ("X", "fixed", 20.0, "cls", 0.05),
-            ("X", "fixed", 10.0, "mapping-bound", NOTHING),
-            ("X", "fixed", 20.0, "mapping-bound", 0.3),
+            ("X", "fixed", 10.0, "bv-0", NOTHING),
+            ("X", "fixed", 20.0, "bv-0", 0.3),
             ("Y", "fixed", 10.0, "cls", 0.3),
             ("Y", "fixed", 20.0, "cls", 0.07),
-            ("Y", "fixed", 10.0, "mapping-bound", NOTHING),
-            ("Y", "fixed", 20.0, "mapping-bound", NOTHING),
+            ("Y", "fixed", 10.0, "bv-0", NOTHING),
+            ("Y", "fixed", 20.0, "bv-0", NOTHING),
             ("X", "adaptive", 250.4, "adaptive", 0.03),
             ("Y", "adaptive", 299.6, "adaptive", 0.05),
             ("X", "equal-cost", 250.0, "cls", 0.08),
@@ -132,8 +132,8 @@ ORDERED = order_rows(
     ("fixed", 10.0, "cls", "ndcg", "X", "Y", 0.7),
     ("fixed", 10.0, "cls", "auc", "X", "Y", 1.0),  # which every estimator orders rightly
     ("fixed", 20.0, "cls", "ap", "X", "Y", 0.914),
-    ("fixed", 10.0, "mapping-bound", "ap", "X", "Y", NOTHING),
-    ("fixed", 20.0, "mapping-bound", "ap", "X", "Y", 0.25),
+    ("fixed", 10.0, "bv-0", "ap", "X", "Y", NOTHING),
+    ("fixed", 20.0, "bv-0", "ap", "X", "Y", 0.25),
     ("adaptive", 275.0, "adaptive", "ap", "X", "Y", 0.98),
     ("equal-cost", 275.0, "cls", "ap", "X", "Y", 0.954),
 )
@@ -149,9 +149,9 @@ class TestTables:
         assert error == [
             ["Estimator", "m = 10", "m = 20"],
             ["CLS", "20.0", "6.0"],
-            ["Mapping, bound", "-", "30.0"],
+            ["BV 0", "-", "30.0"],
         ]
-        assert chance == [["Estimator", "m = 10", "m = 20"], ["CLS", "60", "91"], ["Mapping, bound", "-", "25"]]
+        assert chance == [["Estimator", "m = 10", "m = 20"], ["CLS", "60", "91"], ["BV 0", "-", "25"]]
         assert cost == [
             ["Estimator", "Mean negatives", "Error", "Right order"],
             ["Adaptive (EM)", "275", "4.0", "98.0"],
@@ -160,9 +160,9 @@ class TestTables:
         assert of_ap == [
             ["Recommender", "Estimator", "m = 10", "m = 20"],
             ["X", "CLS", "+2.00±0.30", "-1.00±0.20"],
-            ["X", "Mapping, bound", "-", "+0.46±0.12"],
+            ["X", "BV 0", "-", "+0.46±0.12"],
             ["Y", "CLS", "+0.00±0.00", "+50.00±10.00"],
-            ["Y", "Mapping, bound", "-", "-"],
+            ["Y", "BV 0", "-", "-"],
         ]
         assert [heading.split(":")[0] for heading, _ in laid_out] == [
             "Error of Recall@1-50 in per cent",
@@ -264,10 +264,10 @@ ERRORS = {
     ("Y", "fixed", 10.0, "cls"): 0.4,
     ("X", "fixed", 100.0, "cls"): 0.1,
     ("Y", "fixed", 100.0, "cls"): 0.1,
-    ("X", "fixed", 10.0, "mapping-bound"): NOTHING,
-    ("Y", "fixed", 10.0, "mapping-bound"): NOTHING,
-    ("X", "fixed", 100.0, "mapping-bound"): 0.6,
-    ("Y", "fixed", 100.0, "mapping-bound"): NOTHING,
+    ("X", "fixed", 10.0, "bv-0"): NOTHING,
+    ("Y", "fixed", 10.0, "bv-0"): NOTHING,
+    ("X", "fixed", 100.0, "bv-0"): 0.6,
+    ("Y", "fixed", 100.0, "bv-0"): NOTHING,
 }
 ADAPTIVE = {
     ("X", "adaptive", 200.0, "adaptive"): 0.02,
@@ -280,8 +280,8 @@ CHANCES = {
     ("fixed", 10.0, "cls", "ndcg"): 0.7,
     ("fixed", 10.0, "cls", "auc"): 1.0,
     ("fixed", 100.0, "cls", "ap"): 0.9,
-    ("fixed", 10.0, "mapping-bound", "ap"): NOTHING,
-    ("fixed", 100.0, "mapping-bound", "ap"): 0.25,
+    ("fixed", 10.0, "bv-0", "ap"): NOTHING,
+    ("fixed", 100.0, "bv-0", "ap"): 0.25,
 }
 
 
@@ -307,11 +307,11 @@ class TestDrawing:
         error, correct = shown(draw(compared_rows(ERRORS), ordered_rows(CHANCES)))
         assert error == {
             "CLS": ([10, 100], pytest.approx([30, 10])),
-            "Mapping, bound": ([100], pytest.approx([60])),
+            "BV 0": ([100], pytest.approx([60])),
         }
         assert correct == {
             "CLS": ([10, 100], pytest.approx([60, 90])),  # AUC is no part of it
-            "Mapping, bound": ([100], pytest.approx([25])),
+            "BV 0": ([100], pytest.approx([25])),
         }
 
     def test_the_adaptive_sample_is_one_point_at_its_mean_size(self):

@@ -196,11 +196,11 @@ class TestExpect:
         assert found["estimator"].tolist() == ["rank-estimate"] * 2
 
     def test_what_is_not_linear_is_missing_and_the_others_stay_in_their_places(self):
-        table, names = random_table(11, 30), ["mle", "cls", "mes", "uncorrected", "mn-mle"]
+        table, names = random_table(11, 30), ["mle", "cls", "mes", "uncorrected", "smooth"]
         both = study.exact_moments(table, evaluation(estimators=names)).set_index(["metric", "estimator"])
         alone = study.exact_moments(table, evaluation(estimators=["uncorrected"])).set_index(["metric", "estimator"])
         for label in ("ap", "auc"):
-            for name in ("mle", "mes", "mn-mle"):
+            for name in ("mle", "mes", "smooth"):
                 assert both.loc[(label, name), ["mean_exact", "sd_exact"]].isna().all()
             found = both.loc[(label, "uncorrected"), ["mean_exact", "sd_exact"]].tolist()
             assert found == pytest.approx(

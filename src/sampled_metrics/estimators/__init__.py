@@ -12,15 +12,12 @@ from sampled_metrics._validation import check_labels, did_you_mean
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import stratified
 from sampled_metrics.estimators.bias_variance import BiasVariance
-from sampled_metrics.estimators.estimated_prior import EstimatedPriorCorrection
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.estimators.linear import LinearEstimate, LinearEstimator
-from sampled_metrics.estimators.mapping import Mapping
 from sampled_metrics.estimators.maximum_entropy import MaximumEntropy
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.estimators.rank_estimate import RankEstimate
-from sampled_metrics.estimators.rank_prior import RankPrior
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.smooth import Smooth
 from sampled_metrics.estimators.stratified_bounds import StratifiedShapeEstimate
@@ -82,33 +79,12 @@ _REGISTRY: dict[str, _Entry] = {
         lambda label, replacement: MaximumEntropy(_number("η", label[1] or "0.01"), replacement),
     ),
     "smooth": _Entry("smooth", lambda label: "Smooth", lambda label, replacement: Smooth(replacement)),
-    rf"bv-{_NUMBER}-(mle|mes)": _Entry(
-        "bv-γ-mle, bv-γ-mes",
-        lambda label: f"BV {label[1]}, {label[2].upper()} prior",
-        lambda label, replacement: EstimatedPriorCorrection(_number("γ", label[1]), _prior(label[2], replacement)),
-    ),
-    "mn-(mle|mes)": _Entry(
-        "mn-mle, mn-mes",
-        lambda label: f"MN, {label[1].upper()} prior",
-        lambda label, replacement: EstimatedPriorCorrection(None, _prior(label[1], replacement)),
-    ),
-    "mapping-(linear|bound)": _Entry(
-        "mapping-linear, mapping-bound", lambda label: f"Mapping, {label[1]}", lambda label, _: Mapping(label[1])
-    ),
-    rf"mapping-beta-{_NUMBER}": _Entry(
-        "mapping-beta-a",
-        lambda label: f"Mapping, beta {label[1]}",
-        lambda label, _: Mapping("beta", _number("a", label[1])),
-    ),
 }
 
 _ALIASES = {"sampled": "uncorrected", "sampled-(uncorrected)": "uncorrected", "em": "mle"}
 """Other names of estimators."""
 
-_EXAMPLES = (
-    *(*SHAPES, "uncorrected", "rank-estimate", "cls", "bv-0.1", "mle", "mes", "smooth", "bv-0.1-mle", "mn-mle"),
-    *("mn-mes", "mapping-linear", "mapping-bound", "mapping-beta-2"),
-)
+_EXAMPLES = (*SHAPES, "uncorrected", "rank-estimate", "cls", "bv-0.1", "mle", "mes", "smooth")
 
 _ROWS = {"exact": "Exact", "adaptive": "Adaptive (EM)"}
 """Rows of tables that are not estimators, by label."""
@@ -119,10 +95,6 @@ def _number(what: str, text: str) -> float:
         return float(text)
     except ValueError:
         raise ConfigError(f"{what} must be a number, not {text!r}") from None
-
-
-def _prior(kind: str, replacement: bool | None) -> RankPrior:
-    return MaximumLikelihood(replacement=replacement) if kind == "mle" else MaximumEntropy(replacement=replacement)
 
 
 def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimator:
@@ -163,7 +135,7 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
 
 def _canonical(label: str) -> str:
     """Return the label of an estimator in any case, or of its displayed name; others are returned unchanged."""
-    words = re.sub(r"[\s,_]+", "-", label.strip().lower()).removesuffix("-prior")
+    words = re.sub(r"[\s_]+", "-", label.strip().lower())
     found = _ALIASES.get(words) or re.sub(r"^(bv|mes|mle)(?=[0-9.])", r"\1-", words)
     return found if any(re.fullmatch(pattern, found) for pattern in _REGISTRY) else label
 
@@ -174,7 +146,7 @@ def _fits(found: Any) -> bool:
 
 
 def estimator_name(label: str) -> str:
-    """Return the displayed name of an estimator: ``bv-0.1`` is BV 0.1, ``mn-mle`` is MN, MLE prior.
+    """Return the displayed name of an estimator: ``bv-0.1`` is BV 0.1, ``mle-50`` is MLE 50.
 
     The rows ``exact`` and ``adaptive`` of tables have names too. Any other label is returned unchanged.
     """

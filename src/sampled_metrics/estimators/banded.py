@@ -49,12 +49,3 @@ class Banded:
         for rows, band, block in self.blocks:
             product[..., rows] = values[..., band] @ block.T
         return product
-
-    def gram(self, weights: Floats) -> Floats:
-        """Aᵀ diag(w) A, (outcomes, outcomes), for (ranks,) weights from 0."""
-        product = np.zeros((self.shape[1], self.shape[1]))
-        root = np.sqrt(weights)
-        for rows, band, block in self.blocks:
-            half = root[rows, np.newaxis] * block
-            product[band, band] += half.T @ half
-        return product

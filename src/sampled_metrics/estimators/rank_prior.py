@@ -1,8 +1,7 @@
 """The distribution of true ranks behind a sample, and the metrics that follow from it.
 
 Maximum likelihood and maximum entropy estimate the distribution of true ranks, for each class of users with similar n
-(`sampled_metrics.sampling.rank_classes`). The estimate of a metric is its mean under these distributions. They are also
-the prior of other estimators (`estimated_prior`).
+(`sampled_metrics.sampling.rank_classes`). The estimate of a metric is its mean under these distributions.
 """
 
 from abc import ABC, abstractmethod

@@ -6,7 +6,6 @@ are computed over repetitions. Estimates are means over users and are taken as n
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -96,7 +95,7 @@ def study_estimators(
         metric, exact, mean, bias, sd, rmse, and error, the mean of |estimate - exact| / exact. The equal-cost sample is
         fixed, with the mean m of the adaptive one; it is left out if an event has fewer negatives. The metric
         recall@1-K has only an error, the mean over k = 1 … K; samples from strata have none. Numbers are missing if the
-        estimator is not valid for the metric.
+        estimator is not valid for such samples.
     """
     labels = [*study.metrics, *(f"recall@{k}" for k in range(1, study.recall_up_to + 1))]
     metrics, own = [metric(label) for label in labels], len(study.metrics)
@@ -138,43 +137,31 @@ def _fixed(
     design = SamplingDesign(negatives, study.replacement)
     design.check(table.candidates)
     outcomes = Outcomes.of(design, table.mean_candidates)
-    valid, fitted = {}, {}
-    for label in study.estimators:
-        valid[label], fitted[label] = _fit_what_is_valid(label, study.assume_replacement, outcomes, metrics)
+    fitted = {label: _fit_if_valid(label, study.assume_replacement, outcomes, metrics) for label in study.estimators}
     moments = {label: np.full((3, len(metrics)), np.nan) for label in study.estimators}
     linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}
     if linear:
         ends = np.cumsum([len(each.weights) for each in linear.values()])[:-1]
         both = linear_moments(table, design, np.vstack([each.weights for each in linear.values()]))
         for label, mean, sd in zip(linear, *(np.split(each, ends) for each in both), strict=True):
-            truth = exact[valid[label]]
-            moments[label][:, valid[label]] = mean, sd, _folded(mean - truth, sd) / _or_missing(truth)
+            moments[label] = np.stack([mean, sd, _folded(mean - exact, sd) / _or_missing(exact)])
     others = {label: each for label, each in fitted.items() if label not in linear and each is not None}
     if others:
         draws = (draw(table.above, table.tied, table.candidates, design, rng) for _ in range(study.repetitions))
         counts = sampled_histograms(draws, ["random"], negatives, table.weights)["random"]
         for label, each in others.items():
-            moments[label][:, valid[label]] = _observed(each.estimate(counts), exact[valid[label]])
+            moments[label] = _observed(each.estimate(counts), exact)
     return moments
 
 
-def _fit_what_is_valid(
+def _fit_if_valid(
     label: str, assume_replacement: bool, outcomes: Outcomes, metrics: Sequence[Metric]
-) -> tuple[np.ndarray, Estimate | None]:
-    """Fit an estimator for the metrics that it is valid for; also return (metrics,) whether it is."""
-    chosen = estimator(label, assume_replacement=assume_replacement)
-
-    def fit(some: Sequence[Metric]) -> Estimate | None:
-        try:
-            return chosen.fit(outcomes, some)
-        except DataError:
-            return None
-
-    whole = fit(metrics)
-    if whole is not None:
-        return np.ones(len(metrics), dtype=bool), whole
-    valid = np.array([fit([each]) is not None for each in metrics])
-    return valid, fit(list(compress(metrics, valid))) if valid.any() else None
+) -> Estimate | None:
+    """Fit an estimator; return None if it is not valid for such samples."""
+    try:
+        return estimator(label, assume_replacement=assume_replacement).fit(outcomes, metrics)
+    except DataError:
+        return None
 
 
 def _adaptive(
