@@ -333,7 +333,6 @@ class TestBadOptions:
             (["correct", "sampled.csv", "--estimators", "bv-7"], "must lie in [0, 1], not 7"),
             (["correct", "sampled.csv", "--estimators", "mes-0"], "η of mes must be more than 0"),
             (["correct", "sampled.csv", "--estimators", "mle,"], "has an empty label"),
-            (["correct", "sampled.csv", "--adaptive"], "not valid on an adaptive sample"),
             (["compare", "exact.csv"], "compare takes two recommenders or more, not only exact.csv"),
             (["compare"], "Missing argument 'RANKS...'"),
             (["compare", "X=exact.csv", "X=other.csv"], "X: is given twice"),
@@ -385,8 +384,8 @@ CALLS = [
         lambda t: correct(t["sampled"], estimators=["cls", "mle"], method="delta", replacement=True),
     ),
     (
-        ["correct", "sampled.csv", "--estimators", "mle", "--method", "delta", "--adaptive"],
-        lambda t: correct(t["sampled"], estimators=["mle"], method="delta", adaptive=True),
+        ["correct", "sampled.csv", "--estimators", "mle", "--method", "delta"],
+        lambda t: correct(t["sampled"], estimators=["mle"], method="delta"),
     ),
     (["compare", "exact.csv", "other.csv"], lambda t: compare(t["exact"], t["other"], names=("exact", "other"))),
     (

@@ -36,7 +36,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 ESTIMATORS = (
     *("exact", "uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001", "mes", "mle", "smooth"),
-    *("decreasing", "free", "convex", "adaptive"),
+    *("decreasing", "free", "convex"),
 )
 """Labels of estimators whose colour and marker are the same in all figures, in the order of `COLOURS`."""
 

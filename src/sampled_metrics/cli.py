@@ -336,9 +336,6 @@ def _evaluate(ranks: str, relevance: str | None, plot: str | None, **options: An
 @METRIC_LIST
 @REPLACEMENT
 @click.option("--together", is_flag=True, help="A user's rows are one list, among the same negatives.")
-@click.option(
-    "--adaptive", is_flag=True, help="More negatives were sampled where none was above the item; smooth or mle only."
-)
 @_intervals(None)
 @OUTPUT
 def _correct(ranks: str, plot: str | None, **options: Any) -> None:

@@ -28,7 +28,6 @@ def test_estimators_are_called_as_in_the_papers_table():
         ("mes", "MES"),
         ("mes-0.1", "MES 0.1"),
         ("smooth", "Smooth"),
-        ("adaptive", "Adaptive (EM)"),
     ],
 )
 def test_estimators_beyond_the_paper(label, name):
@@ -38,6 +37,6 @@ def test_estimators_beyond_the_paper(label, name):
 def test_labels_that_differ_are_called_differently():
     labels = [
         *("exact", "uncorrected", "rank-estimate", "rank-estimate-as-printed", "cls", "bv-1", "bv-0.1", "bv-1e-8"),
-        *("mle", "mle-1", "mes", "mes-0.1", "smooth", "free", "decreasing", "convex", "adaptive"),
+        *("mle", "mle-1", "mes", "mes-0.1", "smooth", "free", "decreasing", "convex"),
     ]
     assert len({estimator_name(label) for label in labels}) == len(labels)

@@ -99,16 +99,6 @@ class TestMixedEvents:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("label", [*LINEAR, "mes"])
-    def test_adaptive_samples(self, label):
-        outcomes, _ = Outcomes.observed(SampledRanks([0, 1], [4, 2], 9, adaptive=True))
-        with pytest.raises(DataError) as caught:
-            estimator(label).fit(outcomes, [metric("ap")])
-        message = str(caught.value)
-        assert "is not valid on an adaptive sample" in message
-        assert message.endswith("; mle is valid")
-        assert "\n" not in message
-
     @pytest.mark.parametrize("label", LINEAR)
     def test_events_without_negatives(self, label):
         outcomes, _ = Outcomes.observed(SampledRanks([0, 1], [0, 2], 9))

@@ -358,11 +358,6 @@ class TestRefusals:
         assert "2" in str(refused.value).split(":")[0]
         correct_many(estimator("uncorrected"), METRICS, [[0, 1], [0, -1]], [5, 21], 20, replacement=True)
 
-    @pytest.mark.parametrize("name", ["uncorrected", "cls", "bv-0.1", "mes"])
-    def test_adaptive_samples_of_estimators_that_need_a_fixed_size(self, name):
-        with pytest.raises(DataError, match="not valid on an adaptive sample"):
-            correct_many(estimator(name), METRICS, [[0, 1]], 5, 20, adaptive=True)
-
     def test_nobody(self):
         with pytest.raises(DataError):
             correct_many(estimator("uncorrected"), METRICS, np.empty((0, 3)), 5, 20)

@@ -263,12 +263,6 @@ class TestSamples:
 
 
 class TestRefusals:
-    def test_adaptive_samples(self):
-        outcomes, _ = Outcomes.observed(SampledRanks([0, 1], [4, 2], 9, adaptive=True))
-        with pytest.raises(DataError) as caught:
-            MaximumEntropy().fit(outcomes, METRICS)
-        assert str(caught.value) == "mes is not valid on an adaptive sample; mle is valid"
-
     @pytest.mark.parametrize("eta", [0, -1, float("nan")])
     def test_a_price_that_is_not_more_than_0(self, eta):
         with pytest.raises(ConfigError, match="η of mes must be more than 0"):

@@ -1,8 +1,5 @@
 """Maximum likelihood: EM by hand, by loops, and what holds for it on any sample."""
 
-from collections import Counter
-from itertools import permutations
-
 import numpy as np
 import pytest
 from exact_probabilities import chances, dense
@@ -241,34 +238,6 @@ class TestMixedEvents:
         outcomes, which = Outcomes.observed(SampledRanks([0, 0], [0, 0], [4, 4]))
         ours = MaximumLikelihood().fit(outcomes, [metric("recall@1")]).estimate(np.bincount(which))
         assert ours.tolist() == pytest.approx([1 / 4])
-
-
-class TestAdaptive:
-    def test_is_accepted_and_no_different(self):
-        x, m = [0, 1, 0, 2, 1], [8, 2, 8, 2, 4]
-        estimates = []
-        for adaptive in (True, False):
-            outcomes, which = Outcomes.observed(SampledRanks(x, m, 20, adaptive=adaptive))
-            estimates.append(MaximumLikelihood().fit(outcomes, METRICS).estimate(np.bincount(which)))
-        assert estimates[0].tolist() == estimates[1].tolist()
-
-    def test_the_likelihood_is_that_of_a_fixed_m_but_for_a_factor(self):
-        # 5 negatives, drawn by 2, 2 and 1 until one of them is better: every order of drawing, counted
-        likelihood = {}
-        for better in range(6):
-            found = Counter()
-            for order in permutations(range(5)):
-                for m in (2, 4, 5):
-                    x = sum(item < better for item in order[:m])
-                    if x > 0 or m == 5:
-                        found[x, m] += 1
-                        break
-            for outcome, ways in found.items():
-                likelihood.setdefault(outcome, np.zeros(6))[better] = ways / 120
-        assert set(likelihood) == {(1, 2), (2, 2), (1, 4), (2, 4), (1, 5), (0, 5)}
-        for (x, m), of_ranks in likelihood.items():
-            fixed = chances(6, m)[:, x]
-            np.testing.assert_allclose(of_ranks / of_ranks.max(), fixed / fixed.max(), atol=1e-14)
 
 
 def test_assumes_what_it_is_told():

@@ -5,7 +5,6 @@ import pytest
 from scipy.optimize import linprog, minimize
 from scipy.sparse import csr_array
 
-from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.estimators.shapes import SHAPES, mixtures
 from sampled_metrics.estimators.strict_bounds import Fit, StrictBounds, class_mixtures
@@ -172,13 +171,9 @@ def test_bounds_of_classes_are_the_bounds_of_their_users():
     assert (bounds.off[1] >= 0).all()
 
 
-def test_labels_and_refusals():
+def test_labels():
     assert [str(estimator(shape)) for shape in SHAPES] == list(SHAPES)
     assert estimator("free") == StrictBounds("free") != StrictBounds("free", True)
-    outcomes, _ = Outcomes.observed(SampledRanks(np.array([0, 1]), np.array([2, 4]), 30, False, adaptive=True))
-    for shape in SHAPES:
-        with pytest.raises(DataError, match=f"{shape} is not valid on an adaptive sample.*; mle is valid"):
-            estimator(shape).fit(outcomes, METRICS)
 
 
 def test_fits_that_are_known_have_the_same_p_value_when_their_mixtures_are_made_anew():

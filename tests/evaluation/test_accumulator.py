@@ -95,7 +95,7 @@ def test_refuses_what_does_not_fit() -> None:
         ranks.update(SAMPLED)
     with pytest.raises(DataError, match="these ranks are sampled, and those before are exact"):
         ranks.merge(accumulated(SAMPLED))
-    with pytest.raises(DataError, match="the same replacement and adaptive"):
+    with pytest.raises(DataError, match="must have the same replacement"):
         ranks.merge(RankAccumulator(replacement=True))
     with pytest.raises(DataError, match="rank must be a whole number"):
         ranks.update(pd.DataFrame({"candidates": [9, 9], "rank": [1, 0]}))

@@ -422,12 +422,6 @@ class TestForms:
         with pytest.raises(DataError, match="8 negatives cannot be sampled without replacement from 3"):
             correct([1, 5, 9], candidates=4, negatives=8)
 
-    def test_adaptive_samples_are_for_mle_alone(self):
-        frame = pd.DataFrame({"rank": [1, 2, 1, 3], "negatives": [8, 2, 16, 2], "candidates": 30})
-        assert correct(frame, adaptive=True, estimators=["mle"])["value"].notna().all()
-        with pytest.raises(DataError, match=r"not valid on an adaptive sample.*mle is valid"):
-            correct(frame, adaptive=True)
-
     @pytest.mark.parametrize(
         ("arguments", "says"),
         [
@@ -459,7 +453,7 @@ class TestSize:
         assert value(table, "rank-estimate", "ap") == pytest.approx((1 + 1 / (1 + 3 * 10**13)) / 2, rel=1e-15)
         assert table["bias"].notna().all()
 
-    @pytest.mark.parametrize("label", ["cls", "bv-0.1", "mle", "bv-0.1-mle"])
+    @pytest.mark.parametrize("label", ["cls", "bv-0.1", "mle"])
     def test_of_ten_billion_candidates_the_auc_is_that_of_a_billion(self, label):
         """Of so many, the share of the items above has a binomial sample, whatever their number is."""
         values = [
@@ -476,9 +470,9 @@ class TestSize:
             correct([1, 4], candidates=10**13, negatives=10**12, estimators=["uncorrected"])
 
     def test_blocks_of_resamples_change_nothing(self, monkeypatch):
-        whole = correct(SAMPLED, candidates=6, negatives=2, estimators=["mle", "bv-0.1-mle"], n_resamples=100)
+        whole = correct(SAMPLED, candidates=6, negatives=2, estimators=["mle", "smooth"], n_resamples=100)
         monkeypatch.setattr("sampled_metrics.evaluation.intervals._NUMBERS", 50)
-        blocks = correct(SAMPLED, candidates=6, negatives=2, estimators=["mle", "bv-0.1-mle"], n_resamples=100)
+        blocks = correct(SAMPLED, candidates=6, negatives=2, estimators=["mle", "smooth"], n_resamples=100)
         for column in ("value", "low", "high", "standard_error"):
             assert blocks[column].to_numpy() == pytest.approx(whole[column].to_numpy(), rel=1e-12)
 

@@ -171,8 +171,6 @@ class TestEdges:
         assert time.process_time() - start < 5
         assert narrow[0] == pytest.approx([0.5, 0.5], abs=0.06)
 
-    def test_an_adaptive_sample_and_one_user_are_refused_in_a_line(self):
-        with pytest.raises(DataError, match="convex is not valid on an adaptive sample"):
-            correct([1, 2, 1], candidates=N, negatives=[4, 4, 8], adaptive=True, estimators="convex")
+    def test_one_user_is_refused_in_a_line(self):
         with pytest.raises(DataError, match="an interval needs two users or more, not 1"):
             correct([1], candidates=N, negatives=M)

@@ -141,7 +141,7 @@ class TestProbabilities:
 
     def test_outcomes_may_be_in_any_order(self):
         x, m, n = np.array([[3, 4, 9], [0, 2, 5], [1, 4, 9], [0, 4, 9], [2, 2, 5], [4, 4, 9], [2, 4, 9]]).T
-        outcomes = Outcomes(x, m, n, False, False, 1, np.ones_like(x), np.arange(1, 8))
+        outcomes = Outcomes(x, m, n, False, 1, np.ones_like(x), np.arange(1, 8))
         found = {group.candidates: group for group in outcomes.groups}
         assert {n: (group.x.tolist(), group.outcomes.tolist()) for n, group in found.items()} == {
             9: ([3, 1, 0, 4, 2], [0, 2, 3, 5, 6]),

@@ -6,7 +6,6 @@ import pytest
 from study.read_figures import curves, texts
 
 from sampled_metrics import _drawing
-from sampled_metrics.study import estimator_report
 from sampled_metrics.study.equal_cost import draw, mean_errors
 
 CELLS = {
@@ -60,17 +59,6 @@ def test_lines():
     assert lines["uniform: Smooth"].get_linestyle() == "--"
     assert lines["from strata: Smooth"].get_linestyle() == "-"
     assert (recall.get_xscale(), recall.get_yscale()) == ("log", "log")
-
-
-def test_an_estimator_looks_as_in_the_estimator_study():
-    study = compared().assign(error=0.1)
-    order = pd.DataFrame(columns=["sample", "negatives", "estimator", "metric", "worse", "better", "correct"])
-    panels = {panel.get_title(): panel for panel in estimator_report.draw(study, order).axes[:4]}
-    [in_study] = [line for line in panels["Smooth"].get_lines() if line.get_marker() != "None"]
-    here = {line.get_label(): line for line in draw(mean_errors(compared())).axes[0].get_lines()}
-    for label in ("uniform: Smooth", "from strata: Smooth"):
-        assert here[label].get_color() == in_study.get_color()
-        assert here[label].get_marker() == in_study.get_marker()
 
 
 def test_no_two_estimators_have_a_colour():

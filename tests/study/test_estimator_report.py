@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from study.read_figures import assert_texts_are_apart
+from study.read_figures import assert_texts_are_apart, curves, texts
 from study.read_pages import plain, written
 
 from sampled_metrics import _drawing
@@ -72,16 +72,6 @@ class TestOrder:
         found = order({"one": one, "other": other})
         assert found[["negatives", "correct"]].to_numpy().tolist() == [[10, 0], [20, 1]]
 
-    def test_adaptive_samples_and_those_of_equal_cost_match_whatever_their_sizes(self):
-        one = moments(
-            ("adaptive", 200.5, "adaptive", "ap", 0.3, 0.4, 0.03), ("equal-cost", 200, "cls", "ap", 0.3, 0.4, 0.03)
-        )
-        other = moments(
-            ("adaptive", 300.5, "adaptive", "ap", 0.2, 0.2, 0), ("equal-cost", 301, "cls", "ap", 0.2, 0.2, 0)
-        )
-        found = order({"one": one, "other": other})
-        assert found[["sample", "negatives"]].to_numpy().tolist() == [["adaptive", 250.5], ["equal-cost", 250.5]]
-
 
 NOTHING = float("nan")
 
@@ -120,10 +110,6 @@ COMPARED = comparison_rows(
             ("Y", "fixed", 20.0, "cls", 0.07),
             ("Y", "fixed", 10.0, "bv-0", NOTHING),
             ("Y", "fixed", 20.0, "bv-0", NOTHING),
-            ("X", "adaptive", 250.4, "adaptive", 0.03),
-            ("Y", "adaptive", 299.6, "adaptive", 0.05),
-            ("X", "equal-cost", 250.0, "cls", 0.08),
-            ("Y", "equal-cost", 300.0, "cls", 0.1),
         )
     ),
 )
@@ -134,8 +120,6 @@ ORDERED = order_rows(
     ("fixed", 20.0, "cls", "ap", "X", "Y", 0.914),
     ("fixed", 10.0, "bv-0", "ap", "X", "Y", NOTHING),
     ("fixed", 20.0, "bv-0", "ap", "X", "Y", 0.25),
-    ("adaptive", 275.0, "adaptive", "ap", "X", "Y", 0.98),
-    ("equal-cost", 275.0, "cls", "ap", "X", "Y", 0.954),
 )
 
 
@@ -144,7 +128,7 @@ class TestTables:
         laid_out = sections(COMPARED, ORDERED)
         markdown, latex, html = written(tmp_path, laid_out)
         assert markdown == plain(latex) == html
-        error, chance, cost, of_ap = markdown
+        error, chance, of_ap = markdown
         # the mean over the recommenders, of those that have one
         assert error == [
             ["Estimator", "m = 10", "m = 20"],
@@ -152,11 +136,6 @@ class TestTables:
             ["BV 0", "-", "30.0"],
         ]
         assert chance == [["Estimator", "m = 10", "m = 20"], ["CLS", "60", "91"], ["BV 0", "-", "25"]]
-        assert cost == [
-            ["Estimator", "Mean negatives", "Error", "Right order"],
-            ["Adaptive (EM)", "275", "4.0", "98.0"],
-            ["CLS", "275", "9.0", "95.4"],
-        ]
         assert of_ap == [
             ["Recommender", "Estimator", "m = 10", "m = 20"],
             ["X", "CLS", "+2.00±0.30", "-1.00±0.20"],
@@ -167,13 +146,8 @@ class TestTables:
         assert [heading.split(":")[0] for heading, _ in laid_out] == [
             "Error of Recall@1-50 in per cent",
             "Right order in per cent",
-            "Adaptive sampling, and fixed samples of equal cost",
             "AP in per cent, by recommender",
         ]
-
-    def test_without_an_adaptive_sample(self):
-        fixed = COMPARED[COMPARED["sample"] == "fixed"]
-        assert len(sections(fixed, ORDERED[ORDERED["sample"] == "fixed"])) == 3
 
     def test_samples_from_strata_by_hand(self, tmp_path):
         errors = {
@@ -220,11 +194,6 @@ class TestTables:
         alone = compared[compared["recommender"] == "X"]
         assert written(tmp_path, sections(alone, ordered.iloc[:0]))[0][at + 1] == [["Metric", "Negatives", "Estimator"]]
 
-    def test_without_a_sample_of_equal_cost(self, tmp_path):
-        some = COMPARED["sample"] != "equal-cost"
-        cost = written(tmp_path, sections(COMPARED[some], ORDERED[ORDERED["sample"] != "equal-cost"]))[0][2]
-        assert [row[0] for row in cost[1:]] == ["Adaptive (EM)"]
-
     def test_one_recommender_has_errors_but_no_order(self, tmp_path):
         alone = COMPARED[COMPARED["recommender"] == "X"]
         markdown, _, html = written(tmp_path, sections(alone, ORDERED.iloc[:0]))
@@ -269,12 +238,6 @@ ERRORS = {
     ("X", "fixed", 100.0, "bv-0"): 0.6,
     ("Y", "fixed", 100.0, "bv-0"): NOTHING,
 }
-ADAPTIVE = {
-    ("X", "adaptive", 200.0, "adaptive"): 0.02,
-    ("Y", "adaptive", 300.0, "adaptive"): 0.04,
-    ("X", "equal-cost", 200.0, "cls"): 0.9,
-    ("Y", "equal-cost", 300.0, "cls"): 0.9,
-}
 CHANCES = {
     ("fixed", 10.0, "cls", "ap"): 0.5,
     ("fixed", 10.0, "cls", "ndcg"): 0.7,
@@ -285,20 +248,16 @@ CHANCES = {
 }
 
 
-def own_lines(panel):
-    """The line of a panel's estimator; those of the others, in grey, have no markers."""
-    return [line for line in panel.get_lines() if line.get_marker() != "None" and len(line.get_xdata())]
-
-
 def shown(figure):
-    """Title → (x, y) of the lines of both halves."""
+    """For each panel: sample size → estimator → the place of its mark, in per cent; a missing one has no mark."""
+    left, right = figure.axes
+    labels = [text.get_text() for text in left.get_yticklabels()]
     return [
         {
-            panel.get_title(): (line.get_xdata().tolist(), line.get_ydata().tolist())
-            for panel in half.axes
-            for line in own_lines(panel)
+            size: {labels[row]: x for x, row in zip(*marks, strict=True) if not np.isnan(x)}
+            for size, marks in curves(panel).items()
         }
-        for half in figure.subfigs
+        for panel in (left, right)
     ]
 
 
@@ -306,32 +265,24 @@ class TestDrawing:
     def test_means_by_sample_size(self):
         error, correct = shown(draw(compared_rows(ERRORS), ordered_rows(CHANCES)))
         assert error == {
-            "CLS": ([10, 100], pytest.approx([30, 10])),
-            "BV 0": ([100], pytest.approx([60])),
+            "m = 10": {"CLS": pytest.approx(30)},
+            "m = 100": {"CLS": pytest.approx(10), "BV 0": pytest.approx(60)},
         }
         assert correct == {
-            "CLS": ([10, 100], pytest.approx([60, 90])),  # AUC is no part of it
-            "BV 0": ([100], pytest.approx([25])),
+            "m = 10": {"CLS": pytest.approx(60)},  # AUC is no part of it
+            "m = 100": {"CLS": pytest.approx(90), "BV 0": pytest.approx(25)},
         }
 
-    def test_the_adaptive_sample_is_one_point_at_its_mean_size(self):
-        chances = ordered_rows(CHANCES | {("adaptive", 250.0, "adaptive", "ap"): 0.95})
-        error, correct = shown(draw(compared_rows(ERRORS | ADAPTIVE), chances))
-        assert error["Adaptive (EM)"] == ([250], pytest.approx([3]))
-        assert correct["Adaptive (EM)"] == ([250], pytest.approx([95]))
-        assert error["CLS"] == ([10, 100], pytest.approx([30, 10]))
-
-    @pytest.mark.parametrize(("number", "rows"), [(1, 1), (3, 1), (4, 2), (15, 4)])
-    def test_each_estimator_has_a_panel_by_ascending_error_and_the_adaptive_sample_the_last(self, number, rows):
-        errors = {("X", "fixed", m, f"bv-0.{at}"): 1 / at for at in range(1, number + 1) for m in (10.0, 20.0)}
-        figure = draw(compared_rows(errors | ADAPTIVE), ordered_rows({}), "tiny: 20 users")
-        above, below = figure.subfigs
-        wanted = [*(f"BV 0.{at}" for at in range(number, 0, -1)), "Adaptive (EM)"]
-        for part in (above, below):
-            assert [panel.get_title() for panel in part.axes] == wanted
-            assert part.axes[0].get_subplotspec().get_gridspec().nrows == rows
-        looks = {(line.get_color(), line.get_marker()) for panel in above.axes for line in own_lines(panel)}
-        assert len(looks) == number + 1
+    @pytest.mark.parametrize("number", [1, 3, 10, 15])
+    def test_a_row_for_each_estimator_the_smallest_error_on_top_and_a_mark_for_each_size(self, number):
+        sizes = (10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+        errors = {("X", "fixed", m, f"bv-0.{at}"): 1 / at for at in range(1, number + 1) for m in sizes}
+        figure = draw(compared_rows(errors), ordered_rows({}), "tiny: 20 users")
+        left = figure.axes[0]
+        assert [text.get_text() for text in left.get_yticklabels()] == [f"BV 0.{at}" for at in range(1, number + 1)]
+        assert texts(figure.legends[0]) == [f"m = {m:g}" for m in sizes]
+        for look in ({line.get_marker() for line in left.get_lines()}, {line.get_color() for line in left.get_lines()}):
+            assert len(look) == len(sizes)
         assert_texts_are_apart(figure)
 
     @pytest.mark.parametrize(
@@ -340,9 +291,8 @@ class TestDrawing:
             dict.fromkeys(ERRORS, NOTHING),
             dict.fromkeys(ERRORS, 0.0),
             ERRORS | {("X", "fixed", 10.0, "cls"): 0.0, ("Y", "fixed", 10.0, "cls"): 0.0},
-            dict.fromkeys(ERRORS | ADAPTIVE, NOTHING),
         ],
-        ids=["none", "zero", "some zero", "none with an adaptive sample"],
+        ids=["none", "zero", "some zero"],
     )
     def test_errors_that_a_logarithmic_axis_does_not_have(self, errors, tmp_path):
         for chances in ({}, CHANCES):
@@ -351,7 +301,4 @@ class TestDrawing:
             assert (tmp_path / "a.svg").stat().st_size > 0
 
     def test_one_recommender_has_no_order(self):
-        figure = draw(compared_rows(ERRORS), ordered_rows({}))
-        for panel in figure.subfigs[1].axes:
-            assert own_lines(panel) == []
-            assert [text.get_text() for text in panel.texts] == ["not defined"]
+        assert shown(draw(compared_rows(ERRORS), ordered_rows({})))[1] == {}

@@ -15,7 +15,6 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.ranks.table import read_ranks
-from sampled_metrics.sampling.adaptive import AdaptiveDesign, draw_adaptive
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.study.estimator_report import order
@@ -41,7 +40,6 @@ def estimator_study_of(**changes):
         "assume_replacement": False,
         "repetitions": 4,
         "recall_up_to": 6,
-        "adaptive": {"steps": changes.pop("adaptive", []), "iterations": changes.pop("adaptive_iterations", 7)},
     }
     return EstimatorStudy(**(settings | changes))
 
@@ -181,7 +179,7 @@ class TestNotValid:
         assert of_metrics.loc[("bv-0", "recall@3"), "exact"] == pytest.approx(1 / 143)
 
     def test_an_exact_metric_of_0_has_a_bias_but_no_relative_error(self):
-        found = compared(table_of([(50, 40, 0)] * 3), adaptive=[5, 5])
+        found = compared(table_of([(50, 40, 0)] * 3))
         rows = found[found["metric"] == "recall@3"]
         assert rows[["exact", "error"]].isna().sum().tolist() == [0, len(rows)]
         assert rows["bias"].notna().all()
@@ -197,82 +195,16 @@ class TestNotValid:
             estimator_study_of(negatives=[9, 20]).possible(table_of([(50, 3, 0), (9, 1, 0)]))
 
 
-class TestAdaptive:
-    STEPS = (4, 6, 20)
-
-    def test_equal_cost_is_the_mean_size_rounded(self):
-        table = made_up(5)
-        found = compared(table, adaptive=list(self.STEPS), repetitions=3)
-        # drawn anew from the same stream
-        rng = stream(1, "data", "X", "adaptive")
-        sizes = [draw_adaptive(table, AdaptiveDesign(self.STEPS), rng)[1].mean() for _ in range(3)]
-        [cost] = found.loc[found["sample"] == "adaptive", "negatives"].unique()
-        assert cost == pytest.approx(np.mean(sizes))
-        assert found.loc[found["sample"] == "equal-cost", "negatives"].unique().tolist() == [round(cost)]
-
-    def test_a_sample_of_equal_cost_is_a_fixed_one(self):
-        found = compared(made_up(5), adaptive=list(self.STEPS), estimators=["uncorrected", "mle"])
-        [m] = found.loc[found["sample"] == "equal-cost", "negatives"].unique().astype(int).tolist()
-        again = compared(made_up(5), negatives=[m], estimators=["uncorrected", "mle"])
-        equal = found[found["sample"] == "equal-cost"].drop(columns="sample").reset_index(drop=True)
-        pd.testing.assert_frame_equal(equal, again.drop(columns="sample"))
-
-    def test_is_one_estimator_of_every_metric(self):
-        found = compared(made_up(5), adaptive=list(self.STEPS))
-        rows = found[found["sample"] == "adaptive"]
-        assert rows["estimator"].unique().tolist() == ["adaptive"]
-        assert rows["metric"].tolist() == [*METRICS, "recall@1-6"]
-        assert rows["error"].notna().all()
-
-    def test_without_steps_there_is_none(self):
-        assert compared(made_up(5))["sample"].unique().tolist() == ["fixed"]
-
-    def test_no_fixed_sample_of_equal_cost_where_a_user_has_too_few_candidates(self):
-        table = table_of([(5, 1, 0)] + [(200, above, 0) for above in (0, 0, 1, 2, 3, 9)] * 5)
-        found = compared(table, adaptive=[10, 40], negatives=[3])
-        assert found["sample"].unique().tolist() == ["adaptive", "fixed"]
-        assert found.loc[found["sample"] == "adaptive", "negatives"].iloc[0] > 5
-
-    @pytest.mark.parametrize("replacement", [True, False])
-    def test_a_sample_larger_than_the_catalogue_is_still_one_of_the_catalogue(self, replacement):
-        rng = np.random.default_rng(6)
-        table = table_of([(60, above, 0) for above in np.minimum(rng.geometric(0.1, 2000) - 1, 59)])
-        found = compared(
-            table,
-            replacement=replacement,
-            assume_replacement=replacement,
-            adaptive=[30, 30, 200, 800],
-            adaptive_iterations=50,
-            metrics=["recall@10", "ap", "auc"],
-        )
-        rows = found[(found["sample"] == "adaptive") & found["exact"].notna()]
-        np.testing.assert_allclose(rows["mean"], rows["exact"], rtol=0.05)
-
-    def test_events_of_unequal_size_are_not_all_taken_for_the_largest(self):
-        # most have 100 candidates, a few 2000 of which they draw more than that
-        rng = np.random.default_rng(7)
-        rows = [(100, above, 0) for above in np.minimum(rng.geometric(0.05, 1500) - 1, 99)] + [(2000, 0, 0)] * 8
-        found = compared(
-            table_of(rows), adaptive=[20, 40, 2000], adaptive_iterations=50, negatives=[20], metrics=["recall@10", "ap"]
-        )
-        of_adaptive = found[(found["sample"] == "adaptive") & found["exact"].notna()]
-        np.testing.assert_allclose(of_adaptive["mean"], of_adaptive["exact"], rtol=0.1)
-
-
 class TestRandomness:
-    EVERYTHING = {"adaptive": [4, 6, 20], "estimators": ["uncorrected", "mle", "mes"], "repetitions": 2}  # noqa: RUF012
+    EVERYTHING = {"estimators": ["uncorrected", "mle", "mes"], "repetitions": 2}  # noqa: RUF012
 
     def test_same_bytes_for_the_same_seed_whatever_else_is_studied(self):
-        def text(found, rows):
-            return found.query(rows).reset_index(drop=True).to_csv()
-
         one = compared(made_up(6), **self.EVERYTHING, negatives=[12])
         other = compared(made_up(6), **self.EVERYTHING, negatives=[5, 12])
-        for rows in ("sample == 'fixed' and negatives == 12", "sample == 'adaptive'"):
-            assert text(one, rows) == text(other, rows)
+        assert one.to_csv() == other[other["negatives"] == 12].reset_index(drop=True).to_csv()
 
     def test_another_seed_gives_other_numbers(self):
-        few = {"adaptive": [4, 6, 20], "estimators": ["mle"], "negatives": [12], "repetitions": 2}
+        few = {"estimators": ["mle"], "negatives": [12], "repetitions": 2}
         one, other = (compared(made_up(6), seed=seed, **few) for seed in (1, 2))
         assert (one["mean"] != other["mean"])[one["mean"].notna()].all()
 
@@ -280,7 +212,7 @@ class TestRandomness:
         every = compared(made_up(6), **self.EVERYTHING, negatives=[12])
         for name in self.EVERYTHING["estimators"]:
             alone = compared(made_up(6), estimators=[name], repetitions=2, negatives=[12])
-            rows = every[(every["sample"] == "fixed") & (every["estimator"] == name)].reset_index(drop=True)
+            rows = every[every["estimator"] == name].reset_index(drop=True)
             pd.testing.assert_frame_equal(rows, alone, rtol=1e-9)
 
 
@@ -299,13 +231,13 @@ class TestTinyTables:
         names = [
             *("uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.001", "bv-0", "mle", "mes", "smooth"),
         ]
-        found = compared(table_of(rows), estimators=names, negatives=[1], adaptive=[1, 1])
-        assert found["estimator"].unique().tolist() == ["adaptive", *names]
+        found = compared(table_of(rows), estimators=names, negatives=[1])
+        assert found["estimator"].unique().tolist() == names
         assert found.loc[found["metric"] == "ap", "exact"].notna().all()
 
     def test_an_event_with_nothing_to_draw_from(self):
         for replacement in (True, False):
-            estimator_study = estimator_study_of(negatives=[1], replacement=replacement, adaptive=[1])
+            estimator_study = estimator_study_of(negatives=[1], replacement=replacement)
             table = table_of([(9, 0, 0), (1, 0, 0)])
             with pytest.raises(DataError):
                 study_estimators(table, estimator_study.possible(table), partial(stream, 1))

@@ -120,7 +120,7 @@ class TestStudy:
 
     def test_other_samples_have_the_numbers_that_they_have_without(self):
         ranks = made_up()
-        changes = {"estimators": ["bv-0.1", "mle"], "negatives": [10], "repetitions": 2, "adaptive": [4, 6]}
+        changes = {"estimators": ["bv-0.1", "mle"], "negatives": [10], "repetitions": 2}
         found = self.compared(ranks, **changes)
         study = estimator_study_of(metrics=list(self.METRICS), **changes)
         without = study_estimators(table_from(ranks), study, partial(stream, 1, "data", "X"))

@@ -15,7 +15,6 @@ ESTIMATORS = {
     "estimators": ["uncorrected", "bv-0.1", "smooth", "mle", "rank-estimate"],
     "negatives": [10, 30],
     "repetitions": 2,
-    "adaptive": {"steps": []},
 }
 COUNTS = ["above", "tied", "size"]
 

@@ -84,7 +84,6 @@ class TestRuns:
 
 
 STUDY = """sample,negatives,estimator,metric,exact,mean,bias,sd,rmse,error
-adaptive,207.5,adaptive,ap,0.3,0.3,0,0.1,0.1,0.2
 fixed,10.0,cls,ap,0.3,0.3,0,0.1,0.1,0.2
 fixed,20.0,cls,ap,0.3,0.3,0,0.1,0.1,0.2
 """
@@ -95,9 +94,9 @@ class TestEstimatorStudies:
         paths = [str(written(tmp_path / name, text)) for name, text in {"x.csv": x, "y.csv": y}.items()]
         return read_estimator_studies(["X", "Y"], paths)
 
-    def test_adaptive_samples_may_differ_in_size(self, tmp_path):
-        tables = self.read(tmp_path, y=STUDY.replace("207.5", "190"))
-        assert tables["Y"]["negatives"].tolist() == [190, 10, 20]
+    def test_are_read_by_recommender(self, tmp_path):
+        tables = self.read(tmp_path, y=STUDY.replace("cls,ap,0.3", "cls,ap,0.4"))
+        assert {name: table["exact"].tolist() for name, table in tables.items()} == {"X": [0.3, 0.3], "Y": [0.4, 0.4]}
 
     def test_refuse_a_sample_size_that_one_file_lacks(self, tmp_path):
         with pytest.raises(DataError, match=r"y\.csv: lacks fixed cls ap 20"):

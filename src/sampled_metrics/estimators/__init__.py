@@ -86,9 +86,6 @@ _ALIASES = {"sampled": "uncorrected", "sampled-(uncorrected)": "uncorrected", "e
 
 _EXAMPLES = (*SHAPES, "uncorrected", "rank-estimate", "cls", "bv-0.1", "mle", "mes", "smooth")
 
-_ROWS = {"exact": "Exact", "adaptive": "Adaptive (EM)"}
-"""Rows of tables that are not estimators, by label."""
-
 
 def _number(what: str, text: str) -> float:
     try:
@@ -148,13 +145,13 @@ def _fits(found: Any) -> bool:
 def estimator_name(label: str) -> str:
     """Return the displayed name of an estimator: ``bv-0.1`` is BV 0.1, ``mle-50`` is MLE 50.
 
-    The rows ``exact`` and ``adaptive`` of tables have names too. Any other label is returned unchanged.
+    The row ``exact`` of tables has a name too. Any other label is returned unchanged.
     """
     canonical = _canonical(label)
     for pattern, entry in _REGISTRY.items():
         if found := re.fullmatch(pattern, canonical):
             return entry.name(found)
-    return _ROWS.get(label, label)
+    return "Exact" if label == "exact" else label
 
 
 def estimator_labels(given: str | Sequence[str], what: str = "estimators") -> list[str]:

@@ -67,14 +67,8 @@ class LinearEstimator(ABC):
         """Return the weights of all outcomes, fitted separately for each n and m.
 
         Raises:
-            DataError: m depends on the sample, an event has no sampled negatives, or n or m is too large for the
-                allowed memory.
+            DataError: an event has no sampled negatives, or n or m is too large for the allowed memory.
         """
-        if outcomes.adaptive:
-            raise DataError(
-                f"{self} is not valid on an adaptive sample: its weights hold for a number of negatives that was fixed "
-                "beforehand; mle is valid"
-            )
         if (outcomes.negatives == 0).any():
             raise DataError(f"{self} has no weights for an event without sampled negatives; mle is valid")
         weights = np.empty((len(metrics), len(outcomes)))

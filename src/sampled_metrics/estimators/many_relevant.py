@@ -51,7 +51,6 @@ def fit_many(
     irrelevant: ArrayLike,
     *,
     replacement: bool = False,
-    adaptive: bool = False,
 ) -> ManyRelevant:
     """Fit an estimator to users who may have several relevant items, once for each position i.
 
@@ -63,7 +62,6 @@ def fit_many(
         negatives: (users,) or one number: m, sampled irrelevant items.
         irrelevant: (users,) or one number: all irrelevant items that could have been sampled.
         replacement: whether they were sampled with replacement.
-        adaptive: whether m depends on the sample.
 
     Raises:
         DataError: there are no users, a user has no relevant item, counts decrease or exceed m, an entry is masked, or
@@ -85,7 +83,7 @@ def fit_many(
     parts = []
     for position in range(1, relevant.max() + 1):
         having = np.flatnonzero(relevant >= position)
-        sampled = SampledRanks(x[having, position - 1], m[having], pool[having] + 1, replacement, adaptive)
+        sampled = SampledRanks(x[having, position - 1], m[having], pool[having] + 1, replacement)
         outcomes, which = Outcomes.observed(sampled, position=position, relevant=relevant[having])
         shares = csr_array((np.ones(len(having)), (having, which)), shape=(users, len(outcomes)))
         parts.append((estimator.fit(outcomes, metrics), shares))

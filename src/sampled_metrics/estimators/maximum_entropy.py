@@ -4,7 +4,6 @@ Jin, Li, Gao, Liu, Zhang: On Estimating Recommendation Evaluation Metrics under 
 """
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,9 +12,7 @@ from scipy.special import xlogy
 
 from sampled_metrics._arrays import Floats
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators.rank_prior import PlugIn, RankPrior
-from sampled_metrics.metrics.held_out import Metric
-from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.estimators.rank_prior import RankPrior
 from sampled_metrics.sampling.rank_classes import RankClass
 from sampled_metrics.sampling.rank_nodes import RankNodes
 
@@ -47,12 +44,6 @@ class MaximumEntropy(RankPrior):
 
     def __str__(self) -> str:
         return "mes" if self.eta == 0.01 else f"mes-{self.eta:g}"
-
-    def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> PlugIn:
-        """Keep the outcomes; raise DataError if m depends on the sample, as no design then gives P(x | r)."""
-        if outcomes.adaptive:
-            raise DataError(f"{self} is not valid on an adaptive sample; mle is valid")
-        return super().fit(outcomes, metrics)
 
     def solve(self, users: RankClass, nodes: RankNodes, counts: Floats) -> Floats:
         """Return (samples, nodes) probabilities of the true ranks."""

@@ -20,8 +20,7 @@ class MaximumLikelihood(RankPrior):
     """π_r ← π_r Σ_x h_x A[r, x] / (Aᵀπ)_x, from the uniform distribution.
 
     The optimum is not unique, so the number of iterations regularises and is part of the estimator. Users with similar
-    n share a distribution, whatever their m. Adaptive samples are included: a stopping rule that depends only on the
-    sample does not change the likelihood.
+    n share a distribution, whatever their m.
 
     Attributes:
         iterations: number of updates of π; 100 in the source.

@@ -73,7 +73,7 @@ class Keyed:
     def of(cls, outcomes: Outcomes) -> "Keyed":
         """Return outcomes that compare equal to the same outcomes."""
         columns = (outcomes.x, outcomes.negatives, outcomes.candidates, outcomes.relevant, outcomes.events)
-        flags = (outcomes.replacement, outcomes.adaptive, outcomes.position)
+        flags = (outcomes.replacement, outcomes.position)
         return cls((flags, *map(_key, columns)), outcomes)
 
 

@@ -44,7 +44,7 @@ _ENTRIES = 2**18  # of an array, about; more samples are solved in parts
 class Smooth(RankPrior):
     """A smooth and non-increasing distribution of true ranks, by penalised maximum likelihood.
 
-    Users with similar n share a distribution, whatever their m. Adaptive samples are included, as in `mle`.
+    Users with similar n share a distribution, whatever their m.
 
     Attributes:
         replacement: whether P(x | r) is taken as binomial; None follows the design of the sample.

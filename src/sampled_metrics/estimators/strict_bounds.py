@@ -37,7 +37,6 @@ from scipy.linalg import qr
 from scipy.sparse import csr_array
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics.errors import DataError
 from sampled_metrics.estimators.nonnegative import nonnegative_least_squares
 from sampled_metrics.estimators.rank_prior import Keyed
 from sampled_metrics.estimators.shapes import SHAPES, Mixture, cells, mixtures
@@ -200,16 +199,7 @@ class StrictBounds:
         return self.shape
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "UniformShapeEstimate":
-        """Keep the outcomes; the weights need the sample.
-
-        Raises:
-            DataError: m depends on the sample.
-        """
-        if outcomes.adaptive:
-            raise DataError(
-                f"{self} is not valid on an adaptive sample: its bounds hold for a number of negatives that was fixed "
-                "beforehand; mle is valid"
-            )
+        """Keep the outcomes; the weights need the sample."""
         return UniformShapeEstimate(self, tuple(metrics), outcomes)
 
 

@@ -37,7 +37,6 @@ class RankAccumulator:
         candidates: n, as in `evaluate` and `correct`, unless it is a column.
         negatives: m, as in `correct`. If it is given, here or as a column of the ranks, the ranks are sampled.
         replacement: as in `correct`.
-        adaptive: as in `correct`.
 
     Examples:
         >>> import sampled_metrics as sm
@@ -59,10 +58,9 @@ class RankAccumulator:
         candidates: int | None = None,
         negatives: int | None = None,
         replacement: bool = False,
-        adaptive: bool = False,
     ) -> None:
         self._candidates, self._negatives = candidates, negatives
-        self._replacement, self._adaptive = replacement, adaptive
+        self._replacement = replacement
         self._sampled: bool | None = None if negatives is None else True
         self._counts: Counter[tuple[int, int, int]] = Counter()
 
@@ -85,7 +83,7 @@ class RankAccumulator:
         is_sampled = m is not None or (not isinstance(ranks, RankTable) and "negatives" in columns_of(ranks, "ranks"))
         self._require_same_kind(is_sampled)
         if is_sampled:
-            sample = sampled_ranks(ranks, n, m, replacement=self._replacement, adaptive=self._adaptive)
+            sample = sampled_ranks(ranks, n, m, replacement=self._replacement)
             user, columns = sample.user, (sample.candidates, sample.negatives, sample.x)
         else:
             table = rank_table(ranks, n)
@@ -104,8 +102,8 @@ class RankAccumulator:
         Raises:
             DataError: one has exact ranks and the other one sampled ones, or they were sampled in different ways.
         """
-        if (self._replacement, self._adaptive) != (other._replacement, other._adaptive):
-            raise DataError("accumulators to merge must have the same replacement and adaptive")
+        if self._replacement != other._replacement:
+            raise DataError("accumulators to merge must have the same replacement")
         if other._sampled is not None:
             self._require_same_kind(other._sampled)
             self._sampled = other._sampled
@@ -145,7 +143,7 @@ class RankAccumulator:
         counts = np.array([self._counts[row] for row in map(tuple, distinct.tolist())])
         kinds, n = counted_units(counts), distinct[:, 0]
         if self._sampled:
-            sample = SampledRanks(distinct[:, 2], distinct[:, 1], n, self._replacement, self._adaptive)
+            sample = SampledRanks(distinct[:, 2], distinct[:, 1], n, self._replacement)
             outcomes = replace(Outcomes.observed(sample)[0], events=counts)
             wanted = estimator_labels(ESTIMATORS if estimators is None else estimators)
             return correct_units(outcomes, kinds, wanted, labels, options, progress)

@@ -60,7 +60,6 @@ def correct(
     candidates: PerUser | None = None,
     negatives: PerUser | None = None,
     replacement: bool = False,
-    adaptive: bool = False,
     together: bool = False,
     estimators: str | Sequence[str] | None = None,
     metrics: str | Sequence[str] = METRICS,
@@ -84,7 +83,6 @@ def correct(
             Leave it out if the ranks have this column. An array is in the order of the ranks.
         negatives: (users,) or one number: m, the number of sampled negatives; likewise.
         replacement: whether a negative could be sampled twice for the same user.
-        adaptive: whether m depends on the sample; then only smooth and mle are valid.
         together: whether the rows of a user are all relevant items of the user, ranked among the same negatives, and
             the metrics are those of the user's whole list. If not, each row is one relevant item among irrelevant ones,
             and a user counts with the mean over the rows. With it, n and m are those of each row: the user's other
@@ -110,7 +108,7 @@ def correct(
 
         The bias is the mean error of the estimator under the distributions of true ranks that mle finds, and bias_error
         its standard error over users and samples. Intervals ignore the bias; a remark says where it matters. It is
-        missing (NaN) for estimators that are not linear in the sample, and for adaptive samples. Users whose n differ
+        missing (NaN) for estimators that are not linear in the sample. Users whose n differ
         by a factor of at most 1.25 share a distribution of ranks; each n and m has weights of its own.
 
     Raises:
@@ -137,7 +135,7 @@ def correct(
         R. Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021.
     """
     given = columns_or_table(ranks, "sampled ranks")
-    sampled = any_sampled_ranks(given, candidates, negatives, replacement=replacement, adaptive=adaptive)
+    sampled = any_sampled_ranks(given, candidates, negatives, replacement=replacement)
     labels, options = metric_labels(metrics), IntervalOptions(confidence_level, method, n_resamples, seed)
     default = TOGETHER if together else ESTIMATORS
     wanted = estimator_labels(default if estimators is None else estimators)
@@ -194,7 +192,6 @@ def _correct_together(
             m[first],
             n[first] - 1,
             replacement=sampled.replacement,
-            adaptive=sampled.adaptive,
         )
         statistic = in_blocks(fitted.estimate, len(user))
         interval = uncertainty(statistic, users, options, bounds=(0.0, most), progress=progress)
@@ -221,12 +218,12 @@ def correct_units(
     progress: Progress,
 ) -> Result:
     """Return the result of `correct` from the outcomes of a sample and the users by kind."""
-    wanted, adaptive = tuple(metric(label) for label in labels), outcomes.adaptive
+    wanted = tuple(metric(label) for label in labels)
     counts = np.asarray(kinds.counts @ kinds.shares[0])
     fitted = {label: fit_estimator(label, outcomes, wanted) for label in estimators}
     linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}
     uniform = outcomes if isinstance(outcomes, Outcomes) else None
-    biases = {} if uniform is None or adaptive else _biases(linear, uniform, kinds, wanted, options.seed)
+    biases = {} if uniform is None else _biases(linear, uniform, kinds, wanted, options.seed)
     users, missing, rows, remarks = int(kinds.counts.sum()), np.full(len(labels), np.nan), [], []
     for label in fitted if uniform else progress(list(fitted)):  # for strata, each takes seconds
         estimate, assumes = fitted[label], "no bias"
@@ -253,7 +250,7 @@ def correct_units(
     table = Result(rows, columns=["estimator", "metric", *names])
     table.attrs = {"confidence_level": options.confidence_level}
     unbiased = None
-    if uniform and not adaptive and (uniform.negatives > 0).all():
+    if uniform and (uniform.negatives > 0).all():
         unbiased = float(linear_estimator("uncorrected").fit(uniform, [metric("auc")]).estimate(counts)[0])
     return table.with_remarks(
         [

@@ -70,7 +70,6 @@ class Outcomes:
         negatives: (outcomes,) m, sampled negatives.
         candidates: (outcomes,) n, the item and the negatives that could have been sampled.
         replacement: whether negatives were drawn with replacement.
-        adaptive: whether m depends on the sample, as in adaptive sampling.
         position: i, for the i-th best of several relevant items.
         relevant: (outcomes,) R, numbers of the user's relevant items.
         events: (outcomes,) numbers of events with the outcome in the sample that showed them; they weight the users
@@ -81,7 +80,6 @@ class Outcomes:
     negatives: Ints
     candidates: Ints
     replacement: bool
-    adaptive: bool
     position: int
     relevant: Ints
     events: Ints
@@ -96,7 +94,7 @@ class Outcomes:
         check_memory_limit((6, design.negatives + 1), f"what samples of {design} can show", "take fewer")
         x = np.arange(design.negatives + 1)
         ones = np.ones_like(x)
-        return cls(x, design.negatives * ones, candidates * ones, design.replacement, False, 1, ones, ones)
+        return cls(x, design.negatives * ones, candidates * ones, design.replacement, 1, ones, ones)
 
     @classmethod
     def observed(cls, ranks: SampledRanks, *, position: int = 1, relevant: ArrayLike = 1) -> tuple["Outcomes", Ints]:
@@ -112,7 +110,7 @@ class Outcomes:
         refuse_rows(few, lambda row: f"{table[row, 2]} {message}", lambda row: f"event {row + 1}")
         distinct, which, events = np.unique(table, axis=0, return_inverse=True, return_counts=True)
         n, m, r, x = distinct.T
-        return cls(x, m, n, ranks.replacement, ranks.adaptive, position, r, events), np.asarray(which).ravel()
+        return cls(x, m, n, ranks.replacement, position, r, events), np.asarray(which).ravel()
 
     def __len__(self) -> int:
         return len(self.x)

@@ -31,7 +31,6 @@ class SampledRanks:
         negatives: (events,) or one number: m, the number of sampled negatives. It may be 0.
         candidates: (events,) or one number: n, the held-out item and all negatives that could have been sampled.
         replacement: whether a negative could be sampled twice for the same event.
-        adaptive: whether m depends on the sample.
         user: (events,) the user of each event; None if users are not known.
 
     Raises:
@@ -43,7 +42,6 @@ class SampledRanks:
     negatives: Ints
     candidates: Ints
     replacement: bool = False
-    adaptive: bool = False
     user: NDArray[np.generic] | None = None
     place: InitVar[Place | None] = None
 
@@ -94,7 +92,6 @@ def any_sampled_ranks(
     negatives: ArrayLike | None = None,
     *,
     replacement: bool = False,
-    adaptive: bool = False,
     name: str = "sampled ranks",
 ) -> SampledRanks | StratifiedRanks:
     """Return ranks among sampled negatives, or samples from strata; arguments and errors as of `sampled_ranks`.
@@ -103,11 +100,11 @@ def any_sampled_ranks(
     """
     columns = None if isinstance(data, RankTable) else columns_of(data, name)
     if columns is None or not strata_of(columns):
-        return sampled_ranks(data, candidates, negatives, replacement=replacement, adaptive=adaptive, name=name)
-    if candidates is not None or negatives is not None or replacement or adaptive:
+        return sampled_ranks(data, candidates, negatives, replacement=replacement, name=name)
+    if candidates is not None or negatives is not None or replacement:
         raise DataError(
             f"{columns.header}: has strata, whose columns say what was drawn, without replacement; candidates, "
-            "negatives, replacement and adaptive must not be given"
+            "negatives and replacement must not be given"
         )
     found = stratified_ranks(columns)
     if len(found.strata) > 1:
@@ -121,7 +118,6 @@ def sampled_ranks(
     negatives: ArrayLike | None = None,
     *,
     replacement: bool = False,
-    adaptive: bool = False,
     name: str = "sampled ranks",
 ) -> SampledRanks:
     """Return ranks among sampled negatives, checked; arguments as in `correct`; ranks may also be csv columns.
@@ -147,4 +143,4 @@ def sampled_ranks(
     x = columns.whole_numbers("rank", 1) - 1
     n = columns.column_or_argument("candidates", candidates, 1)
     m = columns.column_or_argument("negatives", negatives, 0)
-    return SampledRanks(x, m, n, replacement, adaptive, columns.users(), columns.place)
+    return SampledRanks(x, m, n, replacement, columns.users(), columns.place)

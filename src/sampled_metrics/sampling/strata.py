@@ -102,7 +102,6 @@ class StratifiedOutcomes(_ByStratum):
     drawn: Ints
     sizes: Ints
     events: Ints
-    adaptive = False
     replacement = False
 
     @classmethod

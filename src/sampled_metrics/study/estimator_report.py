@@ -3,23 +3,18 @@
 import math
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from sampled_metrics._drawing import WIDTH, estimator_styles, plain_numbers, styled, write_below
+from sampled_metrics._drawing import panels, plain_numbers, styled, styles
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.metrics.held_out import metric_name
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 from sampled_metrics.study.page import Section, number
 from sampled_metrics.study.stratified_study import STRATA
-
-_COLUMNS = 4  # panels in a row
-
-_BEHIND = {"color": "#cccccc", "linewidth": 0.7, "zorder": 1}
 
 TITLE = "Estimators compared, by sample size"
 
@@ -31,32 +26,27 @@ def order(studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         studies: results of `study_estimators` by recommender.
 
     Returns:
-        Columns sample, negatives (mean over the two), estimator, metric, worse, better, correct: the probability by the
-        normal approximation, for independent samples. Pairs whose exact metrics are equal are left out.
+        Columns sample, negatives, estimator, metric, worse, better, correct: the probability by the normal
+        approximation, for independent samples. Pairs whose exact metrics are equal are left out.
     """
     rows: list[tuple[object, ...]] = []
     for one, other in combinations(studies, 2):
-        pairs = [_with_place(studies[name].dropna(subset="exact")) for name in (one, other)]
-        both = pairs[0].merge(pairs[1], on=["place", "sample", "estimator", "metric"], suffixes=("_one", "_other"))
+        pairs = [studies[name].dropna(subset="exact") for name in (one, other)]
+        keys = ["sample", "negatives", "estimator", "metric"]
+        both = pairs[0].merge(pairs[1], on=keys, suffixes=("_one", "_other"))
         for row in both.itertuples(index=False):
             gap = row.exact_other - row.exact_one
             if abs(gap) > EQUAL:
                 found = np.sign(gap) * (row.mean_other - row.mean_one)
                 chance = probability_of_order(found, float(np.hypot(row.sd_one, row.sd_other)))
                 worse, better = (one, other) if gap > 0 else (other, one)
-                cost = (row.negatives_one + row.negatives_other) / 2
-                rows.append((row.sample, cost, row.estimator, row.metric, worse, better, chance))
+                rows.append((row.sample, row.negatives, row.estimator, row.metric, worse, better, chance))
     columns = ["sample", "negatives", "estimator", "metric", "worse", "better", "correct"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _with_place(table: pd.DataFrame) -> pd.DataFrame:
-    """Add the key that pairs the samples of two recommenders: m of a fixed size, the same key for the others."""
-    return table.assign(place=table["negatives"].where(table["sample"].isin(["fixed", STRATA]), 0.0))
-
-
 def sections(compared: pd.DataFrame, ordered: pd.DataFrame) -> list[Section]:
-    """Lay out error and order by sample size, the adaptive sample, samples from strata, then every metric.
+    """Lay out error and order by sample size, samples from strata, then every metric.
 
     Args:
         compared: results of `study_estimators` of all recommenders, with a column recommender.
@@ -68,11 +58,9 @@ def sections(compared: pd.DataFrame, ordered: pd.DataFrame) -> list[Section]:
     error = f"Error of {name} in per cent: mean of |estimate - exact| / exact, over the recommenders"
     chance = "Right order in per cent: mean over all pairs of recommenders and all metrics but AUC"
     found = [
-        (error, _by_size(recall[recall["sample"] == "fixed"], "error", 1)),
-        (chance, _by_size(top[top["sample"] == "fixed"], "correct", 0)),
+        (error, _by_size(recall, "error", 1)),
+        (chance, _by_size(top, "correct", 0)),
     ]
-    if (compared["sample"] == "adaptive").any():
-        found.append(("Adaptive sampling, and fixed samples of equal cost", _equal_cost(recall, top)))
     if (compared["sample"] == STRATA).any():
         beside = "Samples from strata, and uniform ones of equal cost"
         error = f"{beside}: root mean square error in per cent, mean over the recommenders"
@@ -86,23 +74,17 @@ def sections(compared: pd.DataFrame, ordered: pd.DataFrame) -> list[Section]:
     return found
 
 
+def _means(cells: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return the mean of a column for uniform samples: a row for each estimator, a column for each sample size."""
+    uniform = cells[cells["sample"] == "fixed"]
+    return uniform.pivot_table(index="estimator", columns="negatives", values=column, sort=False, dropna=False)
+
+
 def _by_size(cells: pd.DataFrame, column: str, digits: int) -> pd.DataFrame:
-    wide = cells.pivot_table(index="estimator", columns="negatives", values=column, sort=False, dropna=False)
-    text = wide.map(lambda value: number(100 * value, f".{digits}f"))
+    text = _means(cells, column).map(lambda value: number(100 * value, f".{digits}f"))
     text.columns = [f"m = {m:g}" for m in text.columns]
     text.insert(0, "Estimator", [estimator_name(str(label)) for label in text.index])
     return text
-
-
-def _equal_cost(recall: pd.DataFrame, top: pd.DataFrame) -> pd.DataFrame:
-    rows = []
-    for sample in ("adaptive", "equal-cost"):
-        errors = recall[recall["sample"] == sample]
-        for label, cell in errors.groupby("estimator", sort=False):
-            chances = top.loc[(top["sample"] == sample) & (top["estimator"] == label), "correct"]
-            values = [number(100 * value, ".1f") for value in (cell["error"].mean(), chances.mean())]
-            rows.append([estimator_name(str(label)), f"{cell['negatives'].mean():.0f}", *values])
-    return pd.DataFrame(rows, columns=["Estimator", "Mean negatives", "Error", "Right order"])
 
 
 def _beside_uniform(cells: pd.DataFrame, column: str, digits: int) -> pd.DataFrame:
@@ -143,64 +125,29 @@ def _bias_and_deviation(cells: pd.DataFrame) -> pd.DataFrame:
 
 @styled
 def draw(compared: pd.DataFrame, ordered: pd.DataFrame, note: str = "") -> Figure:
-    """Draw error and order by sample size: a panel for each estimator, with the others in grey, by ascending error.
+    """Draw error and order: a row for each estimator, with a mark for each sample size. The smallest error is on top.
 
     Args:
         compared: results of `study_estimators` of all recommenders, with a column recommender.
         ordered: result of `order`.
         note: the parameters, written below.
     """
-    error = compared[compared["metric"].str.startswith("recall@1-")]
-    what = metric_name(str(error["metric"].iloc[0]))
-    parts = {
-        f"a   error of {what} in %, by negatives m: lower is better": _curves(error, "error"),
-        "b   right order of recommenders in %, by negatives m: higher is better": _curves(
-            ordered[ordered["metric"] != "auc"], "correct"
-        ),
-    }
-    order_of_panels = sorted(
-        next(iter(parts.values())).items(),
-        key=lambda item: (item[0] == "adaptive", np.nan_to_num(item[1].mean(), nan=np.inf)),
-    )
-    look = estimator_styles(label for label, _ in order_of_panels)
-    rows = -(-len(look) // _COLUMNS)
-    height = 0.75 * rows + 0.85
-    # the usual layout takes seconds for so many panels
-    figure = Figure(figsize=(WIDTH, 2 * height), layout="none")  # type: ignore[arg-type]
-    halves: Any = figure.subfigures(len(parts))
-    for part, (title, curves) in zip(halves, parts.items(), strict=True):
-        axes = part.subplots(rows, min(len(look), _COLUMNS), sharex=True, sharey=True, squeeze=False).ravel()
-        part.subplots_adjust(
-            left=0.08, right=0.99, bottom=0.45 / height, top=1 - 0.45 / height, wspace=0.12, hspace=0.6
-        )
-        part.suptitle(title, x=0.01, ha="left", fontweight="bold", fontsize="medium")
-        for panel, label in zip(axes, look, strict=False):
-            for other, curve in curves.items():
-                panel.plot(curve.index, curve, **look[other] if other == label else _BEHIND)
-            panel.set_title(estimator_name(label), fontsize="small")
-            if curves.get(label, pd.Series()).empty:
-                panel.text(0.5, 0.5, "not defined", ha="center", fontsize="small", transform=panel.transAxes)
-            panel.set_xscale("log")
-            plain_numbers(panel.xaxis)
-            panel.xaxis.set_minor_locator(NullLocator())
-        if title.startswith("b"):
-            axes[0].set_ylim(-5, 105)
-        elif any((curve > 0).any() for curve in curves.values()):
-            axes[0].set_yscale("log")
-            plain_numbers(axes[0].yaxis)
-            axes[0].yaxis.set_minor_locator(NullLocator())
-        for panel in axes[len(look) :]:
-            panel.remove()
-    if note:
-        write_below(figure, note)
+    recall = compared[compared["metric"].str.startswith("recall@1-")]
+    errors = 100 * _means(recall, "error")
+    chances = 100 * _means(ordered[ordered["metric"] != "auc"], "correct")
+    labels = errors.mean(axis=1).sort_values(ascending=False, na_position="first").index
+    figure, (left, right) = panels(2, 2, 1.5 + 0.2 * len(labels), note, sharey=True)
+    for panel, values in ((left, errors), (right, chances)):
+        for (m, column), look in zip(values.items(), styles(len(values.columns), marked=True), strict=True):
+            marks = column.reindex(labels)
+            panel.plot(marks, range(len(labels)), label=f"m = {m:g}", **look | {"linestyle": "none"})
+    left.set_yticks(range(len(labels)), [estimator_name(str(label)) for label in labels])
+    left.set_xlabel(f"error of {metric_name(str(recall['metric'].iloc[0]))} in %")
+    right.set_xlabel("right order in %")
+    right.set_xlim(-5, 105)
+    if (errors > 0).any(axis=None):
+        left.set_xscale("log")
+        plain_numbers(left.xaxis)
+        left.xaxis.set_minor_locator(NullLocator())
+    figure.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=4, handlelength=1)
     return figure
-
-
-def _curves(table: pd.DataFrame, column: str) -> dict[str, pd.Series]:
-    """Return the mean of a column in per cent by sample size, for each estimator; an adaptive sample has one size."""
-    curves = {}
-    for label, cells in table[table["sample"].isin(["fixed", "adaptive"])].groupby("estimator", sort=False):
-        if label == "adaptive":
-            cells = cells.assign(negatives=cells["negatives"].mean())
-        curves[str(label)] = 100 * cells.groupby("negatives")[column].mean().dropna()
-    return curves

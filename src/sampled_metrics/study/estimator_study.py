@@ -4,9 +4,8 @@ The mean and deviation of estimates that are linear in the sample are exact; not
 are computed over repetitions. Estimates are means over users and are taken as normal.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,21 +15,15 @@ from sampled_metrics._arrays import Floats
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import Estimate, LinearEstimate, estimator
-from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.stratified import ESTIMATORS
 from sampled_metrics.metrics.held_out import Metric, metric
 from sampled_metrics.ranks.table import RankTable
-from sampled_metrics.sampling.adaptive import AdaptiveDesign, draw_adaptive
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import draw
 from sampled_metrics.sampling.moments import linear_moments
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.sampled_ranks import SampledRanks
 from sampled_metrics.study.repetitions import sampled_histograms
 from sampled_metrics.study.stratified_study import STRATA, RanksByStratum
-
-ADAPTIVE = "adaptive"
-"""Label of the estimator of an adaptive sample: EM with each event's own m."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +35,6 @@ class EstimatorStudy:
         negatives: m, the fixed sample sizes.
         repetitions: number of samples drawn for the estimators whose moments have no closed form.
         recall_up_to: K of the mean relative error over Recall@1 … K.
-        adaptive: the `steps` of an adaptive sample (no steps, no such sample), and the `iterations` of EM.
         metrics: labels of metrics.
         replacement: whether negatives are drawn with replacement.
         assume_replacement: whether estimators take P(x | r) as binomial.
@@ -52,7 +44,6 @@ class EstimatorStudy:
     negatives: Sequence[int]
     repetitions: int
     recall_up_to: int
-    adaptive: Mapping[str, Any]
     metrics: Sequence[str]
     replacement: bool
     assume_replacement: bool
@@ -91,22 +82,15 @@ def study_estimators(
             rows.
 
     Returns:
-        Columns sample (fixed, adaptive, equal-cost, or strata), negatives (mean m of an event: the cost), estimator,
-        metric, exact, mean, bias, sd, rmse, and error, the mean of |estimate - exact| / exact. The equal-cost sample is
-        fixed, with the mean m of the adaptive one; it is left out if an event has fewer negatives. The metric
-        recall@1-K has only an error, the mean over k = 1 … K; samples from strata have none. Numbers are missing if the
-        estimator is not valid for such samples.
+        Columns sample (fixed or strata), negatives (m), estimator, metric, exact, mean, bias, sd, rmse, and error, the
+        mean of |estimate - exact| / exact. The metric recall@1-K has only an error, the mean over k = 1 … K; samples
+        from strata have none. Numbers are missing if the estimator is not valid for such samples.
     """
     labels = [*study.metrics, *(f"recall@{k}" for k in range(1, study.recall_up_to + 1))]
     metrics, own = [metric(label) for label in labels], len(study.metrics)
     exact = np.array([table.mean(each) for each in metrics])
     samples: list[tuple[str, int]] = [("fixed", m) for m in study.negatives]
     parts: list[pd.DataFrame] = []
-    if study.adaptive["steps"]:
-        cost, moments = _adaptive(table, study, metrics, exact, stream(ADAPTIVE))
-        parts.append(_summary(study, ADAPTIVE, cost, ADAPTIVE, exact, moments))
-        if study.replacement or round(cost) < table.candidates.min():
-            samples.append(("equal-cost", round(cost)))
     if by_stratum is not None:
         samples += [(STRATA, m) for m in study.negatives]
     for sample, m in progress(samples):
@@ -164,23 +148,6 @@ def _fit_if_valid(
         return None
 
 
-def _adaptive(
-    table: RankTable, study: EstimatorStudy, metrics: Sequence[Metric], exact: Floats, rng: np.random.Generator
-) -> tuple[float, Floats]:
-    """Return the mean sample size and the moments of EM on adaptive samples, over repetitions."""
-    design = AdaptiveDesign(tuple(study.adaptive["steps"]), study.replacement)
-    em = MaximumLikelihood(study.adaptive["iterations"], study.assume_replacement)
-    costs, estimates = [], []
-    for _ in range(study.repetitions):
-        x, negatives = draw_adaptive(table, design, rng)
-        # as elsewhere in a study, events share the typical n, except those that drew more negatives than it has
-        n = np.maximum(table.mean_candidates, 0 if study.replacement else negatives + 1)
-        outcomes, which = Outcomes.observed(SampledRanks(x, negatives, n, study.replacement, adaptive=True))
-        costs.append(negatives.mean())
-        estimates.append(em.fit(outcomes, metrics).estimate(np.bincount(which, table.weights, minlength=len(outcomes))))
-    return float(np.mean(costs)), _observed(np.array(estimates), exact)
-
-
 def _observed(estimates: Floats, exact: Floats) -> Floats:
     """Return the moments of (repetitions, metrics) estimates."""
     sd = estimates.std(axis=0, ddof=1) if len(estimates) > 1 else np.full(len(exact), np.nan)
@@ -199,7 +166,7 @@ def _or_missing(exact: Floats) -> Floats:
 
 
 def _summary(
-    study: EstimatorStudy, sample: str, negatives: float, label: str, exact: Floats, moments: Floats
+    study: EstimatorStudy, sample: str, negatives: int, label: str, exact: Floats, moments: Floats
 ) -> pd.DataFrame:
     """Return rows for one estimator and sample: the metrics, and the mean error over Recall@1 … K."""
     mean, sd, error = moments
