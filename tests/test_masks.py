@@ -6,10 +6,7 @@ import pytest
 from sampled_metrics import compare, correct, evaluate, expect, plan, rank
 from sampled_metrics._validation import refuse_masked
 from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import estimator
-from sampled_metrics.estimators.many_relevant import fit_many
 from sampled_metrics.metrics.graded import mean_over_users, ndcg, padded
-from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
@@ -17,7 +14,6 @@ RANKS = [1, 3, 2]
 MASKED = np.ma.array([1, 3, 2], mask=[False, True, False])
 SCORES = np.ma.array([[0.5, 0.9, 0.1]], mask=[[False, True, False]])
 NOTHING, FIRST = np.zeros((1, 3)), [0]
-UNCORRECTED, AUC = estimator("uncorrected"), [metric("auc")]
 
 
 def test_what_is_not_masked_is_let_through():
@@ -51,8 +47,6 @@ def test_the_message_counts_what_is_masked():
         (lambda: rank(np.zeros((3, 4)), np.zeros((3, 4)), MASKED), "held_out"),
         (lambda: rank(np.zeros((3, 4)), np.zeros((3, 4)), RANKS, user_ids=MASKED), "user_ids"),
         (lambda: SampledRanks(MASKED, 5, 9), "x"),
-        (lambda: fit_many(UNCORRECTED, AUC, MASKED, 5, 20), "above"),
-        (lambda: metric("recall@2").of_sets(SCORES.astype(int), 9), "ranks"),
         (lambda: ndcg(SCORES, 2), "relevance"),
         (lambda: padded([[1.0], MASKED]), "lists to fill up"),
         (lambda: mean_over_users(MASKED), "values"),

@@ -332,10 +332,9 @@ def _evaluate(ranks: str, relevance: str | None, plot: str | None, **options: An
 @READING
 @CANDIDATES
 @NEGATIVES
-@_labels("--estimators", ESTIMATORS, "bv-0.1 with --together")
+@_labels("--estimators", ESTIMATORS)
 @METRIC_LIST
 @REPLACEMENT
-@click.option("--together", is_flag=True, help="A user's rows are one list, among the same negatives.")
 @_intervals(None)
 @OUTPUT
 def _correct(ranks: str, plot: str | None, **options: Any) -> None:

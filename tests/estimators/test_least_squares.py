@@ -12,7 +12,6 @@ from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 METRICS = ["ap", "ndcg", "recall@1", "recall@3", "auc"]
 
@@ -112,13 +111,6 @@ def test_auc_is_already_unbiased(n, m, replacement):
     outcomes = Outcomes.of(SamplingDesign(m, replacement), n)
     weights = ConstrainedLeastSquares(None).fit(outcomes, [metric("auc")]).weights[0]
     np.testing.assert_allclose(weights, 1 - np.arange(m + 1) / m, rtol=0, atol=1e-15)
-
-
-def test_auc_of_a_position_is_its_share():
-    # of three relevant items each adds a third, with b of 49 irrelevant ones above
-    outcomes, _ = Outcomes.observed(SampledRanks([0, 3, 6], 6, 50), position=2, relevant=3)
-    weights = ConstrainedLeastSquares(None).fit(outcomes, [metric("auc"), metric("ap")]).weights[0]
-    np.testing.assert_allclose(weights, (1 - np.array([0, 3, 6]) / 6) / 3, atol=1e-15)
 
 
 @pytest.mark.parametrize(("m", "labels"), [(100, METRICS), (15, ["ap", "auc"])])

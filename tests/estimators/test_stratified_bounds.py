@@ -94,7 +94,7 @@ class TestSmallCaseByLinearProgramming:
         np.testing.assert_allclose(boxes.chances, chances(a, cells), atol=1e-12)
         assert (cells[boxes.cells] == x).all()
         for at, each in enumerate(METRICS):
-            exact = each.at_position(1, 1).of_rank(1 + a.sum(axis=1), 15)
+            exact = each.of_rank(1 + a.sum(axis=1), 15)
             np.testing.assert_allclose(boxes.values[:, at], exact)
         # the same cone: no row of one is below 0 on the other
         mine, theirs = boxes.rows[shape], inequalities(shape, a)
@@ -114,7 +114,7 @@ class TestSmallCaseByLinearProgramming:
         a, cells, z = every(SIZES), every(DRAWN), 1.96
         shown, rows = chances(a, cells), inequalities(shape, a)
         for at, each in enumerate(METRICS):
-            value = side * each.at_position(1, 1).of_rank(1 + a.sum(axis=1), 15)
+            value = side * each.of_rank(1 + a.sum(axis=1), 15)
             weights, there = fit.bound(at, side, z)
             over = linprog(
                 -(value - side * shown @ weights),
@@ -168,7 +168,7 @@ def test_intervals_hold_the_truth_and_are_narrower_than_without_the_strata():
     sizes, drawn, users, metrics = np.array([10, 60]), np.array([5, 5]), 500, METRICS[:3]
     limits, missed, widths = (np.zeros(3), np.ones(3)), 0, np.zeros((2, 3))
     population = lists(20_000, sizes, np.random.default_rng(5), exponent=0.9)
-    truth = [each.at_position(1, 1).of_rank(1 + population.sum(axis=1), 71).mean() for each in metrics]
+    truth = [each.of_rank(1 + population.sum(axis=1), 71).mean() for each in metrics]
     for seed in range(8):
         rng = np.random.default_rng(seed)
         above = population[rng.integers(0, len(population), users)]

@@ -109,7 +109,7 @@ def test_several_held_out_items_are_ranked_each_without_the_others(scores, entri
     assert rows(table) == expected
     assert table.user.tolist() == np.nonzero(held_out)[0].tolist()
     irrelevant = ITEMS - TRAINING.sum(axis=1) - held_out.sum(axis=1)
-    assert table.candidates.tolist() == (irrelevant + 1)[table.user].tolist()  # as in estimators.many_relevant
+    assert table.candidates.tolist() == (irrelevant + 1)[table.user].tolist()
 
 
 @pytest.mark.parametrize(("batch_size", "calls"), [(None, [37]), (1, [1] * 37), (10, [10, 10, 10, 7])])

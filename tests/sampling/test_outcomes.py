@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.sampled_ranks import SampledRanks
@@ -35,12 +34,6 @@ class TestObserved:
         assert outcomes.x[which].tolist() == [1, 0, 1]
         assert set(outcomes.negatives.tolist()) == {4}
         assert set(outcomes.candidates.tolist()) == {9}
-
-    def test_the_number_of_relevant_items_tells_outcomes_apart(self):
-        outcomes, which = Outcomes.observed(SampledRanks([1, 1, 1], 4, 9), position=2, relevant=[2, 3, 2])
-        assert len(outcomes) == 2
-        assert outcomes.relevant[which].tolist() == [2, 3, 2]
-        assert outcomes.position == 2
 
     @given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 4), st.integers(0, 9)), min_size=1, max_size=30))
     def test_every_event_has_its_own(self, events):
@@ -88,11 +81,6 @@ class TestObserved:
             Outcomes.observed(SampledRanks(x, m, n, replacement=replacement))
         assert str(caught.value) == message
 
-    def test_refuses_a_position_beyond_the_relevant_items(self):
-        with pytest.raises(DataError) as caught:
-            Outcomes.observed(SampledRanks([1, 1], 4, 9), position=2, relevant=[2, 1])
-        assert str(caught.value) == "event 2: 1 relevant items, but one in position 2"
-
     def test_accepts_the_extremes(self):
         Outcomes.observed(SampledRanks([0, 8], 8, 9))  # all negatives
         Outcomes.observed(SampledRanks([20], 20, 2, replacement=True))  # more than there are
@@ -100,19 +88,13 @@ class TestObserved:
 
 
 class TestGroups:
-    def test_share_n_m_and_relevant_items(self):
+    def test_share_n_and_m(self):
         x, m, n = [2, 0, 2, 1, 2, 0], [4, 4, 3, 4, 4, 3], [9, 9, 9, 9, 8, 9]
         outcomes, _ = Outcomes.observed(SampledRanks(x, m, n))
         found = {(g.candidates, g.negatives): (outcomes.x[g.outcomes].tolist(), g.x.tolist()) for g in outcomes.groups}
         assert {key: sorted(both[0]) for key, both in found.items()} == {(9, 4): [0, 1, 2], (9, 3): [0, 2], (8, 4): [2]}
         assert all(one == other for one, other in found.values())
         assert sorted(np.concatenate([g.outcomes for g in outcomes.groups]).tolist()) == list(range(len(outcomes)))
-
-    def test_target_is_the_share_of_the_position(self):
-        outcomes, _ = Outcomes.observed(SampledRanks([1], 4, 9), position=2, relevant=3)
-        # the second of 3 relevant items, with b = 0 … 8 irrelevant ones above: precision 2/(b + 2) of three
-        wanted = [2 / (b + 2) / 3 for b in range(9)]
-        np.testing.assert_allclose(outcomes.groups[0].target(metric("ap")).values(9), wanted, rtol=1e-14)
 
 
 class TestProbabilities:
@@ -141,7 +123,7 @@ class TestProbabilities:
 
     def test_outcomes_may_be_in_any_order(self):
         x, m, n = np.array([[3, 4, 9], [0, 2, 5], [1, 4, 9], [0, 4, 9], [2, 2, 5], [4, 4, 9], [2, 4, 9]]).T
-        outcomes = Outcomes(x, m, n, False, 1, np.ones_like(x), np.arange(1, 8))
+        outcomes = Outcomes(x, m, n, False, np.arange(1, 8))
         found = {group.candidates: group for group in outcomes.groups}
         assert {n: (group.x.tolist(), group.outcomes.tolist()) for n, group in found.items()} == {
             9: ([3, 1, 0, 4, 2], [0, 2, 3, 5, 6]),

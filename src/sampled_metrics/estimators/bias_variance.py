@@ -8,7 +8,7 @@ from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.linear import LinearEstimator
 from sampled_metrics.estimators.reduction import Reduction, reduced, solved
-from sampled_metrics.metrics.held_out import RankMetric
+from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 
 WORST_CONDITION = 1e10
@@ -39,7 +39,7 @@ class BiasVariance(LinearEstimator):
     def __str__(self) -> str:
         return f"bv-{self.gamma:g}"
 
-    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[RankMetric, ...]) -> Floats:
+    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
         """Solve the problem for every n and every metric.
 
         Raises:
@@ -51,7 +51,7 @@ class BiasVariance(LinearEstimator):
                 self._require_condition(design, int(n), metrics)
         return solved(self._solve, candidates, assumed, metrics, self._precise)
 
-    def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
+    def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]) -> float:
         """Return the condition number of the solved equations, at most γ^-½ for γ > 0."""
         problem = reduced((candidates,), design.assumed(self.replacement), metrics, self._precise)
         squares = self._denominators(problem.singular[0])
@@ -68,7 +68,7 @@ class BiasVariance(LinearEstimator):
         """Solve for y = S Uᵀ D^½ f / ((1 - γ) S² + γ)."""
         return problem.weights(problem.projected / self._denominators(problem.singular)[:, :, np.newaxis])
 
-    def _require_condition(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> None:
+    def _require_condition(self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]) -> None:
         condition = self.condition_number(design, candidates, metrics)
         if condition > WORST_CONDITION:
             raise DataError(

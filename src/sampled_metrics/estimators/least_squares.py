@@ -8,7 +8,7 @@ from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.estimators.linear import LinearEstimator
 from sampled_metrics.estimators.nonnegative import nonnegative_least_squares
 from sampled_metrics.estimators.reduction import Reduction, reduced, solved
-from sampled_metrics.metrics.held_out import RankMetric
+from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 
 _NEGLIGIBLE = 1e-10  # singular values that have no effect on weights from 0 to 1
@@ -32,7 +32,7 @@ class ConstrainedLeastSquares(LinearEstimator):
     def __str__(self) -> str:
         return "cls"
 
-    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[RankMetric, ...]) -> Floats:
+    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
         """Solve the least-squares problem of each n and metric.
 
         A metric that is linear in the rank has the weights f(1 + (n-1) x/m), which meet the constraints without bias.
@@ -49,7 +49,7 @@ class ConstrainedLeastSquares(LinearEstimator):
                 weights[:, at] = metric.of_rank(1 + (n - 1) * share, n)
         return weights
 
-    def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
+    def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]) -> float:
         """Return the largest condition number over metrics, of the columns whose δ is not 0."""
         others = tuple(metric for metric in metrics if not metric.linear_in_rank)
         if not others:

@@ -12,7 +12,7 @@ import numpy as np
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_memory_limit, require_finite
 from sampled_metrics.errors import DataError
-from sampled_metrics.metrics.held_out import Metric, RankMetric
+from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Group, Outcomes
 
@@ -46,18 +46,18 @@ class LinearEstimator(ABC):
     """An estimator that is given by its weights for a design, an n and a metric."""
 
     @abstractmethod
-    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[RankMetric, ...]) -> Floats:
+    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
         """Return the (n's, metrics, m + 1) weights of x = 0 … m for samples of a design, for each n by itself.
 
         Raises:
             DataError: an n or m is too large for the allowed memory, or the equations are too badly conditioned.
         """
 
-    def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[RankMetric, ...]) -> float:
+    def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]) -> float:
         """Return the condition number of the solved equations, 1 if there are none; arguments as in `weights`."""
         return 1.0
 
-    def checked_weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[RankMetric, ...]) -> Floats:
+    def checked_weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
         """Return `weights`; raise NumericError if one is not finite."""
         weights = self.weights(design, candidates, metrics)
         require_finite(weights, f"weights of {self} for {design} from up to {candidates.max()} candidates")
@@ -73,15 +73,15 @@ class LinearEstimator(ABC):
             raise DataError(f"{self} has no weights for an event without sampled negatives; mle is valid")
         weights = np.empty((len(metrics), len(outcomes)))
         of_groups: dict[int, Floats] = {}
-        by_design: dict[tuple[int, int], list[tuple[int, Group]]] = {}
+        by_design: dict[int, list[tuple[int, Group]]] = {}
         for number, group in enumerate(outcomes.groups):
-            by_design.setdefault((group.negatives, group.relevant), []).append((number, group))
-        for (negatives, _), groups in by_design.items():
+            by_design.setdefault(group.negatives, []).append((number, group))
+        for negatives, groups in by_design.items():
             design = SamplingDesign(negatives, outcomes.replacement)
             shape = (len(groups), len(metrics), negatives + 1)
             check_memory_limit(shape, f"weights of {self} for {design}", "take fewer")
-            targets = tuple(groups[0][1].target(metric) for metric in metrics)
-            fitted = self.checked_weights(design, np.array([group.candidates for _, group in groups]), targets)
+            candidates = np.array([group.candidates for _, group in groups])
+            fitted = self.checked_weights(design, candidates, tuple(metrics))
             for (number, group), group_weights in zip(groups, fitted, strict=True):
                 weights[:, group.outcomes] = group_weights[:, group.x]
                 of_groups[number] = group_weights

@@ -6,7 +6,7 @@ import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.estimators.linear import LinearEstimator
-from sampled_metrics.metrics.held_out import RankMetric
+from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 
 
@@ -23,7 +23,7 @@ class RankEstimate(LinearEstimator):
     def __str__(self) -> str:
         return "rank-estimate"
 
-    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[RankMetric, ...]) -> Floats:
+    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
         """Scale every sampled rank to the n candidates."""
         x, n = np.arange(design.negatives + 1), candidates[:, np.newaxis]
         whole, rest = np.divmod(n - 1, design.negatives + self.extra_divisor)  # (n - 1) x may overflow

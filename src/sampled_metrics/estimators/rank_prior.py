@@ -72,9 +72,8 @@ class Keyed:
     @classmethod
     def of(cls, outcomes: Outcomes) -> "Keyed":
         """Return outcomes that compare equal to the same outcomes."""
-        columns = (outcomes.x, outcomes.negatives, outcomes.candidates, outcomes.relevant, outcomes.events)
-        flags = (outcomes.replacement, outcomes.position)
-        return cls((flags, *map(_key, columns)), outcomes)
+        columns = (outcomes.x, outcomes.negatives, outcomes.candidates, outcomes.events)
+        return cls((outcomes.replacement, *map(_key, columns)), outcomes)
 
 
 def _key(array: np.ndarray) -> tuple[object, ...]:

@@ -18,7 +18,7 @@ from scipy.linalg import eigh_tridiagonal, svd
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_memory_limit, require_sum_of_one
-from sampled_metrics.metrics.held_out import RankMetric
+from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import pmf
 from sampled_metrics.sampling.rank_nodes import RankNodes, rank_nodes
@@ -54,7 +54,7 @@ def solved(
     solve: Callable[[Reduction], Floats],
     candidates: Ints,
     design: SamplingDesign,
-    metrics: tuple[RankMetric, ...],
+    metrics: tuple[Metric, ...],
     precise: bool = False,
 ) -> Floats:
     """Return (n's, metrics, m + 1) weights, solved for several n at once where these share their singular vectors.
@@ -68,7 +68,7 @@ def solved(
 
 @lru_cache(maxsize=64)
 def reduced(
-    candidates: tuple[int, ...], design: SamplingDesign, metrics: tuple[RankMetric, ...], precise: bool = False
+    candidates: tuple[int, ...], design: SamplingDesign, metrics: tuple[Metric, ...], precise: bool = False
 ) -> Reduction:
     """Reduce eq. 21 under the uniform prior; several n only without replacement and without `precise`.
 
@@ -103,7 +103,7 @@ def _chebyshev(degree: int) -> Floats:
     return np.asarray(eigh_tridiagonal(diagonal, -between)[1])
 
 
-def _joint(candidates: tuple[int, ...], design: SamplingDesign, metrics: tuple[RankMetric, ...]) -> Floats:
+def _joint(candidates: tuple[int, ...], design: SamplingDesign, metrics: tuple[Metric, ...]) -> Floats:
     """Return AᵀD f, (n's, m + 1, metrics)."""
     grids = [_nodes(n, design, metrics) for n in candidates]
     lengths = np.array([len(grid.ranks) for grid in grids])
@@ -123,7 +123,7 @@ def _joint(candidates: tuple[int, ...], design: SamplingDesign, metrics: tuple[R
     return sums
 
 
-def _nodes(candidates: int, design: SamplingDesign, metrics: tuple[RankMetric, ...]) -> RankNodes:
+def _nodes(candidates: int, design: SamplingDesign, metrics: tuple[Metric, ...]) -> RankNodes:
     """Return nodes for sums of P(x | rank) f(rank); ranks beyond the cut-offs of all metrics are left out."""
     cutoffs = [metric.cutoff for metric in metrics]
     last = max((_FEW + 1 if k is None else k for k in cutoffs), default=1)
@@ -134,7 +134,7 @@ def _nodes(candidates: int, design: SamplingDesign, metrics: tuple[RankMetric, .
 
 
 def _computed(
-    candidates: int, design: SamplingDesign, metrics: tuple[RankMetric, ...]
+    candidates: int, design: SamplingDesign, metrics: tuple[Metric, ...]
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the parts of a reduction for one n by a singular value decomposition."""
     grid = rank_nodes(candidates, design, tuple(metric.cutoff for metric in metrics if metric.cutoff is not None))

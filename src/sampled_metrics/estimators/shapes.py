@@ -79,9 +79,7 @@ def mixtures(
     Raises DataError if n or m is too large for the allowed memory.
     """
     group = users.groups[0]
-    cutoffs = {users.candidates // 2} | {
-        cutoff for metric in metrics if (cutoff := group.target(metric).cutoff) is not None
-    }
+    cutoffs = {users.candidates // 2} | {metric.cutoff for metric in metrics if metric.cutoff is not None}
     k = _grid(users.candidates, cutoffs, finer)
     events = sum(each.events for each in users.groups)
     by_size = groupby(sorted(users.groups, key=lambda each: each.negatives), key=lambda each: each.negatives)
@@ -128,14 +126,13 @@ def _members(
     candidates: int, negatives: int, k: Ints, group: Group, metrics: tuple[Metric, ...], replacement: bool | None
 ) -> dict[str, tuple[Floats, Floats]]:
     """Return (members, m + 1) chances and (members, metrics) values of each shape, for one n and m."""
-    targets = [group.target(metric) for metric in metrics]
     design = SamplingDesign(max(negatives, 1), group.replacement).assumed(replacement)
     k, half = np.minimum(k, candidates), max(1, candidates // 2)
 
     def at(ranks: Floats) -> Floats:
         """Return P(x | rank) and the metrics, (ranks, m + 1 + metrics)."""
         chances = pmf(ranks - 1, candidates - 1, design) if negatives else np.ones((len(ranks), 1))
-        return np.hstack((chances, *(target.of_rank(ranks, candidates)[:, np.newaxis] for target in targets)))
+        return np.hstack((chances, *(metric.of_rank(ranks, candidates)[:, np.newaxis] for metric in metrics)))
 
     distinct, which = np.unique(k, return_inverse=True)
     nodes = rank_nodes(candidates, design, tuple(map(int, distinct)))

@@ -64,8 +64,8 @@ class Boxes:
     def of(cls, users: StratifiedOutcomes, metrics: tuple[Metric, ...]) -> "Boxes":
         """Return the boxes; P(x | a) and the metrics are means over the users."""
         strata, largest, least = users.x.shape[1], users.sizes.max(axis=0), users.sizes.min(axis=0)
-        half, terms = int(1 + users.sizes.sum(axis=1).min()) // 2, [each.at_position(1, 1) for each in metrics]
-        cuts = [half, *(term.cutoff for term in terms if term.cutoff is not None)]
+        half = int(1 + users.sizes.sum(axis=1).min()) // 2
+        cuts = [half, *(metric.cutoff for metric in metrics if metric.cutoff is not None)]
         single, ratio = _GRID[strata]
         grid = max(single, min(max(cuts[1:], default=0), _SINGLE[strata])), ratio
         ranges = [
@@ -95,7 +95,7 @@ class Boxes:
         )
         lengths = tuple(len(each) for each in first)
         of_x = [np.searchsorted(each, x, side="right") - 1 for each, x in zip(first, users.x.T, strict=True)]
-        chances, values = np.zeros((len(which), int(np.prod(lengths)))), np.zeros((5, len(which), len(terms)))
+        chances, values = np.zeros((len(which), int(np.prod(lengths)))), np.zeros((5, len(which), len(metrics)))
         for drawn, sizes, share in _merged(users):
             shown = np.ones((len(which), 1))
             for numbers, box, start, m, size in zip(moved(points, sizes), which.T, first, drawn, sizes, strict=True):
@@ -104,9 +104,9 @@ class Boxes:
             chances += share * shown
             n, above = int(sizes.sum()) + 1, sums(moved(inside, sizes), corners)
             ends = sums(moved(limits, sizes), [(0,) * strata, (1,) * strata])
-            for at, term in enumerate(terms):
-                spread, both = (term.of_rank(1 + each, n) for each in (above, ends))
-                cut = -1 if term.cutoff is None else term.cutoff
+            for at, metric in enumerate(metrics):
+                spread, both = (metric.of_rank(1 + each, n) for each in (above, ends))
+                cut = -1 if metric.cutoff is None else metric.cutoff
                 within = (ends[:, 0] < cut) & (cut <= ends[:, 1])
                 mean_and_ends = np.stack((spread.mean(1), both.min(1), both.max(1)))
                 values[:3, :, at] += share * mean_and_ends

@@ -179,8 +179,7 @@ class StratifiedShapeEstimate(ShapeEstimate):
     def classes(self) -> tuple[StratifiedClass, ...]:
         """Return the classes of users with similar n and similar sizes of strata."""
         own = self.outcomes
-        ones = np.ones_like(own.events)
-        sums = Outcomes(own.x.sum(axis=1), own.negatives, own.candidates, False, 1, ones, own.events)
+        sums = Outcomes(own.x.sum(axis=1), own.negatives, own.candidates, False, own.events)
         return tuple(
             StratifiedClass(members, Boxes.of(own.only(members), self.metrics))
             for alike in rank_classes(sums, _LEAST)

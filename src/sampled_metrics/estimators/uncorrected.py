@@ -6,7 +6,7 @@ import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.estimators.linear import LinearEstimator
-from sampled_metrics.metrics.held_out import RankMetric
+from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 
 
@@ -17,7 +17,7 @@ class Uncorrected(LinearEstimator):
     def __str__(self) -> str:
         return "uncorrected"
 
-    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[RankMetric, ...]) -> Floats:
+    def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
         """Return the weights, which are the same for each n."""
         weights = np.stack([metric.values(design.negatives + 1) for metric in metrics])
         return np.broadcast_to(weights, (len(candidates), *weights.shape))

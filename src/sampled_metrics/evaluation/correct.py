@@ -10,19 +10,16 @@ from sampled_metrics._arrays import Floats
 from sampled_metrics._defaults import ESTIMATORS, METRICS
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._threads import on_one_thread
-from sampled_metrics._validation import TOLERANCE, shown
-from sampled_metrics.errors import DataError
+from sampled_metrics._validation import TOLERANCE
 from sampled_metrics.estimators import (
     Estimate,
     LinearEstimate,
     ShapeEstimate,
-    estimator,
     estimator_labels,
     estimator_name,
     fit_estimator,
     linear_estimator,
 )
-from sampled_metrics.estimators.many_relevant import fit_many
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import rank_distributions
 from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES, WITHIN_STRATA
@@ -30,25 +27,17 @@ from sampled_metrics.evaluation.evaluate import about_users, largest_values, und
 from sampled_metrics.evaluation.intervals import IntervalOptions, in_blocks, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
-from sampled_metrics.evaluation.units import Units, counted_units, units
+from sampled_metrics.evaluation.units import Units, units
 from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import described, user_numbers
 from sampled_metrics.ranks.table import columns_or_table
 from sampled_metrics.sampling.outcomes import Group, Outcomes, observed
 from sampled_metrics.sampling.sampled_ranks import SampledRanks, any_sampled_ranks
-from sampled_metrics.sampling.strata import StratifiedOutcomes, StratifiedRanks
-
-TOGETHER = ("bv-0.1",)
-"""The default estimator of whole lists, which strict bounds are not for."""
+from sampled_metrics.sampling.strata import StratifiedOutcomes
 
 LARGE_WEIGHT = 10.0
 """A remark names estimators in which a user counts more than this."""
-
-_UNCORRECTED = (
-    "Uncorrected: the metric of the sampled rank is not that of the true rank (AUC excepted), and can order "
-    "recommenders wrongly."
-)
 
 BIAS_RESAMPLES = 200
 """Bootstrap samples for the error of the bias."""
@@ -60,8 +49,7 @@ def correct(
     candidates: PerUser | None = None,
     negatives: PerUser | None = None,
     replacement: bool = False,
-    together: bool = False,
-    estimators: str | Sequence[str] | None = None,
+    estimators: str | Sequence[str] = ESTIMATORS,
     metrics: str | Sequence[str] = METRICS,
     confidence_level: float = 0.95,
     method: str | None = None,
@@ -83,19 +71,14 @@ def correct(
             Leave it out if the ranks have this column. An array is in the order of the ranks.
         negatives: (users,) or one number: m, the number of sampled negatives; likewise.
         replacement: whether a negative could be sampled twice for the same user.
-        together: whether the rows of a user are all relevant items of the user, ranked among the same negatives, and
-            the metrics are those of the user's whole list. If not, each row is one relevant item among irrelevant ones,
-            and a user counts with the mean over the rows. With it, n and m are those of each row: the user's other
-            relevant items are not counted.
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md). The default is decreasing
-            and free, or, together, bv-0.1. For samples from two or three strata: free, decreasing, convex, smooth, mle,
-            rank-estimate and uncorrected.
+            and free. For samples from two or three strata: free, decreasing, convex, smooth, mle, rank-estimate and
+            uncorrected.
         metrics: labels, as in `evaluate`.
         confidence_level: probability that the interval covers the true metric (free, decreasing, convex) or the mean of
             the estimator over users and samples (others).
         method: delta or bootstrap, as in `evaluate`. The default is delta, or bootstrap for estimators that are not
-            linear in the sample, and with `together`. Users are the unit, so the interval includes the error of
-            sampling.
+            linear in the sample. Users are the unit, so the interval includes the error of sampling.
         n_resamples: as in `evaluate`.
         seed: as in `evaluate`.
         progress: as in `evaluate`.
@@ -137,75 +120,13 @@ def correct(
     given = columns_or_table(ranks, "sampled ranks")
     sampled = any_sampled_ranks(given, candidates, negatives, replacement=replacement)
     labels, options = metric_labels(metrics), IntervalOptions(confidence_level, method, n_resamples, seed)
-    default = TOGETHER if together else ESTIMATORS
-    wanted = estimator_labels(default if estimators is None else estimators)
-    if together:
-        if isinstance(sampled, StratifiedRanks):
-            raise DataError("together is for uniform negatives, not for strata")
-        result = _correct_together(sampled, wanted, labels, options, progress)
-    else:
-        outcomes, which = observed(sampled)
-        kinds = units((which, user_numbers(sampled), len(outcomes)))
-        result = correct_units(outcomes, kinds, wanted, labels, options, progress)
+    wanted = estimator_labels(estimators)
+    outcomes, which = observed(sampled)
+    kinds = units((which, user_numbers(sampled), len(outcomes)))
+    result = correct_units(outcomes, kinds, wanted, labels, options, progress)
     uniform = sampled.negatives if isinstance(sampled, SampledRanks) else None
     result.attrs["parameters"] = described(sampled, uniform)
     return result.with_remarks(given.remarks)
-
-
-@on_one_thread
-def _correct_together(
-    sampled: SampledRanks,
-    estimators: Sequence[str],
-    labels: Sequence[str],
-    options: IntervalOptions,
-    progress: Progress,
-) -> Result:
-    """Return the result of `correct` for the whole lists of users."""
-    if shapes := [label for label in estimators if label in SHAPES]:
-        raise DataError(f"{shapes[0]} is for one relevant item; together, take an estimator such as bv-0.1 or mle")
-    if sampled.user is None:
-        raise DataError("together takes the rows of a user as one list, so the ranks need a column user")
-    number = user_numbers(sampled)
-    order = np.lexsort((sampled.x, number))
-    user, x, m, n = (each[order] for each in (number, sampled.x, sampled.negatives, sampled.candidates))
-    relevant = np.bincount(user)
-    first = np.cumsum(relevant) - relevant
-    if ((m != m[first][user]) | (n != n[first][user])).any():
-        row = int(np.argmax((m != m[first][user]) | (n != n[first][user])))
-        raise DataError(
-            f"user {shown(sampled.user[order[row]])} has rows with different candidates or negatives; together, "
-            "they are ranked among the same"
-        )
-    above = np.full((len(relevant), relevant.max()), -1)
-    above[user, np.arange(len(user)) - first[user]] = x
-    metrics, users = [metric(label) for label in labels], np.ones(len(relevant), dtype=np.int64)
-    most = [
-        max(each.of_sets([np.arange(1, size + 1)], n.max() + size)[0] for size in np.unique(relevant))
-        for each in metrics
-    ]
-    rows = []
-    for label in estimators:
-        fitted = fit_many(
-            estimator(label),
-            metrics,
-            above,
-            m[first],
-            n[first] - 1,
-            replacement=sampled.replacement,
-        )
-        statistic = in_blocks(fitted.estimate, len(user))
-        interval = uncertainty(statistic, users, options, bounds=(0.0, most), progress=progress)
-        columns = statistic(users[np.newaxis])[0], interval.low, interval.high, interval.standard_error
-        rows += [(label, *row, len(users)) for row in zip(labels, *columns, strict=True)]
-    table = Result(rows, columns=["estimator", "metric", "value", "low", "high", "standard_error", "users"])
-    table.attrs = {"confidence_level": options.confidence_level}
-    remarks: list[Remark | str] = [
-        f"The metrics are of the whole lists of users, with a mean of {relevant.mean():.3g} relevant items. The "
-        "intervals ignore the bias of the estimators."
-    ]
-    if "uncorrected" in estimators:
-        remarks.append(Remark(_UNCORRECTED, rows=(("estimator", "uncorrected"),)))
-    return table.with_remarks([*remarks, *about_users(counted_units(users))])
 
 
 @on_one_thread
@@ -309,7 +230,7 @@ def _biases(
     of_group = {_key(group): each for group, each in zip(outcomes.groups, weights, strict=True)}
 
     def errors(group: Group, ranks: Floats) -> Floats:
-        truth = np.stack([group.target(each).of_rank(ranks, group.candidates) for each in metrics], axis=1)
+        truth = np.stack([each.of_rank(ranks, group.candidates) for each in metrics], axis=1)
         return group.pmf(ranks) @ of_group[_key(group)].T - np.tile(truth, len(fitted))
 
     total = np.zeros((len(samples), len(fitted) * len(metrics)))
@@ -322,8 +243,8 @@ def _biases(
     return dict(zip(fitted, np.split(both, len(fitted), axis=1), strict=True))
 
 
-def _key(group: Group) -> tuple[int, int, int]:
-    return group.candidates, group.negatives, group.relevant
+def _key(group: Group) -> tuple[int, int]:
+    return group.candidates, group.negatives
 
 
 def _remarks(table: Result, unbiased_auc: float | None) -> list[Remark | str]:
@@ -333,7 +254,11 @@ def _remarks(table: Result, unbiased_auc: float | None) -> list[Remark | str]:
         label, of_metric = str(row["estimator"]), str(row["metric"])
         name, what, rows = estimator_name(label), metric_name(of_metric), (("estimator", label), ("metric", of_metric))
         if label == "uncorrected" and of_metric != "auc":
-            remarks.append(Remark(_UNCORRECTED, rows=rows))
+            sentence = (
+                "Uncorrected: the metric of the sampled rank is not that of the true rank (AUC excepted), and can "
+                "order recommenders wrongly."
+            )
+            remarks.append(Remark(sentence, rows=rows))
         least = -1.0 if unbiased_auc is None else unbiased_auc - max(4 * row["standard_error"], 0.01)
         if label.startswith("mes") and of_metric == "auc" and row["value"] < least:
             remarks.append(

@@ -171,7 +171,7 @@ def about_users(kinds: Units) -> list[str]:
         remarks.append(
             "Some users have several rows. A user counts by the mean over the user's rows, each of one relevant item "
             "among irrelevant ones. Hit rate, NDCG or MAP of all items of a user together are others: `evaluate` has "
-            "them of lists with relevance, and `correct` with together=True."
+            "them of lists with relevance."
         )
     if users < FEW_USERS:
         remarks.append(

@@ -1,8 +1,8 @@
-"""Ranking metrics: values in [0, 1] from the ranks of the relevant items (section 3 of the paper).
+"""Ranking metrics: values in [0, 1] from the rank of the relevant item (section 3 of the paper).
 
 Ranks start at 1. The functions of one rank (eqs 7-13) are the metrics of an instance with one relevant item. `metric`
-finds a metric by a label such as ``recall@10``, ``ndcg``, ``auc``; its `Metric.of_sets` takes any number of relevant
-items (eqs 2-6).
+finds a metric by a label such as ``recall@10``, ``ndcg``, ``auc``. For several relevant items there is
+`sampled_metrics.metrics.graded`.
 
 Papers differ in names: with one relevant item reciprocal rank (mrr) is average precision, and hit rate is recall
 (section 3.1). Both names are registered.
@@ -12,14 +12,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sampled_metrics import _plugins
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import check_labels, did_you_mean, refuse_masked
+from sampled_metrics._validation import check_labels, did_you_mean
 from sampled_metrics.errors import ConfigError
 
 # --- one relevant item (eqs 7-13) -------------------------------------------------------------------------------------
@@ -62,8 +61,8 @@ def ndcg(rank: ArrayLike, k: int | None = None) -> Floats:
 
 
 @dataclass(frozen=True)
-class RankMetric:
-    """The value of one relevant item by its rank.
+class Metric:
+    """A metric with its cut-off, found by its label: the value of one relevant item by its rank.
 
     Attributes:
         label: its label in config and tables, for example ``recall@10``.
@@ -80,45 +79,6 @@ class RankMetric:
     def values(self, candidates: int) -> Floats:
         """Return the metric at every rank 1 … n, as an (n,) array: f(r) of the estimators."""
         return self.of_rank(np.arange(1, candidates + 1), candidates)
-
-
-@dataclass(frozen=True)
-class Metric(RankMetric):
-    """A metric with its cut-off, found by its label.
-
-    It is a sum over the relevant items of an instance. The i-th best of R has rank b + i, with b of the N irrelevant
-    items above it.
-
-    Attributes:
-        share: (b, N, i, R) → the term of the i-th best relevant item, elementwise.
-    """
-
-    share: Callable[[Any, Any, Any, Any], Floats]
-
-    def of_sets(self, ranks: ArrayLike, candidates: ArrayLike) -> Floats:
-        """Return the metric of any number of relevant items, eqs 2-6; hit rate and reciprocal rank use the best item.
-
-        Args:
-            ranks: (instances, relevant) ranks of the relevant items; rows with fewer are filled up with 0.
-            candidates: (instances,) or one number: n, the number of ranked items, including the relevant ones.
-
-        Returns:
-            (instances,) values; AUC is NaN where every candidate is relevant.
-
-        Raises:
-            ValueError: a rank is negative, or an instance has no relevant item.
-        """
-        refuse_masked(ranks, "ranks")
-        sets = np.atleast_2d(np.asarray(ranks, dtype=np.int64))
-        if (sets < 0).any():
-            raise ValueError("ranks start at 1 (0 fills up the rows of instances with fewer relevant items)")
-        if not (sets > 0).any(axis=1).all():
-            raise ValueError("every instance needs at least one relevant item")
-        rank = np.sort(np.where(sets == 0, np.inf, sets), axis=1)
-        relevant, position = (sets > 0).sum(axis=1, keepdims=True), np.arange(1, sets.shape[1] + 1)
-        pool = np.broadcast_to(candidates, len(sets))[:, np.newaxis] - relevant
-        terms = self.share(rank - position, pool, position, relevant)
-        return np.where(position <= relevant, terms, 0.0).sum(axis=1)
 
     def over_ties(self, above: ArrayLike, tied: ArrayLike, candidates: ArrayLike) -> Floats:
         """Return the mean over the ranks above + 1 … above + tied + 1: the expectation if ties are broken at random.
@@ -139,30 +99,6 @@ class Metric(RankMetric):
     def squares_over_ties(self, above: Ints, tied: Ints) -> Floats:
         """Return the mean square over ties, for a metric that is not linear; arguments as in `over_ties`."""
         return _mean_over_ranks(lambda rank: self.of_rank(rank, 0) ** 2, self.cutoff, above, tied)
-
-    @cache  # noqa: B019 (metrics are kept for ever)
-    def at_position(self, position: int, relevant: int) -> RankMetric:
-        """Return the term of the i-th best of R relevant items, as a metric of its rank among the irrelevant ones.
-
-        With b irrelevant items above it out of N, that rank is b + 1 among N + 1 candidates.
-
-        Args:
-            position: i, from 1.
-            relevant: R, the number of relevant items.
-
-        Raises:
-            ValueError: position is not from 1 to relevant.
-        """
-        if not 1 <= position <= relevant:
-            raise ValueError(f"position must be from 1 to {relevant}, the relevant items, not {position}")
-        if relevant == 1:
-            return self
-
-        def of_rank(rank: ArrayLike, candidates: ArrayLike) -> Floats:
-            return self.share(np.asarray(rank) - 1, np.asarray(candidates) - 1, position, relevant)
-
-        last = None if self.cutoff is None else max(self.cutoff + 1 - position, 0)
-        return RankMetric(f"{self.label} of {position}/{relevant}", of_rank, self.linear_in_rank, last)
 
 
 SUMMED = 2**20
@@ -219,46 +155,30 @@ class _Family:
 FAMILIES: dict[str, _Family] = {}
 
 
-def _register(
-    family: str, name: str, suffixes: tuple[str, ...], of_rank: Callable[..., Floats], share: Callable[..., Floats]
-) -> None:
-    """Add a family of metrics: functions of (rank, k), and of (rank, i, R, k) as in `Metric.share`."""
+def _register(family: str, name: str, suffixes: tuple[str, ...], of_rank: Callable[..., Floats]) -> None:
+    """Add a family of metrics, functions of (rank, k)."""
 
     def build(label: str, k: int | None) -> Metric:
-        return Metric(label, lambda rank, _: of_rank(rank, k), False, k, lambda b, _, i, r: share(b + i, i, r, k))
+        return Metric(label, lambda rank, _: of_rank(rank, k), False, k)
 
     FAMILIES[family] = _Family(name, build, suffixes)
-
-
-def _auc_share(better: Any, pool: Any, i: Any, relevant: Any) -> Floats:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(pool > 0, (1.0 - better / pool) / relevant, np.nan)
-
-
-def _ap_share(rank: Any, i: Any, relevant: Any, k: int | None) -> Floats:
-    return i * average_precision(rank, k) / np.minimum(relevant, k or relevant)
-
-
-def _ndcg_share(rank: Any, i: Any, relevant: Any, k: int | None) -> Floats:
-    ideal = np.cumsum(1.0 / np.log2(np.arange(2, np.max(relevant) + 2)))
-    return ndcg(rank, k) / ideal[np.minimum(relevant, k or relevant) - 1]
 
 
 def _f1(rank: ArrayLike, k: int) -> Floats:
     return 2 * recall(rank, k) / (1 + k)
 
 
-_register("recall", "Recall", ("@k",), recall, lambda rank, i, relevant, k: recall(rank, k) / relevant)
-_register("hit-rate", "Hit rate", ("@k",), recall, lambda rank, i, relevant, k: recall(rank, k) * (i == 1))
-_register("precision", "Precision", ("@k",), precision, lambda rank, i, relevant, k: precision(rank, k))
-_register("ap", "AP", ("", "@k"), average_precision, _ap_share)
-_register("mrr", "MRR", ("", "@k"), average_precision, lambda rank, i, _, k: average_precision(rank, k) * (i == 1))
-_register("ndcg", "NDCG", ("", "@k"), ndcg, _ndcg_share)
-_register("ndcg-exp", "NDCG-exp", ("", "@k"), ndcg, _ndcg_share)  # grades alone tell it from ndcg
-_register("dcg", "DCG", ("", "@k"), ndcg, lambda rank, i, _, k: ndcg(rank, k))
-_register("dcg-exp", "DCG-exp", ("", "@k"), ndcg, lambda rank, i, _, k: ndcg(rank, k))
-_register("f1", "F1", ("@k",), _f1, lambda rank, i, relevant, k: 2 * recall(rank, k) / (relevant + k))
-FAMILIES["auc"] = _Family("AUC", lambda label, k: Metric(label, auc, True, k, _auc_share), ("",))
+_register("recall", "Recall", ("@k",), recall)
+_register("hit-rate", "Hit rate", ("@k",), recall)
+_register("precision", "Precision", ("@k",), precision)
+_register("ap", "AP", ("", "@k"), average_precision)
+_register("mrr", "MRR", ("", "@k"), average_precision)
+_register("ndcg", "NDCG", ("", "@k"), ndcg)
+_register("ndcg-exp", "NDCG-exp", ("", "@k"), ndcg)  # grades alone tell it from ndcg
+_register("dcg", "DCG", ("", "@k"), ndcg)
+_register("dcg-exp", "DCG-exp", ("", "@k"), ndcg)
+_register("f1", "F1", ("@k",), _f1)
+FAMILIES["auc"] = _Family("AUC", lambda label, k: Metric(label, auc, True, k), ("",))
 
 ALIASES = {
     **dict.fromkeys(("hr", "hit", "hits", "hitrate", "success"), "hit-rate"),
@@ -283,7 +203,7 @@ def metric(label: str) -> Metric:
         array([1., 1., 1., 1., 1., 1., 1., 1., 1., 1., 0., 0.])
 
     References:
-        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, eqs 2 to 13.
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, eqs 7 to 13.
     """
     return _metric(_canonical(label))
 

@@ -46,8 +46,8 @@ def rank(
     """Rank the held-out items of users among all candidates, by the scores of a model.
 
     The candidates are all items except the user's training items. If a user has several held-out items, each is a row
-    of its own and is ranked without the others, as in `estimators.many_relevant`. For each row, the table counts the
-    candidates that score above the held-out item, and those that tie with it. The scores of other items are ignored.
+    of its own and is ranked without the others. For each row, the table counts the candidates that score above the
+    held-out item, and those that tie with it. The scores of other items are ignored.
 
     Args:
         scores: one of

@@ -28,7 +28,7 @@ FEW = 8
 
 @dataclass(frozen=True)
 class RankClass:
-    """Users with similar n, and the same number of relevant items.
+    """Users with similar n.
 
     Attributes:
         groups: the outcomes of the class by n and m.
@@ -65,7 +65,7 @@ class RankClass:
     def nodes(self, metrics: tuple[Metric, ...]) -> RankNodes:
         """Return nodes for sums over the ranks of the class."""
         design = SamplingDesign(max(1, int(self.negatives.max())), self.groups[0].replacement)
-        ends = {self.groups[0].target(metric).cutoff for metric in metrics} - {None, 0}
+        ends = {metric.cutoff for metric in metrics} - {None}
         smaller = {group.candidates for group in self.groups}
         if len(smaller) <= FEW:  # the means over users jump there
             ends |= smaller
@@ -107,30 +107,26 @@ class RankClass:
     def values(self, metrics: tuple[Metric, ...], ranks: Floats) -> Floats:
         """Return (ranks, metrics) values of the metrics."""
         return self.mean(
-            lambda group, allowed: np.stack(
-                [group.target(metric).of_rank(allowed, group.candidates) for metric in metrics], axis=1
-            ),
+            lambda group, allowed: np.stack([metric.of_rank(allowed, group.candidates) for metric in metrics], axis=1),
             ranks,
         )
 
 
 def rank_classes(outcomes: Outcomes, least: float = 0.0) -> tuple[RankClass, ...]:
-    """Cut the outcomes into classes, for each number of relevant items from the largest n downwards.
+    """Cut the outcomes into classes, from the largest n downwards.
 
     A class with less than a share `least` of the events joins the one with the next larger n.
     """
     classes: list[list[Group]] = []
-    for group in sorted(outcomes.groups, key=lambda each: (each.relevant, -each.candidates)):
-        if classes:
-            first = classes[-1][0]
-            if first.relevant == group.relevant and first.candidates <= FACTOR * group.candidates:
-                classes[-1].append(group)
-                continue
-        classes.append([group])
+    for group in sorted(outcomes.groups, key=lambda each: -each.candidates):
+        if classes and classes[-1][0].candidates <= FACTOR * group.candidates:
+            classes[-1].append(group)
+        else:
+            classes.append([group])
     few = least * sum(group.events for group in outcomes.groups)
     kept: list[list[Group]] = []
     for groups in classes:
-        if kept and kept[-1][0].relevant == groups[0].relevant and sum(group.events for group in groups) < few:
+        if kept and sum(group.events for group in groups) < few:
             kept[-1] += groups
         else:
             kept.append(groups)

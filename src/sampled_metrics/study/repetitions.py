@@ -103,13 +103,11 @@ def conditions(evaluation: Evaluation, candidates: int) -> pd.DataFrame:
         weight, out of sixteen.
     """
     design, metrics = evaluation.design, tuple(metric(label) for label in evaluation.metrics)
-    outcomes = Outcomes.of(design, candidates)
-    targets = tuple(outcomes.groups[0].target(each) for each in metrics)
     rows: list[tuple[object, ...]] = []
     for label in evaluation.fitted_labels():
         each = estimator(label, assume_replacement=evaluation.assume_replacement)
         if isinstance(each, LinearEstimator):
-            number = each.condition_number(design, candidates, targets)
+            number = each.condition_number(design, candidates, metrics)
             digits = max(0.0, -np.log10(number * np.finfo(np.float64).eps))
             rows.append((label, candidates, design.negatives, number, digits))
     return pd.DataFrame(rows, columns=["estimator", "candidates", "negatives", "condition_number", "digits"])

@@ -44,7 +44,6 @@ def rbp(label, cutoff):
         of_rank=lambda rank, candidates: of_rank(rank),
         linear_in_rank=False,
         cutoff=cutoff,
-        share=lambda better, pool, i, relevant: of_rank(better + i),
     )
 
 
