@@ -350,8 +350,6 @@ class TestBadOptions:
             ),
             (["plan", "exact.csv", "other.csv", "--probability", "0.5"], "probability must be above 0.5"),
             (["plan", "exact.csv", "other.csv", "--metric", "auc@3"], "unknown metric"),
-            (["plan", "exact.csv", "other.csv", "--shared-negatives", "2"], "2.0 is not in the range 0<=x<=1"),
-            (["expect", "exact.csv", "--negatives", "3", "--shared-negatives", "x"], "'x' is not a valid float"),
             (["completion", "powershell"], "'powershell' is not one of"),
             (["completion"], "Missing argument"),
         ],
@@ -407,15 +405,15 @@ CALLS = [
         lambda t: expect({"exact": t["exact"], "other": t["other"]}, negatives=5, estimators=["uncorrected", "cls"]),
     ),
     (
-        ["expect", "exact.csv", "other.csv", "--negatives", "5", "--metrics", "ap", "--shared-negatives", "0.5"],
+        ["expect", "exact.csv", "other.csv", "--negatives", "5", "--metrics", "ap"],
         lambda t: expect(
-            {"exact": t["exact"], "other": t["other"]}, negatives=5, metrics=["ap"], shared_negatives=0.5
+            {"exact": t["exact"], "other": t["other"]}, negatives=5, metrics=["ap"]
         ),
     ),
     (
-        ["plan", "exact.csv", "other.csv", "--metric", "ap", "--estimators", "bv-1", "--shared-negatives", "1"],
+        ["plan", "exact.csv", "other.csv", "--metric", "ap", "--estimators", "bv-1"],
         lambda t: plan(
-            t["exact"], t["other"], metric="ap", estimators=["bv-1"], shared_negatives=1, names=("exact", "other")
+            t["exact"], t["other"], metric="ap", estimators=["bv-1"], names=("exact", "other")
         ),
     ),
     (

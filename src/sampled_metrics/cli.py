@@ -172,13 +172,6 @@ def _intervals(default: str | None) -> Callable[[Callable[..., Any]], Callable[.
     )
 
 
-SHARED = click.option(
-    "--shared-negatives",
-    type=click.FloatRange(0, 1),
-    help="All rank the same negatives; from 0 to 1: how much they agree on the items above.",
-)
-
-
 class _FigureFile(click.Path):
     """A file whose ending says how a figure is written."""
 
@@ -400,7 +393,6 @@ def _named(argument: str) -> tuple[str | None, list[str]]:
 @_labels("--estimators", ("uncorrected",))
 @CANDIDATES
 @REPLACEMENT
-@SHARED
 @OUTPUT
 def _expect(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
     """What sampled metrics would show of exact ranks, and whether they would order recommenders wrongly."""
@@ -425,7 +417,6 @@ def _expect(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
 @click.option("--error", type=float, help="Wanted error of the metric, with --strata, in place of --negatives.")
 @CANDIDATES
 @REPLACEMENT
-@SHARED
 @OUTPUT
 def _plan(ranks: tuple[str, ...], strata: bool, plot: str | None, **options: Any) -> None:
     """How many negatives, and users, it takes to order two recommenders rightly; from exact ranks.
@@ -433,11 +424,7 @@ def _plan(ranks: tuple[str, ...], strata: bool, plot: str | None, **options: Any
     With --strata, from which strata to draw how many negatives, so that the error of one recommender or more is
     smallest.
     """
-    own = (
-        ("negatives", "error")
-        if strata
-        else ("probability", "estimators", "candidates", "replacement", "shared_negatives")
-    )
+    own = ("negatives", "error") if strata else ("probability", "estimators", "candidates", "replacement")
     for name, value in options.items():
         if value and name not in (*own, "metric"):
             raise click.UsageError(f"--{name.replace('_', '-')} is {'not ' * strata}for plans with --strata")

@@ -11,9 +11,8 @@ from scipy import stats
 
 from sampled_metrics import correct, expect
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.evaluation.expectation import Expectation, exact_chance, shared_covariances
+from sampled_metrics.evaluation.expectation import Expectation, exact_chance
 from sampled_metrics.metrics.held_out import metric as metric_of
-from sampled_metrics.ranks.pairing import pair_users
 from sampled_metrics.ranks.table import rank_table, read_ranks
 from sampled_metrics.sampling.design import SamplingDesign
 
@@ -203,64 +202,6 @@ class TestExactChance:
         assert 0.05 < chance < 0.95
         assert exact_chance(one, other) == pytest.approx(chance, abs=4 * np.sqrt(0.25 / 60_000))
         assert exact_chance(one, other) == pytest.approx(1 - exact_chance(other, one), abs=1e-3)
-
-
-class TestSharedNegatives:
-    RANKS = np.array([2, 5, 20, 40, 90, 150])
-
-    def covariances(self, one, other, agreement, label="bv-0.1", replacement=False):
-        sides = [expectation(each, 200, 40, label, "ap", replacement) for each in (one, other)]
-        pairs = pair_users(*(each.table for each in sides), ("A", "B"))
-        return shared_covariances(*sides, pairs, agreement)[:, 0], sides
-
-    @pytest.mark.parametrize("replacement", [False, True])
-    def test_of_equal_ranks_that_agree_the_covariance_is_the_variance(self, replacement):
-        found, sides = self.covariances(self.RANKS, self.RANKS, 1, replacement=replacement)
-        assert found == pytest.approx(sides[0].variances[:, 0], rel=0.15)  # of rare samples, to a few parts in 100
-        assert found.sum() == pytest.approx(sides[0].variances.sum(), rel=0.02)
-
-    @pytest.mark.parametrize("replacement", [False, True])
-    def test_at_random_there_is_about_none(self, replacement):
-        found, sides = self.covariances(self.RANKS, self.RANKS[::-1].copy(), 0, replacement=replacement)
-        deviations = np.sqrt(sides[0].variances[:, 0] * sides[1].variances[:, 0])
-        assert (np.abs(found) < 0.05 * deviations).all()
-
-    def test_of_nested_sets_is_that_of_drawing_the_items(self):
-        """Items 1 to a - 1 are above by one and 1 to b - 1 by the other; draw 40 of 199 items, 5000 times."""
-        rng = np.random.default_rng(9)
-        one, other = self.RANKS, np.array([10, 5, 60, 20, 120, 100])
-        found, sides = self.covariances(one, other, 1)
-        drawn = 1 + np.argsort(rng.random((5000, 199)), axis=1)[:, :40]
-        for user in range(6):
-            values = [
-                side.weights[0, 0, (drawn < rank).sum(axis=1)]
-                for side, rank in ((sides[0], one[user]), (sides[1], other[user]))
-            ]
-            scale = np.sqrt(sides[0].variances[user, 0] * sides[1].variances[user, 0])
-            assert found[user] == pytest.approx(np.cov(*values)[0, 1], abs=0.08 * scale)
-
-    def test_change_the_chances_of_the_remarks_alone(self):
-        """B is at 1, or farther down than A, so that A is better among few negatives."""
-        ranks = {"A": [30] * 20, "B": [1] * 4 + [60] * 16}
-        options = {"negatives": 20, "candidates": 1000, "metrics": "recall@1"}
-        alone, random, shared = (expect(ranks, **options, shared_negatives=each) for each in (None, 0, 1))
-        pd.testing.assert_frame_equal(pd.DataFrame(alone), pd.DataFrame(shared))
-        chances = [float(each.remarks[0].split()[-1].rstrip(".")) for each in (alone, random, shared)]
-        assert chances[0] == pytest.approx(chances[1], abs=0.011)
-        assert 0 < chances[2] < chances[0] - 0.02
-
-    @pytest.mark.parametrize("agreement", [-0.1, 1.1, "all", True, float("nan")])
-    def test_refuse_an_agreement_that_is_none(self, agreement):
-        ranks = {"A": [20] * 10, "B": [1] * 3 + [900] * 7}
-        with pytest.raises(ConfigError, match="shared_negatives must be a number from 0 to 1, not"):
-            expect(ranks, negatives=50, metrics="recall@10", candidates=1000, shared_negatives=agreement)
-
-    def test_refuse_users_with_several_rows(self):
-        frames = [
-            pd.DataFrame({"user": [1, 1, 2], "rank": ranks, "candidates": 1000}) for ranks in ([20] * 3, [1, 900, 900])
-        ]
-        with pytest.raises(DataError, match="with shared negatives, a user may have only one row"):
-            expect(dict(zip("AB", frames, strict=True)), negatives=50, metrics="recall@10", shared_negatives=0.5)
 
 
 class TestWrongOrder:

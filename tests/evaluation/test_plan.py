@@ -159,23 +159,6 @@ def above_t(effect, users):
     return stats.norm.cdf((effect * np.sqrt(users) - t) / np.sqrt(1 + t**2 / (2 * (users - 1))))
 
 
-class TestSharedNegatives:
-    def test_need_fewer_where_the_recommenders_agree(self, monkeypatch):
-        monkeypatch.setattr("sampled_metrics.evaluation.expectation._DRAWS", 10_000)
-        rng = np.random.default_rng(2)
-        one = np.minimum(3 + rng.geometric(1 / 40, size=40), 120)
-        other = np.maximum(1, one - 2)
-        options = {"candidates": 120, "estimators": "bv-0.1", "metric": "ndcg@10", "probability": 0.9}
-        alone, some, all_of_them = (plan(one, other, **options, shared_negatives=each) for each in (None, 0.5, 1))
-        assert all_of_them["negatives"][0] < some["negatives"][0] <= alone["negatives"][0]
-        assert all_of_them["users"][0] <= alone["users"][0]
-
-    @pytest.mark.parametrize("agreement", [2, -1, "x"])
-    def test_refuse_an_agreement_that_is_none(self, agreement):
-        with pytest.raises(ConfigError, match="shared_negatives must be a number from 0 to 1, not"):
-            plan(A, B, candidates=N, shared_negatives=agreement)
-
-
 class TestSeveralRows:
     def test_of_a_user_twice_are_those_of_once_by_the_exact_metric(self):
         users = np.tile(np.arange(400), 2)
@@ -313,7 +296,6 @@ class TestForms:
             ({"metric": "recall"}, ConfigError, "unknown metric"),
             ({"estimators": ["mle"]}, ConfigError, "mle"),
             ({"candidates": None}, DataError, "candidates"),
-            ({"shared_negatives": 1.5}, ConfigError, "shared_negatives must be a number from 0 to 1, not 1.5"),
         ],
     )
     def test_refusals_say_why(self, arguments, error, says):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 
 import numpy as np
@@ -12,12 +12,12 @@ from sampled_metrics._defaults import METRICS
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator_labels, estimator_name
-from sampled_metrics.evaluation.expectation import Expectation, mean_of_rows, shared_covariances
+from sampled_metrics.evaluation.expectation import Expectation, mean_of_rows
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.strata_moments import drawn_of, strata_moments
 from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike, named_ranks
-from sampled_metrics.ranks.pairing import described, pair_users, user_numbers
+from sampled_metrics.ranks.pairing import described, user_numbers
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
@@ -32,7 +32,6 @@ def expect(
     replacement: bool = False,
     estimators: str | Sequence[str] = ("uncorrected",),
     candidates: PerUser | None = None,
-    shared_negatives: float | None = None,
     progress: Progress = no_progress,
 ) -> Result:
     """Compute the exact expectation of an evaluation on sampled negatives; nothing is drawn.
@@ -51,10 +50,6 @@ def expect(
         estimators: labels of estimators that are linear in the sample; uncorrected is the sampled metric itself. With
             strata, only uncorrected and rank-estimate are.
         candidates: (users,) or one number: n. Leave it out if the ranks have this column.
-        shared_negatives: None if each recommender has negatives of its own, or how much the recommenders agree if all
-            rank the same negatives of a user: from 0 (the items above the held-out item by one are a random part of
-            all items for the other) to 1 (one set of items above contains the other). This changes the chances in the
-            remarks, and not the columns.
         progress: wraps the blocks of users of samples from strata, for a progress bar.
 
     Returns:
@@ -85,16 +80,16 @@ def expect(
     given = {name: columns_or_table(each, name) for name, each in named_ranks(ranks).items()}
     labels, estimators = metric_labels(metrics), estimator_labels(estimators)
     wanted, rows = tuple(metric(label) for label in labels), []
-    tables, expectations = dict[str, RankTable](), dict[str, Expectation]()
+    tables = dict[str, RankTable]()
     for name, columns in given.items():
         if isinstance(negatives, Mapping):
-            if replacement or candidates is not None or shared_negatives is not None:
-                raise ConfigError("samples from strata have no replacement, candidates or shared_negatives")
+            if replacement or candidates is not None:
+                raise ConfigError("samples from strata have no replacement or candidates")
             of_rows = _of_strata(columns, negatives, estimators, wanted, progress)
         else:
             tables[name] = rank_table(columns, candidates, name)
             design, user = SamplingDesign(negatives, replacement), user_numbers(tables[name])
-            expectations[name] = each = Expectation.of(tables[name], user, design, estimators, wanted)
+            each = Expectation.of(tables[name], user, design, estimators, wanted)
             exact = np.stack([mean_of_rows(tables[name].values(one), user) for one in wanted], axis=1)
             of_rows = exact, each.means, each.variances
         true, expected = (each.mean(axis=0) for each in of_rows[:2])
@@ -107,18 +102,8 @@ def expect(
         ]
     result = Result(rows, columns=["recommender", "estimator", "metric", "exact", "expected", "deviation"])
     result.attrs = {"negatives": negatives, "parameters": described(next(iter(tables.values()))) if tables else ""}
-    places = list(product(estimators, labels))
-
-    def covariance(one: str, other: str, label: str, of_metric: str) -> float:
-        if shared_negatives is None:
-            return 0.0
-        pairs = pair_users(tables[one], tables[other], (one, other))
-        both = expectations[one], expectations[other]
-        of_users = shared_covariances(*both, pairs, shared_negatives)[:, places.index((label, of_metric))]
-        return float(of_users.sum() / len(of_users) ** 2)
-
     unused = dict.fromkeys(remark for each in given.values() for remark in each.remarks)
-    return result.with_remarks([*_wrong_orders(result, negatives, covariance), *unused])
+    return result.with_remarks([*_wrong_orders(result, negatives), *unused])
 
 
 def _of_strata(
@@ -140,9 +125,7 @@ def _of_strata(
     return mean_of_rows(exact, user), mean_of_rows(means, user), mean_of_rows(variances, user)
 
 
-def _wrong_orders(
-    table: Result, negatives: int | Mapping[str, int | str], covariance: Callable[[str, str, str, str], float]
-) -> list[Remark | str]:
+def _wrong_orders(table: Result, negatives: int | Mapping[str, int | str]) -> list[Remark | str]:
     """Return sentences on the recommenders that a sampled evaluation orders wrongly on average."""
     remarks: list[Remark | str] = []
     if isinstance(negatives, Mapping):
@@ -154,9 +137,8 @@ def _wrong_orders(
             better, worse = (one, other) if one["exact"] > other["exact"] else (other, one)
             gap = better["expected"] - worse["expected"]
             if better["exact"] - worse["exact"] > EQUAL and gap < -EQUAL:
-                shared = covariance(better["recommender"], worse["recommender"], str(label), str(metric_label))
-                variance = better["deviation"] ** 2 + worse["deviation"] ** 2 - 2 * shared
-                chance = probability_of_order(gap, float(np.sqrt(max(variance, 0.0))))
+                variance = better["deviation"] ** 2 + worse["deviation"] ** 2
+                chance = probability_of_order(gap, float(np.sqrt(variance)))
                 sentence = (
                     f"Wrong order: {better['recommender']} is better than {worse['recommender']} on "
                     f"{metric_name(str(metric_label))} ({better['exact']:.4f} against {worse['exact']:.4f}), but among "

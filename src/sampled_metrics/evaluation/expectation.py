@@ -1,4 +1,4 @@
-"""What sampled evaluations of exact ranks give, by user: means, variances, covariances, and the chance of an order."""
+"""What sampled evaluations of exact ranks give, by user: means, variances, and the chance of an order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,19 +7,13 @@ from functools import lru_cache
 import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import check_memory_limit, is_real, shown
-from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics._validation import check_memory_limit
 from sampled_metrics.estimators import linear_estimator
 from sampled_metrics.metrics.held_out import Metric
-from sampled_metrics.ranks.pairing import Pairs
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import probability_of_order, user_moments
 from sampled_metrics.sampling.ties import distribution_over_ties
-
-_LARGE = 10**9  # NumPy draws without replacement from smaller pools; in larger ones the difference is negligible
-
-_DRAWS = 200_000  # samples for the covariances of all users together
 
 
 @dataclass(frozen=True)
@@ -80,47 +74,6 @@ def mean_of_rows(values: Floats, user: Ints) -> Floats:
     sums = np.zeros((int(user.max()) + 1, *values.shape[1:]))
     np.add.at(sums, user, values)
     return sums / np.bincount(user).reshape(-1, *[1] * (values.ndim - 1))
-
-
-def shared_covariances(one: Expectation, other: Expectation, pairs: Pairs, agreement: float) -> Floats:
-    """Return the (users, estimates) covariances of the weights if two recommenders rank the same negatives of a user.
-
-    Of the N negatives, a and b rank above by the two recommenders, and c by both. c is between the mean a b / N, at an
-    agreement of 0, and min(a, b), at 1. Samples are drawn from these three counts, with a fixed seed. Half of the ties
-    count as above.
-
-    Raises:
-        DataError: a user has several rows.
-        ConfigError: the agreement is not from 0 to 1.
-    """
-    if not is_real(agreement) or not 0 <= agreement <= 1:
-        raise ConfigError(f"shared_negatives must be a number from 0 to 1, not {shown(agreement)}")
-    users = len(one.means)
-    if len(pairs.one) != users:
-        raise DataError("with shared negatives, a user may have only one row")
-    order, other_order = np.argsort(pairs.one), np.argsort(pairs.other)
-    a, b = (each.table.above[rows] + each.table.tied[rows] // 2 for each, rows in ((one, order), (other, other_order)))
-    pool = one.table.candidates[order] - 1
-    by_chance = a / pool * b
-    both = np.clip(np.round(by_chance + agreement * (np.minimum(a, b) - by_chance)), a + b - pool, np.minimum(a, b))
-    both = both.astype(np.int64)
-    size = (max(1, _DRAWS // users), users)
-    rng = np.random.default_rng(0)
-    left, drawn = pool, np.full(users, one.design.negatives)
-    counts = []
-    for items in (both, a - both, b - both):
-        if one.design.replacement or pool.max() >= _LARGE:
-            counts.append(rng.binomial(drawn, np.divide(items, left, out=np.zeros(users), where=left > 0), size=size))
-        else:
-            counts.append(rng.hypergeometric(items, left - items, drawn, size=size))
-        left, drawn = left - items, drawn - counts[-1]
-    found = np.empty((users, one.means.shape[1]))
-    sides = (one, order, counts[0] + counts[1]), (other, other_order, counts[0] + counts[2])
-    for estimate in range(found.shape[1]):
-        drawn_weights = [each.weights[each.which[rows], estimate, x] for each, rows, x in sides]
-        off = [each - each.mean(axis=0) for each in drawn_weights]
-        found[:, estimate] = (off[0] * off[1]).mean(axis=0)
-    return found
 
 
 def exact_chance(better: Expectation, worse: Expectation, estimate: int = 0) -> float:

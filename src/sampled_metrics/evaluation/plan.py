@@ -17,7 +17,7 @@ from sampled_metrics._validation import check_label, check_names, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator_labels, estimator_name
 from sampled_metrics.estimators.shapes import SHAPES
-from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows, shared_covariances
+from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.verdicts import FACTORS, MOST, expected_gaps
 from sampled_metrics.metrics.held_out import metric as metric_of
@@ -44,7 +44,6 @@ def plan(
     estimators: str | Sequence[str] = PLANNED,
     replacement: bool = False,
     candidates: PerUser | None = None,
-    shared_negatives: float | None = None,
     names: tuple[str, str] = ("A", "B"),
     progress: Progress = no_progress,
 ) -> Result:
@@ -58,7 +57,6 @@ def plan(
         estimators: labels of estimators that are linear in the sample.
         replacement: whether a negative may be sampled twice for the same user.
         candidates: as in `evaluate`.
-        shared_negatives: as in `expect`.
         names: names of the two recommenders.
         progress: wraps the sample sizes that are tried, for a progress bar.
 
@@ -108,9 +106,7 @@ def plan(
         )
     if gap < 0:
         pairs = Pairs(pairs.other, pairs.one, pairs.sentence)
-    search = _Search(
-        *((other, one) if gap > 0 else (one, other)), pairs, metric, replacement, shared_negatives, probability
-    )
+    search = _Search(*((other, one) if gap > 0 else (one, other)), pairs, metric, replacement, probability)
     sizes = _sizes(one, other, replacement, 10 if len(differences) <= _FEW_USERS else 5)
     known: dict[str, dict[int, _Chance]] = {label: {} for label in estimators}
     for m in progress(sizes):
@@ -158,7 +154,6 @@ class _Search:
     pairs: Pairs  # the users of worse, then those of better
     metric: str
     replacement: bool
-    shared: float | None
     probability: float
 
     def chances(self, negatives: int, estimators: Sequence[str]) -> list[_Chance]:
@@ -167,8 +162,6 @@ class _Search:
         worse = Expectation.of(self.worse, self.pairs.one, design, estimators, metrics)
         better = Expectation.of(self.better, self.pairs.other, design, estimators, metrics)
         gaps, variances = better.means - worse.means, better.variances + worse.variances
-        if self.shared is not None:
-            variances = variances - 2 * shared_covariances(worse, better, self.pairs, self.shared)
         users = len(gaps)
         spread = gaps.var(axis=0, ddof=1) if users > 1 else np.full(gaps.shape[1], np.nan)
         user_deviation = np.sqrt(np.maximum(spread + variances.mean(axis=0), 0.0))
@@ -177,7 +170,7 @@ class _Search:
         for number, values in enumerate(zip(gaps.mean(axis=0), deviation, user_deviation, strict=True)):
             gap, off, of_user = map(float, values)
             right = probability_of_order(gap, off)
-            if users <= _EXACT_USERS and self.shared is None and abs(right - self.probability) < _NEAR:
+            if users <= _EXACT_USERS and abs(right - self.probability) < _NEAR:
                 right = exact_chance(better, worse, number)
             found.append(_Chance(gap, off, of_user, right))
         return found
