@@ -423,7 +423,7 @@ CALLS = [
 ]  # fmt: skip
 
 
-NUMBERS = ("standard_error", "bias", "bias_error", "p_value", "users_needed", "negatives_needed")
+NUMBERS = ("standard_error", "bias", "bias_error", "p_value", "users_needed")
 """Columns that the table leaves out where no row has a number."""
 
 

@@ -34,7 +34,7 @@ class TestValues:
             table = compare(A, B, candidates=50, **sampled)
             assert list(table.columns) == [
                 "metric", "value_a", "value_b", "difference", "low", "high", "p_value",
-                "conclusion", "users_needed", "negatives_needed", "users"
+                "conclusion", "users_needed", "users"
             ]  # fmt: skip
             assert table["users"].eq(6).all()
 
@@ -236,7 +236,7 @@ class TestSeveralRows:
     @pytest.mark.parametrize(
         ("how", "more"),
         [
-            ({}, ["low", "high", "users_needed", "negatives_needed"]),
+            ({}, ["low", "high", "users_needed"]),
             ({"estimator": "bv-0.1"}, ["low", "high", "p_value"]),
             ({"estimator": "bv-0.1", "method": "bootstrap"}, []),
             ({"method": "bootstrap"}, []),

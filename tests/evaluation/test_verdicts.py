@@ -1,14 +1,12 @@
-"""What it takes to decide: verdicts in sentences, and whether so many users, or negatives, decide indeed."""
+"""What it takes to decide: verdicts in sentences, and whether so many users decide indeed."""
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
-from scipy.stats import hypergeom
 
 from sampled_metrics import compare, plan
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import strict_bounds
-from sampled_metrics.evaluation import strict_intervals, verdicts
+from sampled_metrics.evaluation import strict_intervals
 
 N = 60
 
@@ -52,21 +50,19 @@ class TestSentences:
         assert table.remarks[0].endswith(f" with a 95 % interval of {row['low']:+.4f} to {row['high']:+.4f}.")
         assert (row["low"] > 0) == (better == "B")
         assert row["conclusion"] == better
-        assert np.isnan([row["users_needed"], row["negatives_needed"], row["p_value"]]).all()
+        assert np.isnan([row["users_needed"], row["p_value"]]).all()
 
     def test_of_more_users(self):
         table, row = compared(*pair((0.7, 0.9), 500, 8), 8)
         assert table.remarks[0].startswith(f"Recall@5: undecided; about {row['users_needed']:.0f} users would decide")
         assert 500 < row["users_needed"] <= 500_000
         assert row["low"] < 0 < row["high"]
-        assert np.isnan(row["negatives_needed"])
 
     def test_of_more_negatives(self):
         table, row = compared(*pair((0.8, 0.85), 3000, 3), 3)
         assert table.remarks[0].startswith(
-            f"Recall@5: undecided; no number of users would, it takes about {row['negatives_needed']:.0f} negatives."
+            "Recall@5: undecided; more users would not help, but more negatives for each user would. The difference"
         )
-        assert 3 < row["negatives_needed"] <= N
         assert np.isnan(row["users_needed"])
 
     @pytest.mark.parametrize("shape", ["free", "decreasing", "convex"])
@@ -74,19 +70,18 @@ class TestSentences:
         (one, _) = pair((0.8, 0.8), 200, 5)
         table, row = compared(one, one, 5, estimator=shape)
         assert table.remarks[0].startswith(
-            "Recall@5: undecided; no number of users would, and the sample does not say how many negatives it takes."
+            "Recall@5: undecided; more users would not help, but more negatives for each user would."
         )
         assert row["difference"] == 0
         assert row["low"] == pytest.approx(-row["high"])
-        assert np.isnan([row["users_needed"], row["negatives_needed"]]).all()
+        assert np.isnan(row["users_needed"])
 
     def test_are_those_of_the_swapped_recommenders(self):
         one, other = pair((0.7, 0.9), 500, 8)
         for shape in ("free", "decreasing", "convex"):
             (_, row), (_, swapped) = compared(one, other, 8, estimator=shape), compared(other, one, 8, estimator=shape)
             assert (swapped["low"], swapped["high"]) == pytest.approx((-row["high"], -row["low"]), abs=1e-6)
-            numbers = ["users_needed", "negatives_needed"]
-            assert swapped[numbers].tolist() == pytest.approx(row[numbers].tolist(), nan_ok=True)
+            assert swapped["users_needed"] == pytest.approx(row["users_needed"], nan_ok=True)
 
 
 class TestDifference:
@@ -122,27 +117,6 @@ class TestUsersNeeded:
         first = next(copies for copies in range(2, 60) if decides(copies))
         assert first - 1 <= 1.5 * row["users_needed"] / 200
         assert row["users_needed"] / 200 <= 2 * first
-
-
-def limits(law, m):
-    """Return the ends of Recall@5 for decreasing ranks and any number of users, by linear programming."""
-    ranks = np.arange(1, N + 1)
-    chances = hypergeom.pmf(np.arange(m + 1)[:, np.newaxis], N - 1, ranks - 1, m)
-    better = np.diff(np.eye(N), axis=0)[: N // 2 - 1]  # differences of neighbours in the better half
-    value = (ranks <= 5).astype(float)
-    given = {"A_ub": better, "b_ub": np.zeros(len(better)), "A_eq": chances, "b_eq": chances @ law}
-    return [sign * linprog(sign * value, **given).fun for sign in (1, -1)]
-
-
-class TestNegativesNeeded:
-    def test_so_many_decide_for_any_number_of_users_and_half_as_many_do_not(self):
-        one, other = pair((0.8, 1.0), 50_000, 3)
-        _, row = compared(one, other, 3)
-        assert row["conclusion"] == "undecided"
-        needed = int(row["negatives_needed"])
-        assert needed > 3
-        assert limits(power(0.8), needed)[1] < limits(power(1.0), needed)[0]
-        assert limits(power(0.8), needed // 2)[1] > limits(power(1.0), needed // 2)[0]
 
 
 class TestIntervals:
@@ -207,20 +181,13 @@ class TestPlan:
             plan([1, 2, 3], [1, 2, 3], candidates=N, estimators="free")
 
 
-def test_the_negatives_of_many_pairs_are_those_of_each_and_take_a_search_of_each_recommender(monkeypatch):
-    rng, fits = np.random.default_rng(4), []
-    ranks = {name: draw(rng, 1.0, 400, 2) for name in "WXYZ"}
-    nodes = verdicts.rank_nodes
-    monkeypatch.setattr(verdicts, "rank_nodes", lambda *args: fits.append(args) or nodes(*args))
-    options = {"candidates": N, "negatives": 2, "metrics": "recall@5"}
+def test_the_users_of_many_pairs_are_those_of_each():
+    rng = np.random.default_rng(4)
+    ranks = {name: draw(rng, exponent, 400, 8) for name, exponent in zip("WXYZ", (0.6, 0.8, 1.0, 1.0), strict=True)}
+    options = {"candidates": N, "negatives": 8, "metrics": "recall@5"}
     together = compare(ranks, **options)
-    sizes = {design.negatives for _, design in fits}
-    assert len(fits) <= 2 * len(ranks) * len(sizes)  # six pairs have twelve sides
-    assert together["negatives_needed"].nunique() > 1
+    assert together["users_needed"].nunique() > 1
     for row in together.to_dict("records"):
-        verdicts._limit.cache_clear()
-        verdicts._expected_fit.cache_clear()
         level = 1 - 0.05 / 6
         alone = compare(ranks[row["a"]], ranks[row["b"]], confidence_level=level, **options).iloc[0]
-        for column in ("users_needed", "negatives_needed"):
-            assert row[column] == pytest.approx(alone[column], nan_ok=True)
+        assert row["users_needed"] == pytest.approx(alone["users_needed"], nan_ok=True)

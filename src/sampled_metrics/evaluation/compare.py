@@ -110,9 +110,9 @@ def compare(
     Returns:
         A row for each metric and pair, with the columns metric, a and b (names; only for more than two recommenders),
         value_a, value_b, difference (b - a), low, high, p_value (two-sided), conclusion (a name, or undecided),
-        users_needed and negatives_needed (what would decide it; missing if it is decided, or not known), users. The
-        remarks state the conclusions in sentences. The method standings() gives the recommenders by metric, with
-        letters for the groups that cannot be told apart, and latex() a LaTeX table of them.
+        users_needed (how many users would decide it; missing if it is decided, if no number would, or if it is not
+        known), users. The remarks state the conclusions in sentences. The method standings() gives the recommenders by
+        metric, with letters for the groups that cannot be told apart, and latex() a LaTeX table of them.
 
         The p-value is the interval inverted: the smallest α for which the interval at the level 1 - α excludes 0. So a
         p-value of a single pair is below 0.05 if the 95 % interval excludes 0. It is no probability that a recommender
@@ -301,8 +301,7 @@ def _table(found: Differences, names: Sequence[str], labels: Sequence[str], user
                     "high": found.high[at, column],
                     "p_value": found.p_value[at, column],
                     "conclusion": "undecided" if undecided[at] else better,
-                    "users_needed": found.needed[0, at, column],
-                    "negatives_needed": found.needed[1, at, column],
+                    "users_needed": found.users_needed[at, column],
                     "users": users,
                 }
             )
@@ -359,9 +358,7 @@ def _of_pair(row: Mapping[str, Any], names: Sequence[str], level: float) -> Rema
 def _what_decides(row: Mapping[str, Any]) -> str:
     if not np.isnan(row["users_needed"]):
         return f"about {row['users_needed']:.0f} users would decide if the difference is as found"
-    if not np.isnan(row["negatives_needed"]):
-        return f"no number of users would, it takes about {row['negatives_needed']:.0f} negatives"
-    return "no number of users would, and the sample does not say how many negatives it takes"
+    return "more users would not help, but more negatives for each user would"
 
 
 def _on_seeds(given: Mapping[str, Sequence[Any]]) -> list[Remark | str]:

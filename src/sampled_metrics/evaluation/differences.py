@@ -24,7 +24,7 @@ from sampled_metrics.evaluation.intervals import (
 from sampled_metrics.evaluation.seeds import SeedSpread, with_seeds
 from sampled_metrics.evaluation.strict_intervals import StrictInterval, strict_interval
 from sampled_metrics.evaluation.units import Units
-from sampled_metrics.evaluation.verdicts import negatives_needed, users_needed
+from sampled_metrics.evaluation.verdicts import users_needed
 from sampled_metrics.sampling.moments import EQUAL
 
 MAX_T, BONFERRONI = "max-t bootstrap", "Bonferroni"
@@ -88,7 +88,7 @@ class Differences:
         p_value: (pairs, metrics) p-values, adjusted for the pairs; NaN for strict bounds.
         rates: (metrics,) error rates of the interval of each pair, such that those of all pairs hold together.
         family: the method of these error rates.
-        needed: (2, pairs, metrics) numbers of users, and of negatives, that would decide; NaN where it is not known.
+        users_needed: (pairs, metrics) numbers of users that would decide; NaN if no number would, or it is not known.
         strict: of each pair, if these are strict bounds.
     """
 
@@ -99,7 +99,7 @@ class Differences:
     p_value: Floats
     rates: Floats
     family: str
-    needed: Floats
+    users_needed: Floats
     strict: tuple[StrictInterval, ...] = ()
 
     @property
@@ -167,7 +167,7 @@ def differences(
         found.append(interval)
     low, high, p_value = (np.stack([getattr(each, end) for each in found]) for end in ("low", "high", "p_value"))
     one, other = np.transpose(pairs)
-    nothing = np.full((2, *low.shape), np.nan)
+    nothing = np.full(low.shape, np.nan)
     return Differences(values, values[other] - values[one], low, high, holm(p_value), rates, family, nothing)
 
 
@@ -180,13 +180,13 @@ def _strict(
     inner = progress
     if len(pairs) > 1:
         options, inner = replace(options, confidence_level=1 - rate), no_progress
-    found, needed = [], np.full((2, len(pairs), len(most)), np.nan)
+    found, needed = [], np.full((len(pairs), len(most)), np.nan)
     for at in progress(range(len(pairs))) if len(pairs) > 1 else range(len(pairs)):
         sides = [recommenders[each] for each in pairs[at]]
         estimates = [each for side in sides for each in side.estimates if isinstance(each, ShapeEstimate)]
         users = kinds.of(*(side.sides[0] for side in sides))
         strict = strict_interval(estimates, users, options, (-most, most), inner)
-        needed[:, at] = _needed(estimates, strict, users, options.confidence_level)
+        needed[at] = _needed(estimates, strict, users, options.confidence_level)
         found.append(strict)
     one, other = np.transpose(pairs)
     low, high = np.stack([each.low for each in found]), np.stack([each.high for each in found])
@@ -199,16 +199,14 @@ def _strict(
 def _needed(
     estimates: Sequence[ShapeEstimate], strict: StrictInterval, kinds: Units, confidence_level: float
 ) -> Floats:
-    """Return the (2, metrics) numbers of users, and of negatives, that would decide what is undecided."""
+    """Return the (metrics,) numbers of users that would decide what is undecided; NaN where no number would."""
     undecided = (strict.low <= EQUAL) & (strict.high >= -EQUAL)
-    found, places = np.full((2, len(undecided)), np.nan), [int(at) for at in np.flatnonzero(undecided)]
+    found, places = np.full(len(undecided), np.nan), [int(at) for at in np.flatnonzero(undecided)]
     if places:
         users = users_needed(estimates, strict.fits, kinds, confidence_level, places)
         for at, number in zip(places, users, strict=True):
             if np.isfinite(number):
-                found[0, at] = _rounded(number)
-            elif (negatives := negatives_needed(estimates, kinds, strict.shape, at)) is not None:
-                found[1, at] = _rounded(negatives)
+                found[at] = _rounded(number)
     return found
 
 
