@@ -20,7 +20,6 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.evaluation.plan_strata import plan_strata
     from sampled_metrics.metrics.held_out import metric
     from sampled_metrics.ranking.negatives import rank_among_negatives
-    from sampled_metrics.ranking.partitions import rank_to_parquet
     from sampled_metrics.ranking.rank import rank
     from sampled_metrics.ranking.strata import popularity_strata
     from sampled_metrics.ranks.table import RankTable, read_ranks
@@ -49,7 +48,6 @@ __all__ = [
     "popularity_strata",
     "rank",
     "rank_among_negatives",
-    "rank_to_parquet",
     "read_ranks",
     "report",
 ]
@@ -68,7 +66,6 @@ _MODULES = {
     "popularity_strata": "ranking.strata",
     "rank": "ranking.rank",
     "rank_among_negatives": "ranking.negatives",
-    "rank_to_parquet": "ranking.partitions",
     "read_ranks": "ranks.table",
     "report": "reporting",
 }
