@@ -132,7 +132,7 @@ def rank(
     rows = [(data.users.values[:0], *np.empty((3, 0), dtype=np.int64))]  # perhaps no user has a held-out item
     for user, split in data.parts():
         counter = _counter(scores, split, user, batch_size)
-        above, tied = counter.count(counter.blocks, 1, progress)
+        above, tied = counter.count(slice(0, len(user)), 1, progress)
         rows.append((split.user_ids, split.candidates, above, tied))
     user_ids, candidates, above, tied = (np.concatenate(each) for each in zip(*rows, strict=True))
     return RankTable(user_ids, candidates, above, tied)
