@@ -11,7 +11,6 @@ from sampled_metrics.errors import ConfigError, DataError, DownloadError, Numeri
 
 if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the workflow needs few of the modules
     from sampled_metrics.estimators import estimator
-    from sampled_metrics.evaluation.accumulator import RankAccumulator
     from sampled_metrics.evaluation.compare import compare
     from sampled_metrics.evaluation.correct import correct
     from sampled_metrics.evaluation.evaluate import evaluate
@@ -32,7 +31,6 @@ __all__ = [
     "DataError",
     "DownloadError",
     "NumericError",
-    "RankAccumulator",
     "RankTable",
     "SampledMetricsError",
     "WriteError",
@@ -53,7 +51,6 @@ __all__ = [
 ]
 
 _MODULES = {
-    "RankAccumulator": "evaluation",
     "RankTable": "ranks.table",
     "compare": "evaluation",
     "correct": "evaluation",

@@ -148,7 +148,7 @@ def correct(
     else:
         outcomes, which = observed(sampled)
         kinds = units((which, user_numbers(sampled), len(outcomes)))
-        result = correct_units(outcomes, kinds, wanted, labels, options, progress)
+        result = _correct_units(outcomes, kinds, wanted, labels, options, progress)
     uniform = sampled.negatives if isinstance(sampled, SampledRanks) else None
     result.attrs["parameters"] = described(sampled, uniform)
     return result.with_remarks(given.remarks)
@@ -212,7 +212,7 @@ def _correct_together(
 
 
 @on_one_thread
-def correct_units(
+def _correct_units(
     outcomes: Outcomes | StratifiedOutcomes,
     kinds: Units,
     estimators: Sequence[str],
