@@ -224,15 +224,15 @@ def matrix(pairs: Pairs, name: str) -> csr_array:
     if not np.isfinite(found.data).all():
         raise DataError(f"{name} {MATRIX}; some are not finite")
     there = found.data != 0
-    return matrix_of(found.row[there], found.col[there], found.shape)
+    return _matrix_of(found.row[there], found.col[there], found.shape)
 
 
 def _of_table(table: Pairs, name: str, users: Ids, items: Ids) -> csr_array:
     columns = table_of_pairs(table, name)
-    return matrix_of(users.positions(columns), items.positions(columns), (len(users.values), len(items.values)))
+    return _matrix_of(users.positions(columns), items.positions(columns), (len(users.values), len(items.values)))
 
 
-def matrix_of(users: Ints, items: Ints, shape: tuple[int, int]) -> csr_array:
+def _matrix_of(users: Ints, items: Ints, shape: tuple[int, int]) -> csr_array:
     """Return the matrix of (pairs,) users and items; a pair may be there twice."""
     found = csr_array((np.ones(len(users), dtype=np.int8), (users, items)), shape=shape)
     found.data[:] = 1
@@ -267,4 +267,4 @@ def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
             f"not {numbers[at]:g}"
         )
     there = numbers >= 0
-    return matrix_of(user[there], numbers[there].astype(np.int64), shape)
+    return _matrix_of(user[there], numbers[there].astype(np.int64), shape)
