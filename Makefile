@@ -16,7 +16,7 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-all test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs seed-spread publish bench bench-scale bench-large lock clean
+.PHONY: help demo reproduce test test-all test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs seed-spread publish bench bench-scale lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -135,9 +135,6 @@ bench: reproduce $(PEERS)/ready  ## measure ranking, its growth, corrections and
 
 bench-scale: $(READY)  ## run the study on synthetic events as many as MovieLens 32M has (15 minutes or more)
 	$(BIN)/python benchmarks/scale.py --cores $(CORES) --output docs/reproduction/scale.md
-
-bench-large: $(READY)  ## rank a part of a million users among a million items, from files (ten minutes)
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/large_catalogue.py --output docs/reproduction/large.md
 
 COMPILE = uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 lock:  ## renew envs/*.lock from pyproject.toml and envs/*.in (needs uv)

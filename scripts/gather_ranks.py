@@ -2,20 +2,19 @@
 
 from typing import Any
 
+import numpy as np
+
 from sampled_metrics import _files
-from sampled_metrics.data.split import read_split
-from sampled_metrics.ranking.ranking import gather
+from sampled_metrics.ranks.table import COLUMNS, RankTable
 from sampled_metrics.ranks.ties import log_ranks
 from sampled_metrics.workflow.jobs import run
 
 
 def main(snakemake: Any) -> None:
     """Write the rank table."""
-    parts = []
-    for path in snakemake.input.parts:
-        arrays = _files.read_npz(path, "a part of a rank table", ("users", "above", "tied"))
-        parts.append((arrays["users"], arrays["above"], arrays["tied"]))
-    table = gather(read_split(snakemake.input.split), parts)
+    parts = [_files.read_npz(path, "a part of a rank table", COLUMNS) for path in snakemake.input.parts]
+    user, candidates, above, tied = (np.concatenate([part[name] for part in parts]) for name in COLUMNS)
+    table = RankTable(user, candidates, above, tied)
     log_ranks(table)
     table.write(snakemake.output.ranks)
 

@@ -6,14 +6,15 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.data.split import read_shape, read_split
 from sampled_metrics.ranking.memory import spare_memory
-from sampled_metrics.ranking.ranking import gather, rank_part
+from sampled_metrics.ranking.ranking import part_of_users, rank_held_out
+from sampled_metrics.ranks.table import COLUMNS
 from sampled_metrics.ranks.ties import log_ranks
 from sampled_metrics.recommenders.models import ranking_memory, read_model
 from sampled_metrics.workflow.jobs import progress_bar, run
 
 
 def main(snakemake: Any) -> None:
-    """Write the rank table or, where the users are divided (wildcard scatteritem), the counts of one part."""
+    """Write the rank table or, where the users are divided (wildcard scatteritem), that of one part of them."""
     path, wildcards, precision = snakemake.input.model, snakemake.wildcards, snakemake.params.precision
     memory, threads = snakemake.config["ranking"]["memory"], snakemake.threads  # change no number
     least = ranking_memory(path, read_shape(snakemake.input.split, ranking=True), threads)
@@ -23,16 +24,14 @@ def main(snakemake: Any) -> None:
     item = getattr(wildcards, "scatteritem", None)
     part, parts = map(int, (item or "1-of-1").split("-of-"))
     progress = progress_bar(f"rank {wildcards.recommender} on {wildcards.dataset}")
-    counts = rank_part(
-        model, split, progress, part=part, parts=parts, precision=precision, threads=threads, memory=memory
-    )
+    users = part_of_users(split.shape, part, parts)
+    table = rank_held_out(model, split, progress, users=users, precision=precision, threads=threads, memory=memory)
     if item is None:
-        table = gather(split, [counts])
         log_ranks(table)
         table.write(snakemake.output.ranks)
     else:
-        logging.info("ranked %d held-out items", len(counts[0]))
-        _files.write_npz(snakemake.output.part, **dict(zip(("users", "above", "tied"), counts, strict=True)))
+        logging.info("ranked %d held-out items", len(table))
+        _files.write_npz(snakemake.output.part, **{name: getattr(table, name) for name in COLUMNS})
 
 
 if __name__ == "__main__":

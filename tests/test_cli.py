@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from sampled_metrics import cli, compare, correct, evaluate, expect, plan, read_ranks
+from sampled_metrics import cli, compare, correct, evaluate, expect, plan
 
 COMMANDS = ("evaluate", "correct", "compare", "expect", "plan", "report", "rank", "completion")
 SOURCES = Path(__file__).resolve().parents[1] / "src"
@@ -613,7 +613,7 @@ class TestHelp:
         for command in COMMANDS[:-1]:
             text = run(command, "--help")[1].split("Example:\n")[1]
             examples += re.findall(r"^  sampled-metrics (.*)$", text, flags=re.MULTILINE)
-        assert len(examples) == 16
+        assert len(examples) == 15
         above = {name: rng.geometric(0.05, size=(40, 2)).clip(max=100) for name in ("counts", "x-counts", "y-counts")}
         for name, each in above.items():
             columns = {"above_top500": each[:, 0], "size_top500": 500, "above_rest": each[:, 1], "size_rest": 900}
@@ -817,20 +817,6 @@ class TestRank:
         drawn = run("rank", *model, "--strata", "items.csv", "--negatives", "popular=all,rest=9", "-o", "drawn.csv")
         assert drawn == (0, "", "")
         assert (tmp_path / "drawn.csv").read_text() == header + "0,3,0,1,1,0,1,1\n1,4,2,2,2,1,1,1\n"
-
-    @pytest.mark.parametrize("folder", ["parts/", "there"])
-    def test_a_folder_gets_parts_in_parquet(self, run, model, folder):
-        Path("there").mkdir()
-        for name in ("train", "test"):
-            pd.read_csv(f"{name}.csv").to_parquet(f"{name}.parquet")
-        files = [each.replace(".csv", ".parquet") for each in model]
-        assert run("rank", *files, "-o", folder) == (0, "", "")
-        found = read_ranks(folder).to_frame()
-        assert found.to_csv(index=False, lineterminator="\n") == RANKED
-        assert run("evaluate", folder, "--metrics", "auc", "--csv")[1].startswith("metric,value")
-        refused(run, "train.csv: cannot be read as parquet", "rank", *model, "-o", "other/")
-        says = "a folder takes --users, --items, --training and --held-out alone"
-        refused(run, says, "rank", *files, "-o", folder, "--negatives", "2")
 
     def test_sampled_ranks(self, run, model, tmp_path):
         expected = "user,candidates,negatives,rank\n0,3,2,1\n1,4,2,3\n"

@@ -11,7 +11,6 @@ from sampled_metrics.errors import ConfigError, DataError, DownloadError, Numeri
 
 if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the workflow needs few of the modules
     from sampled_metrics.estimators import estimator
-    from sampled_metrics.evaluation.accumulator import RankAccumulator
     from sampled_metrics.evaluation.compare import compare
     from sampled_metrics.evaluation.correct import correct
     from sampled_metrics.evaluation.evaluate import evaluate
@@ -20,7 +19,6 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.evaluation.plan_strata import plan_strata
     from sampled_metrics.metrics.held_out import metric
     from sampled_metrics.ranking.negatives import rank_among_negatives
-    from sampled_metrics.ranking.partitions import rank_to_parquet
     from sampled_metrics.ranking.rank import rank
     from sampled_metrics.ranking.strata import popularity_strata
     from sampled_metrics.ranks.table import RankTable, read_ranks
@@ -33,7 +31,6 @@ __all__ = [
     "DataError",
     "DownloadError",
     "NumericError",
-    "RankAccumulator",
     "RankTable",
     "SampledMetricsError",
     "WriteError",
@@ -49,13 +46,11 @@ __all__ = [
     "popularity_strata",
     "rank",
     "rank_among_negatives",
-    "rank_to_parquet",
     "read_ranks",
     "report",
 ]
 
 _MODULES = {
-    "RankAccumulator": "evaluation",
     "RankTable": "ranks.table",
     "compare": "evaluation",
     "correct": "evaluation",
@@ -68,7 +63,6 @@ _MODULES = {
     "popularity_strata": "ranking.strata",
     "rank": "ranking.rank",
     "rank_among_negatives": "ranking.negatives",
-    "rank_to_parquet": "ranking.partitions",
     "read_ranks": "ranks.table",
     "report": "reporting",
 }

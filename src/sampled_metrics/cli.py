@@ -478,8 +478,7 @@ def _report(ranks: tuple[str, ...], output: str, **options: Any) -> None:
     short_help="Exact or sampled ranks, from the factors or scores of a model.",
     epilog="  sampled-metrics rank --users u.npy --items i.npy --training train.csv --held-out test.csv\n\n"
     "  train.csv, test.csv: user,item    rows of u.npy and i.npy, from 0; or ids, with --user-ids and --item-ids\n\n"
-    "  add --strata 500 --negatives top500=60,rest=40 for 100 negatives that see the top\n\n"
-    "  sampled-metrics rank --users u.npy --items i.npy --training train.parquet --held-out test.parquet -o ranks/",
+    "  add --strata 500 --negatives top500=60,rest=40 for 100 negatives that see the top",
 )
 @click.option("--users", type=FILE, help="(users, d) factors: npy, npz, csv or parquet.")
 @click.option("--items", type=FILE, help="(items, d) factors, with --users.")
@@ -500,8 +499,7 @@ def _report(ranks: tuple[str, ...], output: str, **options: Any) -> None:
     "--output",
     type=FILE,
     default="-",
-    help="csv, gzip if it ends in .gz; parquet; or a folder, as ranks/, for parquet in parts of users: files need not "
-    "fit in memory then, and pairs are parquet, rows of the factors.  [default: - (stdout)]",
+    help="csv, gzip if it ends in .gz, or parquet.  [default: - (stdout)]",
 )
 def _rank(
     users: str | None,
@@ -523,11 +521,6 @@ def _rank(
     """
     if (users is None, items is None, scores is None) not in ((False, False, True), (True, True, False)):
         raise click.UsageError("give --users and --items, or --scores alone")
-    if output.endswith("/") or (output and Path(output).is_dir()):
-        if scores or user_ids or item_ids or strata or negatives is not None or seed:
-            raise click.UsageError("a folder takes --users, --items, --training and --held-out alone")
-        sm.rank_to_parquet((str(users), str(items)), training, held_out, output, progress=_progress)
-        return
     import numpy as np
 
     from sampled_metrics._files import write_table

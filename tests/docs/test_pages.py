@@ -14,7 +14,6 @@ import yaml
 from docs_blocks import DOCS, ROOT, blocks_of, pages, with_outputs
 from made_up_project import complete_config
 
-PLUGIN = "tests/packaging/test_plugin.py installs a package that has it"
 ADDING = "tests/docs/test_add_a_recommender.py does what it says, in a copy of the library"
 FILMS = "tests/workflow/test_walk_through.py runs it as pasted"
 CONFIG = "test_a_config_is_complete_and_allowed, below"
@@ -38,9 +37,6 @@ ELSEWHERE = {
     ("docs/own-study.md", "snakemake --cores 2 --configfile examples/films.yaml"): FILMS,
     ("docs/index.md", "pip install ."): "changes the environment that the tests run in",
     ("docs/how-to/import-the-workflow.md", ""): "tests/workflow/test_import.py imports the workflow in these ways",
-    ("docs/plug-ins.md", "[project.entry-points"): PLUGIN,
-    ("docs/plug-ins.md", "def rbp"): PLUGIN,
-    ("docs/plug-ins.md", "sampled-metrics correct"): PLUGIN,
     ("docs/add-a-recommender.md", '"""Item-based'): ADDING,
     ("docs/add-a-recommender.md", "+from sampled_metrics"): ADDING,
     ("docs/add-a-recommender.md", "recommenders:"): ADDING,
@@ -52,8 +48,6 @@ ELSEWHERE = {
     ("docs/how-to/any-language.md", "files <-"): "needs R; the page says that it was not run",
     ("docs/how-to/any-language.md", "using Delim"): "needs Julia; the page says that it was not run",
     ("docs/how-to/any-language.md", "snakemake --cores 1"): COMMANDS,
-    ("docs/how-to/large.md", "from distributed"): "tests/ranking/test_partitions.py, with a cluster of its own",
-    ("docs/how-to/large.md", "sent = spark"): "needs Spark; the page says that it was not run",
     ("docs/same-model.md", "python3.11 -m venv"): "five minutes and two environments of other tools; "
     "tests/docs/test_same_model.py checks the definitions with the tools that are installed",
     ("docs/which-estimator.md", "snakemake --cores 2"): "two minutes; tests/workflow/test_examples.py plans such runs",

@@ -129,11 +129,6 @@ def passes(version: str, python: Path, wheel: Path, folder: Path) -> bool:
         assert abs(values["recall@10"] - 1 / 3) < 1e-9, shown
         assert abs(values["auc"] - (3 * 3541 - 413) / (3 * 3540)) < 1e-9, shown
         modules = run(own, "-W", "error", "-c", USE).strip()
-        shutil.copytree(ROOT / "tests/packaging/plugin", here / "plugin")
-        run(own, *PIP, "install", "--no-deps", here / "plugin")
-        sampled = ("correct", csv, "--negatives", "1000", "--metrics", "rbp", "--estimators", "scaled-0.5", "--json")
-        [row] = json.loads(run(command, *sampled))["rows"]
-        assert abs(row["value"] - 0.5 * 0.2 * (1 + 0.8**11 + 0.8**399) / 3) < 1e-9, row
     except (subprocess.CalledProcessError, AssertionError) as error:
         print(f"Python {version}: FAILED: {getattr(error, 'stderr', None) or error}")
         return False

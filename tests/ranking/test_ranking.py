@@ -1,10 +1,12 @@
 """Ranking all users, and parts of them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from ranked_by_argsort import by_argsort, rows, split_of
 
-from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.data.split import Shape
+from sampled_metrics.errors import ConfigError
 from sampled_metrics.ranking import ranking, scores
 from sampled_metrics.ranking.memory import MEGABYTE
 from sampled_metrics.recommenders.models import FactorModel
@@ -57,13 +59,34 @@ class TestWhole:
 
 
 class TestParts:
+    @pytest.mark.parametrize("users_in_block", [1, 7, 1024, 2000])
     @pytest.mark.parametrize("parts", [1, 2, 50])
-    def test_gathered_are_the_whole(self, parts):
-        each = [ranking.rank_part(MODEL, SPLIT, part=part, parts=parts) for part in range(1, parts + 1)]
-        assert rows(ranking.gather(SPLIT, reversed(each))) == rows(ranking.rank_held_out(MODEL, SPLIT))
+    def test_one_after_another_are_the_whole(self, monkeypatch, users_in_block, parts):
+        monkeypatch.setattr(scores, "BLOCK_BYTES", 8 * 250 * users_in_block)
+        users = [ranking.part_of_users(SPLIT.shape, part, parts) for part in range(1, parts + 1)]
+        assert [user for part in users for user in range(1500)[part]] == list(range(1500))
+        assert all(part.start % users_in_block == 0 or part.start == part.stop for part in users)
+        tables = [ranking.rank_held_out(MODEL, SPLIT, users=part) for part in users]
+        joined = pd.concat([table.to_frame() for table in tables], ignore_index=True)
+        assert joined.equals(ranking.rank_held_out(MODEL, SPLIT).to_frame())
 
-    def test_one_missing_or_twice_is_refused(self):
-        first, second = (ranking.rank_part(MODEL, SPLIT, part=part, parts=2) for part in (1, 2))
-        for parts in ([first], [first, first], [first, second, second]):
-            with pytest.raises(DataError, match="not each of the 1500 once"):
-                ranking.gather(SPLIT, parts)
+    def test_are_about_equal(self):
+        shape = Shape(6040, 3706, 1_000_000)
+        sizes = [len(range(6040)[ranking.part_of_users(shape, part, 4)]) for part in range(1, 5)]
+        assert sizes == [1130, 1695, 1695, 1520]
+
+    def test_blocks_of_scores_are_those_of_all_users(self, monkeypatch):
+        """So that scores whose last digit depends on the other users of the block do not change."""
+        monkeypatch.setattr(scores, "BLOCK_BYTES", 8 * 12 * 3)
+        seen, rng = [], np.random.default_rng(1)
+        table, split = Table(rng.random((10, 12))), split_of(np.zeros((10, 12)), rng.integers(0, 12, 10))
+        monkeypatch.setattr(
+            table,
+            "counter",
+            lambda some, **_: scores.ScoreCounter(lambda users: seen.append(users) or table.given[users], some),
+        )
+        ranking.rank_held_out(table, split)
+        whole, seen[:] = list(seen), []
+        for part in (1, 2, 3):
+            ranking.rank_held_out(table, split, users=ranking.part_of_users(split.shape, part, 3))
+        assert seen == whole == [slice(0, 3), slice(3, 6), slice(6, 9), slice(9, 10)]

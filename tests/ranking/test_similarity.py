@@ -1,5 +1,7 @@
 """Ranking by similarities of all items, stored or made by blocks, against an argsort of the whole scores."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -65,26 +67,25 @@ class TestCosines:
             patched.setattr(similarity, "WIDTHS", (width,))
             spare = kept_bytes + (rows_made - 1) * ROW_BYTES * items
             counter = weighting.counter(split, precision="float64", threads=1, spare=spare)
-            above, tied = counter.count(counter.blocks, 1, lambda steps: steps)
+            above, tied = counter.count(slice(0, len(held_out)), 1, lambda steps: steps)
         # rounded, because the last digits may separate scores that are equal in exact arithmetic
         wanted = by_argsort(plain_scores(training, weighting).round(10), training, held_out)
         assert list(zip(above.tolist(), tied.tolist(), strict=True)) == wanted
 
-    def test_do_not_depend_on_memory_threads_or_parts(self, monkeypatch):
+    def test_do_not_depend_on_memory_threads_or_parts(self):
         training, held_out = case(4, 900, 150)
         model, split = CosineModel(3, True, "l2", False), split_of(training, held_out)
         one = rows(ranking.rank_held_out(model, split))
-        monkeypatch.setattr(similarity, "TOGETHER", 50)
         for threads in (1, 3):
             least = -(-model.least_memory(0, split.shape, threads) // 2**20)
             for memory in (least, least + 1, 1000):
                 ranked = ranking.rank_held_out(model, split, threads=threads, memory=memory)
                 assert rows(ranked) == one
                 parts = [
-                    ranking.rank_part(model, split, part=part, parts=7, threads=threads, memory=memory)
-                    for part in range(1, 8)
+                    ranking.rank_held_out(model, split, users=slice(first, last), threads=threads, memory=memory)
+                    for first, last in pairwise([0, 1, 50, 300, 301, 700, 700, 900])
                 ]
-                assert rows(ranking.gather(split, parts)) == one
+                assert [row for part in parts for row in rows(part)] == one
 
     def test_without_memory_nothing_is_kept_between_the_passes_and_with_enough_nothing_is_computed_twice(self):
         training, held_out = case(5, 60, 40)
@@ -98,7 +99,7 @@ class TestCosines:
                 return np.ascontiguousarray(similar[:, items])
 
             counter = SimilarityCounter(columns, split, width=8, kept_bytes=kept_bytes)
-            counter.count(counter.blocks, 1, lambda steps: steps)
+            counter.count(slice(0, len(held_out)), 1, lambda steps: steps)
             assert len(asked) == made
 
     def test_too_little_memory_is_refused_with_what_would_do(self):

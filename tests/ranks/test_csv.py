@@ -230,7 +230,7 @@ class TestFiles:
     def test_missing_and_folders(self, tmp_path):
         with pytest.raises(DataError, match=r": there is no such file$"):
             read_columns(tmp_path / "none.csv")
-        with pytest.raises(DataError, match=r": is a directory without parquet files, not a csv file$"):
+        with pytest.raises(DataError, match=r": is a directory, not a csv file$"):
             read_columns(tmp_path)
         with pytest.raises(DataError, match="the name of a file is empty"):
             read_columns("")

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from made_up_project import ROOT, archive, ratings
 
+from sampled_metrics._files import read_npz
 from sampled_metrics.data.split import read_split
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.ranking import scores
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.recommenders.models import CosineModel, FactorModel, SparseSimilarityModel, read_model
 
@@ -122,19 +124,20 @@ def test_a_test_file_of_ones_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-def test_parts_that_are_joined_are_the_ranks_of_all_users(folder: Path, tmp_path: Path, name: str) -> None:
+def test_parts_that_are_joined_are_the_ranks_of_all_users(
+    folder: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    split = read_split(folder / "split.npz")
+    monkeypatch.setattr(scores, "BLOCK_BYTES", 8 * split.shape.items * 5)  # five users
     model = train(folder, name)
     assert type(read_model(model)) is KINDS[name]
     whole = rank(folder, model).read_bytes()
     parts = [rank(folder, model, f"{part}-of-3", threads=2, memory=500) for part in (1, 2, 3)]
-    call(
-        "gather_ranks",
-        input={"split": folder / "split.npz", "parts": parts},
-        output={"ranks": tmp_path / "ranks.csv.gz"},
-    )
+    assert all(len(read_npz(part, "a part")["user"]) for part in parts)
+    call("gather_ranks", input={"parts": parts}, output={"ranks": tmp_path / "ranks.csv.gz"})
     assert (tmp_path / "ranks.csv.gz").read_bytes() == whole
     table = read_ranks(tmp_path / "ranks.csv.gz")
-    assert table.candidates.tolist() == read_split(folder / "split.npz").candidates.tolist()
+    assert table.candidates.tolist() == split.candidates.tolist()
 
 
 def test_too_little_memory_is_refused_before_anything_is_read_and_any_that_will_do_gives_the_same_bytes(

@@ -47,7 +47,6 @@ else:
 
     rule rank:
         input:
-            split="results/{dataset}/split.npz",
             parts=gather.users("results/{{dataset}}/ranks/parts/{{recommender}}-{scatteritem}.npz"),
             code=code("gather_ranks.py"),
         output:

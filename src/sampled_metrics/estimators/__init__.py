@@ -1,13 +1,9 @@
-"""Estimators by label. A new one is a file of this package and a registration here.
-
-Other packages add theirs by an entry point (docs/plug-ins.md).
-"""
+"""Estimators by label. A new one is a file of this package and a registration here."""
 
 import re
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from sampled_metrics import _plugins
 from sampled_metrics._validation import check_labels, did_you_mean
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import stratified
@@ -122,11 +118,8 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
     for pattern, entry in _REGISTRY.items():
         if found := re.fullmatch(pattern, canonical):
             return entry.build(found, assume_replacement)
-    theirs = _plugins.names("estimators")
-    if kind := max((each for each in theirs if f"{label}-".startswith(f"{each}-")), key=len, default=None):
-        return _plugins.load("estimators", kind, lambda make: make(label, assume_replacement), _fits, "an estimator")
-    known = ", ".join([*(entry.usage for entry in _REGISTRY.values()), *theirs])
-    meant = did_you_mean(label.lower(), [*_EXAMPLES, *theirs])
+    known = ", ".join(entry.usage for entry in _REGISTRY.values())
+    meant = did_you_mean(label.lower(), _EXAMPLES)
     raise ConfigError(f"unknown estimator {label!r}{meant}; it may be {known}")
 
 
@@ -135,11 +128,6 @@ def _canonical(label: str) -> str:
     words = re.sub(r"[\s_]+", "-", label.strip().lower())
     found = _ALIASES.get(words) or re.sub(r"^(bv|mes|mle)(?=[0-9.])", r"\1-", words)
     return found if any(re.fullmatch(pattern, found) for pattern in _REGISTRY) else label
-
-
-def _fits(found: Any) -> bool:
-    """Whether it is an estimator; equal ones are found by their hash."""
-    return hasattr(found, "fit") and isinstance(found, Hashable)
 
 
 def estimator_name(label: str) -> str:

@@ -123,14 +123,14 @@ def correct(
     wanted = estimator_labels(estimators)
     outcomes, which = observed(sampled)
     kinds = units((which, user_numbers(sampled), len(outcomes)))
-    result = correct_units(outcomes, kinds, wanted, labels, options, progress)
+    result = _correct_units(outcomes, kinds, wanted, labels, options, progress)
     uniform = sampled.negatives if isinstance(sampled, SampledRanks) else None
     result.attrs["parameters"] = described(sampled, uniform)
     return result.with_remarks(given.remarks)
 
 
 @on_one_thread
-def correct_units(
+def _correct_units(
     outcomes: Outcomes | StratifiedOutcomes,
     kinds: Units,
     estimators: Sequence[str],

@@ -99,19 +99,19 @@ def evaluate(
         lists, remarks = judged.lists(ranks, "run")
         users = np.arange(len(judged.users))
         kinds, values = units((users, users, len(users))), judged.values(lists, labels)
-        result = evaluate_units(values, kinds, labels, options, progress, judged.largest(labels))
+        result = _evaluate_units(values, kinds, labels, options, progress, judged.largest(labels))
         return result.with_remarks([*judged.remarks, *remarks])
     given = columns_or_table(ranks, "ranks")
     table = rank_table(given, candidates)
     labels = metric_labels(METRICS if metrics is None else metrics)
     values, which = exact_outcomes(table, [metric(label) for label in labels])
     kinds = units((which, user_numbers(table), values.shape[1]))
-    result = evaluate_units(values, kinds, labels, options, progress)
+    result = _evaluate_units(values, kinds, labels, options, progress)
     result.attrs["parameters"] = described(table)
     return result.with_remarks(given.remarks)
 
 
-def evaluate_units(
+def _evaluate_units(
     values: Floats,
     kinds: Units,
     labels: Sequence[str],

@@ -16,7 +16,6 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sampled_metrics import _plugins
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_labels, did_you_mean
 from sampled_metrics.errors import ConfigError
@@ -212,15 +211,9 @@ def metric(label: str) -> Metric:
 def _metric(label: str) -> Metric:
     name, at, k = label.partition("@")
     number = re.fullmatch("[1-9][0-9]{0,8}", k)
-    if name not in FAMILIES and bool(at) == bool(number) and name in _plugins.names("metrics"):
-        cutoff = int(k) if at else None
-        return _plugins.load(
-            "metrics", name, lambda make: make(label, cutoff), lambda found: isinstance(found, Metric), "a Metric"
-        )
     if name not in FAMILIES or bool(at) != bool(number) or ("@k" if at else "") not in FAMILIES[name].suffixes:
         known = ", ".join(" or ".join(each + end for end in FAMILIES[each].suffixes) for each in FAMILIES)
-        known = ", ".join([known, *_plugins.names("metrics")])
-        meant = did_you_mean(name.lower(), [*FAMILIES, *ALIASES, *_plugins.names("metrics")], at + k)
+        meant = did_you_mean(name.lower(), [*FAMILIES, *ALIASES], at + k)
         raise ConfigError(
             f"unknown metric {label!r}{meant}; it may be {known}, with k a whole number from 1 to 999999999"
         )

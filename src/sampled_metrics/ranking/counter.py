@@ -29,8 +29,7 @@ class Counter:
     """Counts, for each user, the candidates that score above the held-out item, and the others that score the same.
 
     Attributes:
-        blocks: indices of consecutive users by block. The last digit of a score may depend on the other users of the
-            block, so the blocks do not depend on how the work is divided.
+        blocks: indices of consecutive users by block.
     """
 
     blocks: list[Ints]
@@ -39,14 +38,16 @@ class Counter:
         """Return above and tied, (users,) each, of the users of a block."""
         raise NotImplementedError
 
-    def count(self, blocks: list[Ints], threads: int, progress: Progress) -> tuple[Ints, Ints]:
-        """Return above and tied, (users,) each, of the users of consecutive blocks.
+    def count(self, rows: slice, threads: int, progress: Progress) -> tuple[Ints, Ints]:
+        """Return above and tied, (rows,) each, of consecutive users.
 
         Args:
-            blocks: some of the counter's blocks.
+            rows: indices of the users, from a first to below a last one.
             threads: number of blocks to count at a time.
             progress: wraps the range of steps, for a progress bar.
         """
+        within = (block[(block >= rows.start) & (block < rows.stop)] for block in self.blocks)
+        blocks = [block for block in within if len(block)]
         counts = in_threads(lambda number: self.count_block(blocks[number]), len(blocks), threads)
         counted = [each for _, each in zip(progress(range(len(blocks))), counts, strict=True)]
         nothing = np.empty(0, dtype=np.int64)

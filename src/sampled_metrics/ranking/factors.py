@@ -8,7 +8,6 @@ thousand, are compared by their exact scores. So the counts do not depend on the
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -37,38 +36,19 @@ SCORES, ITEMS = 2**20, 4096
 """Scores that are computed at a time, four megabytes of them, and the largest number of items among them."""
 
 
-class Rows(NamedTuple):
-    """What is counted: (rows, items) training events, and (rows,) indices of the held-out items."""
-
-    training: csr_array
-    held_out: Ints
-
-
 class FactorCounter(Counter):
     """Counts by dot products of factors, (users, d) and (items, d), rounded to a precision, float64 or float32.
-
-    The items may be a part of the catalogue. Then `targets` are the (users, d) factors of the held-out items, and the
-    index of a held-out item that is not in the part is any number that is no index.
 
     Raises:
         DataError: the bound of the scores is not finite.
     """
 
-    def __init__(
-        self,
-        user_factors: Factors,
-        item_factors: Factors,
-        split: Split | Rows,
-        precision: str,
-        targets: Factors | None = None,
-    ) -> None:
+    def __init__(self, user_factors: Factors, item_factors: Factors, split: Split, precision: str) -> None:
         self._users = user_factors.astype(PRECISIONS[precision], copy=False)
         self._items = item_factors.astype(PRECISIONS[precision], copy=False)
         largest = (float(np.abs(self._users).max(initial=0.0)), float(np.abs(self._items).max(initial=0.0)))
         require_finite_scores(self._items.shape[1], largest, precision)
-        self._targets = None if targets is None else targets.astype(PRECISIONS[precision], copy=False)
-        self._same = first_same(self._items if self._targets is None else np.append(self._items, self._targets, axis=0))
-        self._same_as_target = self._same[split.held_out if self._targets is None else slice(len(self._items), None)]
+        self._same = first_same(self._items)
         sieve, self._exponent = scale(self._items, each=False)
         self._longest = float(lengths(sieve).max(initial=0.0))
         self._sieve = np.ascontiguousarray(sieve.T)
@@ -81,8 +61,7 @@ class FactorCounter(Counter):
     def count_block(self, users: Ints) -> tuple[Ints, Ints]:
         """Return above and tied, (users,) each, of the users of a block."""
         factors, held_out = self._users[users], self._held_out[users]
-        targets = self._items[held_out] if self._targets is None else self._targets[users]
-        target = pair_scores(factors, targets, np.arange(len(users)), np.arange(len(users)))
+        target = pair_scores(factors, self._items, np.arange(len(users)), held_out)
         sieve, low, high = sieve_of(factors, target, self._exponent, self._longest)
         above = np.zeros(len(users), dtype=np.int64)
         doubtful = [(above[:0], above[:0])]
@@ -98,15 +77,14 @@ class FactorCounter(Counter):
                 row, column = np.nonzero(near)
                 doubtful.append((top + unsettled[row], first + column))
         row, item = (np.concatenate(each) for each in zip(*doubtful, strict=True))
-        same = self._same[item] == self._same_as_target[users[row]]
+        same = self._same[item] == self._same[held_out[row]]
         tied = np.bincount(row[same], minlength=len(users))
         row, item = row[~same], item[~same]
         score = pair_scores(factors, self._items, row, item)
         above += np.bincount(row[score > target[row]], minlength=len(users))
         tied += np.bincount(row[score == target[row]], minlength=len(users))
         counts = np.diff(self._training.indptr[users[0] : users[-1] + 2])
-        own = (held_out >= 0) & (held_out < len(self._items))
-        return above, np.where(factors.any(axis=1), tied, len(self._items) - counts - own)
+        return above, np.where(factors.any(axis=1), tied, len(self._items) - counts - 1)
 
     def _blocks_of_scores(self, sieve: Floats32, users: Ints) -> Iterator[tuple[int, int, Floats32]]:
         """Yield first row, first item and scores of blocks, -∞ for training and held-out items."""

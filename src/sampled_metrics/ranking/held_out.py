@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -28,19 +28,21 @@ Pairs = Any
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Users with training and held-out items. All users have the same items.
+    """Users, all or a part of them, with training and held-out items. All users have the same items.
 
     Attributes:
         training: (users, items), stored where the user has the item in training.
         held_out: (users, items), stored where the item is held out. A user may have several, or none.
         users: the ids of the users.
         items: the ids of the items.
+        chosen: (users,) their indices among the users of the scores, ascending.
     """
 
     training: csr_array
     held_out: csr_array
     users: "Ids"
     items: "Ids"
+    chosen: Ints
 
     def __post_init__(self) -> None:
         both = coo_array(self.training.multiply(self.held_out))
@@ -124,6 +126,7 @@ def held_out_items(
     shape: tuple[int | None, int | None],
     user_ids: ArrayLike | None,
     item_ids: ArrayLike | None,
+    users: slice | ArrayLike | None = None,
 ) -> HeldOut:
     """Return users with training and held-out items; arguments as in `rank`.
 
@@ -133,6 +136,7 @@ def held_out_items(
         shape: numbers of users and items of the scores; None if they are not known.
         user_ids: as in `rank`.
         item_ids: as in `rank`.
+        users: as in `rank`; the result has these alone.
 
     Raises:
         DataError: they are wrong, or do not fit each other.
@@ -144,22 +148,54 @@ def held_out_items(
         shape if train is None else train.shape,
         [None if ids is None else np.size(ids) for ids in (user_ids, item_ids)],
     ]
-    users, items = (next((n for n in found if n is not None), None) for found in zip(*known, strict=True))
-    if users is None or items is None:
+    count, items = (next((n for n in found if n is not None), None) for found in zip(*known, strict=True))
+    if count is None or items is None:
         raise DataError(
             "the numbers of users and items are not known: give user_ids and item_ids, or training as a matrix"
         )
-    if (shape[0] or users, shape[1] or items) != (users, items):
-        raise DataError(f"scores have shape {shape}, but training has {users} users and {items} items")
-    ids = Ids.of("user", user_ids, users), Ids.of("item", item_ids, items)
+    if (shape[0] or count, shape[1] or items) != (count, items):
+        raise DataError(f"scores have shape {shape}, but training has {count} users and {items} items")
+    ids = Ids.of("user", user_ids, count), Ids.of("item", item_ids, items)
     train = _of_table(training, "training", *ids) if train is None else train
     test = _of_table(held_out, "held_out", *ids) if is_table(held_out) else _of_array(held_out, *ids)
-    without = users - np.count_nonzero(np.diff(test.indptr))
-    if without == users:
+    if not test.nnz:
         raise DataError("held_out: no user has a held-out item")
+    chosen = np.arange(count)
+    if users is not None:
+        chosen = _chosen_users(users, count)
+        train, test, ids = train[chosen], test[chosen], (replace(ids[0], values=ids[0].values[chosen]), ids[1])
+    without = len(chosen) - np.count_nonzero(np.diff(test.indptr))
     if without:
-        warnings.warn(f"{without} of {users} users have no held-out item, and are left out", stacklevel=3)
-    return HeldOut(train, test, *ids)
+        warnings.warn(f"{without} of {len(chosen)} users have no held-out item, and are left out", stacklevel=3)
+    return HeldOut(train, test, *ids, chosen)
+
+
+def _chosen_users(users: slice | ArrayLike, count: int) -> Ints:
+    """Return the ascending indices of a part of the users, from a slice of them or their indices.
+
+    Raises:
+        DataError: there are no such users, or one is there twice.
+    """
+    refuse_masked(users, "users")
+    try:
+        found = np.arange(*users.indices(count)) if isinstance(users, slice) else np.asarray(users)
+    except (TypeError, ValueError):  # ValueError: lists that differ in length, or a step of 0
+        raise DataError(f"users must be a slice of the users, or indices of them, not {shown(users)}") from None
+    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
+        raise DataError(
+            f"users must be a slice of the users, or one-dimensional indices of them, whole numbers, not {found.dtype} "
+            f"of shape {found.shape}"
+        )
+    if not found.size:
+        raise DataError("users: names none of the users")
+    found = np.sort(found)
+    if found[0] < 0 or found[-1] >= count:
+        wrong = found[0] if found[0] < 0 else found[-1]
+        raise DataError(f"users: {wrong} is not an index of the {count} users, 0 to {count - 1}")
+    twice = np.flatnonzero(found[1:] == found[:-1])
+    if len(twice):
+        raise DataError(f"users: {found[twice[0]]} is there twice")
+    return found.astype(np.int64)
 
 
 def is_table(pairs: Pairs) -> bool:
@@ -188,15 +224,15 @@ def matrix(pairs: Pairs, name: str) -> csr_array:
     if not np.isfinite(found.data).all():
         raise DataError(f"{name} {MATRIX}; some are not finite")
     there = found.data != 0
-    return matrix_of(found.row[there], found.col[there], found.shape)
+    return _matrix_of(found.row[there], found.col[there], found.shape)
 
 
 def _of_table(table: Pairs, name: str, users: Ids, items: Ids) -> csr_array:
     columns = table_of_pairs(table, name)
-    return matrix_of(users.positions(columns), items.positions(columns), (len(users.values), len(items.values)))
+    return _matrix_of(users.positions(columns), items.positions(columns), (len(users.values), len(items.values)))
 
 
-def matrix_of(users: Ints, items: Ints, shape: tuple[int, int]) -> csr_array:
+def _matrix_of(users: Ints, items: Ints, shape: tuple[int, int]) -> csr_array:
     """Return the matrix of (pairs,) users and items; a pair may be there twice."""
     found = csr_array((np.ones(len(users), dtype=np.int8), (users, items)), shape=shape)
     found.data[:] = 1
@@ -231,4 +267,4 @@ def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
             f"not {numbers[at]:g}"
         )
     there = numbers >= 0
-    return matrix_of(user[there], numbers[there].astype(np.int64), shape)
+    return _matrix_of(user[there], numbers[there].astype(np.int64), shape)

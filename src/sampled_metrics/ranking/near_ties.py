@@ -19,8 +19,6 @@ CACHED = 2**15
 SLACK = 1.0 + 2.0**-10
 """Factor that widens an error bound, for the rounding of the bound itself."""
 
-_LARGEST = float(np.finfo(np.float64).max)
-
 Floats32 = NDArray[np.float32]
 Factors = Floats32 | Floats
 
@@ -109,9 +107,7 @@ def sieve_of(
     sieve, exponents = scale(factors, each=True)
     exponents = exponents + exponent
     doubt = error_bound(sieve.shape[1], factors.dtype.name, exponents) * lengths(sieve) * longest + lost
-    with np.errstate(over="ignore"):  # the held-out item may be much larger than all items
-        scaled = np.clip(np.ldexp(target.astype(np.float64), -exponents), -_LARGEST, _LARGEST)
-    low, high = thresholds(scaled, doubt)
+    low, high = thresholds(np.ldexp(target.astype(np.float64), -exponents), doubt)
     flat = ~factors.any(axis=1)
     low[flat], high[flat] = np.inf, np.inf
     return sieve, low, high

@@ -224,7 +224,7 @@ def rank_model_among(
 def _score_function(scores: Any, users: Ints, items: int) -> Callable[[Ints, Ints], NDArray[Any]]:
     """Return the function from (pairs,) rows and items to scores; users are those of the (rows,) rows."""
     if isinstance(scores, tuple):
-        factors = scores[0][users]
+        factors = scores[0][users].astype(scores[1].dtype, copy=False)
         return lambda row, item: pair_scores(factors, scores[1], row, item)
     batch, place = batch_of_scores(scores, users, items)
     return lambda row, item: batch[place[row], item]

@@ -18,7 +18,7 @@ from sampled_metrics.ranking.device_factors import DeviceFactorCounter
 from sampled_metrics.ranking.factors import FactorCounter
 from sampled_metrics.ranking.held_out import Pairs, held_out_items
 from sampled_metrics.ranking.near_ties import block_scores
-from sampled_metrics.ranking.scores import MATRIX, ScoreCounter, ScoreFunction, as_array, as_scores
+from sampled_metrics.ranking.scores import MATRIX, ScoreCounter, ScoreFunction, as_array, as_scores, batch_of_scores
 from sampled_metrics.ranking.strata import rank_by_stratum, strata_of
 from sampled_metrics.ranks.table import RankTable
 
@@ -37,6 +37,7 @@ def rank(
     training: Pairs,
     held_out: Any,
     *,
+    users: slice | ArrayLike | None = None,
     strata: Any = None,
     user_ids: ArrayLike | None = None,
     item_ids: ArrayLike | None = None,
@@ -65,9 +66,13 @@ def rank(
         held_out: (users,) index of each user's held-out item, negative or missing (NaN, None) for none; or (users,
             items), sparse or dense, not 0 where an item is held out; or a DataFrame with the columns user and item.
             Users without a held-out item are left out, and a warning counts them.
+        users: a part of the users to rank, such as ``slice(1000, 2000)``, or (k,) indices of them. The other arguments
+            are those of all users. The ranks are the same as in the table of all users, so parts may be ranked apart
+            and joined. Factors and scores may be arrays in files, as of ``numpy.load(name, mmap_mode="r")``; those of
+            other users are not read. The default is all users.
         strata: as in `rank_among_negatives`, to count above and tied for each stratum.
-        user_ids: (users,) distinct ids, in the order of the scores. DataFrames and the result have them. The default
-            is the indices 0, 1, ...
+        user_ids: (users,) distinct ids of all users, in the order of the scores. DataFrames and the result have them.
+            The default is the indices 0, 1, ...
         item_ids: (items,) distinct ids, in the order of the scores. DataFrames have them. The default is the indices.
         batch_size: number of users whose scores are computed at a time, by a function or from a matrix. The default is
             as many as take 256 MB in double precision, up to 1024. Factors have no batches.
@@ -81,7 +86,7 @@ def rank(
     Raises:
         DataError: shapes, libraries or devices do not fit, a candidate's score is not a finite number or would have to
             be rounded, an entry is masked, an id is unknown, missing or repeated, an index is out of range, a held-out
-            item is one of its user's training items, or no user has one.
+            item is one of its user's training items, or no user has one; `users` has no user, or one twice.
         ConfigError: batch_size is no whole number from 1 on, or is given for factors.
         NumericError: a device multiplies float32 factors with larger errors than float32 has.
 
@@ -105,25 +110,32 @@ def rank(
         >>> table = sm.rank(factors, training, held_out, user_ids=["ada", "ben"], item_ids=["x", "y", "z", "w"])
         >>> print(table.above)
         [1 0]
+        >>> print(sm.rank(factors, training, held_out, users=[1], user_ids=["ada", "ben"], item_ids=list("xyzw")).user)
+        ['ben']
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3: the rank of the
         relevant item among all candidates.
     """
     scores, shape = scores_and_shape(scores, batch_size, as_array if strata is None else as_scores)
-    data = held_out_items(training, held_out, shape, user_ids, item_ids)
+    data = held_out_items(training, held_out, shape, user_ids, item_ids, users)
+    if users is not None:
+        scores = _scores_of_users(scores, data.chosen, data.training.shape[1])
     if strata is not None:
         if isinstance(scores, tuple):
-            factors, scores = scores, lambda users: block_scores(factors[0][users], factors[1])
+            factors, scores = (
+                scores,
+                lambda users: block_scores(factors[0][users].astype(factors[1].dtype, copy=False), factors[1]),
+            )
         size = users_of_batch(data.training.shape[1], batch_size)
         return rank_by_stratum(scores, strata_of(strata, data), data.parts(), size, progress)
-    rows = []
+    rows = [(data.users.values[:0], *np.empty((3, 0), dtype=np.int64))]  # perhaps no user has a held-out item
     for user, split in data.parts():
         counter = _counter(scores, split, user, batch_size)
-        above, tied = counter.count(counter.blocks, 1, progress)
+        above, tied = counter.count(slice(0, len(user)), 1, progress)
         rows.append((split.user_ids, split.candidates, above, tied))
-    users, candidates, above, tied = (np.concatenate(each) for each in zip(*rows, strict=True))
-    return RankTable(users, candidates, above, tied)
+    user_ids, candidates, above, tied = (np.concatenate(each) for each in zip(*rows, strict=True))
+    return RankTable(user_ids, candidates, above, tied)
 
 
 def scores_and_shape(
@@ -167,13 +179,31 @@ def _counter(scores: Any, split: Split, user: Ints, batch_size: int | None) -> C
     if isinstance(scores, tuple) and is_on_device(scores[0]):
         return DeviceFactorCounter(scores[0], scores[1], split, user)
     if isinstance(scores, tuple):
-        precision = "float32" if scores[0].dtype == np.float32 else "float64"
-        return FactorCounter(scores[0][user], scores[1], split, precision)
+        return FactorCounter(scores[0][user], scores[1], split, scores[1].dtype.name)
     return ScoreCounter(scores, split, user, users_of_batch(split.training.shape[1], batch_size))
 
 
+def _scores_of_users(scores: Any, users: Ints, items: int) -> Any:
+    """Return the scores of (users,) chosen users alone, ascending, from those of `scores_and_shape`."""
+    if isinstance(scores, tuple):
+        factors = Device(*scores).take(scores[0], users) if is_on_device(scores[0]) else scores[0][users]
+        return factors, scores[1]
+
+    def of_slice(rows: slice) -> Any:
+        runs = np.split(users[rows], np.flatnonzero(np.diff(users[rows]) > 1) + 1)
+        found = [batch_of_scores(scores, run, items, as_array)[0] for run in runs]
+        if len(found) == 1:
+            return found[0]
+        return Device(*found).xp.concat(found) if is_on_device(found[0]) else np.concatenate(found)
+
+    return of_slice
+
+
 def _factors(given: tuple[Any, ...], read: Callable[[Any], Any]) -> tuple[Any, Any]:
-    """Return factors of users and items, both float32 or both float64, or both as they are on a device."""
+    """Return factors of users as they are, and of items in the precision of the scores, or both as on a device.
+
+    The factors of the users may be in a file that is larger than the memory, so they are converted when they are used.
+    """
     stay = read is as_array and any(map(is_on_device, given))
     found: list[Any] = [detached(each) if stay else as_scores(each) for each in given]
     if len(found) != 2 or any(each.ndim != 2 for each in found) or found[0].shape[1] != found[1].shape[1]:
@@ -185,4 +215,4 @@ def _factors(given: tuple[Any, ...], read: Callable[[Any], Any]) -> tuple[Any, A
         Device(*found)
         return found[0], found[1]
     kind = np.float32 if all(each.dtype == np.float32 for each in found) else np.float64
-    return found[0].astype(kind, copy=False), found[1].astype(kind, copy=False)
+    return found[0], found[1].astype(kind, copy=False)

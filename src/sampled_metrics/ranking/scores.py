@@ -48,7 +48,7 @@ class ScoreCounter(Counter):
         self._scores, self._split = scores, split
         rows, items = split.training.shape
         self._users = np.arange(rows) if users is None else users
-        self.blocks = batches(self._users, batch_size or max(1, BLOCK_BYTES // (8 * items)))
+        self.blocks = batches(self._users, batch_size or users_of_block(items))
 
     def count_block(self, users: Ints) -> tuple[Ints, Ints]:
         """Return above and tied, (rows,) each, of the rows of a block."""
@@ -134,7 +134,12 @@ def scores_of_model(
     blocks = COPIES * max(BLOCK_BYTES, 8 * items)
     least = split_memory(split.shape) + 2 * model.size + model.scorer_memory(split.shape) + blocks + more
     spare_memory(least, memory, what)
-    return model.scorer(split, precision=precision), max(1, BLOCK_BYTES // (8 * items))
+    return model.scorer(split, precision=precision), users_of_block(items)
+
+
+def users_of_block(items: int) -> int:
+    """Return the number of users of a block of scores of all items."""
+    return max(1, BLOCK_BYTES // (8 * items))
 
 
 def batches(users: Ints, size: int) -> list[Ints]:

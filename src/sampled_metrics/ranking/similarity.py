@@ -25,9 +25,6 @@ WIDTHS = (64, 32, 16, 8)
 USERS = 1024
 """Number of users scored at a time."""
 
-TOGETHER = 256
-"""Users that are not divided over parts."""
-
 SCORING_BYTES = 8 * 2**20
 """Bytes of a block of scores in each thread while it is counted, all copies together."""
 
@@ -67,18 +64,14 @@ class SimilarityCounter(Counter):
     """
 
     def __init__(self, columns: Callable[[slice], Floats], split: Split, *, width: int, kept_bytes: float = 0) -> None:
-        users, items = split.training.shape
+        items = split.training.shape[1]
         self._columns, self._split = columns, split
         self._items = [slice(first, min(first + width, items)) for first in range(0, items, width)]
         self._keep = int(min(kept_bytes / (8 * items * width), len(self._items)))
-        self.blocks = [np.arange(first, min(first + TOGETHER, users)) for first in range(0, users, TOGETHER)]
 
-    def count(self, blocks: list[Ints], threads: int, progress: Progress) -> tuple[Ints, Ints]:
-        """Return above and tied, (users,) each. Progress wraps the range of the blocks of both passes."""
-        if not blocks:
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        users = slice(int(blocks[0][0]), int(blocks[-1][-1]) + 1)
-        count = _Count(self._columns, self._items, self._keep, self._split, users)
+    def count(self, rows: slice, threads: int, progress: Progress) -> tuple[Ints, Ints]:
+        """Return above and tied, (rows,) each. Progress wraps the range of the blocks of items of both passes."""
+        count = _Count(self._columns, self._items, self._keep, self._split, rows)
         steps = len(self._items)
         passes = chain.from_iterable(in_threads(each, steps, threads) for each in (count.find_targets, count.count))
         for _ in zip(progress(range(2 * steps)), passes, strict=True):

@@ -29,9 +29,6 @@ _OTHER_FORMATS = {
 }
 """Patterns of the beginnings of files that are not UTF-8 text, and what to do about them."""
 
-INCOMPLETE = "_incomplete.json"
-"""File in a folder of ranks in parts, until all parts are there."""
-
 SEPARATORS = ",;\t|"
 """Separators of fields that are noticed; the first one that the first line has is taken."""
 
@@ -39,8 +36,8 @@ SEPARATORS = ",;\t|"
 def read_columns(path: str | os.PathLike[str], separator: str | None = None) -> Columns:
     """Read a file of ranks: parquet if its name ends so, else csv, gzipped if the name ends in .gz.
 
-    A folder of parquet files is read as one file. The first line of a csv file names the columns. A file without a
-    header and with one number per line is a column of ranks.
+    The first line of a csv file names the columns. A file without a header and with one number per line is a column of
+    ranks.
 
     Args:
         path: the file.
@@ -52,13 +49,10 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None) -> 
     name = str(path)
     if not name:
         raise DataError("the name of a file is empty")
-    is_folder = Path(path).is_dir()
-    if is_folder and Path(path, INCOMPLETE).exists():
-        raise DataError(f"{name}: lacks some parts; call rank_to_parquet again with the same arguments")
-    if is_folder and not any(Path(path).glob("*.parquet")):
-        raise DataError(f"{name}: is a directory without parquet files, not a csv file")
+    if Path(path).is_dir():
+        raise DataError(f"{name}: is a directory, not a csv file")
     try:
-        if is_folder or Path(path).suffix.lower() == ".parquet":
+        if Path(path).suffix.lower() == ".parquet":
             return _read_parquet(path, name)
         with gzip.open(path) if Path(path).suffix == ".gz" else open(path, "rb") as file:
             return parse_columns(_read_lines(file, name), name, separator)

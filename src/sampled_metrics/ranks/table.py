@@ -219,10 +219,10 @@ def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> R
     The csv file (gzipped if the name ends in .gz) has a header and the columns candidates, above and tied, or rank
     (from 1, best first, without ties) in place of the last two. A column user is optional. A column negatives raises an
     error, because it marks ranks among sampled negatives. Other columns are ignored. A file of one rank per line needs
-    no header. The file may also be parquet, or a folder of parquet files as of `rank_to_parquet`.
+    no header. The file may also be parquet.
 
     Args:
-        path: the file or the folder.
+        path: the file.
         candidates: n of every event, for a file without that column.
 
     Raises:

@@ -1,13 +1,16 @@
 """Recommenders by type. A new one is a file of this package and an entry of `RECOMMENDERS`.
 
-Other packages add theirs by an entry point (docs/plug-ins.md).
+One from elsewhere needs neither: its type is the dotted path of its class (docs/add-a-recommender.md).
 """
 
+import os
+import sys
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from importlib import import_module
 from typing import Any
 
-from sampled_metrics import _plugins
-from sampled_metrics.errors import ConfigError
+from sampled_metrics.errors import ConfigError, reason
 from sampled_metrics.recommenders.command import Command
 from sampled_metrics.recommenders.ease import EASE
 from sampled_metrics.recommenders.ials import IALS
@@ -43,22 +46,32 @@ RECOMMENDERS: dict[str, type[Recommender]] = {
 
 
 def recommender_type(kind: str) -> type[Recommender]:
-    """Return the class of a recommender by its type, of this package or of a plug-in.
+    """Return the class of a recommender by its type: a key of `RECOMMENDERS`, or a path, ``package.module.Class``.
+
+    A class with a path is imported from an installed package, or else from the working folder.
 
     Raises:
-        ConfigError: the type is unknown.
+        ConfigError: the type is unknown, cannot be imported, or is no recommender.
     """
     if kind in RECOMMENDERS:
         return RECOMMENDERS[kind]
-    theirs = _plugins.names("recommenders")
-    if kind in theirs:
-        return _plugins.load("recommenders", kind, lambda found: found, _fits, "a subclass of Recommender")
-    raise ConfigError(f"unknown recommender type {kind!r}; it may be {', '.join([*RECOMMENDERS, *theirs])}")
-
-
-def _fits(found: Any) -> bool:
-    """Whether it is a recommender, with parameters by which config can be checked."""
-    return isinstance(found, type) and issubclass(found, Recommender) and bool(config_schema(found))
+    module, dot, name = kind.rpartition(".")
+    if not dot:
+        known = ", ".join(RECOMMENDERS)
+        raise ConfigError(
+            f"unknown recommender type {kind!r}; it may be {known}, or the path of a class, as mine.models.Mine"
+        )
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # last, so that a file of the study hides no module that others import
+    try:
+        found = getattr(import_module(module), name)
+    except (Exception, SystemExit) as error:  # whatever the module does
+        raise ConfigError(f"{kind!r} cannot be imported: {type(error).__name__}: {reason(error)}") from error
+    if not (isinstance(found, type) and issubclass(found, Recommender)):
+        raise ConfigError(f"{kind!r} is not a subclass of sampled_metrics.recommenders.Recommender")
+    if not (is_dataclass(found) and all("schema" in each.metadata for each in fields(found))):
+        raise ConfigError(f"{kind!r} is not a dataclass whose fields are defined by `parameter`")
+    return found
 
 
 def recommender(entry: Mapping[str, Any]) -> Recommender:

@@ -132,7 +132,7 @@ def _question(sampling: Mapping[str, Any]) -> str:
 
 
 def _metrics(labels: Iterable[str]) -> str:
-    """Say what the metrics are that the paper has; a metric of a plug-in has its own documentation."""
+    """Say what the metrics are that the paper has."""
     known = []
     for label in labels:
         kind, _, k = label.partition("@")

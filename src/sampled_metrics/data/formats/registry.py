@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sampled_metrics import _plugins
 from sampled_metrics.data.events import EventChunk
 from sampled_metrics.errors import ConfigError
 
@@ -70,8 +69,4 @@ def get(name: str) -> Format:
     """
     if name in FORMATS:
         return FORMATS[name]
-    theirs = _plugins.names("formats")
-    if name in theirs:  # the import of its parser registers it
-        what = f"a parser registered as {name!r}"
-        return _plugins.load("formats", name, lambda parse: FORMATS.get(name), lambda found: found is not None, what)
-    raise ConfigError(f"unknown format {name!r}; it may be {', '.join(sorted({*FORMATS, *theirs}))}")
+    raise ConfigError(f"unknown format {name!r}; it may be {', '.join(sorted(FORMATS))}")
