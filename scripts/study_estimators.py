@@ -7,7 +7,6 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimators
-from sampled_metrics.study.stratified_study import read_by_stratum
 from sampled_metrics.workflow.jobs import progress_bar, run
 from sampled_metrics.workflow.seeds import stream
 
@@ -26,13 +25,11 @@ def main(snakemake: Any) -> None:
     left_out = sorted(set(study.negatives) - set(possible.negatives))
     if left_out:
         logging.warning("left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out)))
-    strata = getattr(snakemake.input, "strata", None)  # only with sampling.strata
     compared = study_estimators(
         table,
         possible,
         partial(stream, params.seed, dataset, recommender, "compare"),
         progress_bar(f"study estimators for {recommender} on {dataset}"),
-        None if strata is None else read_by_stratum(strata, table, params.shares),
     )
     _files.write_csv(snakemake.output.study, compared)
 

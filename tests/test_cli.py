@@ -613,7 +613,7 @@ class TestHelp:
         for command in COMMANDS[:-1]:
             text = run(command, "--help")[1].split("Example:\n")[1]
             examples += re.findall(r"^  sampled-metrics (.*)$", text, flags=re.MULTILINE)
-        assert len(examples) == 15
+        assert len(examples) == 12
         above = {name: rng.geometric(0.05, size=(40, 2)).clip(max=100) for name in ("counts", "x-counts", "y-counts")}
         for name, each in above.items():
             columns = {"above_top500": each[:, 0], "size_top500": 500, "above_rest": each[:, 1], "size_rest": 900}
@@ -807,34 +807,9 @@ class TestRank:
         assert code == 0
         assert out.splitlines()[1].startswith("recall@1,0.5,")
 
-    def test_strata(self, run, model, tmp_path):
-        """User 0 scores 3 2 1 of items 1 to 3, and user 1 scores 1 to 4; items 1 and 3 are held out or popular."""
-        (tmp_path / "items.csv").write_text("item,stratum\n1,popular\n3,popular\n")
-        counts = "above_popular,{0}_popular,size_popular,above_rest,{0}_rest,size_rest\n"
-        header = "user,candidates," + counts.format("tied")
-        assert run("rank", *model, "--strata", "items.csv") == (0, header + "0,3,0,0,1,0,0,1\n1,4,2,0,2,1,0,1\n", "")
-        header = "user,candidates," + counts.format("negatives")
-        drawn = run("rank", *model, "--strata", "items.csv", "--negatives", "popular=all,rest=9", "-o", "drawn.csv")
-        assert drawn == (0, "", "")
-        assert (tmp_path / "drawn.csv").read_text() == header + "0,3,0,1,1,0,1,1\n1,4,2,2,2,1,1,1\n"
-
     def test_sampled_ranks(self, run, model, tmp_path):
         expected = "user,candidates,negatives,rank\n0,3,2,1\n1,4,2,3\n"
         assert run("rank", *model, "--negatives", "2", "--seed", "5") == (0, expected, "")
-
-    @pytest.mark.parametrize(
-        ("negatives", "says"),
-        [
-            ("popular=1,popular=2", "'--negatives': a stratum is there twice"),
-            ("1.5", "'1.5' is no number, and no numbers by stratum such as popular=60,rest=40"),
-            ("popular=1", "negatives: give the stratum 'rest' once"),
-            ("popular=1,rest=x", "the stratum 'rest' must have a whole number, 1 or more, or 'all', not 'x'"),
-            ("3", "with strata, negatives must be a dict"),
-        ],
-    )
-    def test_refuses_negatives(self, run, model, tmp_path, negatives, says):
-        (tmp_path / "items.csv").write_text("item,stratum\n1,popular\n")
-        refused(run, says, "rank", *model, "--strata", "items.csv", "--negatives", negatives)
 
     @pytest.mark.parametrize("form", ["npy", "npz", "sparse"])
     def test_scores_in_place_of_factors(self, run, model, tmp_path, form):

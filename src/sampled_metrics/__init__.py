@@ -16,11 +16,9 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.evaluation.evaluate import evaluate
     from sampled_metrics.evaluation.expect import expect
     from sampled_metrics.evaluation.plan import plan
-    from sampled_metrics.evaluation.plan_strata import plan_strata
     from sampled_metrics.metrics.held_out import metric
     from sampled_metrics.ranking.negatives import rank_among_negatives
     from sampled_metrics.ranking.rank import rank
-    from sampled_metrics.ranking.strata import popularity_strata
     from sampled_metrics.ranks.table import RankTable, read_ranks
     from sampled_metrics.reporting.report import report
 
@@ -42,8 +40,6 @@ __all__ = [
     "expect",
     "metric",
     "plan",
-    "plan_strata",
-    "popularity_strata",
     "rank",
     "rank_among_negatives",
     "read_ranks",
@@ -59,8 +55,6 @@ _MODULES = {
     "expect": "evaluation",
     "metric": "metrics.held_out",
     "plan": "evaluation",
-    "plan_strata": "evaluation",
-    "popularity_strata": "ranking.strata",
     "rank": "ranking.rank",
     "rank_among_negatives": "ranking.negatives",
     "read_ranks": "ranks.table",

@@ -65,25 +65,6 @@ class _Labels(click.ParamType):  # type: ignore[type-arg]  # generic from click 
         return labels
 
 
-class _Negatives(click.ParamType):  # type: ignore[type-arg]
-    """A number of negatives, or numbers by stratum: popular=60,rest=40; "all" stands for all candidates."""
-
-    name = "negatives"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        if value.strip().isdecimal():
-            return WHOLE(value.strip(), param, ctx)
-        pairs = [each.strip().rpartition("=") for each in value.split(",")]
-        wanted = {label.strip(): int(m) if m.strip().isdecimal() else m.strip() for label, _, m in pairs}
-        if len(wanted) < len(pairs):
-            self.fail("a stratum is there twice")
-        if "" in wanted:
-            self.fail(f"{value!r} is no number, and no numbers by stratum such as popular=60,rest=40")
-        return wanted
-
-
 class _Formatted(click.Command):
     """A command whose epilog, the examples, keeps its lines."""
 
@@ -383,12 +364,11 @@ def _named(argument: str) -> tuple[str | None, list[str]]:
 @cli.command(
     "expect",
     short_help="What sampled metrics would show of exact ranks.",
-    epilog="  sampled-metrics expect x.csv y.csv --negatives 100 --metrics recall@10\n"
-    "  sampled-metrics expect counts.csv --negatives top500=60,rest=40    # of rank --strata",
+    epilog="  sampled-metrics expect x.csv y.csv --negatives 100 --metrics recall@10",
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
 @READING
-@click.option("--negatives", type=_Negatives(), required=True, help="m: how many would be sampled, or by stratum.")
+@click.option("--negatives", type=WHOLE, required=True, help="m: how many would be sampled.")
 @METRIC_LIST
 @_labels("--estimators", ("uncorrected",))
 @CANDIDATES
@@ -397,46 +377,31 @@ def _named(argument: str) -> tuple[str | None, list[str]]:
 def _expect(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
     """What sampled metrics would show of exact ranks, and whether they would order recommenders wrongly."""
     tables = {name: _read(path) for name, path in zip(_names(ranks), ranks, strict=True)}
-    _show(sm.expect(tables, progress=_progress, **options), plot)
+    _show(sm.expect(tables, **options), plot)
 
 
 @cli.command(
     "plan",
     short_help="How many negatives, or users, it takes.",
-    epilog="  sampled-metrics plan x.csv y.csv --metric recall@10 --probability 0.95\n"
-    "  sampled-metrics plan --strata x-counts.csv y-counts.csv --negatives 100    # counts of rank --strata\n"
-    "  sampled-metrics plan --strata x-counts.csv --error 0.005",
+    epilog="  sampled-metrics plan x.csv y.csv --metric recall@10 --probability 0.95",
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
 @READING
 @click.option("--metric", default="recall@10", show_default=True, help="The metric by which to order.")
-@click.option("--probability", type=float, help="Wanted probability of the right order.  [default: 0.95]")
-@_labels("--estimators", PLANNED, "not with --strata")
-@click.option("--strata", is_flag=True, help="Which strata to draw from, and how many; RANKS are counts by stratum.")
-@click.option("--negatives", type=WHOLE, help="m, with --strata.  [default: 100]")
-@click.option("--error", type=float, help="Wanted error of the metric, with --strata, in place of --negatives.")
+@click.option(
+    "--probability", type=float, default=0.95, show_default=True, help="Wanted probability of the right order."
+)
+@_labels("--estimators", PLANNED)
 @CANDIDATES
 @REPLACEMENT
 @OUTPUT
-def _plan(ranks: tuple[str, ...], strata: bool, plot: str | None, **options: Any) -> None:
-    """How many negatives, and users, it takes to order two recommenders rightly; from exact ranks.
-
-    With --strata, from which strata to draw how many negatives, so that the error of one recommender or more is
-    smallest.
-    """
-    own = ("negatives", "error") if strata else ("probability", "estimators", "candidates", "replacement")
-    for name, value in options.items():
-        if value and name not in (*own, "metric"):
-            raise click.UsageError(f"--{name.replace('_', '-')} is {'not ' * strata}for plans with --strata")
-    given = {name: options[name] for name in ("metric", *own) if options[name] is not None}
+def _plan(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
+    """How many negatives, and users, it takes to order two recommenders rightly; from exact ranks."""
     tables = {name: _read(path) for name, path in zip(_names(ranks), ranks, strict=True)}
-    if strata:
-        _show(sm.plan_strata(tables, progress=_progress, **given), plot)
-        return
     if len(tables) != 2:
         raise click.UsageError("plan takes the ranks of two recommenders")
     first, second = tables
-    _show(sm.plan(tables[first], tables[second], names=(first, second), progress=_progress, **given), plot)
+    _show(sm.plan(tables[first], tables[second], names=(first, second), progress=_progress, **options), plot)
 
 
 @cli.command(
@@ -477,8 +442,7 @@ def _report(ranks: tuple[str, ...], output: str, **options: Any) -> None:
     "rank",
     short_help="Exact or sampled ranks, from the factors or scores of a model.",
     epilog="  sampled-metrics rank --users u.npy --items i.npy --training train.csv --held-out test.csv\n\n"
-    "  train.csv, test.csv: user,item    rows of u.npy and i.npy, from 0; or ids, with --user-ids and --item-ids\n\n"
-    "  add --strata 500 --negatives top500=60,rest=40 for 100 negatives that see the top",
+    "  train.csv, test.csv: user,item    rows of u.npy and i.npy, from 0; or ids, with --user-ids and --item-ids",
 )
 @click.option("--users", type=FILE, help="(users, d) factors: npy, npz, csv or parquet.")
 @click.option("--items", type=FILE, help="(items, d) factors, with --users.")
@@ -487,12 +451,7 @@ def _report(ranks: tuple[str, ...], output: str, **options: Any) -> None:
 @click.option("--held-out", type=FILE, required=True, help="Users and their held-out items, likewise.")
 @click.option("--user-ids", type=FILE, help="An id on each line, in the order of the rows; npy or text.")
 @click.option("--item-ids", type=FILE, help="The same for items.")
-@click.option(
-    "--strata",
-    type=FILE,
-    help="A number of popular items, which are the stratum top500 then; or a file item,stratum or user,item,stratum.",
-)
-@click.option("--negatives", type=_Negatives(), help="Sample so many, or so many of each stratum: top500=60,rest=40.")
+@click.option("--negatives", type=WHOLE, help="Sample so many, in place of all candidates.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the negatives and the ties.")
 @click.option(
     "-o",
@@ -509,7 +468,6 @@ def _rank(
     held_out: str,
     user_ids: str | None,
     item_ids: str | None,
-    strata: str | None,
     negatives: Any,
     seed: int,
     output: str,
@@ -517,25 +475,16 @@ def _rank(
     """Ranks of held-out items among all items but the training items of the user, or among sampled negatives.
 
     The result is a csv with the columns user, candidates, above and tied, which evaluate and the others read. With
-    --negatives it has the columns user, candidates, negatives and rank; with --strata, columns for each stratum.
+    --negatives it has the columns user, candidates, negatives and rank.
     """
     if (users is None, items is None, scores is None) not in ((False, False, True), (True, True, False)):
         raise click.UsageError("give --users and --items, or --scores alone")
-    import numpy as np
-
     from sampled_metrics._files import write_table
     from sampled_metrics.ranking.files import read_array, read_ids, read_pairs
 
     factors = read_array(scores) if scores else (read_array(str(users)), read_array(str(items)))
     pairs, ids = read_pairs(training), read_ids(item_ids) if item_ids else None
     sampled = {} if negatives is None else {"negatives": negatives, "seed": seed}
-    of_items: Any = None
-    if strata and all(each.isdecimal() for each in strata.split(",")):
-        number = factors[1].shape[0] if isinstance(factors, tuple) else factors.shape[1]
-        known = np.arange(number) if ids is None else ids
-        of_items = sm.popularity_strata(pairs, [int(each) for each in strata.split(",")], item_ids=known)
-    elif strata:
-        of_items = read_pairs(strata)
     with warnings.catch_warnings(record=True) as remarks:
         warnings.simplefilter("always")
         table = (sm.rank if negatives is None else sm.rank_among_negatives)(
@@ -544,7 +493,6 @@ def _rank(
             read_pairs(held_out),
             user_ids=read_ids(user_ids) if user_ids else None,
             item_ids=ids,
-            strata=of_items,
             progress=_progress,
             **sampled,
         )

@@ -142,7 +142,6 @@ def test_refuses(scores, error: type, says: str) -> None:
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: sm.rank(ON_DEVICE, TRAINING, HELD_OUT, strata=np.arange(ITEMS) % 2), "scores"),
         (lambda: sm.rank_among_negatives(to_device(SCORES), TRAINING, HELD_OUT, negatives=5), "scores"),
         (lambda: sm.rank(ON_DEVICE, to_device(TRAINING), HELD_OUT), "training"),
         (lambda: sm.rank(ON_DEVICE, TRAINING, to_device(HELD_OUT)), "held_out"),

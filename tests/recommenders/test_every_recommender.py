@@ -14,11 +14,8 @@ import pytest
 from scipy.sparse import csr_array
 from two_groups import SIZES, two_groups
 
-from sampled_metrics._progress import no_progress
 from sampled_metrics.data.split import Split
-from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.ranking import rank_held_out
-from sampled_metrics.ranking.strata import popularity_strata, rank_model_by_stratum
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender
 from sampled_metrics.recommenders.models import Model, read_model
@@ -193,33 +190,6 @@ def test_an_item_and_a_user_without_events_get_finite_scores(entry: dict[str, An
 
 
 @every_entry
-@pytest.mark.parametrize("precision", ["float64", "float32"])
-def test_counts_by_stratum_add_up_to_the_ranks(entry: dict[str, Any], precision: str) -> None:
-    rng = np.random.default_rng(3)
-    held_out = rng.integers(30, size=80)
-    training = (rng.random((80, 30)) < rng.random(30) / 2) & (np.arange(30) != held_out[:, np.newaxis])
-    split = Split(csr_array(training.astype(float)), held_out, np.arange(80), np.arange(30))
-    model = train(entry, split)
-    labels = popularity_strata(split.training, [4, 9])
-    found = rank_model_by_stratum(model, split, labels, no_progress, precision=precision)
-    table = rank_held_out(model, split, precision=precision)
-    for name in ("above", "tied"):
-        assert found.filter(regex=f"^{name}_").sum(axis=1).tolist() == getattr(table, name).tolist()
-    assert (1 + found.filter(regex="^size_").sum(axis=1)).tolist() == table.candidates.tolist()
-    if precision == "float32":
-        return  # rounds scores, which may tie
-    scores = model.scores(split.training, *WHOLE)
-    own = scores[np.arange(80), held_out][:, np.newaxis]
-    tied, candidate = np.isclose(scores, own, rtol=1e-10, atol=1e-14), ~training
-    candidate[np.arange(80), held_out] = False
-    for label in labels.categories:
-        there = candidate & (np.asarray(labels) == label)
-        assert found[f"above_{label}"].tolist() == (there & ~tied & (scores > own)).sum(axis=1).tolist()
-        assert found[f"tied_{label}"].tolist() == (there & tied).sum(axis=1).tolist()
-        assert found[f"size_{label}"].tolist() == there.sum(axis=1).tolist()
-
-
-@every_entry
 def test_several_held_out_items_of_a_user(entry: dict[str, Any]) -> None:
     rng = np.random.default_rng(5)
     chosen = rng.random((80, 30)) < rng.random(30) / 2
@@ -241,13 +211,3 @@ def test_several_held_out_items_of_a_user(entry: dict[str, Any]) -> None:
     parts = (slice(0, 1), slice(1, 33), slice(33, 34), slice(34, 80))
     apart = [rank_held_out(model, split, users=users, threads=2).to_frame() for users in parts]
     assert pd.concat(apart, ignore_index=True).equals(table.to_frame())
-    with pytest.raises(DataError, match=r"^sampling\.strata: each user must have one held-out item"):
-        rank_model_by_stratum(model, split, popularity_strata(training, [4]), no_progress)
-
-
-def test_ranking_by_stratum_refuses_too_little_memory() -> None:
-    split = two_groups()
-    model, labels = train(ENTRIES["item-cf"], split), popularity_strata(split.training, [4])
-    with pytest.raises(ConfigError, match=r"^ranking\.memory: ranking by stratum takes (\d+) MB .* give \1 or more$"):
-        rank_model_by_stratum(model, split, labels, no_progress, memory=300)
-    rank_model_by_stratum(model, split, labels, no_progress, memory=310)

@@ -9,7 +9,7 @@ from study.read_pages import plain, written
 from sampled_metrics import _drawing
 from sampled_metrics.study.estimator_report import draw, order, sections
 
-COLUMNS = ["sample", "negatives", "estimator", "metric", "exact", "mean", "sd"]
+COLUMNS = ["negatives", "estimator", "metric", "exact", "mean", "sd"]
 
 
 def moments(*rows):
@@ -18,76 +18,66 @@ def moments(*rows):
 
 class TestOrder:
     def test_by_hand(self):
-        one = moments(("fixed", 10.0, "cls", "ap", 0.3, 0.40, 0.03), ("fixed", 10.0, "cls", "auc", 0.9, 0.9, 0.0))
-        other = moments(("fixed", 10.0, "cls", "ap", 0.2, 0.35, 0.04), ("fixed", 10.0, "cls", "auc", 0.95, 0.8, 0.0))
+        one = moments((10.0, "cls", "ap", 0.3, 0.40, 0.03), (10.0, "cls", "auc", 0.9, 0.9, 0.0))
+        other = moments((10.0, "cls", "ap", 0.2, 0.35, 0.04), (10.0, "cls", "auc", 0.95, 0.8, 0.0))
         found = order({"one": one, "other": other})
-        assert list(found.columns) == ["sample", "negatives", "estimator", "metric", "worse", "better", "correct"]
+        assert list(found.columns) == ["negatives", "estimator", "metric", "worse", "better", "correct"]
         # a gap of .05 in deviations of √(.03² + .04²) = .05 of the difference: Φ(1)
         assert found.to_dict("records") == [
-            dict(
-                zip(
-                    found.columns, ("fixed", 10.0, "cls", "ap", "other", "one", pytest.approx(0.841344746)), strict=True
-                )
-            ),
-            dict(zip(found.columns, ("fixed", 10.0, "cls", "auc", "one", "other", 0.0), strict=True)),
+            dict(zip(found.columns, (10.0, "cls", "ap", "other", "one", pytest.approx(0.841344746)), strict=True)),
+            dict(zip(found.columns, (10.0, "cls", "auc", "one", "other", 0.0), strict=True)),
         ]
 
     def test_whoever_comes_first(self):
-        one = moments(("fixed", 10.0, "cls", "ap", 0.3, 0.40, 0.03))
-        other = moments(("fixed", 10.0, "cls", "ap", 0.2, 0.35, 0.04))
+        one = moments((10.0, "cls", "ap", 0.3, 0.40, 0.03))
+        other = moments((10.0, "cls", "ap", 0.2, 0.35, 0.04))
         pd.testing.assert_frame_equal(order({"a": one, "b": other}), order({"b": other, "a": one}))
 
     def test_equal_exact_metrics_have_no_order(self):
-        one = moments(("fixed", 10.0, "cls", "ap", 0.3, 0.40, 0.03))
-        other = moments(("fixed", 10.0, "cls", "ap", 0.3 + 1e-14, 0.35, 0.04))
+        one = moments((10.0, "cls", "ap", 0.3, 0.40, 0.03))
+        other = moments((10.0, "cls", "ap", 0.3 + 1e-14, 0.35, 0.04))
         found = order({"one": one, "other": other})
         assert found.empty
-        assert list(found.columns) == ["sample", "negatives", "estimator", "metric", "worse", "better", "correct"]
+        assert list(found.columns) == ["negatives", "estimator", "metric", "worse", "better", "correct"]
 
     def test_one_recommender_has_no_pair(self):
-        assert order({"one": moments(("fixed", 10.0, "cls", "ap", 0.3, 0.40, 0.03))}).empty
+        assert order({"one": moments((10.0, "cls", "ap", 0.3, 0.40, 0.03))}).empty
 
     def test_what_is_missing_stays_missing(self):
         for mean, sd in ((np.nan, np.nan), (0.4, np.nan)):
-            one = moments(("fixed", 10.0, "cls", "ap", 0.3, mean, sd))
-            other = moments(("fixed", 10.0, "cls", "ap", 0.2, 0.35, 0.04))
+            one = moments((10.0, "cls", "ap", 0.3, mean, sd))
+            other = moments((10.0, "cls", "ap", 0.2, 0.35, 0.04))
             assert np.isnan(order({"one": one, "other": other})["correct"]).tolist() == [True]
 
     def test_three_recommenders_have_three_pairs(self):
         exact = {"a": 0.1, "b": 0.3, "c": 0.2}
-        each = {name: moments(("fixed", 10.0, "cls", "ap", at, at, 0.1)) for name, at in exact.items()}
+        each = {name: moments((10.0, "cls", "ap", at, at, 0.1)) for name, at in exact.items()}
         found = order(each)
         assert list(zip(found["worse"], found["better"], strict=True)) == [("a", "b"), ("a", "c"), ("c", "b")]
 
     @pytest.mark.parametrize("sizes", [(10.0, 20.0), (20.0, 10.0)])
     def test_a_size_is_compared_with_the_same_size_even_if_one_lacks_some(self, sizes):
-        one = moments(*(("fixed", m, "cls", "ap", 0.3, m, 0.0) for m in sizes))
-        other = moments(("fixed", 10.0, "cls", "ap", 0.2, 9.0, 0.0))
+        one = moments(*((m, "cls", "ap", 0.3, m, 0.0) for m in sizes))
+        other = moments((10.0, "cls", "ap", 0.2, 9.0, 0.0))
         found = order({"one": one, "other": other})
         assert found[["negatives", "correct"]].to_numpy().tolist() == [[10, 1]]
-
-    def test_samples_from_strata_match_by_their_size(self):
-        one = moments(*(("strata", m, "mle", "ap", 0.3, m, 0.0) for m in (10.0, 20.0)))
-        other = moments(*(("strata", m, "mle", "ap", 0.2, 15.0, 0.0) for m in (20.0, 10.0)))
-        found = order({"one": one, "other": other})
-        assert found[["negatives", "correct"]].to_numpy().tolist() == [[10, 0], [20, 1]]
 
 
 NOTHING = float("nan")
 
 
 def comparison_rows(*rows):
-    columns = ["recommender", "sample", "negatives", "estimator", "metric", "exact", "mean", "bias", "sd", "error"]
+    columns = ["recommender", "negatives", "estimator", "metric", "exact", "mean", "bias", "sd", "error"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def order_rows(*rows):
-    return pd.DataFrame(rows, columns=["sample", "negatives", "estimator", "metric", "worse", "better", "correct"])
+    return pd.DataFrame(rows, columns=["negatives", "estimator", "metric", "worse", "better", "correct"])
 
 
 COMPARED = comparison_rows(
     *(
-        (name, "fixed", m, label, "ap", 0.1, 0.1 + bias, bias, sd, NOTHING)
+        (name, m, label, "ap", 0.1, 0.1 + bias, bias, sd, NOTHING)
         for name, m, label, bias, sd in (
             ("X", 10.0, "cls", 0.02, 0.003),
             ("X", 20.0, "cls", -0.01, 0.002),
@@ -100,26 +90,26 @@ COMPARED = comparison_rows(
         )
     ),
     *(
-        (name, sample, m, label, "recall@1-50", NOTHING, NOTHING, NOTHING, NOTHING, error)
-        for name, sample, m, label, error in (
-            ("X", "fixed", 10.0, "cls", 0.1),
-            ("X", "fixed", 20.0, "cls", 0.05),
-            ("X", "fixed", 10.0, "bv-0", NOTHING),
-            ("X", "fixed", 20.0, "bv-0", 0.3),
-            ("Y", "fixed", 10.0, "cls", 0.3),
-            ("Y", "fixed", 20.0, "cls", 0.07),
-            ("Y", "fixed", 10.0, "bv-0", NOTHING),
-            ("Y", "fixed", 20.0, "bv-0", NOTHING),
+        (name, m, label, "recall@1-50", NOTHING, NOTHING, NOTHING, NOTHING, error)
+        for name, m, label, error in (
+            ("X", 10.0, "cls", 0.1),
+            ("X", 20.0, "cls", 0.05),
+            ("X", 10.0, "bv-0", NOTHING),
+            ("X", 20.0, "bv-0", 0.3),
+            ("Y", 10.0, "cls", 0.3),
+            ("Y", 20.0, "cls", 0.07),
+            ("Y", 10.0, "bv-0", NOTHING),
+            ("Y", 20.0, "bv-0", NOTHING),
         )
     ),
 )
 ORDERED = order_rows(
-    ("fixed", 10.0, "cls", "ap", "X", "Y", 0.5),
-    ("fixed", 10.0, "cls", "ndcg", "X", "Y", 0.7),
-    ("fixed", 10.0, "cls", "auc", "X", "Y", 1.0),  # which every estimator orders rightly
-    ("fixed", 20.0, "cls", "ap", "X", "Y", 0.914),
-    ("fixed", 10.0, "bv-0", "ap", "X", "Y", NOTHING),
-    ("fixed", 20.0, "bv-0", "ap", "X", "Y", 0.25),
+    (10.0, "cls", "ap", "X", "Y", 0.5),
+    (10.0, "cls", "ndcg", "X", "Y", 0.7),
+    (10.0, "cls", "auc", "X", "Y", 1.0),  # which every estimator orders rightly
+    (20.0, "cls", "ap", "X", "Y", 0.914),
+    (10.0, "bv-0", "ap", "X", "Y", NOTHING),
+    (20.0, "bv-0", "ap", "X", "Y", 0.25),
 )
 
 
@@ -149,51 +139,6 @@ class TestTables:
             "AP in per cent, by recommender",
         ]
 
-    def test_samples_from_strata_by_hand(self, tmp_path):
-        errors = {
-            ("fixed", 10.0, "cls"): (0.02, 0.04),
-            ("fixed", 20.0, "cls"): (0.03, 0.03),
-            ("fixed", 10.0, "mle"): (0.04, 0.04),
-            ("fixed", 20.0, "mle"): (0.01, 0.02),
-            ("strata", 10.0, "mle"): (0.005, 0.006),
-            ("strata", 20.0, "mle"): (0.004, 0.004),
-        }
-        compared = comparison_rows(
-            *(
-                (name, *key, "ap", 0.1, 0.1, 0.0, rmse, NOTHING)
-                for key, found in errors.items()
-                for name, rmse in zip("XY", found, strict=True)
-            ),
-            *((name, *key, "recall@1-50", *[NOTHING] * 5) for key in errors for name in "XY"),
-        )
-        compared["rmse"] = compared["sd"]
-        chances = {("fixed", "cls"): 0.7, ("fixed", "mle"): 0.6, ("strata", "mle"): 0.954}
-        ordered = order_rows(
-            *((sample, m, of, "ap", "X", "Y", at) for (sample, of), at in chances.items() for m in (10.0, 20.0))
-        )
-        laid_out = sections(compared, ordered)
-        tables, _, html = written(tmp_path, laid_out)
-        assert tables == html
-        headings = [heading for heading, _ in laid_out]
-        at = headings.index(
-            "Samples from strata, and uniform ones of equal cost: root mean square error in per cent, mean over the "
-            "recommenders"
-        )
-        assert tables[at : at + 2] == [
-            [
-                ["Metric", "Negatives", "Estimator", "m = 10", "m = 20"],
-                ["AP", "uniform", "the best", "3.00 (CLS)", "1.50 (MLE)"],
-                ["AP", "from strata", "MLE", "0.55", "0.40"],
-            ],
-            [
-                ["Metric", "Negatives", "Estimator", "m = 10", "m = 20"],
-                ["AP", "uniform", "the best", "70 (CLS)", "70 (CLS)"],
-                ["AP", "from strata", "MLE", "95", "95"],
-            ],
-        ]
-        alone = compared[compared["recommender"] == "X"]
-        assert written(tmp_path, sections(alone, ordered.iloc[:0]))[0][at + 1] == [["Metric", "Negatives", "Estimator"]]
-
     def test_one_recommender_has_errors_but_no_order(self, tmp_path):
         alone = COMPARED[COMPARED["recommender"] == "X"]
         markdown, _, html = written(tmp_path, sections(alone, ORDERED.iloc[:0]))
@@ -213,38 +158,38 @@ class TestTables:
 
 
 def compared_rows(errors):
-    """(recommender, sample, negatives, estimator) → error of Recall@1 … 50."""
+    """(recommender, negatives, estimator) → error of Recall@1 … 50."""
     return pd.DataFrame(
         [(*key, "recall@1-50", error) for key, error in errors.items()],
-        columns=["recommender", "sample", "negatives", "estimator", "metric", "error"],
+        columns=["recommender", "negatives", "estimator", "metric", "error"],
     )
 
 
 def ordered_rows(chances):
-    """(sample, negatives, estimator, metric) → chance of the right order."""
+    """(negatives, estimator, metric) → chance of the right order."""
     return pd.DataFrame(
         [(*key, "X", "Y", chance) for key, chance in chances.items()],
-        columns=["sample", "negatives", "estimator", "metric", "worse", "better", "correct"],
+        columns=["negatives", "estimator", "metric", "worse", "better", "correct"],
     )
 
 
 ERRORS = {
-    ("X", "fixed", 10.0, "cls"): 0.2,
-    ("Y", "fixed", 10.0, "cls"): 0.4,
-    ("X", "fixed", 100.0, "cls"): 0.1,
-    ("Y", "fixed", 100.0, "cls"): 0.1,
-    ("X", "fixed", 10.0, "bv-0"): NOTHING,
-    ("Y", "fixed", 10.0, "bv-0"): NOTHING,
-    ("X", "fixed", 100.0, "bv-0"): 0.6,
-    ("Y", "fixed", 100.0, "bv-0"): NOTHING,
+    ("X", 10.0, "cls"): 0.2,
+    ("Y", 10.0, "cls"): 0.4,
+    ("X", 100.0, "cls"): 0.1,
+    ("Y", 100.0, "cls"): 0.1,
+    ("X", 10.0, "bv-0"): NOTHING,
+    ("Y", 10.0, "bv-0"): NOTHING,
+    ("X", 100.0, "bv-0"): 0.6,
+    ("Y", 100.0, "bv-0"): NOTHING,
 }
 CHANCES = {
-    ("fixed", 10.0, "cls", "ap"): 0.5,
-    ("fixed", 10.0, "cls", "ndcg"): 0.7,
-    ("fixed", 10.0, "cls", "auc"): 1.0,
-    ("fixed", 100.0, "cls", "ap"): 0.9,
-    ("fixed", 10.0, "bv-0", "ap"): NOTHING,
-    ("fixed", 100.0, "bv-0", "ap"): 0.25,
+    (10.0, "cls", "ap"): 0.5,
+    (10.0, "cls", "ndcg"): 0.7,
+    (10.0, "cls", "auc"): 1.0,
+    (100.0, "cls", "ap"): 0.9,
+    (10.0, "bv-0", "ap"): NOTHING,
+    (100.0, "bv-0", "ap"): 0.25,
 }
 
 
@@ -276,7 +221,7 @@ class TestDrawing:
     @pytest.mark.parametrize("number", [1, 3, 10, 15])
     def test_a_row_for_each_estimator_the_smallest_error_on_top_and_a_mark_for_each_size(self, number):
         sizes = (10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
-        errors = {("X", "fixed", m, f"bv-0.{at}"): 1 / at for at in range(1, number + 1) for m in sizes}
+        errors = {("X", m, f"bv-0.{at}"): 1 / at for at in range(1, number + 1) for m in sizes}
         figure = draw(compared_rows(errors), ordered_rows({}), "tiny: 20 users")
         left = figure.axes[0]
         assert [text.get_text() for text in left.get_yticklabels()] == [f"BV 0.{at}" for at in range(1, number + 1)]
@@ -290,7 +235,7 @@ class TestDrawing:
         [
             dict.fromkeys(ERRORS, NOTHING),
             dict.fromkeys(ERRORS, 0.0),
-            ERRORS | {("X", "fixed", 10.0, "cls"): 0.0, ("Y", "fixed", 10.0, "cls"): 0.0},
+            ERRORS | {("X", 10.0, "cls"): 0.0, ("Y", 10.0, "cls"): 0.0},
         ],
         ids=["none", "zero", "some zero"],
     )

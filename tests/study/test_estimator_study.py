@@ -98,7 +98,7 @@ class TestLinear:
                 "bv-0.1": bias_variance_weights(f, 50, m, 0.1, replacement),
             }.items():
                 mean, sd = moments_of(table, weights, m, replacement)
-                row = row_of(found, sample="fixed", negatives=m, estimator=name, metric=label)
+                row = row_of(found, negatives=m, estimator=name, metric=label)
                 assert row["exact"] == pytest.approx(exact)
                 assert row["mean"] == pytest.approx(mean, abs=1e-10)
                 assert row["bias"] == pytest.approx(mean - exact, abs=1e-10)

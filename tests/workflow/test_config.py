@@ -68,7 +68,6 @@ class TestDefaults:
             "replacement": False,
             "repetitions": 100,
             "readings": ["default"],
-            "strata": None,
         }
         assert config["split"] == AS_IT_STANDS["split"]
         assert config["toy"] == AS_IT_STANDS["toy"]
@@ -186,14 +185,6 @@ ERRORS = [
     ("metrics", ["ap", "ap"], "metrics: must not repeat an entry, not ['ap', 'ap']"),
     ("figures/figure-5/edges", [100, 10], "figures.figure-5.edges: must ascend, not [100, 10]"),
     ("figures/figure-5/edges", [10, 10], "figures.figure-5.edges: must ascend, not [10, 10]"),
-    # samples from strata
-    ("sampling/strata", [500], "sampling.strata: must be of type object or null, not [500]"),
-    ("sampling/strata", {"size": [500]}, "sampling.strata: unknown key 'size' (did you mean sizes?)"),
-    ("sampling/strata", {"sizes": [-1]}, "sampling.strata.sizes.0: must be 1 or more, not -1"),
-    ("sampling/strata", {"sizes": [9] * 3}, "sampling.strata.sizes: needs 2 or fewer entries, not [9, 9, 9]"),
-    ("sampling/strata", {"shares": [0.6, 0.3, 0.1]}, "sampling.strata.shares: needs 2 entries, one for each of the "),
-    ("sampling/strata", {"shares": [1.5, -0.5]}, "sampling.strata.shares.1: must be more than 0, not -0.5"),
-    ("sampling/strata", {"shares": [0.6, 0.3]}, "sampling.strata.shares: must have the sum 1, not 0.9"),
     # names
     ("study", ["ml-1b"], "study: unknown dataset 'ml-1b'; it may be ml-1m"),
     (
@@ -234,31 +225,6 @@ class TestErrors:
     @pytest.mark.parametrize(("path", "value", "says"), ERRORS, ids=[f"{path}={value}" for path, value, _ in ERRORS])
     def test_name_the_key_and_what_it_may_be(self, path, value, says):
         assert error_of(changed(path, value)).startswith(says)
-
-    @pytest.mark.parametrize(
-        ("path", "value", "says"),
-        [
-            ("sampling/replacement", True, "is for samples without replacement; set sampling.replacement to false"),
-            ("estimator_study/estimators", [], "estimator_study.estimators needs one of mle, smooth"),
-            ("estimator_study/estimators", ["cls"], "estimator_study.estimators needs one of mle, smooth"),
-            (
-                "estimator_study/negatives",
-                [1, 100],
-                "estimator_study.negatives must be 2 or more, one for each stratum",
-            ),
-            ("metrics", ["auc"], "metrics needs one besides auc, for the figure"),
-            ("datasets/ml-1m/ranks", {"Z": "config.yaml"}, "Z has ready-made ranks on ml-1m, which have no counts by "),
-            (
-                "recommenders/W",
-                {"type": "command", "command": "x {held_out} {output}", "writes": "ranks"},
-                "W writes ranks, which have no counts by stratum; let it write scores",
-            ),
-        ],
-    )
-    def test_samples_from_strata_that_the_study_cannot_have(self, path, value, says):
-        config = changed("sampling/strata", {})
-        completed(config)
-        assert error_of(changed(path, value, config)).startswith(f"sampling.strata: {says}")
 
     def test_an_unknown_format_names_its_key_once_and_the_known_ones(self):
         message = error_of(changed("datasets/ml-1m/format", "csv"))

@@ -132,8 +132,7 @@ def test_the_estimator_study(study):
     made = pages("estimator-study", "md", "html", "svg", "png") | {"order": "order.csv"}
     study.run("estimator_study", given, made, recommenders=NAMES)
     found = study.read("estimator-study.csv")
-    assert list(found.columns[:3]) == ["recommender", "sample", "negatives"]
-    assert set(found["sample"]) == {"fixed"}
+    assert list(found.columns[:2]) == ["recommender", "negatives"]
     assert set(found["negatives"]) == {5, 20}
     assert study.read("order.csv")["correct"].between(0, 1).all()
 

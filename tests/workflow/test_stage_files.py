@@ -83,9 +83,9 @@ class TestRuns:
             self.read(tmp_path, x=short)
 
 
-STUDY = """sample,negatives,estimator,metric,exact,mean,bias,sd,rmse,error
-fixed,10.0,cls,ap,0.3,0.3,0,0.1,0.1,0.2
-fixed,20.0,cls,ap,0.3,0.3,0,0.1,0.1,0.2
+STUDY = """negatives,estimator,metric,exact,mean,bias,sd,rmse,error
+10,cls,ap,0.3,0.3,0,0.1,0.1,0.2
+20,cls,ap,0.3,0.3,0,0.1,0.1,0.2
 """
 
 
@@ -99,10 +99,10 @@ class TestEstimatorStudies:
         assert {name: table["exact"].tolist() for name, table in tables.items()} == {"X": [0.3, 0.3], "Y": [0.4, 0.4]}
 
     def test_refuse_a_sample_size_that_one_file_lacks(self, tmp_path):
-        with pytest.raises(DataError, match=r"y\.csv: lacks fixed cls ap 20"):
+        with pytest.raises(DataError, match=r"y\.csv: lacks cls ap 20"):
             self.read(tmp_path, y="".join(STUDY.splitlines(keepends=True)[:-1]))
 
     def test_refuse_a_lost_row(self, tmp_path):
-        more = STUDY + "fixed,10.0,mle,ap,0.3,0.3,0,0.1,0.1,0.2\n"
-        with pytest.raises(DataError, match=r"x\.csv: has 3 of 4 rows of sample fixed"):
+        more = STUDY + "10,mle,ap,0.3,0.3,0,0.1,0.1,0.2\n"
+        with pytest.raises(DataError, match=r"x\.csv: has 3 of 4 rows"):
             self.read(tmp_path, x=more)

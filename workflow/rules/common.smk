@@ -113,7 +113,6 @@ DOWNLOADS = {
 DESIGN = {"replacement": config["sampling"]["replacement"]}
 DESIGN["assume_replacement"] = DESIGN["replacement"] or config["estimator_model"] == "binomial"
 EVALUATION = {key: config[key] for key in ("sampling", "estimators", "metrics")}
-EVALUATION["sampling"] = {key: value for key, value in config["sampling"].items() if key != "strata"}
 EVALUATION["assume_replacement"] = DESIGN["assume_replacement"]
 
 
@@ -168,11 +167,11 @@ def data_mb(input):
     return sum(map(os.path.getsize, data)) / 2**20
 
 
-def per_mb(memory=0, minutes=0, least=10):
-    """MB of memory and minutes: Python's start with its libraries, at least so many minutes, and more for each MB of data."""
+def per_mb(memory=0, minutes=0):
+    """MB of memory and minutes: Python's start with its libraries, and more for each MB of data."""
     return dict(
         mem_mb=lambda wildcards, input, attempt: attempt * (1000 + math.ceil(memory * data_mb(input))),
-        runtime=lambda wildcards, input, attempt: attempt * (least + math.ceil(minutes * data_mb(input))),
+        runtime=lambda wildcards, input, attempt: attempt * (10 + math.ceil(minutes * data_mb(input))),
     )
 
 
@@ -222,14 +221,13 @@ KINDS = {
     "proof-pairs": ["csv"],
     "estimator-study": ["csv", "md", "html", "svg", "png"],
     "estimator-study-order": ["csv"],
-    "error-at-equal-cost": ["csv", "svg", "png"],
     "given-negatives": ["csv", "md", "html"],
     "fidelity": ["csv", "md", "html"],
     "claims": ["csv", "md", "html"],
 }
 
 
-OPTIONAL = {"estimator-study", "estimator-study-order", "error-at-equal-cost", "given-negatives", "fidelity", "claims"}
+OPTIONAL = {"estimator-study", "estimator-study-order", "given-negatives", "fidelity", "claims"}
 
 
 def result_files(folder, name):
@@ -265,8 +263,6 @@ def result_names():
         names[dataset] = ["studied", "table-3", "table-4", "figure-5", "figure-6", "proof", "proof-pairs"]
         if config["estimator_study"]["estimators"]:
             names[dataset] += ["estimator-study", "estimator-study-order"]
-        if config["sampling"]["strata"]:
-            names[dataset] += ["error-at-equal-cost"]
         if config["datasets"][dataset]["negatives"]:
             names[dataset] += ["given-negatives"]
         if reference.covers_study(dataset, config):

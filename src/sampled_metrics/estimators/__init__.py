@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sampled_metrics._validation import check_labels, did_you_mean
-from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import stratified
+from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.bias_variance import BiasVariance
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.estimators.linear import LinearEstimate, LinearEstimator
@@ -16,12 +15,8 @@ from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.estimators.rank_estimate import RankEstimate
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.smooth import Smooth
-from sampled_metrics.estimators.stratified_bounds import StratifiedShapeEstimate
 from sampled_metrics.estimators.strict_bounds import ShapeEstimate, StrictBounds
 from sampled_metrics.estimators.uncorrected import Uncorrected
-from sampled_metrics.metrics.held_out import Metric
-from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.strata import StratifiedOutcomes
 
 __all__ = [
     "Estimate",
@@ -32,7 +27,6 @@ __all__ = [
     "estimator",
     "estimator_labels",
     "estimator_name",
-    "fit_estimator",
     "linear_estimator",
 ]
 
@@ -155,22 +149,6 @@ def estimator_labels(given: str | Sequence[str], what: str = "estimators") -> li
         if found != label:
             raise ConfigError(f"{what}: {found!r} and {label!r} are the same one; give it once")
     return labels
-
-
-def fit_estimator(label: str, outcomes: Outcomes | StratifiedOutcomes, metrics: Sequence[Metric]) -> Estimate:
-    """Return the estimator of a label, fitted for outcomes of uniform samples or of samples from strata.
-
-    Raises:
-        DataError: the estimator is not valid for such samples; the message says why.
-    """
-    if not isinstance(outcomes, StratifiedOutcomes):
-        return estimator(label).fit(outcomes, metrics)
-    if label in SHAPES:
-        return StratifiedShapeEstimate(StrictBounds(label), tuple(metrics), outcomes)
-    if label not in stratified.ESTIMATORS:
-        known = ", ".join((*SHAPES, *stratified.ESTIMATORS))
-        raise DataError(f"{label} is not for samples from strata; the estimators for them are {known}")
-    return stratified.ESTIMATORS[label](outcomes, metrics)
 
 
 def linear_estimator(label: str, *, assume_replacement: bool | None = None) -> LinearEstimator:

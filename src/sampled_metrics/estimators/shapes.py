@@ -39,9 +39,6 @@ ASSUMPTIONS = {
 }
 """The assumptions in words."""
 
-WITHIN_STRATA = ", overall and within each stratum"
-"""What samples from strata assume moreover."""
-
 _ALL = 60  # every k up to here
 _MORE = 160  # further k, in geometric steps
 _LAST, _LAST_STEP = 20, 1.15  # the last ranks that are taken one by one, and the ratio of the steps before them

@@ -25,12 +25,10 @@ References:
     and prior-optimized confidence intervals, Journal of Instrumentation 17, 2022.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from itertools import count
-from typing import Any
 
 import numpy as np
 from scipy.linalg import qr
@@ -198,40 +196,60 @@ class StrictBounds:
     def __str__(self) -> str:
         return self.shape
 
-    def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "UniformShapeEstimate":
+    def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "ShapeEstimate":
         """Keep the outcomes; the weights need the sample."""
-        return UniformShapeEstimate(self, tuple(metrics), outcomes)
+        return ShapeEstimate(self, tuple(metrics), outcomes)
 
 
 @dataclass(frozen=True)
-class ShapeEstimate(ABC):
+class ShapeEstimate:
     """Bounds for samples with these outcomes; the value between them is that of `smooth`.
 
     Attributes:
         estimator: the shape.
         metrics: of one relevant item.
+        outcomes: of the samples.
     """
 
     estimator: StrictBounds
     metrics: tuple[Metric, ...]
+    outcomes: Outcomes
 
-    @abstractmethod
     def estimate(self, counts: np.ndarray) -> Floats:
         """Return (…, metrics) estimates by `smooth`, from (…, outcomes) counts."""
+        return Smooth(self.estimator.replacement).fit(self.outcomes, self.metrics).estimate(counts)
 
-    @abstractmethod
-    def fits(self, counts: Floats, shape: str | None = None) -> Sequence[tuple[Any, Fit]]:
+    def fits(self, counts: Floats, shape: str | None = None) -> tuple[tuple[RankClass, Fit], ...]:
         """Return the best fit of each class of users with a shape, by default its own, to (outcomes,) counts."""
+        seen = Keyed((counts.tobytes(),), counts)
+        estimator = replace(self.estimator, shape=shape or self.estimator.shape)
+        return _fits(Keyed.of(self.outcomes), self.metrics, estimator, seen)
 
-    @abstractmethod
-    def bounds(self, fits: Sequence[tuple[Any, Any]], deviations: float, wanted: Sequence[int]) -> Bounds:
+    def bounds(self, fits: Sequence[tuple[RankClass, Fit]], deviations: float, wanted: Sequence[int]) -> Bounds:
         """Return the bounds of some metrics, by index, that are best at a distance of so many standard errors.
 
         The standard errors of a class are a part of those of the mean of all users: √(its share of the users).
         """
+        shape = 2, len(wanted)
+        weights = np.zeros((*shape, len(self.outcomes)))
+        least, most, off = np.full(shape, np.inf), np.full(shape, -np.inf), np.zeros(shape)
+        moments = np.zeros((2, 2, *shape))  # of the weights, first and second, at the bound and in the sample
+        total = sum(fit.users for _, fit in fits)
+        for users, fit in fits:
+            share, of_members = fit.users / total, cells(users)[0]
+            for place, metric in enumerate(wanted):
+                for at, side in enumerate((-1, 1)):
+                    found, there = fit.bound(metric, side, deviations * float(np.sqrt(share)))
+                    weights[at, place, users.outcomes] = found[of_members]
+                    least[at, place] = min(least[at, place], found.min())
+                    most[at, place] = max(most[at, place], found.max())
+                    off[at, place] += side * share * max(0.0, side * float(found @ (fit.fitted - fit.observed)))
+                    both = np.stack((there, fit.observed)) @ np.stack((found, found**2), axis=1)
+                    moments[:, :, at, place] += share * both
+        variance = moments[:, 1] - moments[:, 0] ** 2
+        return Bounds(weights, least, most, off, np.maximum(variance[0] - variance[1], 0.0))
 
-    @abstractmethod
-    def p_value(self, users: Ints, shares: csr_array, fits: Sequence[tuple[Any, Any]], seed: int) -> float:
+    def p_value(self, users: Ints, shares: csr_array, fits: Sequence[tuple[RankClass, Fit]], seed: int) -> float:
         """Return the p-value of the assumption that the distribution of ranks has the shape of the fits.
 
         The statistic is the squared distance of the observed sample from the nearest one of the shape, in standard
@@ -245,31 +263,6 @@ class ShapeEstimate(ABC):
             fits: by class of users.
             seed: of the simulated samples.
         """
-
-
-@dataclass(frozen=True)
-class UniformShapeEstimate(ShapeEstimate):
-    """Bounds for uniform samples with these outcomes."""
-
-    outcomes: Outcomes
-
-    def estimate(self, counts: np.ndarray) -> Floats:
-        """Return the estimates by `smooth`."""
-        return Smooth(self.estimator.replacement).fit(self.outcomes, self.metrics).estimate(counts)
-
-    def fits(self, counts: Floats, shape: str | None = None) -> tuple[tuple[RankClass, Fit], ...]:
-        """Return the fits."""
-        seen = Keyed((counts.tobytes(),), counts)
-        estimator = replace(self.estimator, shape=shape or self.estimator.shape)
-        return _fits(Keyed.of(self.outcomes), self.metrics, estimator, seen)
-
-    def bounds(self, fits: Sequence[tuple[RankClass, Fit]], deviations: float, wanted: Sequence[int]) -> Bounds:
-        """Return the bounds."""
-        parts = [(users.outcomes, cells(users)[0], fit) for users, fit in fits]
-        return bounds_of(parts, len(self.outcomes), deviations, wanted)
-
-    def p_value(self, users: Ints, shares: csr_array, fits: Sequence[tuple[RankClass, Fit]], seed: int) -> float:
-        """Return the p-value."""
         known = class_mixtures(Keyed.of(self.outcomes), self.metrics, self.estimator.replacement)
         any_ranks = {int(members.outcomes[0]): of_shapes[SHAPES[0]].chances for members, of_shapes in known}
         tests = []
@@ -279,30 +272,6 @@ class UniformShapeEstimate(ShapeEstimate):
                 test = test.inflated(shares[:, members.outcomes] @ test.directions[cells(members)[0]], users)
             tests.append(test)
         return p_value_of(tests, seed)
-
-
-def bounds_of(
-    parts: Sequence[tuple[Ints, Ints, Fit]], outcomes: int, deviations: float, wanted: Sequence[int]
-) -> Bounds:
-    """Return the bounds of some metrics from classes of users, each with its outcomes, their cells, and its fit."""
-    shape = 2, len(wanted)
-    weights = np.zeros((*shape, outcomes))
-    least, most, off = np.full(shape, np.inf), np.full(shape, -np.inf), np.zeros(shape)
-    moments = np.zeros((2, 2, *shape))  # of the weights, first and second, at the bound and in the sample
-    total = sum(fit.users for _, _, fit in parts)
-    for members, of_members, fit in parts:
-        share = fit.users / total
-        for place, metric in enumerate(wanted):
-            for at, side in enumerate((-1, 1)):
-                found, there = fit.bound(metric, side, deviations * float(np.sqrt(share)))
-                weights[at, place, members] = found[of_members]
-                least[at, place] = min(least[at, place], found.min())
-                most[at, place] = max(most[at, place], found.max())
-                off[at, place] += side * share * max(0.0, side * float(found @ (fit.fitted - fit.observed)))
-                both = np.stack((there, fit.observed)) @ np.stack((found, found**2), axis=1)
-                moments[:, :, at, place] += share * both
-    variance = moments[:, 1] - moments[:, 0] ** 2
-    return Bounds(weights, least, most, off, np.maximum(variance[0] - variance[1], 0.0))
 
 
 @dataclass(frozen=True)

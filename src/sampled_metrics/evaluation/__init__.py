@@ -1,10 +1,9 @@
-"""The functions for users with ranks, which return tables: evaluate, correct, compare, expect, plan, plan_strata."""
+"""The functions for users with ranks, which return tables: evaluate, correct, compare, expect, plan."""
 
 from sampled_metrics.evaluation.compare import compare
 from sampled_metrics.evaluation.correct import correct
 from sampled_metrics.evaluation.evaluate import evaluate
 from sampled_metrics.evaluation.expect import expect
 from sampled_metrics.evaluation.plan import plan
-from sampled_metrics.evaluation.plan_strata import plan_strata
 
-__all__ = ["compare", "correct", "evaluate", "expect", "plan", "plan_strata"]
+__all__ = ["compare", "correct", "evaluate", "expect", "plan"]

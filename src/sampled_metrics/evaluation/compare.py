@@ -19,9 +19,11 @@ from sampled_metrics.estimators import (
     ShapeEstimate,
     estimator_labels,
     estimator_name,
-    fit_estimator,
 )
-from sampled_metrics.estimators.shapes import ASSUMPTIONS, WITHIN_STRATA
+from sampled_metrics.estimators import (
+    estimator as estimator_of,
+)
+from sampled_metrics.estimators.shapes import ASSUMPTIONS
 from sampled_metrics.evaluation.comparison import Comparison, Standings, listed
 from sampled_metrics.evaluation.differences import BONFERRONI, Differences, Recommender, differences
 from sampled_metrics.evaluation.evaluate import (
@@ -42,9 +44,8 @@ from sampled_metrics.ranks.judged_lists import LABELS, Judgements
 from sampled_metrics.ranks.pairing import described, pair_all
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 from sampled_metrics.sampling.moments import EQUAL
-from sampled_metrics.sampling.outcomes import observed
-from sampled_metrics.sampling.sampled_ranks import SampledRanks, any_sampled_ranks, are_sampled
-from sampled_metrics.sampling.strata import StratifiedRanks
+from sampled_metrics.sampling.outcomes import Outcomes
+from sampled_metrics.sampling.sampled_ranks import SampledRanks, are_sampled, sampled_ranks
 
 _NOTHING = "without an assumption on the ranks"
 
@@ -238,10 +239,10 @@ def _read_ranks(
     if not is_sampled and estimator is not None:
         raise DataError("an estimator corrects sampled ranks: say how many negatives were sampled, too")
     (label,) = estimator_labels("decreasing" if estimator is None else check_label(estimator, "estimator"), "estimator")
-    ranked: list[SampledRanks | StratifiedRanks] | list[RankTable]
+    ranked: list[SampledRanks] | list[RankTable]
     if is_sampled:
         ranked = [
-            any_sampled_ranks(each, candidates, negatives, replacement=replacement, name=name) for name, each in tables
+            sampled_ranks(each, candidates, negatives, replacement=replacement, name=name) for name, each in tables
         ]
         sides = [_sampled_side(each, wanted, label) for each in ranked]
     else:
@@ -315,9 +316,9 @@ def _linear_side(values: Floats, which: Ints, largest: Floats) -> _Side:
     return LinearEstimate(values, (possible,)), which, np.arange(values.shape[1])
 
 
-def _sampled_side(ranks: SampledRanks | StratifiedRanks, metrics: Sequence[Metric], label: str) -> _Side:
-    outcomes, which = observed(ranks)
-    return fit_estimator(label, outcomes, metrics), which, outcomes.x.reshape(len(outcomes), -1).sum(axis=1)
+def _sampled_side(ranks: SampledRanks, metrics: Sequence[Metric], label: str) -> _Side:
+    outcomes, which = Outcomes.observed(ranks)
+    return estimator_of(label).fit(outcomes, metrics), which, outcomes.x
 
 
 def _conclusions(table: Comparison, found: Differences, names: Sequence[str], level: float) -> list[Remark | str]:
@@ -376,8 +377,7 @@ def _assumed(found: Differences, names: Sequence[str]) -> list[Remark | str]:
     remarks: list[Remark | str] = []
     for (one, other), strict in zip(pairs_of(len(names)), found.strict, strict=False):
         rows = (("a", names[one]), ("b", names[other])) if len(names) > 2 else ()
-        in_strata = WITHIN_STRATA if strict.of_strata else ""
-        given = f"if {ASSUMPTIONS[strict.shape]}{in_strata}" if ASSUMPTIONS[strict.shape] else _NOTHING
+        given = f"if {ASSUMPTIONS[strict.shape]}" if ASSUMPTIONS[strict.shape] else _NOTHING
         about = f" of {names[one]} and {names[other]}" if len({each.shape for each in found.strict}) > 1 else ""
         remarks.append(Remark(f"The intervals{about} are of the true difference, {given}.", rows=rows))
         remarks += [

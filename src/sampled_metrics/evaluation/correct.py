@@ -15,14 +15,14 @@ from sampled_metrics.estimators import (
     Estimate,
     LinearEstimate,
     ShapeEstimate,
+    estimator,
     estimator_labels,
     estimator_name,
-    fit_estimator,
     linear_estimator,
 )
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import rank_distributions
-from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES, WITHIN_STRATA
+from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
 from sampled_metrics.evaluation.evaluate import about_users, largest_values, undefined
 from sampled_metrics.evaluation.intervals import IntervalOptions, in_blocks, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result
@@ -32,9 +32,8 @@ from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metr
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import described, user_numbers
 from sampled_metrics.ranks.table import columns_or_table
-from sampled_metrics.sampling.outcomes import Group, Outcomes, observed
-from sampled_metrics.sampling.sampled_ranks import SampledRanks, any_sampled_ranks
-from sampled_metrics.sampling.strata import StratifiedOutcomes
+from sampled_metrics.sampling.outcomes import Group, Outcomes
+from sampled_metrics.sampling.sampled_ranks import sampled_ranks
 
 LARGE_WEIGHT = 10.0
 """A remark names estimators in which a user counts more than this."""
@@ -65,15 +64,13 @@ def correct(
     Args:
         ranks: (rows,) ranks of the held-out items among themselves and m sampled negatives, from 1 to m + 1; or a
             DataFrame, or the path of a csv or parquet file, with the column rank and optionally user, candidates and
-            negatives. A sample from strata has the columns above_s, negatives_s, size_s and perhaps tied_s of each
-            stratum s in place of rank and negatives, as `rank_among_negatives` returns them.
+            negatives.
         candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item.
             Leave it out if the ranks have this column. An array is in the order of the ranks.
         negatives: (users,) or one number: m, the number of sampled negatives; likewise.
         replacement: whether a negative could be sampled twice for the same user.
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md). The default is decreasing
-            and free. For samples from two or three strata: free, decreasing, convex, smooth, mle, rank-estimate and
-            uncorrected.
+            and free.
         metrics: labels, as in `evaluate`.
         confidence_level: probability that the interval covers the true metric (free, decreasing, convex) or the mean of
             the estimator over users and samples (others).
@@ -118,20 +115,19 @@ def correct(
         R. Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021.
     """
     given = columns_or_table(ranks, "sampled ranks")
-    sampled = any_sampled_ranks(given, candidates, negatives, replacement=replacement)
+    sampled = sampled_ranks(given, candidates, negatives, replacement=replacement)
     labels, options = metric_labels(metrics), IntervalOptions(confidence_level, method, n_resamples, seed)
     wanted = estimator_labels(estimators)
-    outcomes, which = observed(sampled)
+    outcomes, which = Outcomes.observed(sampled)
     kinds = units((which, user_numbers(sampled), len(outcomes)))
     result = _correct_units(outcomes, kinds, wanted, labels, options, progress)
-    uniform = sampled.negatives if isinstance(sampled, SampledRanks) else None
-    result.attrs["parameters"] = described(sampled, uniform)
+    result.attrs["parameters"] = described(sampled, sampled.negatives)
     return result.with_remarks(given.remarks)
 
 
 @on_one_thread
 def _correct_units(
-    outcomes: Outcomes | StratifiedOutcomes,
+    outcomes: Outcomes,
     kinds: Units,
     estimators: Sequence[str],
     labels: Sequence[str],
@@ -141,13 +137,12 @@ def _correct_units(
     """Return the result of `correct` from the outcomes of a sample and the users by kind."""
     wanted = tuple(metric(label) for label in labels)
     counts = np.asarray(kinds.counts @ kinds.shares[0])
-    fitted = {label: fit_estimator(label, outcomes, wanted) for label in estimators}
+    fitted = {label: estimator(label).fit(outcomes, wanted) for label in estimators}
     linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}
-    uniform = outcomes if isinstance(outcomes, Outcomes) else None
-    biases = {} if uniform is None else _biases(linear, uniform, kinds, wanted, options.seed)
+    biases = _biases(linear, outcomes, kinds, wanted, options.seed)
     users, missing, rows, remarks = int(kinds.counts.sum()), np.full(len(labels), np.nan), [], []
-    for label in fitted if uniform else progress(list(fitted)):  # for strata, each takes seconds
-        estimate, assumes = fitted[label], "no bias"
+    for label, estimate in fitted.items():
+        assumes = "no bias"
         value = estimate.estimate(counts)
         limits = np.zeros(len(labels)), largest_values(wanted)
         if isinstance(estimate, ShapeEstimate):
@@ -162,17 +157,14 @@ def _correct_units(
             statistic = kinds.statistic(in_blocks(estimate.estimate, len(outcomes)))
             interval = uncertainty(statistic, kinds.counts, options, bounds=limits, weights=weights, progress=progress)
             bias = biases.get(label, (missing, missing))
-            low, high = interval.low, interval.high
-            if uniform is None:  # weights of a sample from strata may be beyond the values of the metric
-                low, high = np.clip((low, high), 0.0, largest_values(wanted))
-            columns = value, low, high, [assumes] * len(labels), interval.standard_error, *bias
+            columns = value, interval.low, interval.high, [assumes] * len(labels), interval.standard_error, *bias
         rows += [(label, *row, users) for row in zip(labels, *columns, strict=True)]
     names = ["value", "low", "high", "assumes", "standard_error", "bias", "bias_error", "users"]
     table = Result(rows, columns=["estimator", "metric", *names])
     table.attrs = {"confidence_level": options.confidence_level}
     unbiased = None
-    if uniform and (uniform.negatives > 0).all():
-        unbiased = float(linear_estimator("uncorrected").fit(uniform, [metric("auc")]).estimate(counts)[0])
+    if (outcomes.negatives > 0).all():
+        unbiased = float(linear_estimator("uncorrected").fit(outcomes, [metric("auc")]).estimate(counts)[0])
     return table.with_remarks(
         [
             *_knowledge(table, options.confidence_level, outcomes),
@@ -185,10 +177,9 @@ def _correct_units(
     )
 
 
-def _knowledge(table: Result, confidence_level: float, outcomes: Outcomes | StratifiedOutcomes) -> list[Remark]:
+def _knowledge(table: Result, confidence_level: float, outcomes: Outcomes) -> list[Remark]:
     """Return sentences on what the sample says about the true metrics, under each assumption."""
     remarks, negatives = [], outcomes.negatives
-    in_strata = WITHIN_STRATA if isinstance(outcomes, StratifiedOutcomes) else ""
     sizes = f"{negatives.min()}" if negatives.min() == negatives.max() else f"{negatives.min()} to {negatives.max()}"
     for row in table[table["estimator"].isin(SHAPES)].to_dict("records"):
         name, assumption = metric_name(str(row["metric"])), ASSUMPTIONS.get(str(row["assumes"]), "")
@@ -197,7 +188,7 @@ def _knowledge(table: Result, confidence_level: float, outcomes: Outcomes | Stra
             continue
         low, high = _ends(row["low"], row["high"])
         if assumption:
-            sentence = f"With {100 * confidence_level:g} % confidence, {{}}, if {assumption}{in_strata}."
+            sentence = f"With {100 * confidence_level:g} % confidence, {{}}, if {assumption}."
             remarks.append(Remark(sentence, f"{name} is between {low} and {high}", rows))
         else:
             sentence = f"Without an assumption on the ranks, {sizes} negatives allow {{}}, with the same confidence."

@@ -7,32 +7,26 @@ from itertools import combinations, product
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats
 from sampled_metrics._defaults import METRICS
-from sampled_metrics._progress import Progress, no_progress
-from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator_labels, estimator_name
 from sampled_metrics.evaluation.expectation import Expectation, mean_of_rows
 from sampled_metrics.evaluation.result import Remark, Result
-from sampled_metrics.evaluation.strata_moments import drawn_of, strata_moments
-from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
-from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike, named_ranks
+from sampled_metrics.metrics.held_out import metric, metric_labels, metric_name
+from sampled_metrics.ranks.frames import PerUser, RanksLike, named_ranks
 from sampled_metrics.ranks.pairing import described, user_numbers
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
-from sampled_metrics.sampling.strata import stratified_ranks, sums_of_strata
 
 
 def expect(
     ranks: RanksLike | Mapping[str, RanksLike],
     *,
-    negatives: int | Mapping[str, int | str],
+    negatives: int,
     metrics: str | Sequence[str] = METRICS,
     replacement: bool = False,
     estimators: str | Sequence[str] = ("uncorrected",),
     candidates: PerUser | None = None,
-    progress: Progress = no_progress,
 ) -> Result:
     """Compute the exact expectation of an evaluation on sampled negatives; nothing is drawn.
 
@@ -42,15 +36,11 @@ def expect(
     Args:
         ranks: exact ranks, as in `evaluate`; or a mapping from the names of recommenders to their ranks. Names must
             differ as text.
-        negatives: m, the number of negatives to sample for each user. Or a dict from each stratum to its number, or to
-            "all", for exact counts by stratum, as of ``rank(..., strata=)``. Then the ties of a user are broken once,
-            at random, for what is expected of samples.
+        negatives: m, the number of negatives to sample for each user.
         metrics: labels, as of `evaluate`.
         replacement: whether a negative may be sampled twice for the same user.
-        estimators: labels of estimators that are linear in the sample; uncorrected is the sampled metric itself. With
-            strata, only uncorrected and rank-estimate are.
+        estimators: labels of estimators that are linear in the sample; uncorrected is the sampled metric itself.
         candidates: (users,) or one number: n. Leave it out if the ranks have this column.
-        progress: wraps the blocks of users of samples from strata, for a progress bar.
 
     Returns:
         A row for each recommender, estimator and metric, with the columns recommender, estimator, metric, exact,
@@ -82,18 +72,11 @@ def expect(
     wanted, rows = tuple(metric(label) for label in labels), []
     tables = dict[str, RankTable]()
     for name, columns in given.items():
-        if isinstance(negatives, Mapping):
-            if replacement or candidates is not None:
-                raise ConfigError("samples from strata have no replacement or candidates")
-            of_rows = _of_strata(columns, negatives, estimators, wanted, progress)
-        else:
-            tables[name] = rank_table(columns, candidates, name)
-            design, user = SamplingDesign(negatives, replacement), user_numbers(tables[name])
-            each = Expectation.of(tables[name], user, design, estimators, wanted)
-            exact = np.stack([mean_of_rows(tables[name].values(one), user) for one in wanted], axis=1)
-            of_rows = exact, each.means, each.variances
-        true, expected = (each.mean(axis=0) for each in of_rows[:2])
-        deviation = np.sqrt(of_rows[2].sum(axis=0)) / len(of_rows[2])
+        tables[name] = rank_table(columns, candidates, name)
+        design, user = SamplingDesign(negatives, replacement), user_numbers(tables[name])
+        each = Expectation.of(tables[name], user, design, estimators, wanted)
+        true = np.stack([mean_of_rows(tables[name].values(one), user) for one in wanted], axis=1).mean(axis=0)
+        expected, deviation = each.means.mean(axis=0), np.sqrt(each.variances.sum(axis=0)) / len(each.variances)
         rows += [
             (name, label, of_metric, *numbers)
             for (label, of_metric), *numbers in zip(
@@ -101,37 +84,14 @@ def expect(
             )
         ]
     result = Result(rows, columns=["recommender", "estimator", "metric", "exact", "expected", "deviation"])
-    result.attrs = {"negatives": negatives, "parameters": described(next(iter(tables.values()))) if tables else ""}
+    result.attrs = {"negatives": negatives, "parameters": described(next(iter(tables.values())))}
     unused = dict.fromkeys(remark for each in given.values() for remark in each.remarks)
     return result.with_remarks([*_wrong_orders(result, negatives), *unused])
 
 
-def _of_strata(
-    columns: Columns | RankTable,
-    negatives: Mapping[str, int | str],
-    estimators: Sequence[str],
-    metrics: tuple[Metric, ...],
-    progress: Progress,
-) -> tuple[Floats, Floats, Floats]:
-    """Return the exact metrics of users, (users, metrics), and the means and variances of samples from strata."""
-    if isinstance(columns, RankTable):
-        raise DataError("a rank table has no counts by stratum; give the table of rank(..., strata=)")
-    counts = stratified_ranks(columns, exact=True)
-    drawn, user = drawn_of(counts, negatives), user_numbers(counts)
-    means, variances = strata_moments(counts, drawn, estimators, metrics, progress)
-    above, tied = sums_of_strata(columns)
-    exact = np.stack([each.over_ties(above, tied, counts.candidates) for each in metrics], axis=1)
-    variances = variances / np.bincount(user)[user][:, np.newaxis]
-    return mean_of_rows(exact, user), mean_of_rows(means, user), mean_of_rows(variances, user)
-
-
-def _wrong_orders(table: Result, negatives: int | Mapping[str, int | str]) -> list[Remark | str]:
+def _wrong_orders(table: Result, negatives: int) -> list[Remark | str]:
     """Return sentences on the recommenders that a sampled evaluation orders wrongly on average."""
     remarks: list[Remark | str] = []
-    if isinstance(negatives, Mapping):
-        sample = " and ".join(f"{m} of {name}" for name, m in negatives.items()) + " as sampled negatives,"
-    else:
-        sample = f"{negatives} sampled negatives"
     for (label, metric_label), group in table.groupby(["estimator", "metric"], sort=False):
         for one, other in combinations(group.to_dict("records"), 2):
             better, worse = (one, other) if one["exact"] > other["exact"] else (other, one)
@@ -142,7 +102,7 @@ def _wrong_orders(table: Result, negatives: int | Mapping[str, int | str]) -> li
                 sentence = (
                     f"Wrong order: {better['recommender']} is better than {worse['recommender']} on "
                     f"{metric_name(str(metric_label))} ({better['exact']:.4f} against {worse['exact']:.4f}), but among "
-                    f"{sample} {estimator_name(str(label))} says {better['expected']:.4f} against "
+                    f"{negatives} sampled negatives {estimator_name(str(label))} says {better['expected']:.4f} against "
                     f"{worse['expected']:.4f}, and is right with a chance of {chance:.2f}."
                 )
                 here = ("estimator", label), ("metric", metric_label)

@@ -1,4 +1,4 @@
-"""Draw the results of evaluate, correct, compare, expect and plans: values with intervals, legible without colour."""
+"""Draw the results of evaluate, correct, compare, expect and plan: values with intervals, legible without colour."""
 
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
@@ -264,23 +264,10 @@ def _needed(needed: Any, otherwise: str, number: int) -> Mark:
     return Mark(float(needed) if known else np.nan, np.nan, np.nan, f"{needed:,}" if known else otherwise, number)
 
 
-def _strata_plan(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `plan_strata`: the best numbers of negatives of each pair of strata."""
-    best: dict[str, list[Mark]] = {}
-    pairs = [",".join(each.rpartition("=")[0] for each in plan.split(",")) for plan in table["negatives"]]
-    for pair, row in zip(pairs, table.to_dict("records"), strict=True):
-        best.setdefault(pair, [Mark(row["error"], np.nan, np.nan, f"{row['negatives']}: {row['error']:.2g}")])
-    rows = {pair.replace(",", " and "): marks for pair, marks in best.items()}
-    axis = f"error, with {table['total'].iloc[0]} negatives"
-    caption = "The best numbers of negatives of each pair of strata. The error is over samples, without the bias."
-    return Picture([Panel("", axis, rows)], caption)
-
-
 _LAYOUTS: dict[tuple[str, ...], Callable[[pd.DataFrame], Picture]] = {
     ("metric", "difference", "low", "high", "conclusion"): _differences,
     ("recommender", "estimator", "metric", "exact", "expected", "deviation"): _expectations,
     ("estimator", "negatives", "probability", "gap", "users"): _plan,
-    ("negatives", "total", "error", "standard_error"): _strata_plan,
     ("metric", "value", "low", "high"): _values,
 }
 """The columns of a result, and the function that lays it out."""

@@ -15,7 +15,6 @@ from scipy.special import ndtri
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.estimators.shapes import SHAPES
-from sampled_metrics.estimators.stratified_bounds import StratifiedShapeEstimate
 from sampled_metrics.estimators.strict_bounds import IMPOSSIBLE, PAIRED, SIGNIFICANCE, Fit, ShapeEstimate
 from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
 from sampled_metrics.evaluation.result import Remark
@@ -36,7 +35,6 @@ class StrictInterval:
         shape: the assumption under which they hold.
         contradicted: the p-values of the assumptions that the sample contradicts.
         fits: of each recommender, by class of users.
-        of_strata: whether the samples are from strata.
     """
 
     low: Floats
@@ -44,7 +42,6 @@ class StrictInterval:
     shape: str
     contradicted: dict[str, float]
     fits: Fits
-    of_strata: bool = False
 
     @property
     def assumes(self) -> str:
@@ -98,8 +95,7 @@ def strict_interval(
     ends += weights.off / 2
     low, high = np.split(ends[0], 2)[0], np.split(ends[1], 2)[1]
     low, high = (np.clip(end, *limits) for end in (np.minimum(low, high), np.maximum(low, high)))
-    of_strata = isinstance(estimates[0], StratifiedShapeEstimate)
-    return StrictInterval(low, high, shape, contradicted, fits, of_strata)
+    return StrictInterval(low, high, shape, contradicted, fits)
 
 
 @dataclass(frozen=True)

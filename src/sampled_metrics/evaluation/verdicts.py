@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics.estimators.strict_bounds import PAIRED, ShapeEstimate, UniformShapeEstimate, expected_weights
+from sampled_metrics.estimators.strict_bounds import PAIRED, ShapeEstimate, expected_weights
 from sampled_metrics.evaluation.expectation import mean_of_rows
 from sampled_metrics.evaluation.strict_intervals import Fits, bound_weights
 from sampled_metrics.evaluation.units import Units
@@ -35,8 +35,7 @@ def users_needed(
     quantile = float(ndtri(0.5 + confidence_level / 2))
     users = kinds.counts.sum()
     needed, left = np.full(len(undecided), np.inf), list(range(len(undecided)))
-    uniform = all(isinstance(each, UniformShapeEstimate) for each in estimates)
-    for factor in FACTORS[::-1] if uniform else FACTORS[:0:-2]:  # the bounds of samples from strata take longer
+    for factor in FACTORS[::-1]:
         wanted = [undecided[at] for at in left]
         weights = bound_weights(estimates, fits, kinds, PAIRED * quantile / np.sqrt(factor), wanted)
         mean, variance = weights.moments(kinds.counts)

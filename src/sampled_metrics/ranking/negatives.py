@@ -20,17 +20,12 @@ from sampled_metrics.ranking.held_out import HeldOut, Ids, Pairs, held_out_items
 from sampled_metrics.ranking.near_ties import pair_scores
 from sampled_metrics.ranking.rank import ScoresLike, scores_and_shape, users_of_batch
 from sampled_metrics.ranking.scores import ScoredModel, batch_of_scores, batches, scores_of_model
-from sampled_metrics.ranking.strata import Strata, rows_of, strata_of, table_by_stratum
 from sampled_metrics.ranks.frames import Columns
-from sampled_metrics.ranks.strata import allocation
 
-_Drawn = tuple[Ints, Ints, Ints]
-"""(drawn,) indices of the users, ascending, and negatives; (users,) numbers of the items that they are drawn from."""
+_Draw = Callable[[Ints], tuple[Ints, Ints]]
+"""Function from (users,) ascending users to (drawn,) indices of the users, ascending, and their negatives."""
 
-_Draw = Callable[[Ints], list[_Drawn]]
-"""Function from (users,) ascending users to their negatives of each stratum, or of all candidates as the only one."""
-
-_NEGATIVES, _TIES, _KEPT, _TIED = range(4)
+_NEGATIVES, _TIES, _KEPT = range(3)
 """First numbers of the addresses of the random streams."""
 
 
@@ -40,7 +35,6 @@ def rank_among_negatives(
     held_out: Any,
     *,
     negatives: Any = 100,
-    strata: Any = None,
     weights: Any = None,
     replacement: bool = False,
     seed: int = 0,
@@ -61,12 +55,7 @@ def rank_among_negatives(
         held_out: as in `rank`.
         negatives: m, the number of negatives to draw for each held-out item. Or the negatives themselves: (users, m)
             indices of items, or a list of them for each user; a dict of such lists by user, or a DataFrame with the
-            columns user and item, with ids if there are `user_ids` and `item_ids`. With strata, a dict from each
-            stratum to its number of negatives, or to "all". Of a stratum with fewer candidates, all are taken.
-        strata: what the candidates are divided into: (items,) labels, as of `popularity_strata`; or a DataFrame with
-            the columns item and stratum, and perhaps user, if each user has a list of items, such as the user's
-            history. Items that no row names have the stratum rest. So negatives of which half are from the history are
-            ``{"history": 50, "rest": 50}``.
+            columns user and item, with ids if there are `user_ids` and `item_ids`.
         weights: (items,) numbers of 0 or more, or a Series or dict of them by item id. Negatives are drawn one after
             another, with probabilities in proportion to the weights. With replacement, each is kept with a probability
             in proportion to 1 / weight. What is kept is a uniform sample of a random size, which `correct` and
@@ -84,14 +73,12 @@ def rank_among_negatives(
         A row for each held-out item, with the columns user, candidates (n, among which an exact evaluation would rank
         the item), negatives (m) and rank (from 1 to m + 1). `correct` and `compare` take it. With weights there is a
         column weighted too, and, of the negatives that are kept as a uniform sample, uniform_negatives and
-        uniform_rank. With strata there is no rank. In place of it and of negatives there are, for each stratum, such as
-        rest, above_rest (the number of its negatives that rank above the held-out item), negatives_rest and size_rest
-        (the number of the user's candidates in it, without the held-out item), in the order of `negatives`.
+        uniform_rank.
 
     Raises:
         DataError: as in `rank`; a user has too few candidates to draw from; a given negative is no candidate, is the
-            held-out item, or is there twice without replacement; or an item has no stratum, or has two.
-        ConfigError: an option is wrong, or negatives and strata do not name the same strata.
+            held-out item, or is there twice without replacement.
+        ConfigError: an option is wrong.
 
     Examples:
         Two users and six items; the first user has item 0 in training:
@@ -104,24 +91,8 @@ def rank_among_negatives(
         0     0           5          3     2
         1     1           5          3     4
 
-        All of the most popular item, and two of the others:
-
-        >>> strata = sm.popularity_strata([[0, 1, 0, 0, 0, 1], [0, 0, 0, 1, 0, 1]], sizes=[1])
-        >>> wanted = {"top1": "all", "rest": 2}
-        >>> sm.rank_among_negatives(scores, training, [2, 0], negatives=wanted, strata=strata).T
-                        0  1
-        user            0  1
-        candidates      5  5
-        above_top1      0  1
-        negatives_top1  1  1
-        size_top1       1  1
-        above_rest      1  2
-        negatives_rest  2  2
-        size_rest       3  3
-
     References:
-        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4. Strata: W. G.
-        Cochran, Sampling Techniques, 3rd edition, Wiley, 1977, chapter 5.
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
     if not is_whole(seed) or seed < 0:
         raise ConfigError(f"seed must be a whole number, 0 or more, not {shown(seed)}")
@@ -129,8 +100,8 @@ def rank_among_negatives(
     data = held_out_items(training, held_out, shape, user_ids, item_ids)
     weight = None if weights is None else _checked(weights, data.items)
     streams = cache(lambda *address: np.random.default_rng(np.random.SeedSequence(seed, spawn_key=address)))
-    draw, labels, most = _drawing(negatives, strata, weight, replacement, data, streams)
-    user, items = rows_of(data.held_out), data.training.shape[1]
+    draw, most = _drawing(negatives, weight, replacement, data, streams)
+    user, items = _rows_of(data.held_out), data.training.shape[1]
     # of factors, there are no scores of all items, but several arrays with a number for each negative
     blocks = batches(user, users_of_batch(4 * most if isinstance(given, tuple) else items, batch_size))
     found, smallest = list[tuple[Ints, ...]](), np.inf
@@ -138,33 +109,25 @@ def rank_among_negatives(
         rows = blocks[step]
         users, place = np.unique(user[rows], return_inverse=True)
         score, tie = _score_function(given, user[rows], items), streams(_TIES).random(len(rows))
-        target, counts = score(np.arange(len(rows)), data.held_out.indices[rows]), list[Ints]()
+        target = score(np.arange(len(rows)), data.held_out.indices[rows])
         require_finite(~np.isfinite(target), data.users.values[user[rows]])
-        for stratum, (at, drawn, free) in enumerate(draw(users)):
-            row, item = (at, drawn) if len(users) == len(rows) else _of_rows(place, at, drawn)
-            other, own = score(row, item), target[row]
-            wrong = np.bincount(row[~np.isfinite(other)], minlength=len(rows)) > 0
-            require_finite(wrong, data.users.values[user[rows]])
-            above, tied = other > own, np.flatnonzero(other == own)
-            if strata is not None:
-                # a tied negative is above if its own number is less than the row's: all positions are as likely
-                above[tied] = streams(_TIED, stratum).random(len(tied)) < tie[row[tied]]
-                counts += [np.bincount(each, minlength=len(rows)) for each in (row[above], row)] + [free[place]]
-                continue
-            counts += _ranks(tie, row, row[above], row[tied])
-            if weight is not None and replacement:
-                least = np.array([np.delete(weight, each).min() for each in _lists(data.excluded[users])])
-                # kept with the chance q_min / q_j, so that what is kept is a uniform sample of a random size
-                stays = streams(_KEPT).random(len(row)) * weight[item] < least[place][row]
-                counts += _ranks(tie, row[stays], row[above & stays], row[tied[stays[tied]]])
-                smallest = min(smallest, least.min())
+        at, drawn = draw(users)
+        row, item = (at, drawn) if len(users) == len(rows) else _of_rows(place, at, drawn)
+        other, own = score(row, item), target[row]
+        wrong = np.bincount(row[~np.isfinite(other)], minlength=len(rows)) > 0
+        require_finite(wrong, data.users.values[user[rows]])
+        above, tied = other > own, np.flatnonzero(other == own)
+        counts = _ranks(tie, row, row[above], row[tied])
+        if weight is not None and replacement:
+            least = np.array([np.delete(weight, each).min() for each in _lists(data.excluded[users])])
+            # kept with the chance q_min / q_j, so that what is kept is a uniform sample of a random size
+            stays = streams(_KEPT).random(len(row)) * weight[item] < least[place][row]
+            counts += _ranks(tie, row[stays], row[above & stays], row[tied[stays[tied]]])
+            smallest = min(smallest, least.min())
         found.append(tuple(counts))
     columns = [np.concatenate(each) for each in zip(*found, strict=True)]
     who, others = data.users.values[user], np.diff(data.excluded.indptr).astype(np.int64)
     candidates = items - others[user] + 1
-    if strata is not None:
-        counted = {name: np.column_stack(columns[at::3]) for at, name in enumerate(("above", "negatives", "size"))}
-        return table_by_stratum(who, candidates, labels, **counted)
     table = pd.DataFrame({"user": who, "candidates": candidates, "negatives": columns[0], "rank": columns[1]})
     if weight is None:
         return table
@@ -247,57 +210,39 @@ def _ranks(tie: Floats, row: Ints, above: Ints, tied: Ints) -> list[Ints]:
     return [drawn, 1 + more + (tie * (same + 1)).astype(np.int64)]
 
 
+def _rows_of(matrix: csr_array) -> Ints:
+    """Return the (stored,) row of each stored entry."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+
+
 def _lists(matrix: csr_array) -> list[Ints]:
     """Return the columns of the entries of each row."""
     return np.split(matrix.indices, matrix.indptr[1:-1])
 
 
 def _drawing(
-    negatives: Any, strata: Any, weight: Floats | None, replacement: bool, data: HeldOut, streams: Streams
-) -> tuple[_Draw, list[str], int]:
-    """Return the function that draws, the labels of the strata, and the largest number of negatives if it is known."""
-    items = data.training.shape[1]
-    if strata is not None:
-        if weight is not None or replacement:
-            raise ConfigError("negatives from strata are drawn without weights and without replacement")
-        known = strata_of(strata, data)
-        wanted = allocation(negatives, known.labels)
-        draw = _draw_by_stratum(known, wanted, data, streams)
-        return draw, list(wanted), int(min(items, sum(wanted.values())))
+    negatives: Any, weight: Floats | None, replacement: bool, data: HeldOut, streams: Streams
+) -> tuple[_Draw, int]:
+    """Return the function that draws, and the largest number of negatives if it is known."""
     if is_whole(negatives):
-        return _draw_from_all(negatives, weight, replacement, data, streams), [], min(items, negatives)
+        return _draw_candidates(negatives, weight, replacement, data, streams), min(data.training.shape[1], negatives)
     if weight is not None:
         raise ConfigError("weights are for negatives that are drawn, and negatives is a list of them")
-    return _look_up(negatives, replacement, data), [], 1
+    return _look_up(negatives, replacement, data), 1
 
 
-def _draw_by_stratum(strata: Strata, wanted: dict[str, float], data: HeldOut, streams: Streams) -> _Draw:
-    """Return the function that draws the negatives of users from strata."""
-
-    def draw(users: Ints) -> list[_Drawn]:
-        others, found = data.excluded[users], list[_Drawn]()
-        for label, m in wanted.items():
-            number = strata.labels.index(label)
-            free, item_of = strata.pool(number, users, others)
-            at, drawn = draw_numbers(free, int(min(m, len(strata.usual))), partial(streams, _NEGATIVES, number))
-            found.append((at, item_of(at, drawn), free))
-        return found
-
-    return draw
-
-
-def _draw_from_all(negatives: int, weight: Floats | None, replacement: bool, data: HeldOut, streams: Streams) -> _Draw:
-    """Return the function that draws the negatives of users from all candidates."""
+def _draw_candidates(
+    negatives: int, weight: Floats | None, replacement: bool, data: HeldOut, streams: Streams
+) -> _Draw:
+    """Return the function that draws the negatives of users."""
     if negatives < 1:
         raise ConfigError(f"negatives must be 1 or more, not {negatives}")
-    shape = data.training.shape
-    everything = Strata([""], np.zeros(shape[1], dtype=np.int64), csr_array(shape, dtype=np.int64))
 
-    def draw(users: Ints) -> list[_Drawn]:
+    def draw(users: Ints) -> tuple[Ints, Ints]:
         others = data.excluded[users]
-        free, item_of = everything.pool(0, users, others)
+        free = others.shape[1] - np.diff(others.indptr)
         if weight is not None:
-            gone = rows_of(others)[weight[others.indices] > 0]
+            gone = _rows_of(others)[weight[others.indices] > 0]
             free = np.count_nonzero(weight) - np.bincount(gone, minlength=len(users))
         too_few = free < (1 if replacement else negatives)
         if too_few.any():
@@ -312,14 +257,25 @@ def _draw_from_all(negatives: int, weight: Floats | None, replacement: bool, dat
             lists = [
                 _draw_weighted(weight, gone, negatives, replacement, streams(_NEGATIVES)) for gone in _lists(others)
             ]
-            return [(at, np.concatenate(lists), free)]
+            return at, np.concatenate(lists)
         if replacement:
             number = streams(_NEGATIVES).integers(np.repeat(free, negatives))
         else:
             at, number = draw_numbers(free, negatives, partial(streams, _NEGATIVES))
-        return [(at, item_of(at, number), free)]
+        return at, _negatives_of(others, at, number)
 
     return draw
+
+
+def _negatives_of(others: csr_array, row: Ints, number: Ints) -> Ints:
+    """Return the (drawn,) items with these numbers among the negatives of a row, which are numbered from 0.
+
+    The matrix is (rows, items), stored where the item is no negative; the negatives have the order of the items.
+    """
+    items, first, of_none = others.shape[1], others.indptr.astype(np.int64), _rows_of(others)
+    # the number of the first negative after each item that is none; rows are apart, for one search in all of them
+    after = of_none * items + others.indices - (np.arange(len(of_none)) - first[of_none])
+    return number + np.searchsorted(after, row * items + number, side="right") - first[row]
 
 
 def _draw_weighted(weight: Floats, gone: Ints, negatives: int, replacement: bool, rng: np.random.Generator) -> Ints:
@@ -361,11 +317,11 @@ def _look_up(negatives: Any, replacement: bool, data: HeldOut) -> _Draw:
     given = csr_array((np.ones(len(item), np.int8), item[order], np.append(0, ends)), shape=data.training.shape)
     width = len(items.values)
 
-    def draw(chosen: Ints) -> list[_Drawn]:
+    def draw(chosen: Ints) -> tuple[Ints, Ints]:
         mine, others = given[chosen], data.excluded[chosen]
-        at, drawn = rows_of(mine), mine.indices
+        at, drawn = _rows_of(mine), mine.indices
         nothing, pair = np.diff(mine.indptr) == 0, np.sort(at * width + drawn)
-        wrong = np.isin(pair, rows_of(others) * width + others.indices)
+        wrong = np.isin(pair, _rows_of(others) * width + others.indices)
         again = (np.diff(pair, prepend=-1) == 0) & (not replacement)
         if nothing.any():
             raise DataError(f"negatives, user {shown(users.values[chosen[nothing.argmax()]])}: has no negatives")
@@ -377,7 +333,7 @@ def _look_up(negatives: Any, replacement: bool, data: HeldOut) -> _Draw:
                 f"negatives, user {shown(users.values[chosen[row]])}: item {shown(items.values[which])} "
                 f"{no if wrong[first] else 'is there twice; give replacement=True'}"
             )
-        return [(at, drawn, width - np.diff(others.indptr))]
+        return at, drawn
 
     return draw
 

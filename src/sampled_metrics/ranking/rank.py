@@ -17,9 +17,7 @@ from sampled_metrics.ranking.device import Device, detached, is_on_device
 from sampled_metrics.ranking.device_factors import DeviceFactorCounter
 from sampled_metrics.ranking.factors import FactorCounter
 from sampled_metrics.ranking.held_out import Pairs, held_out_items
-from sampled_metrics.ranking.near_ties import block_scores
 from sampled_metrics.ranking.scores import MATRIX, ScoreCounter, ScoreFunction, as_array, as_scores, batch_of_scores
-from sampled_metrics.ranking.strata import rank_by_stratum, strata_of
 from sampled_metrics.ranks.table import RankTable
 
 BATCH_BYTES = 2**28
@@ -38,12 +36,11 @@ def rank(
     held_out: Any,
     *,
     users: slice | ArrayLike | None = None,
-    strata: Any = None,
     user_ids: ArrayLike | None = None,
     item_ids: ArrayLike | None = None,
     batch_size: int | None = None,
     progress: Progress = no_progress,
-) -> RankTable | Any:
+) -> RankTable:
     """Rank the held-out items of users among all candidates, by the scores of a model.
 
     The candidates are all items except the user's training items. If a user has several held-out items, each is a row
@@ -70,7 +67,6 @@ def rank(
             are those of all users. The ranks are the same as in the table of all users, so parts may be ranked apart
             and joined. Factors and scores may be arrays in files, as of ``numpy.load(name, mmap_mode="r")``; those of
             other users are not read. The default is all users.
-        strata: as in `rank_among_negatives`, to count above and tied for each stratum.
         user_ids: (users,) distinct ids of all users, in the order of the scores. DataFrames and the result have them.
             The default is the indices 0, 1, ...
         item_ids: (items,) distinct ids, in the order of the scores. DataFrames have them. The default is the indices.
@@ -79,9 +75,7 @@ def rank(
         progress: wraps the range of batches, for a progress bar.
 
     Returns:
-        The exact ranks: a row for each held-out item, in the order of the users. `evaluate` takes it. With strata, a
-        DataFrame with the columns user, candidates, and for each stratum, such as rest, above_rest, tied_rest and
-        size_rest: the number of candidates in it, without the held-out item.
+        The exact ranks: a row for each held-out item, in the order of the users. `evaluate` takes it.
 
     Raises:
         DataError: shapes, libraries or devices do not fit, a candidate's score is not a finite number or would have to
@@ -117,18 +111,10 @@ def rank(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3: the rank of the
         relevant item among all candidates.
     """
-    scores, shape = scores_and_shape(scores, batch_size, as_array if strata is None else as_scores)
+    scores, shape = scores_and_shape(scores, batch_size, as_array)
     data = held_out_items(training, held_out, shape, user_ids, item_ids, users)
     if users is not None:
         scores = _scores_of_users(scores, data.chosen, data.training.shape[1])
-    if strata is not None:
-        if isinstance(scores, tuple):
-            factors, scores = (
-                scores,
-                lambda users: block_scores(factors[0][users].astype(factors[1].dtype, copy=False), factors[1]),
-            )
-        size = users_of_batch(data.training.shape[1], batch_size)
-        return rank_by_stratum(scores, strata_of(strata, data), data.parts(), size, progress)
     rows = [(data.users.values[:0], *np.empty((3, 0), dtype=np.int64))]  # perhaps no user has a held-out item
     for user, split in data.parts():
         counter = _counter(scores, split, user, batch_size)

@@ -62,20 +62,8 @@ def draw(above: Ints, tied: Ints, candidates: Ints, design: SamplingDesign, rng:
         share = np.divide(tied, below_or_tied, out=np.zeros(len(tied)), where=below_or_tied > 0)
         drawn_tied = rng.binomial(m - drawn_above, share)
     else:
-        drawn_above, drawn_tied = draw_without_replacement(above, tied, candidates - 1, m, rng)
+        drawn_above = rng.hypergeometric(above, below_or_tied, m)
+        drawn_tied = np.zeros_like(drawn_above)
+        ties = tied > 0
+        drawn_tied[ties] = rng.hypergeometric(tied[ties], (below_or_tied - tied)[ties], (m - drawn_above)[ties])
     return Draws(drawn_above, drawn_tied, rng.random(len(above)))
-
-
-def draw_without_replacement(
-    above: Ints, tied: Ints, others: Ints, negatives: Ints | int, rng: np.random.Generator
-) -> tuple[Ints, Ints]:
-    """Return how many of the drawn negatives score above the held-out item, and how many tie with it.
-
-    The counts of candidates, and of the negatives to draw from them, are arrays of the same shape.
-    """
-    drawn_above = rng.hypergeometric(above, others - above, negatives)
-    drawn_tied = np.zeros_like(drawn_above)
-    ties = tied > 0
-    left = (negatives - drawn_above)[ties]
-    drawn_tied[ties] = rng.hypergeometric(tied[ties], (others - above - tied)[ties], left)
-    return drawn_above, drawn_tied

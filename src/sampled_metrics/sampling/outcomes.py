@@ -14,7 +14,6 @@ from sampled_metrics._validation import check_memory_limit
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import pmf, sparse_pmf
 from sampled_metrics.sampling.sampled_ranks import SampledRanks
-from sampled_metrics.sampling.strata import StratifiedOutcomes, StratifiedRanks
 
 
 @dataclass(frozen=True)
@@ -114,8 +113,3 @@ class Outcomes:
             )
             for (n, m), outcomes in zip(distinct, members, strict=True)
         )
-
-
-def observed(ranks: SampledRanks | StratifiedRanks) -> tuple[Outcomes | StratifiedOutcomes, Ints]:
-    """Return the outcomes that occur in a sample, uniform or from strata, and the index of each event's outcome."""
-    return StratifiedOutcomes.observed(ranks) if isinstance(ranks, StratifiedRanks) else Outcomes.observed(ranks)

@@ -14,10 +14,8 @@ from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import refuse_masked, shown
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import Place, columns_of, refuse_rows
-from sampled_metrics.ranks.strata import strata_of
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.distributions import impossible_with_replacement, why_impossible
-from sampled_metrics.sampling.strata import StratifiedRanks, stratified_ranks
 
 
 @dataclass(frozen=True)
@@ -82,34 +80,9 @@ class SampledRanks:
 
 def are_sampled(tables: Iterable[Any], negatives: ArrayLike | None) -> bool:
     """Return whether ranks are among sampled negatives: m is given, or a table has a column negatives."""
-    columns = [columns_of(each, "ranks") for each in tables if not isinstance(each, RankTable)]
-    return negatives is not None or any("negatives" in each or strata_of(each) for each in columns)
-
-
-def any_sampled_ranks(
-    data: Any,
-    candidates: ArrayLike | None = None,
-    negatives: ArrayLike | None = None,
-    *,
-    replacement: bool = False,
-    name: str = "sampled ranks",
-) -> SampledRanks | StratifiedRanks:
-    """Return ranks among sampled negatives, or samples from strata; arguments and errors as of `sampled_ranks`.
-
-    A sample from one stratum is a uniform one.
-    """
-    columns = None if isinstance(data, RankTable) else columns_of(data, name)
-    if columns is None or not strata_of(columns):
-        return sampled_ranks(data, candidates, negatives, replacement=replacement, name=name)
-    if candidates is not None or negatives is not None or replacement:
-        raise DataError(
-            f"{columns.header}: has strata, whose columns say what was drawn, without replacement; candidates, "
-            "negatives and replacement must not be given"
-        )
-    found = stratified_ranks(columns)
-    if len(found.strata) > 1:
-        return found
-    return SampledRanks(found.x[:, 0], found.drawn[:, 0], found.candidates, user=found.user, place=columns.place)
+    return negatives is not None or any(
+        "negatives" in columns_of(each, "ranks") for each in tables if not isinstance(each, RankTable)
+    )
 
 
 def sampled_ranks(
@@ -128,8 +101,6 @@ def sampled_ranks(
     if isinstance(data, RankTable):
         raise DataError(f"{name}: is a rank table, which holds exact ranks, not sampled ones")
     columns = columns_of(data, name)
-    if strata_of(columns):
-        raise DataError(f"{columns.header}: has strata; `correct` and `compare` take it")
     columns.require("rank")
     if "weighted" in columns:
         if "uniform_rank" not in columns:

@@ -14,7 +14,6 @@ from sampled_metrics.estimators import estimator_name
 from sampled_metrics.metrics.held_out import metric_name
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 from sampled_metrics.study.page import Section, number
-from sampled_metrics.study.stratified_study import STRATA
 
 TITLE = "Estimators compared, by sample size"
 
@@ -26,13 +25,13 @@ def order(studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         studies: results of `study_estimators` by recommender.
 
     Returns:
-        Columns sample, negatives, estimator, metric, worse, better, correct: the probability by the normal
+        Columns negatives, estimator, metric, worse, better, correct: the probability by the normal
         approximation, for independent samples. Pairs whose exact metrics are equal are left out.
     """
     rows: list[tuple[object, ...]] = []
     for one, other in combinations(studies, 2):
         pairs = [studies[name].dropna(subset="exact") for name in (one, other)]
-        keys = ["sample", "negatives", "estimator", "metric"]
+        keys = ["negatives", "estimator", "metric"]
         both = pairs[0].merge(pairs[1], on=keys, suffixes=("_one", "_other"))
         for row in both.itertuples(index=False):
             gap = row.exact_other - row.exact_one
@@ -40,13 +39,13 @@ def order(studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
                 found = np.sign(gap) * (row.mean_other - row.mean_one)
                 chance = probability_of_order(found, float(np.hypot(row.sd_one, row.sd_other)))
                 worse, better = (one, other) if gap > 0 else (other, one)
-                rows.append((row.sample, row.negatives, row.estimator, row.metric, worse, better, chance))
-    columns = ["sample", "negatives", "estimator", "metric", "worse", "better", "correct"]
+                rows.append((row.negatives, row.estimator, row.metric, worse, better, chance))
+    columns = ["negatives", "estimator", "metric", "worse", "better", "correct"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def sections(compared: pd.DataFrame, ordered: pd.DataFrame) -> list[Section]:
-    """Lay out error and order by sample size, samples from strata, then every metric.
+    """Lay out error and order by sample size, then every metric.
 
     Args:
         compared: results of `study_estimators` of all recommenders, with a column recommender.
@@ -61,23 +60,16 @@ def sections(compared: pd.DataFrame, ordered: pd.DataFrame) -> list[Section]:
         (error, _by_size(recall, "error", 1)),
         (chance, _by_size(top, "correct", 0)),
     ]
-    if (compared["sample"] == STRATA).any():
-        beside = "Samples from strata, and uniform ones of equal cost"
-        error = f"{beside}: root mean square error in per cent, mean over the recommenders"
-        chance = f"{beside}: right order in per cent, mean over all pairs of recommenders"
-        exact = compared[compared["exact"].notna()]
-        found += [(error, _beside_uniform(exact, "rmse", 2)), (chance, _beside_uniform(ordered, "correct", 0))]
     for label in dict.fromkeys(compared.loc[compared["exact"].notna(), "metric"]):
-        cells = compared[(compared["metric"] == label) & (compared["sample"] == "fixed")]
+        cells = compared[compared["metric"] == label]
         heading = f"{metric_name(str(label))} in per cent, by recommender: bias ± standard deviation"
         found.append((heading, _bias_and_deviation(cells)))
     return found
 
 
 def _means(cells: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return the mean of a column for uniform samples: a row for each estimator, a column for each sample size."""
-    uniform = cells[cells["sample"] == "fixed"]
-    return uniform.pivot_table(index="estimator", columns="negatives", values=column, sort=False, dropna=False)
+    """Return the mean of a column: a row for each estimator, a column for each sample size."""
+    return cells.pivot_table(index="estimator", columns="negatives", values=column, sort=False, dropna=False)
 
 
 def _by_size(cells: pd.DataFrame, column: str, digits: int) -> pd.DataFrame:
@@ -85,29 +77,6 @@ def _by_size(cells: pd.DataFrame, column: str, digits: int) -> pd.DataFrame:
     text.columns = [f"m = {m:g}" for m in text.columns]
     text.insert(0, "Estimator", [estimator_name(str(label)) for label in text.index])
     return text
-
-
-def _beside_uniform(cells: pd.DataFrame, column: str, digits: int) -> pd.DataFrame:
-    """Lay out a mean by sample size: for each metric that of the best uniform estimator, and those from strata."""
-    sizes = list(dict.fromkeys(cells.loc[cells["sample"] == STRATA, "negatives"]))
-    rows = []
-    for label in dict.fromkeys(cells["metric"]):
-        uniform, strata = (
-            cells[(cells["metric"] == label) & (cells["sample"] == sample)].pivot_table(
-                index="estimator", columns="negatives", values=column, sort=False
-            )[sizes]
-            for sample in ("fixed", STRATA)
-        )
-        best = uniform.idxmin() if column == "rmse" else uniform.idxmax()
-        shown = [
-            f"{number(100 * uniform.loc[name, m], f'.{digits}f')} ({estimator_name(str(name))})"
-            for m, name in best.items()
-        ]
-        rows.append([metric_name(str(label)), "uniform", "the best", *shown])
-        for name, row in strata.iterrows():
-            shown = [number(100 * value, f".{digits}f") for value in row]
-            rows.append([metric_name(str(label)), "from strata", estimator_name(str(name)), *shown])
-    return pd.DataFrame(rows, columns=["Metric", "Negatives", "Estimator", *(f"m = {m:g}" for m in sizes)])
 
 
 def _bias_and_deviation(cells: pd.DataFrame) -> pd.DataFrame:

@@ -15,7 +15,6 @@ from sampled_metrics._arrays import Floats
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import Estimate, LinearEstimate, estimator
-from sampled_metrics.estimators.stratified import ESTIMATORS
 from sampled_metrics.metrics.held_out import Metric, metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
@@ -23,7 +22,6 @@ from sampled_metrics.sampling.draws import draw
 from sampled_metrics.sampling.moments import linear_moments
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.study.repetitions import sampled_histograms
-from sampled_metrics.study.stratified_study import STRATA, RanksByStratum
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,6 @@ def study_estimators(
     study: EstimatorStudy,
     stream: Callable[[str], np.random.Generator],
     progress: Progress = no_progress,
-    by_stratum: RanksByStratum | None = None,
 ) -> pd.DataFrame:
     """Compare estimators on one recommender's ranks.
 
@@ -77,36 +74,24 @@ def study_estimators(
         table: ranks of the held-out items by the recommender.
         study: estimators and samples to compare.
         stream: function from a name to the random stream of that name.
-        progress: wraps the list of samples, for a progress bar.
-        by_stratum: counts by stratum, to draw samples from strata, too. Estimators that have no form for these have no
-            rows.
+        progress: wraps the list of sample sizes, for a progress bar.
 
     Returns:
-        Columns sample (fixed or strata), negatives (m), estimator, metric, exact, mean, bias, sd, rmse, and error, the
-        mean of |estimate - exact| / exact. The metric recall@1-K has only an error, the mean over k = 1 … K; samples
-        from strata have none. Numbers are missing if the estimator is not valid for such samples.
+        Columns negatives (m), estimator, metric, exact, mean, bias, sd, rmse, and error, the mean of
+        |estimate - exact| / exact. The metric recall@1-K has only an error, the mean over k = 1 … K. Numbers are
+        missing if the estimator is not valid for such samples.
     """
     labels = [*study.metrics, *(f"recall@{k}" for k in range(1, study.recall_up_to + 1))]
-    metrics, own = [metric(label) for label in labels], len(study.metrics)
+    metrics = [metric(label) for label in labels]
     exact = np.array([table.mean(each) for each in metrics])
-    samples: list[tuple[str, int]] = [("fixed", m) for m in study.negatives]
     parts: list[pd.DataFrame] = []
-    if by_stratum is not None:
-        samples += [(STRATA, m) for m in study.negatives]
-    for sample, m in progress(samples):
-        if by_stratum is not None and sample == STRATA:
-            labels = [label for label in study.estimators if label in ESTIMATORS]
-            found = by_stratum.estimates(m, labels, metrics[:own], study.repetitions, stream(f"{STRATA} m {m}"))
-            by_label = {label: np.full((3, len(metrics)), np.nan) for label in found}
-            for label, estimates in found.items():
-                by_label[label][:, :own] = _observed(estimates, exact[:own])
-        else:
-            by_label = _fixed(table, study, metrics, exact, m, stream(f"m {m}"))
-        parts += [_summary(study, sample, m, label, exact, moments) for label, moments in by_label.items()]
+    for m in progress(study.negatives):
+        by_label = _moments(table, study, metrics, exact, m, stream(f"m {m}"))
+        parts += [_summary(study, m, label, exact, moments) for label, moments in by_label.items()]
     return pd.concat(parts, ignore_index=True)
 
 
-def _fixed(
+def _moments(
     table: RankTable,
     study: EstimatorStudy,
     metrics: Sequence[Metric],
@@ -165,18 +150,15 @@ def _or_missing(exact: Floats) -> Floats:
     return np.where(exact > 0, exact, np.nan)
 
 
-def _summary(
-    study: EstimatorStudy, sample: str, negatives: int, label: str, exact: Floats, moments: Floats
-) -> pd.DataFrame:
-    """Return rows for one estimator and sample: the metrics, and the mean error over Recall@1 … K."""
+def _summary(study: EstimatorStudy, negatives: int, label: str, exact: Floats, moments: Floats) -> pd.DataFrame:
+    """Return rows for one estimator and sample size: the metrics, and the mean error over Recall@1 … K."""
     mean, sd, error = moments
     own, bias = len(study.metrics), mean - exact
     recall_error = error[own:][exact[own:] > 0]
     columns = {"exact": exact, "mean": mean, "bias": bias, "sd": sd, "rmse": np.hypot(bias, sd)}
     return pd.DataFrame(
         {
-            "sample": sample,
-            "negatives": float(negatives),
+            "negatives": negatives,
             "estimator": label,
             "metric": [*study.metrics, f"recall@1-{study.recall_up_to}"],
             **{name: [*values[:own], np.nan] for name, values in columns.items()},

@@ -20,7 +20,6 @@ from sampled_metrics.data import download, formats
 from sampled_metrics.data.reading import files_beside
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator, estimator_labels, linear_estimator
-from sampled_metrics.estimators.stratified import ESTIMATORS, LINEAR
 from sampled_metrics.metrics.held_out import metric, metric_labels
 from sampled_metrics.recommenders import PrecomputedRanks, config_schema, recommender, recommender_type
 
@@ -118,8 +117,6 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
     ):
         holder = reduce(getitem, part.split("."), config) if part else config
         holder[key] = _labels(f"{part}.{key}".lstrip("."), holder[key], find)
-    if config["sampling"]["strata"] is not None:
-        _check_strata(config)
     edges = figures["figure-5"]["edges"]
     if sorted(set(edges)) != edges:
         raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
@@ -212,29 +209,6 @@ def _check_split(split: Mapping[str, Any]) -> None:
         raise ConfigError("split.strategy: global-time needs either test_from or test_size")
     if split["strategy"] == "global-time" and split["held_out"] != 1:
         raise ConfigError("split.held_out: is for the strategies last-event and random-event, not global-time")
-
-
-def _check_strata(config: Mapping[str, Any]) -> None:
-    """Refuse samples from strata that cannot be drawn, or that no estimator of the study corrects."""
-    where, sampling, study = "sampling.strata", config["sampling"], config["estimator_study"]
-    sizes, shares = sampling["strata"]["sizes"], sampling["strata"]["shares"]
-    if len(shares) != len(sizes) + 1:
-        raise ConfigError(
-            f"{where}.shares: needs {len(sizes) + 1} entries, one for each of the sizes and one for the rest, "
-            f"not {len(shares)}"
-        )
-    if not math.isclose(sum(shares), 1, abs_tol=1e-9):
-        raise ConfigError(f"{where}.shares: must have the sum 1, not {sum(shares):g}")
-    if sampling["replacement"]:
-        raise ConfigError(f"{where}: is for samples without replacement; set sampling.replacement to false")
-    shown = [label for label in ESTIMATORS if label not in LINEAR]
-    if not set(study["estimators"]) & set(shown):
-        raise ConfigError(f"{where}: estimator_study.estimators needs one of {', '.join(shown)}")
-    if min(study["negatives"]) < len(shares):
-        raise ConfigError(f"{where}: estimator_study.negatives must be {len(shares)} or more, one for each stratum")
-    if config["metrics"] == ["auc"]:
-        raise ConfigError(f"{where}: metrics needs one besides auc, for the figure")
-    _require_scores(config, config["study"], where, "counts by stratum")
 
 
 def _require_scores(config: Mapping[str, Any], datasets: Sequence[str], where: str, what: str) -> None:

@@ -40,10 +40,9 @@ FILES = {
     "estimates": Columns((*CELL, "repetition"), ("estimate",)),
     "expected": Columns(CELL, ("mean_exact", "sd_exact"), may_lack=True),
     "estimator-study": Columns(
-        ("sample", "negatives", "estimator", "metric"),
+        ("negatives", "estimator", "metric"),
         ("exact", "mean", "bias", "sd", "rmse", "error"),
         may_lack=True,
-        within=("sample",),
     ),
     "table-1": Columns(("recommender", "metric"), ("value",)),
     "table-2": Columns(("recommender", "metric"), ("mean", "sd")),
@@ -133,10 +132,10 @@ def read_estimator_studies(names: Sequence[str], paths: Sequence[str]) -> dict[s
     """Read the estimator studies of all recommenders, by recommender.
 
     Raises:
-        DataError: a file is damaged, or the files differ in samples, estimators or metrics.
+        DataError: a file is damaged, or the files differ in sample sizes, estimators or metrics.
     """
     tables = [read_table(path, "estimator-study") for path in paths]
-    _require_same_rows(paths, [table[["sample", "estimator", "metric", "negatives"]] for table in tables])
+    _require_same_rows(paths, [table[["estimator", "metric", "negatives"]] for table in tables])
     return dict(zip(names, tables, strict=True))
 
 
