@@ -85,7 +85,6 @@ class TestDefaults:
             "member": None,
             "core": 0,
             "test": None,
-            "negatives": None,
             "ranks": {},
         }
 

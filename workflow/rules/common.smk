@@ -223,13 +223,12 @@ KINDS = {
     "estimator-study": ["csv", "md", "html", "svg", "png"],
     "estimator-study-order": ["csv"],
     "error-at-equal-cost": ["csv", "svg", "png"],
-    "given-negatives": ["csv", "md", "html"],
     "fidelity": ["csv", "md", "html"],
     "claims": ["csv", "md", "html"],
 }
 
 
-OPTIONAL = {"estimator-study", "estimator-study-order", "error-at-equal-cost", "given-negatives", "fidelity", "claims"}
+OPTIONAL = {"estimator-study", "estimator-study-order", "error-at-equal-cost", "fidelity", "claims"}
 
 
 def result_files(folder, name):
@@ -267,8 +266,6 @@ def result_names():
             names[dataset] += ["estimator-study", "estimator-study-order"]
         if config["sampling"]["strata"]:
             names[dataset] += ["error-at-equal-cost"]
-        if config["datasets"][dataset]["negatives"]:
-            names[dataset] += ["given-negatives"]
         if reference.covers_study(dataset, config):
             names[dataset] += comparisons
     return names
