@@ -54,8 +54,6 @@ ELSEWHERE = {
     ("docs/how-to/any-language.md", "snakemake --cores 1"): COMMANDS,
     ("docs/how-to/large.md", "from distributed"): "tests/ranking/test_partitions.py, with a cluster of its own",
     ("docs/how-to/large.md", "sent = spark"): "needs Spark; the page says that it was not run",
-    ("docs/same-model.md", "python3.11 -m venv"): "five minutes and two environments of other tools; "
-    "tests/docs/test_same_model.py checks the definitions with the tools that are installed",
     ("docs/which-estimator.md", "snakemake --cores 2"): "two minutes; tests/workflow/test_examples.py plans such runs",
     (
         "docs/cluster.md",
