@@ -45,14 +45,13 @@ test: $(READY)  ## the tests: three minutes on two cores
 	$(PYTEST)
 
 test-all: $(READY)  ## all tests, the slow ones too, before a release: an hour or more
-	$(PYTEST) $(SLOW) --ignore tests/faults
-	@$(MAKE) --no-print-directory test-faults
+	$(PYTEST) $(SLOW)
 
-test-faults: $(READY)  ## the tests of faults, the slow ones too; writes docs/reliability.md
-	$(BIN)/pytest tests/faults $(SLOW) --reliability docs/reliability
+test-faults: $(READY)  ## the tests of faults, the slow ones too
+	$(PYTEST) tests/faults $(SLOW)
 
-fuzz: $(READY)  ## feed random input to every parser for MINUTES=60; writes docs/reliability.md
-	$(BIN)/pytest tests/faults/test_fuzz.py --minutes $(MINUTES) --reliability docs/reliability
+fuzz: $(READY)  ## feed random input to every parser for MINUTES=60
+	$(BIN)/pytest tests/faults/test_fuzz.py --minutes $(MINUTES)
 
 test-report: $(READY)  ## test the report, and the docs if they are built, in headless Chromium
 ifeq ($(CHROMIUM),)

@@ -10,10 +10,8 @@ import pytest
 import yaml
 from made_up_project import ROOT, Project, complete_config, copy_of_project
 
-from faults.ledger import Ledger
 from sampled_metrics.errors import ConfigError
 
-GROUP = "config"
 DATASET = {"path": "made-up.zip", "format": "movielens-dat"}
 COMMAND = "$(touch pwned)"
 LEADS_OUT = "../../pwned"
@@ -163,7 +161,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("fault", REFUSED)
-def test_refused(fault: str, folder: Path, ledger: Ledger) -> None:
+def test_refused(fault: str, folder: Path) -> None:
     text, says = REFUSED[fault]
     study = folder / "study.yaml"
     study.write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -174,7 +172,6 @@ def test_refused(fault: str, folder: Path, ledger: Ledger) -> None:
     assert len(message.splitlines()) == 1
     assert len(message) <= 2000
     assert sorted(folder.iterdir()) == [folder / "made-up.zip", study]
-    ledger.record(GROUP, fault, outcome="refused")
 
 
 ACCEPTED: dict[str, tuple[str, str, Any]] = {
@@ -188,11 +185,10 @@ ACCEPTED: dict[str, tuple[str, str, Any]] = {
 
 
 @pytest.mark.parametrize("fault", ACCEPTED)
-def test_accepted(fault: str, folder: Path, ledger: Ledger) -> None:
+def test_accepted(fault: str, folder: Path) -> None:
     text, key, value = ACCEPTED[fault]
     (folder / "study.yaml").write_text(text, encoding="utf-8")
     assert settled(folder / "study.yaml")[key] == value
-    ledger.record(GROUP, fault)
 
 
 @pytest.fixture(scope="module")
@@ -232,7 +228,7 @@ IN_ITS_OWN_WORDS = {"a Python object", "bytes that are no UTF-8", "a bracket tha
 @pytest.mark.parametrize(
     "fault", [pytest.param(fault, marks=[pytest.mark.slow] if at else []) for at, fault in enumerate(BY_SNAKEMAKE)]
 )
-def test_refused_by_the_workflow(fault: str, project: Project, ledger: Ledger) -> None:
+def test_refused_by_the_workflow(fault: str, project: Project) -> None:
     (project.folder / "fault.yaml").write_bytes(REFUSED[fault][0].encode("utf-8", "surrogateescape"))
     before = files(project.folder)
     ran = run(project, "--configfile", "study.yaml", "fault.yaml")
@@ -242,7 +238,6 @@ def test_refused_by_the_workflow(fault: str, project: Project, ledger: Ledger) -
         assert "Traceback" not in ran.stdout + ran.stderr
         [line] = [line for line in ran.stderr.splitlines() if line.startswith("error: ")]
         assert REFUSED[fault][1] in line.replace("study.0: must match", "cannot be a name")
-    ledger.record(GROUP, f"the workflow, run with {fault}", outcome="refused")
 
 
 ON_THE_COMMAND_LINE = [
@@ -255,7 +250,7 @@ ON_THE_COMMAND_LINE = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("given", "says"), ON_THE_COMMAND_LINE)
-def test_refused_on_the_command_line(given: str, says: str, project: Project, ledger: Ledger) -> None:
+def test_refused_on_the_command_line(given: str, says: str, project: Project) -> None:
     before = files(project.folder)
     ran = run(project, "--configfile", "study.yaml", "--config", given)
     assert ran.returncode != 0
@@ -263,19 +258,17 @@ def test_refused_on_the_command_line(given: str, says: str, project: Project, le
     [line] = [line for line in ran.stderr.splitlines() if line.startswith("error: ")]
     assert says in line
     assert files(project.folder) == before
-    ledger.record(GROUP, f"--config {given}", outcome="refused")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["$(touch pwned).zip", "a; touch pwned #.zip", "é 評.zip", "-rf.zip"])
-def test_a_file_with_such_a_name_is_read(name: str, tmp_path: Path, ledger: Ledger) -> None:
+def test_a_file_with_such_a_name_is_read(name: str, tmp_path: Path) -> None:
     project = copy_of_project(tmp_path)
     (project.folder / "made-up.zip").rename(project.folder / name)
     project.configure(datasets={"made-up": {"path": name, "format": "movielens-dat"}})
     ran = project.snakemake("results/made-up/split.npz", "--cores", "1")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert not list(project.folder.rglob("pwned*"))
-    ledger.record(GROUP, f"a file called {name}")
 
 
 FOLDERS = ("src", "scripts", "docs", "published", "benchmarks", ".ci")
