@@ -29,7 +29,7 @@ from sampled_metrics.ranks.csv import parse_columns
 from sampled_metrics.ranks.table import rank_table
 from sampled_metrics.sampling.sampled_ranks import sampled_ranks
 from sampled_metrics.workflow.config import complete, merge_recommenders
-from sampled_metrics.workflow.config_files import read_config, require_modest
+from sampled_metrics.workflow.config_files import read_config
 
 SECONDS = 20
 """Within which every input has to have a result."""
@@ -174,7 +174,6 @@ def check_config(changes: list[tuple[tuple, Any, Any]]) -> None:
         config = changed(config, path if key is None else (*path, key), value)
     assert isinstance(config, dict) or config is not None
     if isinstance(config, dict):
-        require_modest(config, "all together")
         merge_recommenders(config, [config])
         complete(config, SCHEMA)
 
