@@ -16,7 +16,7 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-all test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs seed-spread publish bench bench-scale bench-large lock clean
+.PHONY: help demo reproduce test test-all test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs seed-spread publish bench bench-large lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -126,14 +126,9 @@ seed-spread: $(READY)  ## train recommender X from many random starts; writes do
 publish: reproduce  ## copy the results to docs/reproduction/ and to the pages that show them
 	$(BIN)/python docs/publish.py
 
-bench: reproduce $(PEERS)/ready  ## measure ranking, its growth, corrections and the study; writes docs/reproduction/
+bench: reproduce $(PEERS)/ready  ## measure ranking and the study; writes docs/reproduction/
 	$(BIN)/python benchmarks/ranking.py --peers $(PEERS)/bin/python --output docs/reproduction/ranking
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/growth.py --output docs/reproduction/growth
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/corrections.py --output docs/reproduction/corrections.md
 	$(BIN)/python benchmarks/study.py --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) --output docs/reproduction/time.md
-
-bench-scale: $(READY)  ## run the study on synthetic events as many as MovieLens 32M has (15 minutes or more)
-	$(BIN)/python benchmarks/scale.py --cores $(CORES) --output docs/reproduction/scale.md
 
 bench-large: $(READY)  ## rank a part of a million users among a million items, from files (ten minutes)
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/large_catalogue.py --output docs/reproduction/large.md
