@@ -16,7 +16,7 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-all test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs seed-spread publish bench bench-scale lock clean
+.PHONY: help demo reproduce test test-all test-faults fuzz test-report test-wheel test-adapters test-slurm lint audit format docs docs-outputs seed-spread publish bench lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -45,14 +45,13 @@ test: $(READY)  ## the tests: three minutes on two cores
 	$(PYTEST)
 
 test-all: $(READY)  ## all tests, the slow ones too, before a release: an hour or more
-	$(PYTEST) $(SLOW) --ignore tests/faults
-	@$(MAKE) --no-print-directory test-faults
+	$(PYTEST) $(SLOW)
 
-test-faults: $(READY)  ## the tests of faults, the slow ones too; writes docs/reliability.md
-	$(BIN)/pytest tests/faults $(SLOW) --reliability docs/reliability
+test-faults: $(READY)  ## the tests of faults, the slow ones too
+	$(PYTEST) tests/faults $(SLOW)
 
-fuzz: $(READY)  ## feed random input to every parser for MINUTES=60; writes docs/reliability.md
-	$(BIN)/pytest tests/faults/test_fuzz.py --minutes $(MINUTES) --reliability docs/reliability
+fuzz: $(READY)  ## feed random input to every parser for MINUTES=60
+	$(BIN)/pytest tests/faults/test_fuzz.py --minutes $(MINUTES)
 
 test-report: $(READY)  ## test the report, and the docs if they are built, in headless Chromium
 ifeq ($(CHROMIUM),)
@@ -127,14 +126,10 @@ seed-spread: $(READY)  ## train recommender X from many random starts; writes do
 publish: reproduce  ## copy the results to docs/reproduction/ and to the pages that show them
 	$(BIN)/python docs/publish.py
 
-bench: reproduce $(PEERS)/ready  ## measure ranking, its growth, corrections and the study; writes docs/reproduction/
+bench: reproduce $(PEERS)/ready  ## measure ranking and the study; writes docs/reproduction/
 	$(BIN)/python benchmarks/ranking.py --peers $(PEERS)/bin/python --output docs/reproduction/ranking
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/growth.py --output docs/reproduction/growth
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/corrections.py --output docs/reproduction/corrections.md
 	$(BIN)/python benchmarks/study.py --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) --output docs/reproduction/time.md
 
-bench-scale: $(READY)  ## run the study on synthetic events as many as MovieLens 32M has (15 minutes or more)
-	$(BIN)/python benchmarks/scale.py --cores $(CORES) --output docs/reproduction/scale.md
 
 COMPILE = uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 lock:  ## renew envs/*.lock from pyproject.toml and envs/*.in (needs uv)

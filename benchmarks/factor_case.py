@@ -1,7 +1,7 @@
 """What tools are compared on: a factor model, its training events, and one held-out item of each user."""
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -41,19 +41,6 @@ class Case:
         users = len(self.split.held_out)
         pairs = (np.ones(users), self.split.held_out, np.arange(users + 1))
         return _as_tools_want(csr_array(pairs, shape=self.split.training.shape))
-
-    def all_equal(self) -> "Case":
-        """The same events, with all scores equal."""
-        ones = FactorModel(np.ones_like(self.model.user_factors), np.ones_like(self.model.item_factors))
-        return replace(self, model=ones)
-
-    def backwards(self) -> "Case":
-        """The same events and scores, with the items numbered from the last to the first."""
-        training = csr_array(self.split.training[:, ::-1])
-        training.sort_indices()
-        held_out = self.items - 1 - self.split.held_out
-        split = Split(training, held_out, self.split.user_ids, self.split.item_ids[::-1])
-        return Case(split, FactorModel(self.model.user_factors, self.model.item_factors[::-1].copy()))
 
 
 def _as_tools_want(pairs: csr_array) -> csr_matrix:

@@ -1,8 +1,8 @@
 """Run the workflow in a folder, and measure every job of it.
 
 The peak memory of a job is the high-water mark of its resident set, which the kernel keeps (VmHWM, what ru_maxrss is in
-the end) and which is read 20 times a second, with the processor's time: what is missed is the last twentieth of a
-second. Snakemake's own benchmark files have samples of the memory instead, up to half a minute apart.
+the end) and which is read 20 times a second: what is missed is the last twentieth of a second. Snakemake's own
+benchmark files have samples of the memory instead, up to half a minute apart.
 """
 
 import subprocess
@@ -27,10 +27,8 @@ class Run:
         seconds: from the start of snakemake to its end.
         memory: peak of all processes together, in MiB, as proportional set size (pages that processes share are counted
             once); 0 where the system does not tell it.
-        jobs: columns job (its log's path below results/logs, without ending), rule, seconds, processor (seconds of all
-            cores; missing where the system does not tell), sampled (peak memory as in Snakemake's benchmark files, in
-            MiB) and memory (peak of the resident set in MiB; as sampled where that is larger, or the system does not
-            tell).
+        jobs: columns job (its log's path below results/logs, without ending), rule, seconds and memory (peak of the
+            resident set in MiB; as in Snakemake's benchmark files where that is larger, or the system does not tell).
     """
 
     seconds: float
@@ -53,7 +51,7 @@ def run(configfile: Path, cores: int, folder: Path) -> Run:
     """
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(folder)]
     command += ["--cores", str(cores), "--configfile", str(configfile)]
-    start, together, seen = time.monotonic(), 0, dict[str, tuple[int, float]]()
+    start, together, seen = time.monotonic(), 0, dict[str, int]()
     with (folder / "out").open("w") as out:
         snakemake = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT)
         while snakemake.poll() is None:
@@ -64,34 +62,32 @@ def run(configfile: Path, cores: int, folder: Path) -> Run:
     return Run(time.monotonic() - start, together / 2**20, _jobs(folder / "results/benchmarks", seen))
 
 
-def _look(snakemake: psutil.Process, logs: Path, seen: dict[str, tuple[int, float]]) -> int:
-    """Note peak bytes and processor seconds of the jobs that run; return the bytes that all together have now."""
+def _look(snakemake: psutil.Process, logs: Path, seen: dict[str, int]) -> int:
+    """Note peak bytes of the jobs that run; return the bytes that all together have now."""
     total = 0
     for process in [snakemake, *snakemake.children(recursive=True)]:
         try:
             total += process.memory_full_info().pss
             status = Path(f"/proc/{process.pid}/status").read_text()
             opened = [Path(each.path) for each in process.open_files()]
-            used = process.cpu_times()
         except (psutil.Error, OSError, AttributeError):  # gone since it was listed
             continue
         mark = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:")]
         for log in opened:
             if mark and log.suffix == ".log" and log.is_relative_to(logs.resolve()):
                 job = str(log.relative_to(logs.resolve()).with_suffix(""))
-                seen[job] = 1024 * int(mark[0]), used.user + used.system  # neither ever falls
+                seen[job] = 1024 * int(mark[0])  # never falls
     return total
 
 
-def _jobs(benchmarks: Path, seen: Mapping[str, tuple[int, float]]) -> pd.DataFrame:
+def _jobs(benchmarks: Path, seen: Mapping[str, int]) -> pd.DataFrame:
     rows = []
     for path in sorted(benchmarks.rglob("*.tsv")):
         measured = pd.read_csv(path, sep="\t", na_values="-").iloc[0]
         job = str(path.relative_to(benchmarks).with_suffix(""))
-        sampled = float(measured["max_rss"])
-        peak, processor = seen.get(job, (0, float("nan")))
-        rows.append((job, rule_of(job), float(measured["s"]), processor, sampled, max(sampled, peak / 2**20)))
-    return pd.DataFrame(rows, columns=["job", "rule", "seconds", "processor", "sampled", "memory"])
+        memory = max(float(measured["max_rss"]), seen.get(job, 0) / 2**20)
+        rows.append((job, rule_of(job), float(measured["s"]), memory))
+    return pd.DataFrame(rows, columns=["job", "rule", "seconds", "memory"])
 
 
 def rule_of(job: str) -> str:

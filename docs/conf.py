@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "src"))
 project = "sampled-metrics"
 release = version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build", "paper", "reliability"]  # reliability.md holds the content of that folder
+exclude_patterns = ["_build", "paper"]
 default_role = "code"
 nitpicky = True
 nitpick_ignore_regex = [(r"py:.*", r"(?!sampled_metrics).*")]  # no links to the documentation of other projects

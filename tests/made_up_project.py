@@ -24,7 +24,7 @@ from typing import Any
 import yaml
 
 from sampled_metrics.workflow.config import complete, merge_recommenders
-from sampled_metrics.workflow.config_files import read_config, require_modest
+from sampled_metrics.workflow.config_files import read_config
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("Snakefile", "config.yaml", "datasets.yaml")
@@ -92,7 +92,6 @@ def complete_config(*given: dict | Path) -> dict:
     config: dict = {}
     for each in configs:
         config = merged(config, each)
-    require_modest(config, "all together")
     merge_recommenders(config, configs)
     complete(config, SCHEMA)
     return config

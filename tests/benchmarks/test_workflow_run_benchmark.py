@@ -60,9 +60,7 @@ def test_a_peak_that_is_over_before_anyone_looks_is_seen(workflow_run, tmp_path)
         finally:
             job.kill()
     assert now < 100 * 2**20
-    peak, processor = seen["large/split"]
-    assert 200 * 2**20 < peak < 300 * 2**20
-    assert 0 < processor < 10
+    assert 200 * 2**20 < seen["large/split"] < 300 * 2**20
 
 
 def test_jobs_are_summed_up_by_rule(workflow_run, tmp_path):
@@ -70,12 +68,11 @@ def test_jobs_are_summed_up_by_rule(workflow_run, tmp_path):
         path = tmp_path / "large" / f"{job}.tsv"
         path.parent.mkdir(exist_ok=True)
         pd.DataFrame({"s": [seconds], "max_rss": [memory]}).to_csv(path, sep="\t", index=False)
-    jobs = workflow_run._jobs(tmp_path, {"large/train-Y": (120 * 2**20, 2.5), "large/train-X": (90 * 2**20, 1.0)})
+    jobs = workflow_run._jobs(tmp_path, {"large/train-Y": 120 * 2**20, "large/train-X": 90 * 2**20})
     assert jobs.set_index("job")["memory"].to_dict() == {
         "large/split": 70.0,
         "large/train-X": 100.0,
         "large/train-Y": 120.0,
     }
-    assert jobs.set_index("job")["processor"].dropna().to_dict() == {"large/train-X": 1.0, "large/train-Y": 2.5}
     by_rule = workflow_run.Run(0.0, 0.0, jobs).by_rule()
     assert by_rule.loc["train"].tolist() == [2, 5.0, 120.0]

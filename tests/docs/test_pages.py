@@ -48,8 +48,6 @@ ELSEWHERE = {
     ("docs/how-to/any-language.md", "files <-"): "needs R; the page says that it was not run",
     ("docs/how-to/any-language.md", "using Delim"): "needs Julia; the page says that it was not run",
     ("docs/how-to/any-language.md", "snakemake --cores 1"): COMMANDS,
-    ("docs/same-model.md", "python3.11 -m venv"): "five minutes and two environments of other tools; "
-    "tests/docs/test_same_model.py checks the definitions with the tools that are installed",
     ("docs/which-estimator.md", "snakemake --cores 2"): "two minutes; tests/workflow/test_examples.py plans such runs",
     (
         "docs/cluster.md",

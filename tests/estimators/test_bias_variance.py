@@ -229,6 +229,24 @@ def test_gamma_1e_8_is_eq_25_in_50_digits(m, replacement):
     np.testing.assert_allclose(ours, wanted, rtol=0, atol=1e-10 * np.abs(wanted).max())
 
 
+@pytest.mark.parametrize(("gamma", "error"), [(0.1, 1e-13), (1e-4, 1e-12), (1e-8, 1e-10)])
+def test_a_thousand_candidates_without_replacement_are_eq_25_in_50_digits(gamma, error):
+    n, m, labels = 1000, 60, ["recall@10", "ndcg@10", "ap", "auc"]
+    # A times the number of samples: whole numbers
+    A = np.array([[comb(b, x) * comb(n - 1 - b, m - x) for x in range(m + 1)] for b in range(n)], dtype=object)
+    samples, metrics = comb(n - 1, m), [metric(label) for label in labels]
+    with mpmath.workdps(50):
+        price = mpmath.mpf(gamma)
+        marginal = [mpmath.mpf(int(each)) / samples for each in A.sum(axis=0)]
+        squares = mpmath.matrix([[mpmath.mpf(int(each)) / samples**2 for each in row] for row in A.T @ A])
+        matrix = (1 - price) * squares + price * mpmath.diag(marginal)
+        fs = [[mpmath.mpf(float(value)) for value in each.values(n)] for each in metrics]
+        right = [mpmath.matrix([mpmath.fdot(column, f) / samples for column in A.T]) for f in fs]
+        wanted = np.array([[float(weight) for weight in mpmath.lu_solve(matrix, each)] for each in right])
+    ours = BiasVariance(gamma, False).fit(Outcomes.of(SamplingDesign(m), n), metrics).weights
+    assert (np.abs(ours - wanted).max(axis=1) <= error * np.abs(wanted).max(axis=1)).all()
+
+
 # --- special cases ----------------------------------------------------------------------------------------------------
 
 

@@ -9,10 +9,7 @@ import numpy as np
 import pytest
 from made_up_project import Project, complete_config, run_script
 
-from faults.ledger import Ledger
 from faults.whole_run import command, copy, run
-
-GROUP = "damaged-results"
 
 RESULTS = Path("results/made-up")
 SPLIT = RESULTS / "split.npz"
@@ -227,7 +224,7 @@ def folder(whole: Project, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_next_stage_refuses_it_and_names_it(folder: Path, fault: str, ledger: Ledger) -> None:
+def test_the_next_stage_refuses_it_and_names_it(folder: Path, fault: str) -> None:
     path, damage, says = FAULTS[fault]
     before = path.read_bytes()
     try:
@@ -239,7 +236,6 @@ def test_the_next_stage_refuses_it_and_names_it(folder: Path, fault: str, ledger
         assert path.read_bytes() == wrong
     finally:
         path.write_bytes(before)
-    ledger.record(GROUP, fault, outcome="refused")
 
 
 @pytest.mark.parametrize("stage", MADE)
@@ -261,7 +257,7 @@ BY_SNAKEMAKE = [
 @pytest.mark.parametrize(
     "fault", [pytest.param(fault, marks=[pytest.mark.slow] if at else []) for at, fault in enumerate(BY_SNAKEMAKE)]
 )
-def test_refused_by_the_workflow(finished: Project, tmp_path: Path, fault: str, ledger: Ledger) -> None:
+def test_refused_by_the_workflow(finished: Project, tmp_path: Path, fault: str) -> None:
     path, damage, says = FAULTS[fault]
     folder = copy(finished, tmp_path / "project").folder
     damage(folder / path)
@@ -274,4 +270,3 @@ def test_refused_by_the_workflow(finished: Project, tmp_path: Path, fault: str, 
     assert "Traceback" not in ended.output
     assert (folder / path).read_bytes() == wrong
     assert not (folder / target).exists()  # a result of an earlier run is not left beside it
-    ledger.record(GROUP, f"the workflow, run where {fault}", outcome="refused")

@@ -13,7 +13,6 @@ import pytest
 from made_up_project import archive, copy_of_project, ratings
 from scipy.sparse import csr_array
 
-from faults.ledger import Ledger
 from sampled_metrics import rank
 from sampled_metrics.data import formats
 from sampled_metrics.data.events import binarize
@@ -22,8 +21,6 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.ranking import rank_held_out
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.recommenders.models import FactorModel
-
-GROUP = "data"
 
 Row = tuple[Any, Any, float, Any]
 ROWS: list[Row] = [(1, 10, 5, 100), (1, 20, 4, 90), (2, 10, 3, 80), (2, 30, 2, 85), (3, 20, 1, 70)]
@@ -95,11 +92,10 @@ WHOLE: dict[str, Callable[[str], bytes]] = {
 
 
 @pytest.mark.parametrize("fault", WHOLE)
-def test_a_file_that_is_unusual_as_a_whole(fault: str, ledger: Ledger) -> None:
+def test_a_file_that_is_unusual_as_a_whole(fault: str) -> None:
     for way in WAYS:
         text = way.file([way.line(*row) for row in ROWS])
         assert way.read(WHOLE[fault](text)) == expected(way)
-        ledger.record(GROUP, fault)
 
 
 ACCEPTED: dict[str, Row] = {
@@ -114,13 +110,12 @@ ACCEPTED: dict[str, Row] = {
 
 
 @pytest.mark.parametrize("fault", ACCEPTED)
-def test_a_line_that_is_unusual(fault: str, ledger: Ledger) -> None:
+def test_a_line_that_is_unusual(fault: str) -> None:
     rows = with_third(ACCEPTED[fault])
     for way in WAYS:
         if way.name == "ncf" and rows[2][0] not in (1, 2, 3):
             continue  # there every user has a held-out event
         assert way.read(way.file([way.line(*each) for each in rows]).encode()) == expected(way, rows)
-        ledger.record(GROUP, fault)
 
 
 TEXT_IDS = {
@@ -142,13 +137,12 @@ TEXT_IDS = {
 
 
 @pytest.mark.parametrize("fault", TEXT_IDS)
-def test_ids_that_are_text(fault: str, ledger: Ledger) -> None:
+def test_ids_that_are_text(fault: str) -> None:
     for way, column in itertools.product([way for way in WAYS if way.has_text_ids], [0, 1]):
         row = list(ROWS[2])
         row[column] = TEXT_IDS[fault]
         rows = with_third(tuple(row))
         assert way.read(way.file([way.line(*each) for each in rows]).encode()) == expected(way, rows)
-        ledger.record(GROUP, fault)
 
 
 BAD_IDS = {
@@ -207,41 +201,37 @@ def refusal(way: Way, third: bytes) -> str:
 
 
 @pytest.mark.parametrize("fault", BAD_IDS)
-def test_ids_that_a_format_has_not(fault: str, ledger: Ledger) -> None:
+def test_ids_that_a_format_has_not(fault: str) -> None:
     for way, column in itertools.product([way for way in WAYS if not way.has_text_ids], [0, 1]):
         row = list(ROWS[2])
         row[column] = BAD_IDS[fault]
         refusal(way, way.line(*row).encode())
-        ledger.record(GROUP, fault, outcome="refused")
 
 
 @pytest.mark.parametrize("fault", BAD_NUMBERS)
-def test_numbers_that_are_none(fault: str, ledger: Ledger) -> None:
+def test_numbers_that_are_none(fault: str) -> None:
     column, value = BAD_NUMBERS[fault]
     for way in WAYS:
         row = list(ROWS[2])
         row[column] = value
         refusal(way, way.line(*row).encode())
-        ledger.record(GROUP, fault, outcome="refused")
 
 
 @pytest.mark.parametrize("fault", BAD_LINES)
-def test_lines_that_are_none(fault: str, ledger: Ledger) -> None:
+def test_lines_that_are_none(fault: str) -> None:
     for way in WAYS:
         if fault == "a quote that nothing closes" and way.name == "recbole-inter":
             continue  # there a quote is a letter
         refusal(way, BAD_LINES[fault](way))
-        ledger.record(GROUP, fault, outcome="refused")
 
 
 @pytest.mark.parametrize("fault", ["an empty file", "a header and nothing else", "nothing but a line end"])
-def test_no_events(fault: str, ledger: Ledger) -> None:
+def test_no_events(fault: str) -> None:
     for way in WAYS:
         text = {"an empty file": "", "a header and nothing else": way.file([]), "nothing but a line end": "\n"}[fault]
         with pytest.raises(DataError, match=r"^events(, line [12])?: ") as caught:
             way.read(text.encode())
         assert len(str(caught.value).splitlines()) == 1
-        ledger.record(GROUP, fault, outcome="refused")
 
 
 HEADERS = {
@@ -255,12 +245,11 @@ HEADERS = {
 
 
 @pytest.mark.parametrize("fault", HEADERS)
-def test_headers(fault: str, ledger: Ledger) -> None:
+def test_headers(fault: str) -> None:
     [way] = [way for way in WAYS if way.name == "delimited" and way.separator == ","]
     with pytest.raises(DataError, match=r"^events, line 1: ") as caught:
         way.read(HEADERS[fault].encode("latin-1") + b"\n1,2,3,4\n")
     assert len(str(caught.value)) < 2000
-    ledger.record(GROUP, fault, outcome="refused")
 
 
 def split_of(text: str, **options: Any) -> Split:
@@ -272,48 +261,42 @@ def split_of(text: str, **options: Any) -> Split:
 class TestWhatComesOfIt:
     """The split, by hand."""
 
-    def test_of_repeated_pairs_the_first_counts(self, ledger):
+    def test_of_repeated_pairs_the_first_counts(self):
         # user 1: items 1 (at 5), 2 (at 9) and 1 again at 20, which does not count: 2 is the last
         split = split_of("1::1::5::5\n1::2::5::9\n1::1::5::20\n")
         assert split.item_ids[split.held_out].tolist() == [2]
         assert split.training.toarray().tolist() == [[1, 0]]
-        ledger.record(GROUP, "repeated pairs of user and item")
 
     @pytest.mark.parametrize("order", [1, -1])
-    def test_times_that_differ_in_the_last_of_64_bits(self, order, ledger):
+    def test_times_that_differ_in_the_last_of_64_bits(self, order):
         lines = ["1::1::5::9007199254740993\n", "1::2::5::9007199254740992\n"][::order]  # one, as float64
         split = split_of("".join(lines))
         assert split.item_ids[split.held_out].tolist() == [1]
-        ledger.record(GROUP, "times that differ in the last of 64 bits")
 
-    def test_times_of_which_some_have_decimals_and_some_64_bits(self, ledger):
+    def test_times_of_which_some_have_decimals_and_some_64_bits(self):
         [way] = [way for way in WAYS if way.name == "delimited" and way.separator == ","]
         lines = ["1,1,5,9007199254740993\n", "1,2,5,9007199254740992\n", "2,1,5,0.5\n"]
         with pytest.raises(DataError, match=r"^events, line 2: ") as caught:
             way.read(way.file(lines).encode())
         assert "9007199254740993" in str(caught.value)
-        ledger.record(GROUP, "times of which some have decimals and some 64 bits", outcome="refused")
 
-    def test_one_user(self, ledger):
+    def test_one_user(self):
         split = split_of("7::1::5::1\n7::2::5::2\n7::3::5::3\n")
         assert split.user_ids.tolist() == [7]
         assert split.item_ids[split.held_out].tolist() == [3]
         assert split.candidates.tolist() == [1]
-        ledger.record(GROUP, "one user")
 
-    def test_one_item(self, ledger):
+    def test_one_item(self):
         with pytest.raises(DataError, match="none of the 2 users has an event to train on and one to hold out"):
             split_of("1::5::5::1\n2::5::5::2\n")
-        ledger.record(GROUP, "one item", outcome="refused")
 
-    def test_a_user_who_has_seen_every_item(self, ledger):
+    def test_a_user_who_has_seen_every_item(self):
         # user 1 has items 1, 2, 3 (3 held out), user 2 has 1, 2 (2 held out): 1 and 2 candidates
         split = split_of("1::1::5::1\n1::2::5::2\n1::3::5::3\n2::1::5::1\n2::2::5::2\n")
         assert split.candidates.tolist() == [1, 2]
         table = rank([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0]], split.training, split.held_out)
         assert table.above.tolist() == [0, 1]
         assert table.tied.tolist() == [0, 0]
-        ledger.record(GROUP, "a user who has seen every item")
 
 
 TRAINING = np.array([[1, 0, 0, 0], [0, 1, 0, 0]])
@@ -323,63 +306,55 @@ HELD_OUT = np.array([1, 3])
 class TestScores:
     """Two users, four items, of which each has one in training: three candidates."""
 
-    def test_all_equal(self, ledger):
+    def test_all_equal(self):
         table = rank(np.zeros((2, 4)), TRAINING, HELD_OUT)
         assert (table.above.tolist(), table.tied.tolist()) == ([0, 0], [2, 2])
         model = FactorModel(np.ones((2, 1)), np.ones((4, 1)))
         of_factors = rank_held_out(model, Split(*as_split()))
         assert (of_factors.above.tolist(), of_factors.tied.tolist()) == ([0, 0], [2, 2])
-        ledger.record(GROUP, "all scores equal", tries=2)
 
     @pytest.mark.parametrize("item", [1, 2])
-    def test_not_finite(self, item, ledger):
+    def test_not_finite(self, item):
         for value in (math.nan, math.inf, -math.inf):
             scores = np.arange(8.0).reshape(2, 4)
             scores[0, item] = value
             with pytest.raises(DataError, match="user 0 a score that is not a finite number"):
                 rank(scores, TRAINING, HELD_OUT)
-            ledger.record(GROUP, "a score that is NaN or infinite", outcome="refused")
 
     @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-    def test_not_finite_of_a_training_item(self, value, ledger):
+    def test_not_finite_of_a_training_item(self, value):
         scores = np.array([[value, 1.0, 2.0, 0.0], [0.0, 9.0, 5.0, 5.0]])
         table = rank(scores, TRAINING, HELD_OUT)
         assert (table.above.tolist(), table.tied.tolist()) == ([1, 0], [0, 1])
-        ledger.record(GROUP, "a score of a training item that is NaN or infinite")
 
     @pytest.mark.parametrize("precision", ["float64", "float32"])
-    def test_factors_that_are_not_finite(self, precision, ledger):
+    def test_factors_that_are_not_finite(self, precision):
         for value, whose in itertools.product((math.nan, math.inf, -math.inf), (0, 1)):
             factors = [np.ones((2, 2)), np.ones((4, 2))]
             factors[whose][1, 1] = value
             with pytest.raises(DataError, match="factors are not finite"):
                 rank_held_out(FactorModel(*factors), Split(*as_split()), precision=precision)
-            ledger.record(GROUP, "a factor that is NaN or infinite", outcome="refused")
 
     @pytest.mark.parametrize(("value", "precision"), [(1e200, "float64"), (1e30, "float32")])
-    def test_scores_that_overflow(self, value, precision, ledger):
+    def test_scores_that_overflow(self, value, precision):
         model = FactorModel(np.full((2, 1), value), np.full((4, 1), value))
         with pytest.raises(DataError, match="too large for scores"):
             rank_held_out(model, Split(*as_split()), precision=precision)
-        ledger.record(GROUP, "scores that overflow", outcome="refused")
 
-    def test_scores_in_the_largest_numbers(self, ledger):
+    def test_scores_in_the_largest_numbers(self):
         scores = np.array([[0, 1.7e308, -1.7e308, 1.7e308], [5e-324, 0, 0.0, -0.0]])
         table = rank(scores, TRAINING, HELD_OUT)
         assert (table.above.tolist(), table.tied.tolist()) == ([0, 1], [1, 1])
-        ledger.record(GROUP, "scores at the ends of what float64 holds")
 
     @pytest.mark.parametrize("scores", [[["a"] * 4] * 2, [[None] * 4] * 2, [[1j] * 4] * 2, [[1, 2], [3]], b"abc", {}])
-    def test_scores_that_are_none(self, scores, ledger):
+    def test_scores_that_are_none(self, scores):
         with pytest.raises(DataError, match="score"):
             rank(scores, TRAINING, HELD_OUT)
-        ledger.record(GROUP, "scores that are no numbers", outcome="refused")
 
     @pytest.mark.parametrize("held_out", [[1.5, 3.0], [math.nan, -1], ["1", "3"], [True, False], [-1, -3], [1, 4], [1]])
-    def test_held_out_items_that_are_none(self, held_out, ledger):
+    def test_held_out_items_that_are_none(self, held_out):
         with pytest.raises(DataError, match="held_out"):
             rank(np.zeros((2, 4)), TRAINING, held_out)
-        ledger.record(GROUP, "held-out items that are none", outcome="refused")
 
 
 def as_split() -> tuple:
@@ -420,7 +395,7 @@ RANKS: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("fault", RANKS)
-def test_ranks_that_are_none(fault: str, tmp_path: Path, ledger: Ledger) -> None:
+def test_ranks_that_are_none(fault: str, tmp_path: Path) -> None:
     content, says = RANKS[fault]
     path = tmp_path / "ranks.csv"
     path.write_bytes(content)
@@ -430,25 +405,23 @@ def test_ranks_that_are_none(fault: str, tmp_path: Path, ledger: Ledger) -> None
     assert message.startswith(f"{path}")
     assert says in message
     assert len(message) < 1000
-    ledger.record(GROUP, fault, outcome="refused")
 
 
 @pytest.mark.parametrize(
-    ("fault", "content"),
+    "content",
     [
-        ("ranks: line ends of Windows (CRLF)", b"candidates,rank\r\n9,1\r\n8,7\r\n"),
-        ("ranks: a byte order mark", b"\xef\xbb\xbfcandidates,rank\n9,1\n8,7\n"),
-        ("ranks: no line end after the last line", b"candidates,rank\n9,1\n8,7"),
-        ("ranks: empty lines at the end", b"candidates,rank\n9,1\n8,7\n\n\n"),
-        ("ranks: other columns, spaces and quotes", b'x, candidates ,"rank"\n"a,b", 9 ,"1"\n,8, 7\n'),
+        pytest.param(b"candidates,rank\r\n9,1\r\n8,7\r\n", id="line ends of Windows (CRLF)"),
+        pytest.param(b"\xef\xbb\xbfcandidates,rank\n9,1\n8,7\n", id="a byte order mark"),
+        pytest.param(b"candidates,rank\n9,1\n8,7", id="no line end after the last line"),
+        pytest.param(b"candidates,rank\n9,1\n8,7\n\n\n", id="empty lines at the end"),
+        pytest.param(b'x, candidates ,"rank"\n"a,b", 9 ,"1"\n,8, 7\n', id="other columns, spaces and quotes"),
     ],
 )
-def test_ranks_that_are_unusual(fault: str, content: bytes, tmp_path: Path, ledger: Ledger) -> None:
+def test_ranks_that_are_unusual(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "ranks.csv"
     path.write_bytes(content)
     table = read_ranks(path)
     assert (table.candidates.tolist(), table.above.tolist(), table.tied.tolist()) == ([9, 8], [0, 6], [0, 0])
-    ledger.record(GROUP, fault)
 
 
 def of_one_user() -> str:
@@ -465,22 +438,14 @@ def of_many_who_have_the_same() -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("fault", "text", "says"),
+    ("text", "says"),
     [
-        ("the workflow, on one user", of_one_user, "user 1 has no candidates besides its held-out item"),
-        (
-            "the workflow, on a user who has seen every item",
-            with_one_who_has_seen_everything,
-            "user 61 has no candidates besides its held-out item",
-        ),
-        (
-            "the workflow, on users who all have the same",
-            of_many_who_have_the_same,
-            "user 1 has no candidates besides its held-out item",
-        ),
+        (of_one_user, "user 1 has no candidates besides its held-out item"),
+        (with_one_who_has_seen_everything, "user 61 has no candidates besides its held-out item"),
+        (of_many_who_have_the_same, "user 1 has no candidates besides its held-out item"),
     ],
 )
-def test_the_workflow_on(fault: str, text: Callable[[], str], says: str, tmp_path: Path, ledger: Ledger) -> None:
+def test_the_workflow_on(text: Callable[[], str], says: str, tmp_path: Path) -> None:
     """Nobody has 20 items left to sample: refused, with the number that there are."""
     project = copy_of_project(tmp_path)
     archive(project.folder / "made-up.zip", text())
@@ -490,11 +455,10 @@ def test_the_workflow_on(fault: str, text: Callable[[], str], says: str, tmp_pat
     assert "Traceback" not in output
     assert f"error: sampling.negatives, dataset made-up: {says}" in output
     assert project.results("made-up/**/*.*") == {}
-    ledger.record(GROUP, fault, outcome="refused")
 
 
 @pytest.mark.slow
-def test_the_workflow_where_an_item_is_never_in_training(tmp_path: Path, ledger: Ledger) -> None:
+def test_the_workflow_where_an_item_is_never_in_training(tmp_path: Path) -> None:
     """User u has items 1 … 30 but u, and holds the last out: 30, or user 30 item 29. The other candidate is item u."""
     lines = [f"{user}::{item}::5::{item}\n" for user in range(1, 31) for item in range(1, 31) if item != user]
     project = copy_of_project(tmp_path)
@@ -508,4 +472,3 @@ def test_the_workflow_where_an_item_is_never_in_training(tmp_path: Path, ledger:
     assert table.candidates.tolist() == [2] * 30
     assert table.above.tolist() == [1] * 29 + [0]
     assert table.tied.tolist() == [0] * 30
-    ledger.record(GROUP, "the workflow, where an item has no event in training")

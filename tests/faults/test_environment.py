@@ -9,11 +9,8 @@ from pathlib import Path
 import pytest
 from made_up_project import archive, ratings
 
-from faults.ledger import Ledger
 from faults.mounts import can_mount, mounted
 from faults.whole_run import Running, Undisturbed, command, contents, copy, run, temporaries
-
-GROUP = "environment"
 
 needs_mounts = pytest.mark.skipif(not can_mount(), reason="no file system can be mounted here (root on Linux can)")
 
@@ -39,7 +36,7 @@ def completes(undisturbed: Undisturbed, folder: Path, env: dict[str, str] | None
 @pytest.mark.slow
 @pytest.mark.parametrize("kilobytes", [4, 12, 28, 68, 116, 1000])
 def test_a_disk_that_is_full_and_then_is_not(
-    undisturbed: Undisturbed, fresh: Path, tmp_path: Path, kilobytes: int, ledger: Ledger
+    undisturbed: Undisturbed, fresh: Path, tmp_path: Path, kilobytes: int
 ) -> None:
     results, left = fresh / "results", tmp_path / "left"
     results.mkdir()
@@ -63,15 +60,12 @@ def test_a_disk_that_is_full_and_then_is_not(
     shutil.rmtree(results)
     (fresh / "whole").rename(results)
     undisturbed.check(fresh)
-    ledger.record(GROUP, "disk full, then the same command with space", outcome="refused")
 
 
 @needs_mounts
 @and_again
 @pytest.mark.slow
-def test_results_that_may_only_be_read(
-    fresh: Path, again: bool, request: pytest.FixtureRequest, ledger: Ledger
-) -> None:
+def test_results_that_may_only_be_read(fresh: Path, again: bool, request: pytest.FixtureRequest) -> None:
     (fresh / "results").mkdir()
     how = "mount --bind results results; mount -o remount,ro,bind results"
     ended = run(fresh, mounted(how, command()))
@@ -81,13 +75,11 @@ def test_results_that_may_only_be_read(
     assert list((fresh / "results").iterdir()) == []
     if again:
         completes(request.getfixturevalue("undisturbed"), fresh)
-        what = "results that may only be read, then the same command when they may be written"
-        ledger.record(GROUP, what, outcome="refused")
 
 
 @pytest.mark.slow
 def test_a_second_run_in_the_same_folder_is_refused_and_the_first_completes(
-    undisturbed: Undisturbed, fresh: Path, ledger: Ledger
+    undisturbed: Undisturbed, fresh: Path
 ) -> None:
     first = Running(fresh, command())
     while not any((fresh / ".snakemake/locks").glob("*")):
@@ -100,7 +92,6 @@ def test_a_second_run_in_the_same_folder_is_refused_and_the_first_completes(
     ended = first.finish()
     assert ended.returncode == 0, ended.output
     undisturbed.check(fresh)
-    ledger.record(GROUP, "a second run in the same folder", outcome="refused")
 
 
 # --- time -------------------------------------------------------------------------------------------------------------
@@ -108,21 +99,19 @@ def test_a_second_run_in_the_same_folder_is_refused_and_the_first_completes(
 
 @pytest.mark.slow
 @pytest.mark.skipif(FAKETIME is None, reason="no libfaketime here (Debian: apt-get install libfaketime)")
-def test_a_clock_that_is_ahead(undisturbed: Undisturbed, fresh: Path, ledger: Ledger) -> None:
+def test_a_clock_that_is_ahead(undisturbed: Undisturbed, fresh: Path) -> None:
     completes(undisturbed, fresh, clock("+400d"))
-    ledger.record(GROUP, "a clock 400 days ahead")
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(FAKETIME is None, reason="no libfaketime here (Debian: apt-get install libfaketime)")
-def test_a_clock_that_is_behind_the_files(undisturbed: Undisturbed, fresh: Path, ledger: Ledger) -> None:
+def test_a_clock_that_is_behind_the_files(undisturbed: Undisturbed, fresh: Path) -> None:
     """Results would seem to be older than what they are made of, so snakemake takes none."""
     ended = run(fresh, env=clock("-400d"))
     assert ended.returncode != 0
     assert "Output results/made-up/split.npz has older modification time" in ended.output
     assert contents(fresh) == {}
     completes(undisturbed, fresh)
-    ledger.record(GROUP, "a clock set back by 400 days, then the same command with the right time", outcome="refused")
 
 
 def clock(offset: str) -> dict[str, str]:
@@ -131,9 +120,7 @@ def clock(offset: str) -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("days", [-400, 400])
-def test_a_clock_set_between_two_runs_leaves_nothing_stale(
-    undisturbed: Undisturbed, tmp_path: Path, days: int, ledger: Ledger
-) -> None:
+def test_a_clock_set_between_two_runs_leaves_nothing_stale(undisturbed: Undisturbed, tmp_path: Path, days: int) -> None:
     other = copy(undisturbed.pristine, tmp_path / "other")
     archive(other.folder / "made-up.zip", ratings(seed=2))
     ended = run(other.folder)
@@ -147,7 +134,6 @@ def test_a_clock_set_between_two_runs_leaves_nothing_stale(
     ended = run(folder)
     assert ended.returncode == 0, ended.output
     assert contents(folder) == contents(other.folder) != undisturbed.expected
-    ledger.record(GROUP, f"data replaced after a run whose results say {days:+d} days")
 
 
 # --- where it runs, and as whom ---------------------------------------------------------------------------------------
@@ -155,14 +141,13 @@ def test_a_clock_set_between_two_runs_leaves_nothing_stale(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ['a folder\'s "odd" näme, 評価 $(touch x)', "-n"])
-def test_a_folder_with_an_odd_name(undisturbed: Undisturbed, tmp_path: Path, name: str, ledger: Ledger) -> None:
+def test_a_folder_with_an_odd_name(undisturbed: Undisturbed, tmp_path: Path, name: str) -> None:
     folder = copy(undisturbed.pristine, tmp_path / name).folder
     completes(undisturbed, folder)
     assert not list(tmp_path.rglob("x"))
-    ledger.record(GROUP, f"a folder called {name}")
 
 
-def test_a_folder_whose_name_snakemake_cannot_take(fresh: Path, tmp_path: Path, ledger: Ledger) -> None:
+def test_a_folder_whose_name_snakemake_cannot_take(fresh: Path, tmp_path: Path) -> None:
     folder = fresh.rename(tmp_path / "{mine}")
     ended = run(folder)
     assert ended.returncode != 0
@@ -170,7 +155,6 @@ def test_a_folder_whose_name_snakemake_cannot_take(fresh: Path, tmp_path: Path, 
     assert "{mine}: a folder with { or } in its name" in ended.errors[0]
     assert "Traceback" not in ended.output
     assert contents(folder) == {}
-    ledger.record(GROUP, "a folder called {mine}", outcome="refused")
 
 
 def without(*names: str, **others: str) -> dict[str, str]:
@@ -192,15 +176,12 @@ ENVIRONMENTS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_an_environment_that_lacks_something(undisturbed: Undisturbed, fresh: Path, name: str, ledger: Ledger) -> None:
+def test_an_environment_that_lacks_something(undisturbed: Undisturbed, fresh: Path, name: str) -> None:
     completes(undisturbed, fresh, ENVIRONMENTS[name])
-    ledger.record(GROUP, name)
 
 
 @and_again
-def test_a_python_that_does_not_read_utf_8(
-    fresh: Path, again: bool, request: pytest.FixtureRequest, ledger: Ledger
-) -> None:
+def test_a_python_that_does_not_read_utf_8(fresh: Path, again: bool, request: pytest.FixtureRequest) -> None:
     ended = run(fresh, env=without(*LOCALES, LANG="POSIX", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"))
     assert ended.returncode != 0
     assert len(ended.errors) == 1
@@ -209,15 +190,12 @@ def test_a_python_that_does_not_read_utf_8(
     assert contents(fresh) == {}
     if again:
         completes(request.getfixturevalue("undisturbed"), fresh)
-        ledger.record(GROUP, "locale POSIX, and Python told to leave UTF-8 alone", outcome="refused")
 
 
 @needs_mounts
 @pytest.mark.slow
 @pytest.mark.parametrize("variable", ["HOME", "TMPDIR"])
-def test_a_folder_of_the_users_that_cannot_be_written(
-    undisturbed: Undisturbed, fresh: Path, variable: str, ledger: Ledger
-) -> None:
+def test_a_folder_of_the_users_that_cannot_be_written(undisturbed: Undisturbed, fresh: Path, variable: str) -> None:
     place = fresh.parent / "theirs"
     place.mkdir()
     how = f"mount --bind {place} {place}; mount -o remount,ro,bind {place}"
@@ -225,4 +203,3 @@ def test_a_folder_of_the_users_that_cannot_be_written(
     assert ended.returncode == 0, ended.output
     undisturbed.check(fresh)
     assert list(place.iterdir()) == []
-    ledger.record(GROUP, f"a {variable} that cannot be written")

@@ -84,7 +84,6 @@ class TestDefaults:
             "member": None,
             "core": 0,
             "test": None,
-            "negatives": None,
             "ranks": {},
         }
 

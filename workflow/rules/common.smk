@@ -64,7 +64,7 @@ from sampled_metrics.paper import reference
 from sampled_metrics.recommenders import recommender
 from sampled_metrics.workflow.code_dependencies import library_files
 from sampled_metrics.workflow.config import complete, merge_recommenders, precomputed_ranks
-from sampled_metrics.workflow.config_files import read_config, require_modest
+from sampled_metrics.workflow.config_files import read_config
 from sampled_metrics.workflow.fingerprint import fingerprint
 from sampled_metrics.workflow.jobs import failures
 
@@ -84,7 +84,6 @@ try:
             update_config(config, each)
     else:
         written = [own[1], *map(read_config, workflow.overwrite_configfiles), workflow.config_settings.config]
-    require_modest(config, "all together")
     merge_recommenders(config, written)
     complete(config, read_config(ROOT / "workflow/schemas/config.schema.yaml"))
 except ConfigError as error:
@@ -221,13 +220,12 @@ KINDS = {
     "proof-pairs": ["csv"],
     "estimator-study": ["csv", "md", "html", "svg", "png"],
     "estimator-study-order": ["csv"],
-    "given-negatives": ["csv", "md", "html"],
     "fidelity": ["csv", "md", "html"],
     "claims": ["csv", "md", "html"],
 }
 
 
-OPTIONAL = {"estimator-study", "estimator-study-order", "given-negatives", "fidelity", "claims"}
+OPTIONAL = {"estimator-study", "estimator-study-order", "fidelity", "claims"}
 
 
 def result_files(folder, name):
@@ -263,8 +261,6 @@ def result_names():
         names[dataset] = ["studied", "table-3", "table-4", "figure-5", "figure-6", "proof", "proof-pairs"]
         if config["estimator_study"]["estimators"]:
             names[dataset] += ["estimator-study", "estimator-study-order"]
-        if config["datasets"][dataset]["negatives"]:
-            names[dataset] += ["given-negatives"]
         if reference.covers_study(dataset, config):
             names[dataset] += comparisons
     return names

@@ -46,9 +46,7 @@ rule split:
         **per_mb(memory=25, minutes=1),
     params:
         dataset=lambda wildcards: {
-            key: value
-            for key, value in config["datasets"][wildcards.dataset].items()
-            if key not in ("ranks", "negatives")
+            key: value for key, value in config["datasets"][wildcards.dataset].items() if key != "ranks"
         },
         # notices any other file in place of the user's own, even an older one; snakemake would not run again for a
         # function of the input

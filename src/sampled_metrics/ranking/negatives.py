@@ -12,14 +12,13 @@ from scipy.sparse import csr_array
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._validation import is_whole, refuse_masked, shown
-from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.counter import require_finite
 from sampled_metrics.ranking.distinct import Streams, draw_numbers
 from sampled_metrics.ranking.held_out import HeldOut, Ids, Pairs, held_out_items, is_table, table_of_pairs
 from sampled_metrics.ranking.near_ties import pair_scores
 from sampled_metrics.ranking.rank import ScoresLike, scores_and_shape, users_of_batch
-from sampled_metrics.ranking.scores import ScoredModel, batch_of_scores, batches, scores_of_model
+from sampled_metrics.ranking.scores import batch_of_scores, batches
 from sampled_metrics.ranks.frames import Columns
 
 _Draw = Callable[[Ints], tuple[Ints, Ints]]
@@ -135,53 +134,6 @@ def rank_among_negatives(
     if replacement and smallest > 0:
         table["uniform_negatives"], table["uniform_rank"] = columns[2:]
     return table
-
-
-def rank_model_among(
-    model: ScoredModel,
-    split: Split,
-    negatives: Ints,
-    progress: Progress,
-    *,
-    seed: int,
-    precision: str = "float64",
-    memory: int | None = None,
-) -> pd.DataFrame:
-    """Rank the held-out item of each user among given negatives, by a trained recommender.
-
-    Args:
-        model: the trained recommender.
-        split: its training events and the held-out items, one of each user.
-        negatives: (users, m) indices of items; an item may be there again.
-        progress: as in `rank`.
-        seed: of the ties, as in `rank_among_negatives`.
-        precision: as in `rank_held_out`.
-        memory: as in `rank_held_out`.
-
-    Returns:
-        A table as that of `rank_among_negatives`, with the column repeated: the negatives of the user that are there
-        again.
-
-    Raises:
-        ConfigError: the memory is too small; the message states the smallest that is enough.
-        DataError: as in `rank_among_negatives`.
-    """
-    more = 24 * split.shape.events + 100 * negatives.size  # two copies of the events, and the negatives as objects
-    what = "ranking among given negatives"
-    scores, size = scores_of_model(model, split, what, precision=precision, memory=memory, more=more)
-    ranks = rank_among_negatives(
-        scores,
-        split.training,
-        split.held_out,
-        negatives=negatives,
-        replacement=True,
-        seed=seed,
-        user_ids=split.user_ids,
-        batch_size=size,
-        progress=progress,
-    )
-    ordered = np.sort(negatives, axis=1)
-    return ranks.assign(repeated=(ordered[:, 1:] == ordered[:, :-1]).sum(axis=1))
 
 
 def _score_function(scores: Any, users: Ints, items: int) -> Callable[[Ints, Ints], NDArray[Any]]:

@@ -183,9 +183,6 @@ def _check_sources(name: str, config: Mapping[str, Any]) -> None:
     for each, ranks in there.items():
         key = f"{where}.ranks.{each}" if each in dataset["ranks"] else f"recommenders.{each}.path"
         _check_file(key, ranks.file(name), config)
-    if dataset["negatives"]:
-        _check_file(f"{where}.negatives", dataset["negatives"], config)
-        _require_scores(config, [name], f"{where}.negatives", "scores")
     to_train = [each for each in recommenders if each not in there]
     if not to_train:
         return

@@ -1,17 +1,12 @@
 """Read config files: YAML of plain values, without repeated keys."""
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from sampled_metrics.errors import ConfigError, reason
-
-MOST_VALUES = 100_000  # an anchor counts as often as it is repeated: a few lines can mean billions
-DEEPEST = 50  # levels
-MOST_BITS = 256  # of a whole number, such as a seed
 
 
 class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
@@ -33,8 +28,8 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a config file; an empty one is an empty mapping.
 
     Raises:
-        ConfigError: the file cannot be read, is not a mapping in YAML (or JSON, which is YAML), repeats a key or has
-            too many values; the message names the file and the line.
+        ConfigError: the file cannot be read, is not a mapping in YAML (or JSON, which is YAML), or repeats a key; the
+            message names the file and the line.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -55,25 +50,4 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
         return {}
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: must be a mapping of keys, not a {type(content).__name__}")
-    require_modest(content, str(path))
     return content
-
-
-def require_modest(config: Mapping[str, Any], name: str) -> None:
-    """Refuse a configuration with too many or too deeply nested values; messages call it `name`.
-
-    Raises:
-        ConfigError: it has too many values, levels or bits of a number.
-    """
-    left = MOST_VALUES
-    waiting: list[tuple[Any, int]] = [(config, 0)]
-    while waiting:
-        value, depth = waiting.pop()
-        inside = [*value.values()] if isinstance(value, Mapping) else value if isinstance(value, list) else ()
-        left -= 1 + len(inside)
-        if isinstance(value, int) and value.bit_length() > MOST_BITS:
-            raise ConfigError(f"{name}: has a number of more than {MOST_BITS} bits")
-        if left < 0 or depth > DEEPEST:
-            bound = f"{MOST_VALUES:,} values" if left < 0 else f"{DEEPEST} levels"
-            raise ConfigError(f"{name}: has more than {bound}, or an anchor that repeats itself")
-        waiting += [(each, depth + 1) for each in inside]
