@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking import factors, ranking
-from sampled_metrics.ranking.near_ties import block_scores, pair_scores
+from sampled_metrics.ranking.near_ties import pair_scores
 from sampled_metrics.recommenders.models import FactorModel
 
 
@@ -178,4 +178,3 @@ def test_scores_of_pairs_add_their_terms_in_the_order_of_the_factors(kind: type,
     found = pair_scores(users, items, user, item)
     assert found.dtype == kind
     assert found.tolist() == expected[user, item].tolist()
-    assert block_scores(users, items).tolist() == expected.tolist()

@@ -13,9 +13,6 @@ from sampled_metrics.errors import DataError
 PAIRS = 2**11
 """Pairs that are scored at a time, so that their factors stay in the cache."""
 
-CACHED = 2**15
-"""Scores of pairs that are summed at a time, so that they stay in the cache."""
-
 SLACK = 1.0 + 2.0**-10
 """Factor that widens an error bound, for the rounding of the bound itself."""
 
@@ -33,19 +30,6 @@ def pair_scores(users: Factors, items: Factors, user: Ints, item: Ints) -> Facto
         for terms in products.T.copy():
             sums += terms
     return scores
-
-
-def block_scores(users: Factors, items: Factors) -> Factors:
-    """Return the (users, items) scores of all pairs, the same as those of `pair_scores`."""
-    found, columns = np.zeros((len(users), len(items)), dtype=users.dtype), np.ascontiguousarray(items.T)
-    step = max(1, CACHED // len(items))
-    for first in range(0, len(users), step):
-        sums, rows = found[first : first + step], users[first : first + step]
-        products = np.empty_like(sums)
-        with np.errstate(over="ignore", invalid="ignore"):
-            for factor, column in enumerate(columns):
-                sums += np.multiply(rows[:, factor, np.newaxis], column, out=products)
-    return found
 
 
 def scale(factors: Factors, *, each: bool) -> tuple[Floats32, Ints]:

@@ -1,7 +1,7 @@
 """Counting by scores of any origin, which a function returns for a batch of users."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import refuse_masked
-from sampled_metrics.data.split import Shape, Split
+from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.counter import Counter, count_rows, require_finite
 from sampled_metrics.ranking.device import Device, detached, is_on_device, refuse_device, training_positions
-from sampled_metrics.ranking.memory import BLOCK_BYTES, spare_memory, split_memory
+from sampled_metrics.ranking.memory import BLOCK_BYTES
 
 MATRIX = "must be numbers, a row of them for each user and an entry for each item"
 
@@ -104,37 +104,6 @@ class ScoreCounter(Counter):
                 counts = count_rows(scores, compare, target[:, np.newaxis], bits)
             found.append(less_others(counts, compare(other, target[row])))
         return found[0], found[1] - 1
-
-
-class ScoredModel(Protocol):
-    """The part of a trained recommender that `scores_of_model` uses."""
-
-    @property
-    def size(self) -> int:
-        """Bytes of the model's arrays."""
-
-    def scorer_memory(self, shape: Shape) -> int:
-        """Return the bytes that the scorer computes and keeps."""
-
-    def scorer(self, split: Split, *, precision: str) -> ScoreFunction:
-        """Return the scores of a slice of the users, by which candidates are above and tied as by the counter."""
-
-
-def scores_of_model(
-    model: ScoredModel, split: Split, what: str, *, precision: str, memory: int | None, more: int
-) -> tuple[ScoreFunction, int]:
-    """Return the scores of a trained recommender, and for how many users at a time; arguments as in `rank_held_out`.
-
-    `more` is the memory that the caller takes besides scores, split and model, in bytes.
-
-    Raises:
-        ConfigError: the memory is too small; the message names the job, `what`, and the smallest that is enough.
-    """
-    items = split.shape.items
-    blocks = COPIES * max(BLOCK_BYTES, 8 * items)
-    least = split_memory(split.shape) + 2 * model.size + model.scorer_memory(split.shape) + blocks + more
-    spare_memory(least, memory, what)
-    return model.scorer(split, precision=precision), users_of_block(items)
 
 
 def users_of_block(items: int) -> int:

@@ -17,7 +17,6 @@ from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._progress import Progress
 from sampled_metrics.data.split import Shape, Split
 from sampled_metrics.ranking.counter import Counter, in_threads, require_finite, tie_bounds
-from sampled_metrics.ranking.scores import ScoreFunction, as_scores
 
 WIDTHS = (64, 32, 16, 8)
 """Possible numbers of items of a block; the largest that fits into memory is used."""
@@ -39,18 +38,6 @@ def widest_blocks(items: int, threads: int, spare: float) -> tuple[int, float]:
     """Return the width of the widest blocks that fit into `spare` bytes beyond the least, and the bytes left."""
     left = {width: spare - threads * 8 * items * (width - WIDTHS[-1]) for width in WIDTHS}
     return next((width, rest) for width, rest in left.items() if rest >= 0)
-
-
-def with_equal_ties(scores: ScoreFunction, held_out: Ints) -> ScoreFunction:
-    """Return sums of similarities in which those that tie with the held-out item of (users,) are equal to its own."""
-
-    def equal(users: slice) -> Floats:
-        found, own = as_scores(scores(users)), held_out[users]
-        target = found[np.arange(len(own)), own][:, np.newaxis]
-        low, high = tie_bounds(target)
-        return np.where((found >= low) & (found <= high), target, found)
-
-    return equal
 
 
 class SimilarityCounter(Counter):

@@ -208,16 +208,6 @@ def _check_split(split: Mapping[str, Any]) -> None:
         raise ConfigError("split.held_out: is for the strategies last-event and random-event, not global-time")
 
 
-def _require_scores(config: Mapping[str, Any], datasets: Sequence[str], where: str, what: str) -> None:
-    """Refuse recommenders that have only ranks on one of the datasets."""
-    for dataset, name in precomputed_ranks(config):
-        if dataset in datasets:
-            raise ConfigError(f"{where}: {name} has ready-made ranks on {dataset}, which have no {what}")
-    for name, entry in config["recommenders"].items():
-        if entry["type"] == "command" and entry["writes"] == "ranks":
-            raise ConfigError(f"{where}: {name} writes ranks, which have no {what}; let it write scores")
-
-
 def _check_file(key: str, path: str, config: Mapping[str, Any]) -> None:
     """Refuse a path that is not a file, is a result of this study, or contains a pattern of snakemake."""
     if "{" in path or "}" in path:

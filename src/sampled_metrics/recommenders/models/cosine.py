@@ -12,17 +12,14 @@ from sampled_metrics.data.split import Shape, Split
 from sampled_metrics.ranking import similarity
 from sampled_metrics.ranking.counter import Counter
 from sampled_metrics.ranking.memory import split_memory
-from sampled_metrics.ranking.scores import ScoreFunction
 from sampled_metrics.recommenders.cosine import (
     ROW_BYTES,
     ROW_NORMS,
-    ROWS_AT_ONCE,
     Interactions,
     blocks,
     rows_at_once,
 )
 from sampled_metrics.recommenders.models.model import Model
-from sampled_metrics.recommenders.models.similarity import SimilarityModel
 
 
 @dataclass(frozen=True)
@@ -57,16 +54,6 @@ class CosineModel(Model):
         kept_bytes = max(0.0, rest - threads * ROW_BYTES * items * (rows - 1))
         columns = partial(self.columns, Interactions(split.training), rows=rows)
         return similarity.SimilarityCounter(columns, split.by_row, width=width, kept_bytes=kept_bytes)
-
-    def scorer_memory(self, shape: Shape) -> int:
-        """Return the bytes of all similarities, of the events by item, and of the rows computed at a time."""
-        return 8 * shape.items**2 + 12 * shape.events + 24 * shape.items + max(ROWS_AT_ONCE, ROW_BYTES * shape.items)
-
-    def scorer(self, split: Split, *, precision: str) -> ScoreFunction:
-        """Score by the similarities of all items, computed once."""
-        items = split.shape.items
-        similar = self.columns(Interactions(split.training), slice(0, items), rows_at_once(items))
-        return SimilarityModel(similar).scorer(split, precision=precision)
 
     def normalize(self, rows: Floats) -> Floats:
         """Divide complete rows of similarities, (some items, items), in place by norm and denominator."""

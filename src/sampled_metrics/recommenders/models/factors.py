@@ -10,10 +10,8 @@ from sampled_metrics._arrays import Floats
 from sampled_metrics.data.split import Shape, Split
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.counter import Counter
-from sampled_metrics.ranking.factors import PRECISIONS, FactorCounter
+from sampled_metrics.ranking.factors import FactorCounter
 from sampled_metrics.ranking.memory import BLOCK_BYTES, split_memory
-from sampled_metrics.ranking.near_ties import block_scores
-from sampled_metrics.ranking.scores import ScoreFunction
 from sampled_metrics.recommenders.models.model import Model
 
 
@@ -57,10 +55,3 @@ class FactorModel(Model):
         """Count by a float32 product, and by exact scores for near ties."""
         users = self.user_factors if split.user is None else self.user_factors[split.user]
         return FactorCounter(users, self.item_factors, split.by_row, precision)
-
-    def scorer(self, split: Split, *, precision: str) -> ScoreFunction:
-        """Score by sums in the order of the factors, as near ties are."""
-        users, items = (
-            each.astype(PRECISIONS[precision], copy=False) for each in (self.user_factors, self.item_factors)
-        )
-        return lambda chosen: block_scores(users[chosen], items)

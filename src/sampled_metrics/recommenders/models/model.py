@@ -15,7 +15,7 @@ from sampled_metrics._arrays import Floats
 from sampled_metrics.data.split import Shape, Split
 from sampled_metrics.ranking.counter import Counter
 from sampled_metrics.ranking.memory import BLOCK_BYTES, split_memory
-from sampled_metrics.ranking.scores import COPIES, ScoreCounter, ScoreFunction
+from sampled_metrics.ranking.scores import COPIES, ScoreCounter
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -79,15 +79,4 @@ class Model(ABC):
             threads: number of blocks that are computed at the same time.
             spare: bytes of memory beyond `least_memory`.
         """
-        return ScoreCounter(self.scorer(split, precision=precision), split.by_row, split.users)
-
-    def scorer_memory(self, shape: Shape) -> int:
-        """Return the bytes that `scorer` computes and keeps."""
-        return 0
-
-    def scorer(self, split: Split, *, precision: str) -> ScoreFunction:
-        """Return a function of a slice of the users to their (users, items) scores.
-
-        By these scores, candidates are above and tied with the held-out items as by the counter.
-        """
-        return lambda users: self.scores(split.training, users, slice(None))
+        return ScoreCounter(lambda users: self.scores(split.training, users, slice(None)), split.by_row, split.users)

@@ -12,7 +12,6 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.ranking import similarity, sparse
 from sampled_metrics.ranking.counter import Counter
 from sampled_metrics.ranking.memory import split_memory
-from sampled_metrics.ranking.scores import ScoreFunction
 from sampled_metrics.recommenders.models.model import Arrays, Model
 
 
@@ -52,10 +51,6 @@ class SimilarityModel(Model):
 
         width, _ = similarity.widest_blocks(split.shape.items, threads, spare)
         return similarity.SimilarityCounter(columns, split.by_row, width=width)
-
-    def scorer(self, split: Split, *, precision: str) -> ScoreFunction:
-        """Score by sums of similarities, with those that tie made equal."""
-        return similarity.with_equal_ties(super().scorer(split, precision=precision), split.held_out)
 
 
 @dataclass(frozen=True)
