@@ -92,10 +92,17 @@ def check_label(given: Any, what: str) -> str:
     return given
 
 
-def check_labels(given: str | Sequence[str], what: str) -> list[str]:
-    """Return labels as a list, or raise ConfigError if there are none, one is no text, or one is there twice."""
+def check_labels(given: Any, what: str, kind: type | tuple[type, ...] = ()) -> list[Any]:
+    """Return labels, or objects of a kind, as a list.
+
+    Raises:
+        ConfigError: there are none, one is neither text nor of the kind, or one is there twice.
+    """
     try:
-        labels = [given] if isinstance(given, str) else [check_label(each, what) for each in given]
+        one = isinstance(given, str) or (kind and isinstance(given, kind))
+        labels = (
+            [given] if one else [each if kind and isinstance(each, kind) else check_label(each, what) for each in given]
+        )
     except TypeError:
         raise ConfigError(f"{what}: give one label or a list of them, not {shown(given)}") from None
     if not labels:

@@ -3,7 +3,7 @@
 import pytest
 
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.estimators import estimator, estimator_labels, estimator_name, linear_estimator
+from sampled_metrics.estimators import estimator, estimator_name, estimators_by_label, linear_estimator
 from sampled_metrics.estimators.bias_variance import BiasVariance
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.estimators.maximum_entropy import MaximumEntropy
@@ -95,7 +95,7 @@ def test_says_what_was_meant(label, meant):
 )
 def test_takes_names_that_people_type(given, label):
     assert estimator(given) == estimator(label)
-    assert estimator_labels(given) == [label]
+    assert list(estimators_by_label(given)) == [label]
 
 
 @pytest.mark.parametrize("label", ["uncorrected", "rank-estimate", "bv-0.01", "mle-7", "mes-0.1", "smooth", "convex"])

@@ -11,6 +11,7 @@ from scipy import stats
 
 from sampled_metrics import correct, expect
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.estimators import estimator
 from sampled_metrics.evaluation.expectation import Expectation, exact_chance
 from sampled_metrics.metrics.held_out import metric as metric_of
 from sampled_metrics.ranks.table import rank_table, read_ranks
@@ -126,7 +127,7 @@ class TestSimulation:
 def expectation(ranks, candidates, negatives, label="uncorrected", of="recall@10", replacement=False, users=None):
     table = rank_table(ranks, candidates)
     users = np.arange(len(table)) if users is None else users
-    return Expectation.of(table, users, SamplingDesign(negatives, replacement), [label], (metric_of(of),))
+    return Expectation.of(table, users, SamplingDesign(negatives, replacement), [estimator(label)], (metric_of(of),))
 
 
 def poisson_binomial(chances):

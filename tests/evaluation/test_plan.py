@@ -290,7 +290,7 @@ class TestForms:
             ({"a": pd.DataFrame({"rank": A, "negatives": 9})}, DataError, "A: has a column negatives"),
             ({"names": ("A", "A")}, DataError, "must have different names"),
             ({"probability": "a"}, ConfigError, "probability must be a number above 0.5 and below 1, not 'a'"),
-            ({"metric": None}, ConfigError, "metric: a label is text, not None"),
+            ({"metric": None}, ConfigError, "metric: give one label or a list of them, not None"),
             ({"estimators": []}, ConfigError, "estimators: give one label or more"),
             ({"estimators": ["bv-0.1", "bv-0.10"]}, ConfigError, "'bv-0.1' and 'bv-0.10' are the same one"),
             ({"metric": "recall"}, ConfigError, "unknown metric"),

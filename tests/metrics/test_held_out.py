@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.metrics import held_out
-from sampled_metrics.metrics.held_out import metric, metric_labels, metric_name
+from sampled_metrics.metrics.held_out import metric, metric_name, metrics_by_label
 
 LABELS = ["auc", "ap", "ap@5", "mrr", "mrr@5", "ndcg", "ndcg@5", "recall@5", "hit-rate@5", "precision@5"]
 LABELS += ["ndcg-exp@5", "dcg", "dcg-exp@5", "f1@5"]
@@ -186,4 +186,4 @@ class TestLabels:
 
     def test_refuses_a_metric_in_two_spellings(self):
         with pytest.raises(ConfigError, match="metrics: 'hit-rate@10' is there twice"):
-            metric_labels(["HR@10", "ap", "hit-rate@10"])
+            metrics_by_label(["HR@10", "ap", "hit-rate@10"])

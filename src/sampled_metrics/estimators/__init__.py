@@ -21,14 +21,18 @@ from sampled_metrics.estimators.uncorrected import Uncorrected
 __all__ = [
     "Estimate",
     "Estimator",
+    "EstimatorsLike",
     "LinearEstimate",
     "LinearEstimator",
     "ShapeEstimate",
     "estimator",
-    "estimator_labels",
     "estimator_name",
+    "estimators_by_label",
     "linear_estimator",
 ]
+
+EstimatorsLike = str | Estimator | Sequence[str | Estimator]
+"""Accepted forms of estimators: one label or object with the method fit, or several."""
 
 _NUMBER = r"([0-9.]+(?:e-?[0-9]+)?)"
 
@@ -136,28 +140,34 @@ def estimator_name(label: str) -> str:
     return "Exact" if label == "exact" else label
 
 
-def estimator_labels(given: str | Sequence[str], what: str = "estimators") -> list[str]:
-    """Return one label, or several, of estimators as a list, each in its usual form: MLE is ``mle``.
+def estimators_by_label(given: EstimatorsLike, what: str = "estimators") -> dict[str, Estimator]:
+    """Return one estimator, or several, by label, each in its usual form: MLE is ``mle``.
+
+    An estimator is given by its label, or as an object with the method `fit`, whose label is its text.
 
     Raises:
-        ConfigError: there are none, one is unknown, or two name the same estimator, such as bv-0.1 and bv-0.10.
+        ConfigError: there are none, one is unknown, or two are the same estimator, such as bv-0.1 and bv-0.10.
     """
-    labels = [_canonical(label) for label in check_labels(given, what)]
-    first: dict[Estimator, str] = {}
-    for label in labels:
-        found = first.setdefault(estimator(label), label)
-        if found != label:
-            raise ConfigError(f"{what}: {found!r} and {label!r} are the same one; give it once")
-    return labels
+    found: dict[str, Estimator] = {}
+    for each in check_labels(given, what, Estimator):
+        label = _canonical(each) if isinstance(each, str) else str(each)
+        one = estimator(label) if isinstance(each, str) else each
+        for before, other in found.items():
+            if label == before or one == other:
+                raise ConfigError(f"{what}: {before!r} and {label!r} are the same one; give it once")
+        found[label] = one
+    return found
 
 
-def linear_estimator(label: str, *, assume_replacement: bool | None = None) -> LinearEstimator:
+def linear_estimator(label: str | Estimator, *, assume_replacement: bool | None = None) -> LinearEstimator:
     """Return an estimator that is linear in the sample; its expectation has a closed form.
 
     Raises:
         ConfigError: there is no such estimator, or it is not linear.
     """
-    found = estimator(label, assume_replacement=assume_replacement)
+    found = estimator(label, assume_replacement=assume_replacement) if isinstance(label, str) else label
     if not isinstance(found, LinearEstimator):
-        raise ConfigError(f"estimator {label!r} is not linear in the sample, so that it has no weights to show here")
+        raise ConfigError(
+            f"estimator {str(label)!r} is not linear in the sample, so that it has no weights to show here"
+        )
     return found

@@ -5,7 +5,7 @@ the held-out item. The outcomes hold everything else that an estimator needs, in
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -28,8 +28,9 @@ class Estimate(Protocol):
         ...
 
 
+@runtime_checkable
 class Estimator(Protocol):
-    """A rule for estimating true metrics from sampled ranks."""
+    """A rule for estimating true metrics from sampled ranks; its text is its label in results."""
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> Estimate:
         """Prepare to estimate metrics from samples with these outcomes; uses no sample.

@@ -11,17 +11,15 @@ from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._defaults import METRICS
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._threads import on_one_thread
-from sampled_metrics._validation import check_label, check_names, shown
-from sampled_metrics.errors import DataError
+from sampled_metrics._validation import check_names, shown
+from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import (
     Estimate,
+    Estimator,
     LinearEstimate,
     ShapeEstimate,
-    estimator_labels,
     estimator_name,
-)
-from sampled_metrics.estimators import (
-    estimator as estimator_of,
+    estimators_by_label,
 )
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
 from sampled_metrics.evaluation.comparison import Comparison, Standings, listed
@@ -38,9 +36,9 @@ from sampled_metrics.evaluation.intervals import IntervalOptions
 from sampled_metrics.evaluation.result import Remark
 from sampled_metrics.evaluation.strict_intervals import contradictions
 from sampled_metrics.evaluation.units import units
-from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
+from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
-from sampled_metrics.ranks.judged_lists import LABELS, Judgements
+from sampled_metrics.ranks.judged_lists import Judgements, list_labels
 from sampled_metrics.ranks.pairing import described, pair_all
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 from sampled_metrics.sampling.moments import EQUAL
@@ -58,13 +56,13 @@ def compare(
     a: RanksLike | Mapping[str, RanksLike | Sequence[RanksLike]],
     b: RanksLike | None = None,
     *,
-    metrics: str | Sequence[str] | None = None,
+    metrics: MetricsLike | None = None,
     candidates: PerUser | None = None,
     negatives: PerUser | None = None,
     replacement: bool = False,
     relevance: Any = None,
     relevant_from: float | None = None,
-    estimator: str | None = None,
+    estimator: str | Estimator | None = None,
     names: tuple[str, str] | None = None,
     confidence_level: float = 0.95,
     method: str | None = None,
@@ -94,7 +92,8 @@ def compare(
         replacement: as in `correct`.
         relevance: the judged items of users, as in `evaluate`. All judged users are compared.
         relevant_from: as in `evaluate`.
-        estimator: label of the estimator that corrects sampled ranks. The default is decreasing: the interval holds the
+        estimator: label of the estimator that corrects sampled ranks, or an estimator of your own, as in `correct`. The
+            default is decreasing: the interval holds the
             true difference if better ranks are more frequent than worse ones. The estimators free and convex assume
             less and more. All others compare the means of the estimator and assume that its bias is equal for both
             recommenders; bv-0.1 has a low variance.
@@ -209,9 +208,9 @@ def _named(given: Mapping[str, Sequence[Any]]) -> list[tuple[str, Any]]:
     ]
 
 
-def _read_lists(given: Sequence[tuple[str, Any]], judged: Judgements, metrics: str | Sequence[str] | None) -> _Read:
+def _read_lists(given: Sequence[tuple[str, Any]], judged: Judgements, metrics: MetricsLike | None) -> _Read:
     """Return what is read of ranked lists; arguments as in `compare`."""
-    labels, remarks = metric_labels(LABELS if metrics is None else metrics), list(judged.remarks)
+    labels, remarks = list_labels(metrics), list(judged.remarks)
     largest, users, sides = judged.largest(labels), np.arange(len(judged.users)), list[_Side]()
     for name, each in given:
         lists, about = judged.lists(each, name)
@@ -222,29 +221,32 @@ def _read_lists(given: Sequence[tuple[str, Any]], judged: Judgements, metrics: s
 
 def _read_ranks(
     given: Sequence[tuple[str, Any]],
-    metrics: str | Sequence[str] | None,
+    metrics: MetricsLike | None,
     candidates: PerUser | None,
     negatives: PerUser | None,
     replacement: bool,
-    estimator: str | None,
+    estimator: str | Estimator | None,
 ) -> _Read:
     """Return what is read of exact or sampled ranks; arguments as in `compare`."""
     tables = [(name, columns_or_table(each, name)) for name, each in given]
-    labels = metric_labels(METRICS if metrics is None else metrics)
-    wanted = [metric(label) for label in labels]
+    by_label = metrics_by_label(METRICS if metrics is None else metrics)
+    labels, wanted = list(by_label), list(by_label.values())
     is_sampled = are_sampled([each for _, each in tables], negatives)
     exact = [name for name, each in tables if isinstance(each, RankTable) or "above" in each]
     if is_sampled and exact:
         raise DataError(f"{exact[0]} has exact ranks, and others are sampled; they cannot be compared")
     if not is_sampled and estimator is not None:
         raise DataError("an estimator corrects sampled ranks: say how many negatives were sampled, too")
-    (label,) = estimator_labels("decreasing" if estimator is None else check_label(estimator, "estimator"), "estimator")
+    chosen = estimators_by_label("decreasing" if estimator is None else estimator, "estimator")
+    if len(chosen) > 1:
+        raise ConfigError(f"estimator: give one, not {', '.join(chosen)}")
+    [(label, of_samples)] = chosen.items()
     ranked: list[SampledRanks] | list[RankTable]
     if is_sampled:
         ranked = [
             sampled_ranks(each, candidates, negatives, replacement=replacement, name=name) for name, each in tables
         ]
-        sides = [_sampled_side(each, wanted, label) for each in ranked]
+        sides = [_sampled_side(each, wanted, of_samples) for each in ranked]
     else:
         ranked = [rank_table(each, candidates, name) for name, each in tables]
         sides = [_linear_side(*exact_outcomes(each, wanted), largest_values(wanted)) for each in ranked]
@@ -316,9 +318,9 @@ def _linear_side(values: Floats, which: Ints, largest: Floats) -> _Side:
     return LinearEstimate(values, (possible,)), which, np.arange(values.shape[1])
 
 
-def _sampled_side(ranks: SampledRanks, metrics: Sequence[Metric], label: str) -> _Side:
+def _sampled_side(ranks: SampledRanks, metrics: Sequence[Metric], estimator: Estimator) -> _Side:
     outcomes, which = Outcomes.observed(ranks)
-    return estimator_of(label).fit(outcomes, metrics), which, outcomes.x
+    return estimator.fit(outcomes, metrics), which, outcomes.x
 
 
 def _conclusions(table: Comparison, found: Differences, names: Sequence[str], level: float) -> list[Remark | str]:

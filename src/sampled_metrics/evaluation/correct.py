@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -13,11 +13,12 @@ from sampled_metrics._threads import on_one_thread
 from sampled_metrics._validation import TOLERANCE
 from sampled_metrics.estimators import (
     Estimate,
+    Estimator,
+    EstimatorsLike,
     LinearEstimate,
     ShapeEstimate,
-    estimator,
-    estimator_labels,
     estimator_name,
+    estimators_by_label,
     linear_estimator,
 )
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
@@ -28,7 +29,7 @@ from sampled_metrics.evaluation.intervals import IntervalOptions, in_blocks, unc
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
 from sampled_metrics.evaluation.units import Units, units
-from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
+from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import described, user_numbers
 from sampled_metrics.ranks.table import columns_or_table
@@ -48,8 +49,8 @@ def correct(
     candidates: PerUser | None = None,
     negatives: PerUser | None = None,
     replacement: bool = False,
-    estimators: str | Sequence[str] = ESTIMATORS,
-    metrics: str | Sequence[str] = METRICS,
+    estimators: EstimatorsLike = ESTIMATORS,
+    metrics: MetricsLike = METRICS,
     confidence_level: float = 0.95,
     method: str | None = None,
     n_resamples: int = 1000,
@@ -70,7 +71,8 @@ def correct(
         negatives: (users,) or one number: m, the number of sampled negatives; likewise.
         replacement: whether a negative could be sampled twice for the same user.
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md). The default is decreasing
-            and free.
+            and free. An estimator of your own is an object with the method `fit`, as in
+            `sampled_metrics.estimators.protocol`, in place of a label; str() gives its label.
         metrics: labels, as in `evaluate`.
         confidence_level: probability that the interval covers the true metric (free, decreasing, convex) or the mean of
             the estimator over users and samples (others).
@@ -116,11 +118,11 @@ def correct(
     """
     given = columns_or_table(ranks, "sampled ranks")
     sampled = sampled_ranks(given, candidates, negatives, replacement=replacement)
-    labels, options = metric_labels(metrics), IntervalOptions(confidence_level, method, n_resamples, seed)
-    wanted = estimator_labels(estimators)
+    wanted, options = metrics_by_label(metrics), IntervalOptions(confidence_level, method, n_resamples, seed)
+    chosen = estimators_by_label(estimators)
     outcomes, which = Outcomes.observed(sampled)
     kinds = units((which, user_numbers(sampled), len(outcomes)))
-    result = _correct_units(outcomes, kinds, wanted, labels, options, progress)
+    result = _correct_units(outcomes, kinds, chosen, wanted, options, progress)
     result.attrs["parameters"] = described(sampled, sampled.negatives)
     return result.with_remarks(given.remarks)
 
@@ -129,15 +131,15 @@ def correct(
 def _correct_units(
     outcomes: Outcomes,
     kinds: Units,
-    estimators: Sequence[str],
-    labels: Sequence[str],
+    estimators: Mapping[str, Estimator],
+    metrics: Mapping[str, Metric],
     options: IntervalOptions,
     progress: Progress,
 ) -> Result:
     """Return the result of `correct` from the outcomes of a sample and the users by kind."""
-    wanted = tuple(metric(label) for label in labels)
+    labels, wanted = list(metrics), tuple(metrics.values())
     counts = np.asarray(kinds.counts @ kinds.shares[0])
-    fitted = {label: estimator(label).fit(outcomes, wanted) for label in estimators}
+    fitted = {label: each.fit(outcomes, wanted) for label, each in estimators.items()}
     linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}
     biases = _biases(linear, outcomes, kinds, wanted, options.seed)
     users, missing, rows, remarks = int(kinds.counts.sum()), np.full(len(labels), np.nan), [], []

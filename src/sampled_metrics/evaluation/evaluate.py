@@ -14,9 +14,9 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.evaluation.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.units import Units, units
-from sampled_metrics.metrics.held_out import Metric, metric, metric_labels, metric_name
+from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
-from sampled_metrics.ranks.judged_lists import LABELS, Judgements
+from sampled_metrics.ranks.judged_lists import Judgements, list_labels
 from sampled_metrics.ranks.pairing import described, user_numbers
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 
@@ -24,7 +24,7 @@ from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 def evaluate(
     ranks: RanksLike,
     *,
-    metrics: str | Sequence[str] | None = None,
+    metrics: MetricsLike | None = None,
     candidates: PerUser | None = None,
     relevance: Any = None,
     relevant_from: float | None = None,
@@ -48,7 +48,8 @@ def evaluate(
             of score; or a dict {user: {item: score}}, as ranx and pytrec_eval have it.
         metrics: labels such as recall@10, ndcg@10, ap, mrr, auc, precision@5, hit-rate@10, f1@10. Of lists also
             ndcg-exp@10, with the gain 2^grade - 1, and dcg@10 and dcg-exp@10, but not auc. The default is recall@10,
-            ndcg@10, ap, and auc, or mrr of lists.
+            ndcg@10, ap, and auc, or mrr of lists. A metric of your own is a `Metric` in place of a label; lists have
+            none.
         candidates: (users,) or one number: n, the number of ranked items, including the held-out item. Leave it out if
             the ranks have this column. An array is in the order of the ranks. Only AUC depends on it.
         relevance: the judged items of users: a table with the columns user, item and relevance (a grade from 0), or a
@@ -94,37 +95,28 @@ def evaluate(
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
     check_relevance(relevance, {"relevant_from": relevant_from}, {"candidates": candidates})
     if relevance is not None:
-        labels = metric_labels(LABELS if metrics is None else metrics)
+        labels = list_labels(metrics)
         judged = Judgements.of(relevance, relevant_from)
         lists, remarks = judged.lists(ranks, "run")
         users = np.arange(len(judged.users))
         kinds, values = units((users, users, len(users))), judged.values(lists, labels)
-        result = _evaluate_units(values, kinds, labels, options, progress, judged.largest(labels))
+        result = _evaluate_units(values, judged.largest(labels), kinds, labels, options, progress)
         return result.with_remarks([*judged.remarks, *remarks])
     given = columns_or_table(ranks, "ranks")
     table = rank_table(given, candidates)
-    labels = metric_labels(METRICS if metrics is None else metrics)
-    values, which = exact_outcomes(table, [metric(label) for label in labels])
+    wanted = metrics_by_label(METRICS if metrics is None else metrics)
+    values, which = exact_outcomes(table, list(wanted.values()))
     kinds = units((which, user_numbers(table), values.shape[1]))
-    result = _evaluate_units(values, kinds, labels, options, progress)
+    result = _evaluate_units(values, largest_values(list(wanted.values())), kinds, list(wanted), options, progress)
     result.attrs["parameters"] = described(table)
     return result.with_remarks(given.remarks)
 
 
 def _evaluate_units(
-    values: Floats,
-    kinds: Units,
-    labels: Sequence[str],
-    options: IntervalOptions,
-    progress: Progress,
-    largest: Floats | None = None,
+    values: Floats, largest: Floats, kinds: Units, labels: Sequence[str], options: IntervalOptions, progress: Progress
 ) -> Result:
-    """Return the result of `evaluate` from the (metrics, outcomes) values of metrics and the users by kind.
-
-    The (metrics,) largest values are those of ranks if they are not given.
-    """
-    most = largest_values([metric(label) for label in labels]) if largest is None else largest
-    weights, bounds = kinds.weights(values), (0.0, most)
+    """Return the result of `evaluate` from (metrics, outcomes) values, (metrics,) largest values, and users by kind."""
+    weights, bounds = kinds.weights(values), (0.0, largest)
     interval = uncertainty(linear(weights), kinds.counts, options, bounds=bounds, weights=weights, progress=progress)
     users = int(kinds.counts.sum())
     result = Result(

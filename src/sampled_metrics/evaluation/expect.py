@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import combinations, product
 
 import numpy as np
 
 from sampled_metrics._defaults import METRICS
-from sampled_metrics.estimators import estimator_labels, estimator_name
+from sampled_metrics.estimators import EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.evaluation.expectation import Expectation, mean_of_rows
 from sampled_metrics.evaluation.result import Remark, Result
-from sampled_metrics.metrics.held_out import metric, metric_labels, metric_name
+from sampled_metrics.metrics.held_out import MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike, named_ranks
 from sampled_metrics.ranks.pairing import described, user_numbers
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
@@ -23,9 +23,9 @@ def expect(
     ranks: RanksLike | Mapping[str, RanksLike],
     *,
     negatives: int,
-    metrics: str | Sequence[str] = METRICS,
+    metrics: MetricsLike = METRICS,
     replacement: bool = False,
-    estimators: str | Sequence[str] = ("uncorrected",),
+    estimators: EstimatorsLike = ("uncorrected",),
     candidates: PerUser | None = None,
 ) -> Result:
     """Compute the exact expectation of an evaluation on sampled negatives; nothing is drawn.
@@ -68,19 +68,19 @@ def expect(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
     given = {name: columns_or_table(each, name) for name, each in named_ranks(ranks).items()}
-    labels, estimators = metric_labels(metrics), estimator_labels(estimators)
-    wanted, rows = tuple(metric(label) for label in labels), []
+    by_label, chosen = metrics_by_label(metrics), estimators_by_label(estimators)
+    wanted, rows = tuple(by_label.values()), []
     tables = dict[str, RankTable]()
     for name, columns in given.items():
         tables[name] = rank_table(columns, candidates, name)
         design, user = SamplingDesign(negatives, replacement), user_numbers(tables[name])
-        each = Expectation.of(tables[name], user, design, estimators, wanted)
+        each = Expectation.of(tables[name], user, design, list(chosen.values()), wanted)
         true = np.stack([mean_of_rows(tables[name].values(one), user) for one in wanted], axis=1).mean(axis=0)
         expected, deviation = each.means.mean(axis=0), np.sqrt(each.variances.sum(axis=0)) / len(each.variances)
         rows += [
             (name, label, of_metric, *numbers)
             for (label, of_metric), *numbers in zip(
-                product(estimators, labels), np.tile(true, len(estimators)), expected, deviation, strict=True
+                product(chosen, by_label), np.tile(true, len(chosen)), expected, deviation, strict=True
             )
         ]
     result = Result(rows, columns=["recommender", "estimator", "metric", "exact", "expected", "deviation"])

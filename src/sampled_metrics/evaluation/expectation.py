@@ -8,7 +8,7 @@ import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_memory_limit
-from sampled_metrics.estimators import linear_estimator
+from sampled_metrics.estimators import Estimator, linear_estimator
 from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
@@ -44,7 +44,7 @@ class Expectation:
         table: RankTable,
         user: Ints,
         design: SamplingDesign,
-        estimators: Sequence[str],
+        estimators: Sequence[Estimator],
         metrics: tuple[Metric, ...],
     ) -> "Expectation":
         """Compute the moments; `user` are the (rows,) numbers of the users from 0."""
@@ -61,11 +61,11 @@ class Expectation:
 
 @lru_cache(maxsize=2)  # two recommenders have the same n
 def _weights(
-    candidates: tuple[int, ...], design: SamplingDesign, estimators: tuple[str, ...], metrics: tuple[Metric, ...]
+    candidates: tuple[int, ...], design: SamplingDesign, estimators: tuple[Estimator, ...], metrics: tuple[Metric, ...]
 ) -> Floats:
     """Return (n's, estimates, m + 1) weights."""
     n = np.array(candidates)
-    fitted = [linear_estimator(label).checked_weights(design, n, metrics) for label in estimators]
+    fitted = [linear_estimator(each).checked_weights(design, n, metrics) for each in estimators]
     return np.concatenate(fitted, axis=1)
 
 

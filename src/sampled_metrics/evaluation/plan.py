@@ -13,15 +13,14 @@ from scipy.special import ndtr, ndtri, stdtrit
 from sampled_metrics._defaults import PLANNED
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._threads import on_one_thread
-from sampled_metrics._validation import check_label, check_names, is_real, shown
+from sampled_metrics._validation import check_names, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import estimator_labels, estimator_name
+from sampled_metrics.estimators import Estimator, EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.verdicts import FACTORS, MOST, expected_gaps
-from sampled_metrics.metrics.held_out import metric as metric_of
-from sampled_metrics.metrics.held_out import metric_name
+from sampled_metrics.metrics.held_out import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import Pairs, described, pair_users
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
@@ -39,9 +38,9 @@ def plan(
     a: RanksLike,
     b: RanksLike,
     *,
-    metric: str = "recall@10",
+    metric: str | Metric = "recall@10",
     probability: float = 0.95,
-    estimators: str | Sequence[str] = PLANNED,
+    estimators: EstimatorsLike = PLANNED,
     replacement: bool = False,
     candidates: PerUser | None = None,
     names: tuple[str, str] = ("A", "B"),
@@ -88,8 +87,11 @@ def plan(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 6.3 and Figure 6.
     """
-    names, estimators = check_names(names), estimator_labels(estimators)
-    metric = metric_of(check_label(metric, "metric")).label
+    names, chosen = check_names(names), estimators_by_label(estimators)
+    by_label = metrics_by_label(metric, "metric")
+    if len(by_label) > 1:
+        raise ConfigError(f"metric: give one, not {', '.join(by_label)}")
+    [(label_of_metric, exact)] = by_label.items()
     if not is_real(probability):
         raise ConfigError(f"probability must be a number above 0.5 and below 1, not {shown(probability)}")
     if not 0.5 < probability < 1:
@@ -97,33 +99,36 @@ def plan(
     given = [columns_or_table(each, name) for each, name in zip((a, b), names, strict=True)]
     one, other = (rank_table(each, candidates, name) for each, name in zip(given, names, strict=True))
     pairs = pair_users(one, other, names, candidates)
-    exact = metric_of(metric)
     differences = mean_of_rows(other.values(exact), pairs.other) - mean_of_rows(one.values(exact), pairs.one)
     gap = float(differences.mean())
     if abs(gap) <= EQUAL:
         raise DataError(
-            f"{names[0]} and {names[1]} have the same exact {metric_name(metric)}: no order is the right one"
+            f"{names[0]} and {names[1]} have the same exact {metric_name(label_of_metric)}: no order is the right one"
         )
     if gap < 0:
         pairs = Pairs(pairs.other, pairs.one, pairs.sentence)
-    search = _Search(*((other, one) if gap > 0 else (one, other)), pairs, metric, replacement, probability)
+    search = _Search(*((other, one) if gap > 0 else (one, other)), pairs, exact, replacement, probability)
     sizes = _sizes(one, other, replacement, 10 if len(differences) <= _FEW_USERS else 5)
-    known: dict[str, dict[int, _Chance]] = {label: {} for label in estimators}
+    known: dict[str, dict[int, _Chance]] = {label: {} for label in chosen}
     for m in progress(sizes):
-        left = [label for label in estimators if label not in SHAPES and not search.settled(known[label])]
-        for label, chance in zip(left, search.chances(m, left) if left else [], strict=True):
+        left = [label for label in chosen if label not in SHAPES and not search.settled(known[label])]
+        for label, chance in zip(
+            left, search.chances(m, [chosen[label] for label in left]) if left else [], strict=True
+        ):
             known[label][m] = chance
     rows = []
     for label, chances in known.items():
-        smallest = search.decides(label, chances, sizes[-1]) if label in SHAPES else search.smallest(label, chances)
+        smallest = (
+            search.decides(label, chances, sizes[-1]) if label in SHAPES else search.smallest(chosen[label], chances)
+        )
         at = smallest or sizes[-1]
         weighted = search.verdicts(at, label, FACTORS[1:]) if label in SHAPES else []
         rows.append(_row(label, smallest, [chances[at], *weighted], len(differences), probability))
     error = float(differences.std(ddof=1)) if len(differences) > 1 else np.nan
     rows.append(_row("exact", None, [_Chance(abs(gap), 0.0, error, 1.0)], len(differences), probability))
     table = Result(rows)
-    table.attrs = {"probability": probability, "parameters": f"{metric_name(metric)}, {described(one)}"}
-    sentences = _sentences(table, metric, names if gap > 0 else names[::-1], probability, sizes[-1])
+    table.attrs = {"probability": probability, "parameters": f"{metric_name(label_of_metric)}, {described(one)}"}
+    sentences = _sentences(table, label_of_metric, names if gap > 0 else names[::-1], probability, sizes[-1])
     unused = dict.fromkeys(remark for each in given for remark in each.remarks)
     return table.with_remarks([*sentences, pairs.sentence, *unused])
 
@@ -152,13 +157,13 @@ class _Search:
     better: RankTable
     worse: RankTable
     pairs: Pairs  # the users of worse, then those of better
-    metric: str
+    metric: Metric
     replacement: bool
     probability: float
 
-    def chances(self, negatives: int, estimators: Sequence[str]) -> list[_Chance]:
+    def chances(self, negatives: int, estimators: Sequence[Estimator]) -> list[_Chance]:
         """Return the expected difference by linear estimator with m negatives."""
-        design, metrics = SamplingDesign(negatives, self.replacement), (metric_of(self.metric),)
+        design, metrics = SamplingDesign(negatives, self.replacement), (self.metric,)
         worse = Expectation.of(self.worse, self.pairs.one, design, estimators, metrics)
         better = Expectation.of(self.better, self.pairs.other, design, estimators, metrics)
         gaps, variances = better.means - worse.means, better.variances + worse.variances
@@ -179,7 +184,7 @@ class _Search:
         """Return the expected lower bound of the difference, for weights that are best for multiples of the users."""
         sides = (self.better, self.pairs.other), (self.worse, self.pairs.one)
         design, users = SamplingDesign(negatives, self.replacement), int(self.pairs.one.max()) + 1
-        gaps = expected_gaps(*sides, design, shape, metric_of(self.metric), factors)
+        gaps = expected_gaps(*sides, design, shape, self.metric, factors)
         without = [_Chance(gap, np.nan, deviation, np.nan) for gap, deviation in gaps]
         return [each._replace(right=each.conclusive(users)) for each in without]
 
@@ -188,12 +193,12 @@ class _Search:
         last = [chances[m].right for m in sorted(chances)[-2:]]
         return len(last) == 2 and min(last) > 1 - (1 - self.probability) / 10
 
-    def smallest(self, label: str, chances: dict[int, _Chance]) -> int | None:
+    def smallest(self, estimator: Estimator, chances: dict[int, _Chance]) -> int | None:
         """Return the smallest m from which on the chance is enough; adds the chances of further m."""
 
         def enough(m: int) -> bool:
             if m not in chances:
-                (chances[m],) = self.chances(m, [label])
+                (chances[m],) = self.chances(m, [estimator])
             return chances[m].right >= self.probability
 
         sizes = sorted(chances)

@@ -179,6 +179,9 @@ _register("dcg-exp", "DCG-exp", ("", "@k"), ndcg)
 _register("f1", "F1", ("@k",), _f1)
 FAMILIES["auc"] = _Family("AUC", lambda label, k: Metric(label, auc, True, k), ("",))
 
+MetricsLike = str | Metric | Sequence[str | Metric]
+"""Accepted forms of metrics: one label or `Metric`, or several."""
+
 ALIASES = {
     **dict.fromkeys(("hr", "hit", "hits", "hitrate", "success"), "hit-rate"),
     **dict.fromkeys(("map", "average-precision"), "ap"),
@@ -228,13 +231,16 @@ def _canonical(label: str) -> str:
     return name + at + k.strip() if name in FAMILIES else label
 
 
-def metric_labels(given: str | Sequence[str], what: str = "metrics") -> list[str]:
-    """Return one label, or several, of metrics as a list, each in its usual form: HR@10 is ``hit-rate@10``.
+def metrics_by_label(given: MetricsLike, what: str = "metrics") -> dict[str, Metric]:
+    """Return one metric, or several, by label, each in its usual form: HR@10 is ``hit-rate@10``.
+
+    A metric is given by its label, or as a `Metric`.
 
     Raises:
-        ConfigError: there are none, one is unknown, or two name the same metric.
+        ConfigError: there are none, one is unknown, or two have the same label.
     """
-    return check_labels([metric(label).label for label in check_labels(given, what)], what)
+    found = [each if isinstance(each, Metric) else metric(each) for each in check_labels(given, what, Metric)]
+    return dict(zip(check_labels([each.label for each in found], what), found, strict=True))
 
 
 def metric_name(label: str) -> str:

@@ -13,9 +13,10 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import is_real, shown
+from sampled_metrics._validation import check_labels, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics import graded
+from sampled_metrics.metrics.held_out import metrics_by_label
 from sampled_metrics.ranks.frames import Columns, as_text, refuse_rows
 from sampled_metrics.ranks.table import RankTable, columns_or_table
 
@@ -23,6 +24,15 @@ LABELS = ("recall@10", "ndcg@10", "ap", "mrr")
 """The default metrics of lists."""
 
 _NUMBERS = 2**24  # numbers of an array that holds the lists of some users
+
+
+def list_labels(metrics: Any) -> list[str]:
+    """Return the labels of metrics of lists; None stands for the default ones.
+
+    Raises:
+        ConfigError: there are none, one is unknown or no text, or two are the same.
+    """
+    return list(metrics_by_label(check_labels(LABELS if metrics is None else metrics, "metrics")))
 
 
 @dataclass(frozen=True)

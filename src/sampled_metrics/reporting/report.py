@@ -20,7 +20,7 @@ from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, cell
-from sampled_metrics.metrics.held_out import metric_labels, metric_name
+from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import COLUMNS, Columns, PerUser, RanksLike, named_ranks
 from sampled_metrics.ranks.pairing import user_numbers
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
@@ -42,7 +42,7 @@ def report(
     ranks: RanksLike | Mapping[str, RanksLike],
     path: str | os.PathLike[str] | None = None,
     *,
-    metrics: str | Sequence[str] = METRICS,
+    metrics: MetricsLike = METRICS,
     candidates: PerUser | None = None,
     negatives: PerUser | None = None,
     replacement: bool = False,
@@ -87,7 +87,7 @@ def report(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, sections 4 and 5.
     """
     given = {name: columns_or_table(each, name) for name, each in named_ranks(ranks).items()}
-    labels = metric_labels(metrics)
+    wanted = list(metrics_by_label(metrics).values())
     options: dict[str, Any] = {
         "confidence_level": confidence_level,
         "n_resamples": n_resamples,
@@ -102,24 +102,24 @@ def report(
             name: sampled_ranks(each, candidates, negatives, replacement=replacement, name=name)
             for name, each in given.items()
         }
-        found, left_out = _corrected(given, labels, about)
+        found, left_out = _corrected(given, wanted, about)
         bounds = {name: each[each["estimator"].isin(ESTIMATORS[:2])] for name, each in found.items()}
         alone = [f"{name}: {remark}" for name, each in bounds.items() for remark in each.remarks[:1]]
     else:
         title, heading = f"Ranks of {_joined(given)} among all candidates", "Metrics"
         read = {name: rank_table(each, candidates, name) for name, each in given.items()}
-        found = {name: evaluate(each, metrics=labels, **options) for name, each in read.items()}
+        found = {name: evaluate(each, metrics=wanted, **options) for name, each in read.items()}
         left_out = []
         alone = [f"{name}: {_values(each)}." for name, each in found.items()]
     names = list(given)
     compared = None
     if len(names) == 2:
-        compared = compare(given[names[0]], given[names[1]], names=(names[0], names[1]), metrics=labels, **about)
+        compared = compare(given[names[0]], given[names[1]], names=(names[0], names[1]), metrics=wanted, **about)
     elif len(names) > 2:
-        compared = compare(given, metrics=labels, **about)
+        compared = compare(given, metrics=wanted, **about)
     page.heading("In short")
     if compared is not None:
-        said = compared.remarks[: len(labels)] if len(names) > 2 else [verdict(compared, names)]
+        said = compared.remarks[: len(wanted)] if len(names) > 2 else [verdict(compared, names)]
         page.paragraphs(said, kind="verdict")
     page.list(alone)
     page.heading("What was read")
@@ -134,7 +134,7 @@ def report(
         page.drawn(figures.intervals(compared), caption_of(compared))
     exact = {name: each for name, each in read.items() if isinstance(each, RankTable)}
     if exact:
-        _sampled_negatives(page, exact, labels, replacement, progress)
+        _sampled_negatives(page, exact, wanted, replacement, progress)
     page.heading("Ranks")
     shown = exact or {name: _among_the_sample(each) for name, each in read.items() if isinstance(each, SampledRanks)}
     among = "all candidates" if exact else "the sampled negatives"
@@ -205,15 +205,15 @@ def _not_used(given: Mapping[str, Any]) -> list[str]:
 
 
 def _corrected(
-    given: Mapping[str, Any], labels: list[str], about: Mapping[str, Any]
+    given: Mapping[str, Any], wanted: Sequence[Metric], about: Mapping[str, Any]
 ) -> tuple[dict[str, Result], list[str]]:
     """Return the true metrics behind sampled ranks, and sentences on the estimators that are not valid for them."""
     found, left_out = {}, []
     for name, each in given.items():
-        parts = [correct(each, estimators=ESTIMATORS, metrics=labels, **about)]
+        parts = [correct(each, estimators=ESTIMATORS, metrics=wanted, **about)]
         for label in MORE_ESTIMATORS:
             try:
-                parts.append(correct(each, estimators=label, metrics=labels, **about))
+                parts.append(correct(each, estimators=label, metrics=wanted, **about))
             except DataError as error:
                 left_out.append(f"{estimator_name(label)} is left out for {name}: {error}.")
         found[name] = _stacked(parts)
@@ -278,7 +278,7 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def _sampled_negatives(
-    page: _Page, tables: Mapping[str, RankTable], labels: list[str], replacement: bool, progress: Progress
+    page: _Page, tables: Mapping[str, RankTable], wanted: Sequence[Metric], replacement: bool, progress: Progress
 ) -> None:
     """Write the expectation of an evaluation on sampled negatives, by their number."""
     most = min(int(table.candidates.min()) for table in tables.values()) - 1
@@ -287,7 +287,7 @@ def _sampled_negatives(
     if not sizes:
         page.paragraphs(["A user has no candidates besides the held-out item, so there is nothing to sample."])
         return
-    found = {m: expect(tables, negatives=m, metrics=labels, replacement=replacement) for m in progress(sizes)}
+    found = {m: expect(tables, negatives=m, metrics=wanted, replacement=replacement) for m in progress(sizes)}
     rows = pd.concat([pd.DataFrame(each).assign(negatives=m) for m, each in found.items()], ignore_index=True)
     drawn = (
         (figures.by_sample_size(cells), metric_name(str(label))) for label, cells in rows.groupby("metric", sort=False)

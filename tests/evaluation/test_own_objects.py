@@ -1,0 +1,119 @@
+"""Metrics and estimators of a user's own, as objects in place of labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import sampled_metrics as sm
+from sampled_metrics.estimators.linear import LinearEstimator
+from sampled_metrics.estimators.uncorrected import Uncorrected
+from sampled_metrics.metrics.held_out import Metric
+
+RANKS = [1, 3, 2, 1, 40, 7, 1, 101, 12, 1]
+"""Among 100 sampled negatives."""
+
+RBP = Metric("rbp", lambda rank, candidates: 0.2 * 0.8 ** (np.asarray(rank) - 1.0), linear_in_rank=False, cutoff=None)
+"""Rank-biased precision with p = 0.8."""
+
+
+@dataclass(frozen=True)
+class Scaled(LinearEstimator):
+    """The uncorrected metric, times a factor."""
+
+    factor: float
+
+    def __str__(self) -> str:
+        return f"scaled-{self.factor:g}"
+
+    def weights(self, design, candidates, metrics):
+        return self.factor * Uncorrected().weights(design, candidates, metrics)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same value for every sample; not linear in it."""
+
+    def __str__(self) -> str:
+        return "constant"
+
+    def fit(self, outcomes, metrics: Sequence[Metric]):
+        return self
+
+    def estimate(self, counts):
+        return np.full((*np.shape(counts)[:-1], 1), 0.25)
+
+
+def test_a_metric() -> None:
+    found = sm.evaluate([1, 2, 11], candidates=100, metrics=[RBP, "recall@10"])
+    assert found["metric"].tolist() == ["rbp", "recall@10"]
+    np.testing.assert_allclose(found["value"], [0.2 * (1 + 0.8 + 0.8**10) / 3, 2 / 3])
+    assert sm.evaluate([1, 2, 11], candidates=100, metrics=RBP)["value"].tolist() == found["value"].tolist()[:1]
+    assert sm.correct(RANKS, candidates=3541, negatives=100, metrics=RBP)["value"].between(0, 0.2).all()
+    compared = sm.compare([1, 2, 11], [1, 1, 5], candidates=100, metrics=RBP)
+    np.testing.assert_allclose(compared["difference"], [0.2 * (1 - 0.8 + 0.8**4 - 0.8**10) / 3])
+
+
+def test_an_estimator() -> None:
+    found = sm.correct(RANKS, candidates=3541, negatives=100, estimators=["uncorrected", Scaled(0.5)])
+    assert found["estimator"].unique().tolist() == ["uncorrected", "scaled-0.5"]
+    plain, half = (found[found["estimator"] == label] for label in ("uncorrected", "scaled-0.5"))
+    np.testing.assert_allclose(half["value"], plain["value"] / 2)
+    np.testing.assert_allclose(half["standard_error"], plain["standard_error"] / 2)
+    expected = sm.expect([1, 500], candidates=1000, negatives=10, estimators=["uncorrected", Scaled(0.25)])
+    means = expected.groupby("estimator")["expected"].apply(list)
+    np.testing.assert_allclose(means["scaled-0.25"], np.array(means["uncorrected"]) / 4)
+    paired = {"old": RANKS, "new": RANKS[::-1]}
+    differences = [
+        sm.compare(paired, candidates=3541, negatives=100, estimator=each, metrics=["ap"])["value_a"].item()
+        for each in ("uncorrected", Scaled(0.5))
+    ]
+    assert differences[1] == pytest.approx(differences[0] / 2)
+
+
+def test_an_estimator_that_is_not_linear() -> None:
+    found = sm.correct(RANKS, candidates=3541, negatives=100, estimators=Constant(), metrics="ap")
+    assert found[["estimator", "value"]].to_numpy().tolist() == [["constant", 0.25]]
+    with pytest.raises(sm.ConfigError, match="estimator 'constant' is not linear in the sample"):
+        sm.expect([1, 500], candidates=1000, negatives=10, estimators=[Constant()])
+
+
+def test_a_plan() -> None:
+    better, worse = [1, 30] * 30, [2, 40] * 30
+    found = [
+        sm.plan(better, worse, candidates=100, metric=metric, estimators=[estimator])["negatives"].tolist()
+        for metric, estimator in (("ap", "uncorrected"), (sm.metric("ap"), Scaled(0.5)))
+    ]
+    assert found[0] == found[1]
+
+
+def test_a_report_names_them() -> None:
+    page = sm.report({"old": [5, 80, 3, 200, 9, 30], "new": [2, 40, 1, 90, 4, 10]}, candidates=1000, metrics=[RBP])
+    assert "rbp is better" not in page
+    assert ">rbp<" in page
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (
+            lambda: sm.evaluate([1], candidates=9, metrics=["recall@5", sm.metric("recall@5")]),
+            "'recall@5' is there twice",
+        ),
+        (
+            lambda: sm.correct([1], candidates=9, negatives=2, estimators=["mle", sm.estimator("mle")]),
+            "are the same one",
+        ),
+        (lambda: sm.compare([1], [2], candidates=9, negatives=2, estimator=["mle", "cls"]), "give one, not mle, cls"),
+        (lambda: sm.plan([1], [2], candidates=9, metric=["ap", "auc"]), "metric: give one, not ap, auc"),
+        (lambda: sm.correct([1], candidates=9, negatives=2, estimators=[3]), "estimators: a label is text, not 3"),
+        (
+            lambda: sm.evaluate({"a": {"x": 1}}, relevance={"a": {"x": 1}}, metrics=[RBP]),
+            "metrics: a label is text, not Metric",
+        ),
+    ],
+)
+def test_refuses(call, says: str) -> None:
+    with pytest.raises(sm.ConfigError, match=says):
+        call()
