@@ -96,6 +96,7 @@ CANDIDATES = click.option(
     "--candidates", type=WHOLE, help="n: how many items an exact evaluation ranks, unless a column says it."
 )
 NEGATIVES = click.option("--negatives", type=WHOLE, help="m: how many negatives were sampled, unless a column says it.")
+EXACT = click.option("--exact", is_flag=True, help="The ranks are exact, although none comes near n.")
 REPLACEMENT = click.option("--replacement", is_flag=True, help="A negative could be sampled twice for the same user.")
 
 
@@ -288,6 +289,7 @@ cli.command_class = _Formatted
 @READING
 @LISTS
 @CANDIDATES
+@EXACT
 @_intervals("delta")
 @OUTPUT
 def _evaluate(ranks: str, relevance: str | None, plot: str | None, **options: Any) -> None:
@@ -328,6 +330,7 @@ def _correct(ranks: str, plot: str | None, **options: Any) -> None:
 @READING
 @LISTS
 @CANDIDATES
+@EXACT
 @NEGATIVES
 @click.option("--estimator", help="That corrects sampled ranks.  [default: decreasing]")
 @REPLACEMENT
@@ -372,6 +375,7 @@ def _named(argument: str) -> tuple[str | None, list[str]]:
 @METRIC_LIST
 @_labels("--estimators", ("uncorrected",))
 @CANDIDATES
+@EXACT
 @REPLACEMENT
 @OUTPUT
 def _expect(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
@@ -393,6 +397,7 @@ def _expect(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
 )
 @_labels("--estimators", PLANNED)
 @CANDIDATES
+@EXACT
 @REPLACEMENT
 @OUTPUT
 def _plan(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
@@ -417,6 +422,7 @@ def _plan(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
 )
 @METRIC_LIST
 @CANDIDATES
+@EXACT
 @NEGATIVES
 @REPLACEMENT
 @CONFIDENCE_LEVEL

@@ -97,7 +97,7 @@ class TestSimulation:
         ranks = np.minimum(rng.geometric(1 / 20, size=400) + (n == 5000) * rng.integers(0, 300, size=400), n)
         x = rng.hypergeometric(ranks - 1, n - ranks, 50, size=(300, 400))
         options = {"estimators": "bv-0.1", "metrics": ["recall@10", "ap", "auc"]}
-        found = expect(ranks, candidates=n, negatives=50, **options)
+        found = expect(ranks, candidates=n, negatives=50, exact=True, **options)
         rows = pd.DataFrame(
             {"user": np.tile(np.arange(400), 300), "rank": 1 + x.ravel(), "candidates": np.tile(n, 300)}
         )

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import sampled_metrics as sm
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.frames import columns_of
+from sampled_metrics.ranks.frames import columns_of, named_ranks
 from sampled_metrics.ranks.table import RankTable, rank_table
 from sampled_metrics.sampling.sampled_ranks import sampled_ranks
 
@@ -201,3 +202,28 @@ def test_missing_users_of_nullable_types_are_refused():
 def test_columns_with_several_levels_are_refused():
     with pytest.raises(DataError, match="ranks have one level of columns"):
         columns_of(pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("rank", "a")])), "ranks")
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ({"user": [1, 2], "rank": [3, 4]}, ["ranks"]),
+        ({"user_id": ["a", "b"], "position": np.array([3, 4])}, ["ranks"]),
+        ({"above": [2, 3], "tied": (0, 0)}, ["ranks"]),
+        ({"old": [1, 2], "new": [3, 4]}, ["old", "new"]),
+        ({"ranks": "ranks.csv", "others": "others.csv"}, ["ranks", "others"]),
+        ({"rank": pd.DataFrame({"rank": [1]}), "new": [2]}, ["rank", "new"]),
+        ({"rank": [[1, 2], [2, 1]], "new": [3, 4]}, ["rank", "new"]),
+    ],
+)
+def test_a_mapping_has_columns_or_recommenders(given, names):
+    assert list(named_ranks(given)) == names
+
+
+def test_every_function_takes_columns_as_one_table():
+    columns = {"user": [1, 2, 3], "rank": [1, 5, 9], "candidates": [50, 50, 50]}
+    found = sm.expect(columns, negatives=5, metrics="ap")
+    assert found["recommender"].tolist() == ["ranks"]
+    assert found["exact"].item() == sm.evaluate(columns, metrics="ap")["value"].item()
+    assert sm.compare(columns, columns, metrics="ap")["difference"].item() == 0
+    assert "Recommender" in sm.report(columns, metrics="ap")

@@ -91,7 +91,7 @@ class TestExactRanks:
             assert f">{value:.4g}</text>" in recall
 
     def test_says_which_order_is_wrong_among_100_negatives(self):
-        ranks = {"X": np.full(50, 30), "Y": np.tile([1, 900, 900, 900, 900], 10)}
+        ranks = {"X": np.append(np.full(49, 30), 950), "Y": np.tile([1, 900, 900, 900, 900], 10)}
         page = sm.report(ranks, candidates=1000, metrics="recall@10")
         [remark] = sm.expect(ranks, negatives=100, candidates=1000, metrics="recall@10").remarks
         assert f"<li>{html.escape(remark)}</li>" in page

@@ -37,7 +37,7 @@ from sampled_metrics.evaluation.result import Remark
 from sampled_metrics.evaluation.strict_intervals import contradictions
 from sampled_metrics.evaluation.units import units
 from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric_name, metrics_by_label
-from sampled_metrics.ranks.frames import PerUser, RanksLike
+from sampled_metrics.ranks.frames import PerUser, RanksLike, has_recommenders
 from sampled_metrics.ranks.judged_lists import Judgements, list_labels
 from sampled_metrics.ranks.pairing import described, pair_all
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
@@ -59,6 +59,7 @@ def compare(
     metrics: MetricsLike | None = None,
     candidates: PerUser | None = None,
     negatives: PerUser | None = None,
+    exact: bool = False,
     replacement: bool = False,
     relevance: Any = None,
     relevant_from: float | None = None,
@@ -89,6 +90,7 @@ def compare(
         metrics: labels, as in `evaluate`.
         candidates: as in `correct`.
         negatives: (users,) or one number: m. If it is given, here or as a column, the ranks are sampled, else exact.
+        exact: as in `evaluate`.
         replacement: as in `correct`.
         relevance: the judged items of users, as in `evaluate`. All judged users are compared.
         relevant_from: as in `evaluate`.
@@ -146,13 +148,19 @@ def compare(
     check_relevance(
         relevance,
         {"relevant_from": relevant_from},
-        {"candidates": candidates, "negatives": negatives, "replacement": replacement, "estimator": estimator},
+        {
+            "candidates": candidates,
+            "negatives": negatives,
+            "exact": exact,
+            "replacement": replacement,
+            "estimator": estimator,
+        },
     )
     given = _recommenders(a, b, names, are_lists=relevance is not None)
     if relevance is not None:
         read = _read_lists(_named(given), Judgements.of(relevance, relevant_from), metrics)
     else:
-        read = _read_ranks(_named(given), metrics, candidates, negatives, replacement, estimator)
+        read = _read_ranks(_named(given), metrics, candidates, negatives, exact, replacement, estimator)
     sides, numbers = read.sides, read.numbers
     kinds = units(*((which, user, len(seen)) for (_, which, seen), user in zip(sides, numbers, strict=True)))
     recommenders, first = list[Recommender](), 0
@@ -224,6 +232,7 @@ def _read_ranks(
     metrics: MetricsLike | None,
     candidates: PerUser | None,
     negatives: PerUser | None,
+    exact: bool,
     replacement: bool,
     estimator: str | Estimator | None,
 ) -> _Read:
@@ -232,9 +241,9 @@ def _read_ranks(
     by_label = metrics_by_label(METRICS if metrics is None else metrics)
     labels, wanted = list(by_label), list(by_label.values())
     is_sampled = are_sampled([each for _, each in tables], negatives)
-    exact = [name for name, each in tables if isinstance(each, RankTable) or "above" in each]
-    if is_sampled and exact:
-        raise DataError(f"{exact[0]} has exact ranks, and others are sampled; they cannot be compared")
+    others = [name for name, each in tables if isinstance(each, RankTable) or "above" in each]
+    if is_sampled and others:
+        raise DataError(f"{others[0]} has exact ranks, and others are sampled; they cannot be compared")
     if not is_sampled and estimator is not None:
         raise DataError("an estimator corrects sampled ranks: say how many negatives were sampled, too")
     chosen = estimators_by_label("decreasing" if estimator is None else estimator, "estimator")
@@ -248,17 +257,18 @@ def _read_ranks(
         ]
         sides = [_sampled_side(each, wanted, of_samples) for each in ranked]
     else:
-        ranked = [rank_table(each, candidates, name) for name, each in tables]
+        ranked = [rank_table(each, candidates, name, exact=exact) for name, each in tables]
         sides = [_linear_side(*exact_outcomes(each, wanted), largest_values(wanted)) for each in ranked]
     numbers, paired = pair_all(ranked, [name for name, _ in tables], candidates, negatives)
-    unused = dict.fromkeys(remark for _, each in tables for remark in each.remarks)
+    remarks = [each.remarks for each in ranked if isinstance(each, RankTable)] or [each.remarks for _, each in tables]
+    unused = dict.fromkeys(remark for each in remarks for remark in each)
     parameters = described(ranked[0], ranked[0].negatives if isinstance(ranked[0], SampledRanks) else None)
     return _Read(labels, sides, numbers, largest_values(wanted), [*paired, *unused], label * is_sampled, parameters)
 
 
 def _recommenders(a: Any, b: Any, names: Any, are_lists: bool) -> dict[str, list[Any]]:
     """Return the ranks or lists of the seeds of each recommender, by name."""
-    if not isinstance(a, Mapping) or _is_table(a) or (are_lists and b is not None):
+    if not has_recommenders(a) or (are_lists and b is not None):
         first, second = check_names(("A", "B") if names is None else names)
         if b is None:
             raise DataError(f"{second} has no ranks; give those of two recommenders, or a mapping from names to ranks")
@@ -268,11 +278,6 @@ def _recommenders(a: Any, b: Any, names: Any, are_lists: bool) -> dict[str, list
     if len(a) < 2 or not all(isinstance(name, str) for name in a):
         raise DataError(f"a mapping must have two recommenders or more, by names that are text, not {shown(list(a))}")
     return {name: list(ranks) if _has_seeds(ranks) else [ranks] for name, ranks in a.items()}
-
-
-def _is_table(ranks: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping has columns of ranks, not recommenders."""
-    return any(str(name).lower() in ("rank", "above") for name in ranks)
 
 
 def _has_seeds(ranks: Any) -> bool:

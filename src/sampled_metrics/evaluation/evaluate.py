@@ -26,6 +26,7 @@ def evaluate(
     *,
     metrics: MetricsLike | None = None,
     candidates: PerUser | None = None,
+    exact: bool = False,
     relevance: Any = None,
     relevant_from: float | None = None,
     confidence_level: float = 0.95,
@@ -52,6 +53,8 @@ def evaluate(
             none.
         candidates: (users,) or one number: n, the number of ranked items, including the held-out item. Leave it out if
             the ranks have this column. An array is in the order of the ranks. Only AUC depends on it.
+        exact: that the ranks are exact although no rank comes near n. Without it, ranks that end as among sampled
+            negatives are refused (docs/how-to/tables.md). A RankTable, and the columns above and tied, are exact.
         relevance: the judged items of users: a table with the columns user, item and relevance (a grade from 0), or a
             dict {user: {item: grade}}. Without the column relevance, all have grade 1. Other items have grade 0. Users
             of the lists without a judged item are left out; judged users without a list count as an empty one.
@@ -93,7 +96,7 @@ def evaluate(
         B. Efron, Better Bootstrap Confidence Intervals, Journal of the American Statistical Association 82, 1987.
     """
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
-    check_relevance(relevance, {"relevant_from": relevant_from}, {"candidates": candidates})
+    check_relevance(relevance, {"relevant_from": relevant_from}, {"candidates": candidates, "exact": exact})
     if relevance is not None:
         labels = list_labels(metrics)
         judged = Judgements.of(relevance, relevant_from)
@@ -102,14 +105,13 @@ def evaluate(
         kinds, values = units((users, users, len(users))), judged.values(lists, labels)
         result = _evaluate_units(values, judged.largest(labels), kinds, labels, options, progress)
         return result.with_remarks([*judged.remarks, *remarks])
-    given = columns_or_table(ranks, "ranks")
-    table = rank_table(given, candidates)
+    table = rank_table(columns_or_table(ranks, "ranks"), candidates, exact=exact)
     wanted = metrics_by_label(METRICS if metrics is None else metrics)
     values, which = exact_outcomes(table, list(wanted.values()))
     kinds = units((which, user_numbers(table), values.shape[1]))
     result = _evaluate_units(values, largest_values(list(wanted.values())), kinds, list(wanted), options, progress)
     result.attrs["parameters"] = described(table)
-    return result.with_remarks(given.remarks)
+    return result.with_remarks(table.remarks)
 
 
 def _evaluate_units(

@@ -27,6 +27,7 @@ def expect(
     replacement: bool = False,
     estimators: EstimatorsLike = ("uncorrected",),
     candidates: PerUser | None = None,
+    exact: bool = False,
 ) -> Result:
     """Compute the exact expectation of an evaluation on sampled negatives; nothing is drawn.
 
@@ -41,6 +42,7 @@ def expect(
         replacement: whether a negative may be sampled twice for the same user.
         estimators: labels of estimators that are linear in the sample; uncorrected is the sampled metric itself.
         candidates: (users,) or one number: n. Leave it out if the ranks have this column.
+        exact: as in `evaluate`.
 
     Returns:
         A row for each recommender, estimator and metric, with the columns recommender, estimator, metric, exact,
@@ -72,7 +74,7 @@ def expect(
     wanted, rows = tuple(by_label.values()), []
     tables = dict[str, RankTable]()
     for name, columns in given.items():
-        tables[name] = rank_table(columns, candidates, name)
+        tables[name] = rank_table(columns, candidates, name, exact=exact)
         design, user = SamplingDesign(negatives, replacement), user_numbers(tables[name])
         each = Expectation.of(tables[name], user, design, list(chosen.values()), wanted)
         true = np.stack([mean_of_rows(tables[name].values(one), user) for one in wanted], axis=1).mean(axis=0)
@@ -85,7 +87,7 @@ def expect(
         ]
     result = Result(rows, columns=["recommender", "estimator", "metric", "exact", "expected", "deviation"])
     result.attrs = {"negatives": negatives, "parameters": described(next(iter(tables.values())))}
-    unused = dict.fromkeys(remark for each in given.values() for remark in each.remarks)
+    unused = dict.fromkeys(remark for each in tables.values() for remark in each.remarks)
     return result.with_remarks([*_wrong_orders(result, negatives), *unused])
 
 

@@ -43,6 +43,7 @@ def plan(
     estimators: EstimatorsLike = PLANNED,
     replacement: bool = False,
     candidates: PerUser | None = None,
+    exact: bool = False,
     names: tuple[str, str] = ("A", "B"),
     progress: Progress = no_progress,
 ) -> Result:
@@ -56,6 +57,7 @@ def plan(
         estimators: labels of estimators that are linear in the sample.
         replacement: whether a negative may be sampled twice for the same user.
         candidates: as in `evaluate`.
+        exact: as in `evaluate`.
         names: names of the two recommenders.
         progress: wraps the sample sizes that are tried, for a progress bar.
 
@@ -91,15 +93,15 @@ def plan(
     by_label = metrics_by_label(metric, "metric")
     if len(by_label) > 1:
         raise ConfigError(f"metric: give one, not {', '.join(by_label)}")
-    [(label_of_metric, exact)] = by_label.items()
+    [(label_of_metric, measure)] = by_label.items()
     if not is_real(probability):
         raise ConfigError(f"probability must be a number above 0.5 and below 1, not {shown(probability)}")
     if not 0.5 < probability < 1:
         raise ConfigError(f"probability must be above 0.5 and below 1, not {probability}")
     given = [columns_or_table(each, name) for each, name in zip((a, b), names, strict=True)]
-    one, other = (rank_table(each, candidates, name) for each, name in zip(given, names, strict=True))
+    one, other = (rank_table(each, candidates, name, exact=exact) for each, name in zip(given, names, strict=True))
     pairs = pair_users(one, other, names, candidates)
-    differences = mean_of_rows(other.values(exact), pairs.other) - mean_of_rows(one.values(exact), pairs.one)
+    differences = mean_of_rows(other.values(measure), pairs.other) - mean_of_rows(one.values(measure), pairs.one)
     gap = float(differences.mean())
     if abs(gap) <= EQUAL:
         raise DataError(
@@ -107,7 +109,7 @@ def plan(
         )
     if gap < 0:
         pairs = Pairs(pairs.other, pairs.one, pairs.sentence)
-    search = _Search(*((other, one) if gap > 0 else (one, other)), pairs, exact, replacement, probability)
+    search = _Search(*((other, one) if gap > 0 else (one, other)), pairs, measure, replacement, probability)
     sizes = _sizes(one, other, replacement, 10 if len(differences) <= _FEW_USERS else 5)
     known: dict[str, dict[int, _Chance]] = {label: {} for label in chosen}
     for m in progress(sizes):
@@ -129,7 +131,7 @@ def plan(
     table = Result(rows)
     table.attrs = {"probability": probability, "parameters": f"{metric_name(label_of_metric)}, {described(one)}"}
     sentences = _sentences(table, label_of_metric, names if gap > 0 else names[::-1], probability, sizes[-1])
-    unused = dict.fromkeys(remark for each in given for remark in each.remarks)
+    unused = dict.fromkeys([*one.remarks, *other.remarks])
     return table.with_remarks([*sentences, pairs.sentence, *unused])
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -227,13 +228,29 @@ class Columns:
         return users.to_numpy() if _is_numpy(users, "iu") else users.to_numpy(dtype=np.str_)
 
 
+def has_recommenders(ranks: Any) -> bool:
+    """Return whether this is a mapping from names of recommenders to their ranks.
+
+    A mapping is a table of columns if a name that a column of ranks may have, such as rank, position or above, has
+    numbers: those of a list or a one-dimensional array.
+    """
+    if not isinstance(ranks, Mapping):
+        return False
+    named = [values for name, values in ranks.items() if _plain(name) in NAMES["rank"] | NAMES["above"]]
+    return not any(
+        len(getattr(values, "shape", ())) == 1
+        or (isinstance(values, list | tuple) and all(isinstance(each, Number) for each in values))
+        for values in named
+    )
+
+
 def named_ranks(ranks: RanksLike | Mapping[str, RanksLike]) -> dict[str, RanksLike]:
     """Return the ranks of one or several recommenders by name; those of one without a name are called ranks.
 
     Raises:
         DataError: there are none, or two names are the same text.
     """
-    if not isinstance(ranks, Mapping):
+    if not has_recommenders(ranks):
         return {"ranks": ranks}
     names = [str(name) for name in ranks]
     if not names:

@@ -7,7 +7,7 @@ above + 1 ... above + tied + 1, anew in every repetition.
 from __future__ import annotations
 
 import os
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +21,14 @@ from sampled_metrics._validation import refuse_masked, shown
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.csv import read_columns
 from sampled_metrics.ranks.frames import Columns, Place, columns_of, refuse_rows
+from sampled_metrics.ranks.truncation import seems_truncated
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
     from sampled_metrics.metrics.held_out import Metric
 
 COLUMNS = ("user", "candidates", "above", "tied")
+
+_FEW, _FAR = 20, 10  # a remark says so if no rank of so many users is above this part of n
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class RankTable:
         candidates: (events,) int, n: the number of ranked items, including the held-out item.
         above: (events,) int, number of candidates that score higher than the held-out item.
         tied: (events,) int, number of other candidates that score exactly the same.
+        notes: sentences on how the ranks were read.
 
     Raises:
         DataError: a column is not one-dimensional integers, or a user is missing; the columns differ in length; or
@@ -65,6 +69,7 @@ class RankTable:
     above: Ints
     tied: Ints
     place: InitVar[Place | None] = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self, place: Place | None) -> None:
         columns = [self._column(name) for name in COLUMNS if getattr(self, name) is not None]
@@ -112,8 +117,8 @@ class RankTable:
 
     @property
     def remarks(self) -> list[str]:
-        """Return no remarks, as all columns of a rank table are used."""
-        return []
+        """Return sentences on how the ranks were read."""
+        return list(self.notes)
 
     def rows(self, events: Ints) -> RankTable:
         """Return the table of the given events, in that order."""
@@ -179,11 +184,14 @@ def columns_or_table(data: Any, name: str) -> Columns | RankTable:
     return data if isinstance(data, RankTable) else columns_of(data, name)
 
 
-def rank_table(data: Any, candidates: ArrayLike | None = None, name: str = "ranks") -> RankTable:
+def rank_table(
+    data: Any, candidates: ArrayLike | None = None, name: str = "ranks", *, exact: bool = False
+) -> RankTable:
     """Return exact ranks as a rank table; arguments as in `evaluate`; data may also be csv columns.
 
     Raises:
-        DataError: the data are not exact ranks, or n is missing or given twice.
+        DataError: the data are not exact ranks, or n is missing or given twice; or no rank comes near n, as among
+            sampled negatives, and `exact` is not said.
     """
     if isinstance(data, RankTable):
         if candidates is not None:
@@ -210,10 +218,29 @@ def rank_table(data: Any, candidates: ArrayLike | None = None, name: str = "rank
         above = columns.whole_numbers("rank", 1) - 1
         tied = np.zeros_like(above)
     n = columns.column_or_argument("candidates", candidates, 1)
-    return RankTable(columns.users(), n, above, tied, columns.place)
+    table = RankTable(columns.users(), n, above, tied, columns.place, tuple(columns.remarks))
+    if exact or "above" in columns or not len(table):
+        return table
+    last, most = int(above.max()) + 1, float(np.median(n))
+    if seems_truncated(above + 1, most):
+        raise DataError(
+            f"{name}: no rank is above {last} of {most:.0f} candidates, as among {last - 1} sampled negatives: say "
+            f"--negatives {last - 1}, or --exact if they are exact (in Python negatives={last - 1}, exact=True; only "
+            "correct, compare and report take sampled ranks)"
+        )
+    if len(table) >= _FEW and last <= most / _FAR:
+        return replace(
+            table,
+            notes=(
+                *table.notes,
+                f"No rank is above {last} of {most:.0f} candidates. If these are ranks among sampled negatives, say "
+                "how many; the numbers above are wrong then.",
+            ),
+        )
+    return table
 
 
-def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> RankTable:
+def read_ranks(path: str | os.PathLike[str], candidates: int | None = None, *, exact: bool = False) -> RankTable:
     r"""Read the exact ranks of held-out items from a csv file, one event per line.
 
     The csv file (gzipped if the name ends in .gz) has a header and the columns candidates, above and tied, or rank
@@ -224,6 +251,7 @@ def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> R
     Args:
         path: the file.
         candidates: n of every event, for a file without that column.
+        exact: as in `evaluate`.
 
     Raises:
         DataError: the file is missing or is not a rank table; the message names the line.
@@ -239,4 +267,4 @@ def read_ranks(path: str | os.PathLike[str], candidates: int | None = None) -> R
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
-    return rank_table(read_columns(path), candidates)
+    return rank_table(read_columns(path), candidates, str(path), exact=exact)

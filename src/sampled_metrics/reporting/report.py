@@ -45,6 +45,7 @@ def report(
     metrics: MetricsLike = METRICS,
     candidates: PerUser | None = None,
     negatives: PerUser | None = None,
+    exact: bool = False,
     replacement: bool = False,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
@@ -63,6 +64,7 @@ def report(
         metrics: labels, as in `evaluate`.
         candidates: as in `correct`.
         negatives: (users,) or one number: m. If it is given, here or as a column, the ranks are sampled, else exact.
+        exact: as in `evaluate`.
         replacement: as in `correct`.
         confidence_level: probability that an interval covers its value.
         n_resamples: bootstrap samples, for estimators that are not linear in the sample.
@@ -107,16 +109,18 @@ def report(
         alone = [f"{name}: {remark}" for name, each in bounds.items() for remark in each.remarks[:1]]
     else:
         title, heading = f"Ranks of {_joined(given)} among all candidates", "Metrics"
-        read = {name: rank_table(each, candidates, name) for name, each in given.items()}
+        read = {name: rank_table(each, candidates, name, exact=exact) for name, each in given.items()}
         found = {name: evaluate(each, metrics=wanted, **options) for name, each in read.items()}
         left_out = []
         alone = [f"{name}: {_values(each)}." for name, each in found.items()]
     names = list(given)
     compared = None
     if len(names) == 2:
-        compared = compare(given[names[0]], given[names[1]], names=(names[0], names[1]), metrics=wanted, **about)
+        compared = compare(
+            given[names[0]], given[names[1]], names=(names[0], names[1]), metrics=wanted, exact=exact, **about
+        )
     elif len(names) > 2:
-        compared = compare(given, metrics=wanted, **about)
+        compared = compare(given, metrics=wanted, exact=exact, **about)
     page.heading("In short")
     if compared is not None:
         said = compared.remarks[: len(wanted)] if len(names) > 2 else [verdict(compared, names)]
@@ -132,12 +136,12 @@ def report(
         page.table(f"Comparison of {_joined(names)}", _worded(compared, names if len(names) == 2 else ()))
         page.list(compared.remarks)
         page.drawn(figures.intervals(compared), caption_of(compared))
-    exact = {name: each for name, each in read.items() if isinstance(each, RankTable)}
-    if exact:
-        _sampled_negatives(page, exact, wanted, replacement, progress)
+    ranked = {name: each for name, each in read.items() if isinstance(each, RankTable)}
+    if ranked:
+        _sampled_negatives(page, ranked, wanted, replacement, progress)
     page.heading("Ranks")
-    shown = exact or {name: _among_the_sample(each) for name, each in read.items() if isinstance(each, SampledRanks)}
-    among = "all candidates" if exact else "the sampled negatives"
+    shown = ranked or {name: _among_the_sample(each) for name, each in read.items() if isinstance(each, SampledRanks)}
+    among = "all candidates" if ranked else "the sampled negatives"
     page.drawn(
         ((figure, "Histogram of ranks") for figure in figures.histograms(shown)),
         f"Ranks of the held-out items among {among}, from best to worst; the last bars are those up to half of the "

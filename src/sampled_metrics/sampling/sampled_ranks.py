@@ -15,6 +15,7 @@ from sampled_metrics._validation import refuse_masked, shown
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import Place, columns_of, refuse_rows
 from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.truncation import seems_truncated
 from sampled_metrics.sampling.distributions import impossible_with_replacement, why_impossible
 
 
@@ -114,4 +115,10 @@ def sampled_ranks(
     x = columns.whole_numbers("rank", 1) - 1
     n = columns.column_or_argument("candidates", candidates, 1)
     m = columns.column_or_argument("negatives", negatives, 0)
+    if negatives is not None and np.ndim(negatives) == 0 and len(x) and seems_truncated(x + 1, float(m[0] + 1)):
+        last = int(x.max())
+        raise DataError(
+            f"{name}: no rank is above {last + 1} with {m[0]} negatives, as among {last}: say --negatives {last}; if "
+            f"{m[0]} is right, give it for each row, in a column negatives"
+        )
     return SampledRanks(x, m, n, replacement, columns.users(), columns.place)

@@ -1,0 +1,88 @@
+"""Whether ranks end far below the last one that is possible, as ranks among a few sampled negatives do.
+
+Take the k ranks from a threshold t on, and their excesses y = rank - t + 1 with the sum S. If ranks fall off
+geometrically from t on, all ways to write S as k positive whole numbers are equally likely. So the chance that no
+excess is above M is
+
+    the number of ways in which no part is above M / C(S - 1, k - 1).
+
+If ranks fall off more slowly, as those of real recommenders do, the chance is smaller still. Ranks among m sampled
+negatives have about as many users at m as at m - 1, and none above m + 1, which is improbable for exact ranks.
+"""
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import gammaln, logsumexp
+
+from sampled_metrics._arrays import Ints
+
+FEWEST = 8
+"""Fewest ranks from a threshold on."""
+
+SURE, USUAL = 1e-4, 0.02
+"""The chance below which ranks are taken to end at the largest one, and the same where it is a usual number."""
+
+
+def seems_truncated(ranks: Ints, most: float) -> bool:
+    """Return whether (rows,) ranks end at the largest one, R, although ranks up to `most` are possible.
+
+    The chance is the smallest over the thresholds that leave a quarter of the ranks, an eighth and so on, times the
+    number of these thresholds. R must be at most half of `most`, and the chance be below 0.0001, or below 0.02 if R - 1
+    or R is 1, 2 or 5 times a power of ten, from 20 on, as numbers of negatives are. Docs: docs/how-to/tables.md.
+
+    Examples:
+        Ranks of 300 users among 100 sampled negatives, and exact ranks that fall off as a power law:
+
+        >>> rng = np.random.default_rng(0)
+        >>> seems_truncated(rng.integers(1, 102, 300), most=3541)
+        True
+        >>> seems_truncated((1 / rng.random(300)).astype(int), most=3541)
+        False
+    """
+    last = int(ranks.max())
+    if last > most / 2:
+        return False
+    values, counts = np.unique(ranks, return_counts=True)
+    left = np.cumsum(counts[::-1])[::-1]  # ranks from each value on
+    kept, thresholds = len(ranks) // 4, set[int]()
+    while kept >= FEWEST:
+        thresholds.add(int(np.searchsorted(-left, -kept)))
+        kept //= 2
+    chances = [
+        np.exp(log_share_of_compositions(int(left[at]), int(sums), last - int(values[at]) + 1))
+        for at in thresholds
+        if at < len(values) and left[at] >= FEWEST
+        for sums in [counts[at:] @ (values[at:] - values[at] + 1)]
+    ]
+    return bool(chances) and len(chances) * min(chances) < (USUAL if _is_usual(last) else SURE)
+
+
+def log_share_of_compositions(parts: int, total: int, largest: int) -> float:
+    """Return the logarithm of the share of the compositions of a number in which no part is above the largest.
+
+    A composition writes `total` as a sum of `parts` positive whole numbers, in an order. The number of those with small
+    parts is [z^total] (z + z² + … + z^largest)^parts, computed by a saddlepoint approximation. Its relative error is a
+    few per cent with eight parts, and smaller with more.
+    """
+    if total in (parts, parts * largest):
+        return 0.0 if total == parts else -_log_compositions(parts, total)
+    part = np.arange(1, largest + 1)
+
+    def tilted(slope: float) -> np.ndarray:
+        return np.asarray(np.exp(slope * part - logsumexp(slope * part)))
+
+    slope = brentq(lambda each: tilted(each) @ part - total / parts, -50.0, 50.0)
+    chances = tilted(slope)
+    variance = chances @ part**2 - (chances @ part) ** 2
+    ways = parts * logsumexp(slope * part) - slope * total - np.log(2 * np.pi * parts * variance) / 2
+    return float(min(ways - _log_compositions(parts, total), 0.0))
+
+
+def _log_compositions(parts: int, total: int) -> float:
+    """Return log C(total - 1, parts - 1)."""
+    return float(gammaln(total) - gammaln(parts) - gammaln(total - parts + 1))
+
+
+def _is_usual(last: int) -> bool:
+    """Return whether the largest rank or the one before it is a usual number of negatives, such as 99 or 100."""
+    return any(each >= 20 and str(each).rstrip("0") in ("1", "2", "5") for each in (last - 1, last))

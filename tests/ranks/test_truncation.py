@@ -1,0 +1,101 @@
+"""Ranks that end as among sampled negatives, where exact ones were meant, or more negatives."""
+
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+
+import sampled_metrics as sm
+from sampled_metrics.ranks.truncation import log_share_of_compositions, seems_truncated
+
+
+@pytest.mark.parametrize(("parts", "total", "largest"), [(8, 14, 3), (8, 20, 4), (9, 18, 3), (8, 8, 2), (8, 24, 3)])
+def test_share_of_compositions_is_that_of_their_list(parts: int, total: int, largest: int) -> None:
+    ways = sum(sum(each) == total for each in product(range(1, largest + 1), repeat=parts))
+    found = np.exp(log_share_of_compositions(parts, total, largest))
+    assert found == pytest.approx(ways / comb(total - 1, parts - 1), rel=0.05)
+
+
+def test_share_of_many_parts_is_that_of_a_recurrence() -> None:
+    """The ways to write a number as parts up to a largest, by adding one part at a time."""
+    parts, total, largest = 60, 900, 40
+    ways = [1] + [0] * total
+    for _ in range(parts):
+        sums = np.cumsum(np.array([0, *ways], dtype=object))
+        ways = [sums[each] - sums[max(0, each - largest)] for each in range(total + 1)]
+    found = np.exp(log_share_of_compositions(parts, total, largest))
+    assert found == pytest.approx(ways[total] / comb(total - 1, parts - 1), rel=0.01)
+
+
+@pytest.mark.parametrize("m", [20, 99, 100, 500])
+@pytest.mark.parametrize("name", ["X", "Y", "Z"])
+def test_published_ranks_are_exact_and_samples_of_them_are_not(name: str, m: int) -> None:
+    table = sm.read_ranks(f"published/ml-1m/{name}.csv.gz")
+    rng = np.random.default_rng(m)
+    ranks = table.above + 1 + rng.integers(0, table.tied + 1)
+    assert not seems_truncated(ranks, 3541)
+    assert not any(seems_truncated(rng.choice(ranks, 50), 3541) for _ in range(100))
+    negatives = np.minimum(m, table.candidates - 1)
+    drawn = 1 + rng.hypergeometric(ranks - 1, table.candidates - ranks, negatives)
+    assert seems_truncated(drawn, 3541)
+
+
+@pytest.mark.parametrize("law", ["geometric", "power", "log-normal", "nearly perfect", "random"])
+def test_exact_ranks_are_hardly_ever_refused(law: str) -> None:
+    """At most 2 of 600 tables of each law; 0.0001 is the limit for ranks that fall off geometrically."""
+    rng, refused = np.random.default_rng(5), 0
+    for _ in range(600):
+        n, users = int(np.exp(rng.uniform(3, 13))), int(np.exp(rng.uniform(2, 8)))
+        drawn = {
+            "geometric": lambda n=n, users=users: rng.geometric(1 / np.exp(rng.uniform(0.2, np.log(n / 2))), users),
+            "power": lambda n=n, users=users: n ** (rng.random(users) ** rng.uniform(0.5, 4)),
+            "log-normal": lambda n=n, users=users: np.exp(rng.normal(rng.uniform(0, np.log(n)), 1.5, users)),
+            "nearly perfect": lambda users=users: np.where(rng.random(users) < 0.95, 1, rng.geometric(0.3, users)),
+            "random": lambda n=n, users=users: 1 + rng.random(users) * n,
+        }[law]()
+        refused += seems_truncated(np.clip(drawn.astype(int), 1, n), n)
+    assert refused <= 2
+
+
+SAMPLED = 1 + np.random.default_rng(0).integers(0, 101, 400)
+"""Ranks of a random recommender among 100 sampled negatives."""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **more: sm.evaluate(SAMPLED, candidates=3541, **more),
+        lambda **more: sm.compare(SAMPLED, SAMPLED[::-1], candidates=3541, **more),
+        lambda **more: sm.expect({"x": SAMPLED, "y": SAMPLED[::-1]}, candidates=3541, negatives=50, **more),
+        lambda **more: sm.plan(SAMPLED, SAMPLED**2 // 200 + 1, candidates=3541, estimators="uncorrected", **more),
+        lambda **more: sm.report({"x": SAMPLED}, candidates=3541, **more),
+    ],
+    ids=["evaluate", "compare", "expect", "plan", "report"],
+)
+def test_functions_refuse_them_unless_they_are_said_to_be_exact(call) -> None:
+    says = "no rank is above 101 of 3541 candidates, as among 100 sampled negatives: say --negatives 100, or --exact if"
+    with pytest.raises(sm.DataError, match=says):
+        call()
+    call(exact=True)
+
+
+def test_fewer_negatives_than_were_given() -> None:
+    with pytest.raises(
+        sm.DataError, match="no rank is above 101 with 999 negatives, as among 100: say --negatives 100"
+    ):
+        sm.correct(SAMPLED, candidates=3541, negatives=999)
+    by_row = np.full(400, 999)
+    assert len(sm.correct({"rank": SAMPLED, "negatives": by_row}, candidates=3541, estimators="uncorrected")) == 4
+    assert len(sm.correct(SAMPLED, candidates=3541, negatives=100, estimators="uncorrected")) == 4
+
+
+def test_what_is_less_sure_is_a_remark() -> None:
+    found = sm.evaluate(np.append(SAMPLED[:19] % 15 + 1, 101), candidates=3541)
+    assert any(remark.startswith("No rank is above 101 of 3541 candidates. If these are") for remark in found.remarks)
+    assert not any("No rank" in remark for remark in sm.evaluate([1, 5, 3000] * 10, candidates=3541).remarks)
+
+
+def test_counts_above_are_exact() -> None:
+    table = {"above": SAMPLED - 1, "tied": 0 * SAMPLED, "candidates": 0 * SAMPLED + 3541}
+    assert sm.evaluate(table)["users"].eq(400).all()
