@@ -677,6 +677,12 @@ class TestProcess:
         os.close(writing)
         assert (done.returncode, done.stderr) == (0, b"")
 
+    @pytest.mark.parametrize("code", [1, 3, 0, None])
+    def test_an_exit_of_something_else_keeps_its_code(self, run, files, monkeypatch, code):
+        """Only whoever reads the output may end the command with success."""
+        monkeypatch.setattr(cli.sm, "evaluate", lambda *_, **__: sys.exit(code))
+        assert run("evaluate", files / "exact.csv") == (code or 0, "", "")
+
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
     @pytest.mark.parametrize("form", [[], ["--json"]], ids=str)
     def test_says_that_the_disk_is_full(self, files, form):

@@ -25,9 +25,9 @@ NAME = "sampled-metrics"
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command; exit with 0 when done, 2 on bad usage or input, which is said in one line on stderr."""
+    code: Any = None
     try:
-        if code := cli.main(arguments, prog_name=NAME, standalone_mode=False):
-            sys.exit(code)
+        code = cli.main(arguments, prog_name=NAME, standalone_mode=False)
     except click.Abort:
         _fail("interrupted", 130)
     except click.ClickException as error:
@@ -36,11 +36,13 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(str(error))
     except MemoryError as error:
         _fail(f"there is not enough memory for this: {error or 'it is too large'}")
-    except SystemExit as left:  # click and rich leave with 1 when whoever read the output has seen enough
-        sys.exit(0 if left.code == 1 else left.code)
+    except SystemExit:  # click and rich leave so when whoever read the output has seen enough
+        return
     except OSError as error:
         sys.stdout = None  # what it still holds cannot be written either
         _fail(f"the output cannot be written: {error.strerror}")
+    if code:
+        sys.exit(code)
 
 
 def _fail(message: str, code: int = 2) -> None:
@@ -63,6 +65,19 @@ class _Labels(click.ParamType):  # type: ignore[type-arg]  # generic from click 
         if "" in labels:
             self.fail(f"{value!r} has an empty label; labels stand with commas between them")
         return labels
+
+
+class _Program(click.Group):
+    """The command, in which SystemExit means that nobody reads the output any more."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; one that exits for another reason keeps its exit code."""
+        try:
+            return super().invoke(ctx)
+        except SystemExit as left:
+            if isinstance(left.__context__, BrokenPipeError):
+                raise
+            raise click.exceptions.Exit(left.code) from None  # type: ignore[arg-type]  # may be text, as of sys.exit
 
 
 class _Formatted(click.Command):
@@ -260,6 +275,7 @@ def _show(result: Result, plot: str | None) -> None:
 
 
 @click.group(
+    cls=_Program,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Files are csv, gzip if the name ends in .gz, or parquet; - is standard input. 'sampled-metrics COMMAND "
