@@ -43,6 +43,7 @@ BIAS_RESAMPLES = 200
 """Bootstrap samples for the error of the bias."""
 
 
+@on_one_thread
 def correct(
     ranks: RanksLike,
     *,
@@ -127,7 +128,6 @@ def correct(
     return result.with_remarks(given.remarks)
 
 
-@on_one_thread
 def _correct_units(
     outcomes: Outcomes,
     kinds: Units,

@@ -10,6 +10,7 @@ import numpy as np
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._defaults import METRICS
 from sampled_metrics._progress import Progress, no_progress
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics.errors import DataError
 from sampled_metrics.evaluation.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result
@@ -21,6 +22,7 @@ from sampled_metrics.ranks.pairing import described, user_numbers
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 
 
+@on_one_thread
 def evaluate(
     ranks: RanksLike,
     *,
