@@ -53,6 +53,19 @@ def test_all_forms_of_scores_give_the_same(replacement: bool) -> None:
     assert not other.equals(tables[0])
 
 
+@pytest.mark.parametrize("form", [np.array, csr_array, lambda scores: lambda users: scores[users]])
+def test_masked_items_rank_last(form) -> None:
+    """Against the definition, with all other candidates as negatives; ties may fall either way."""
+    masked = np.random.default_rng(2).random((USERS, ITEMS)) < 0.4
+    scores = np.where(masked, -np.inf, RNG.random((USERS, ITEMS)))
+    table = rank_among_negatives(form(scores), np.zeros((USERS, ITEMS)), HELD_OUT, negatives=ITEMS - 1)
+    target = scores[np.arange(USERS), HELD_OUT, np.newaxis]
+    above, tied = (scores > target).sum(axis=1), (scores == target).sum(axis=1)
+    assert ((above + 1 <= table["rank"]) & (table["rank"] <= above + tied)).all()
+    assert (tied > 1).any()
+    assert (tied == 1).any()
+
+
 def test_all_other_candidates_as_negatives_give_the_exact_ranks() -> None:
     scores = RNG.random((USERS, ITEMS))
     exact = rank(scores, TRAINING, HELD_OUT)
@@ -266,6 +279,11 @@ SMALL = {"scores": np.zeros((2, 5)), "training": [[1, 0, 0, 0, 0], [0] * 5], "he
         ({"negatives": 2, "seed": -1}, ConfigError, "seed must be a whole number, 0 or more, not -1"),
         (
             {"negatives": 3, "scores": [[0, 0, np.nan, 0, 0]] * 2},
+            DataError,
+            r"gives user 0 a score that is NaN or \+inf",
+        ),
+        (
+            {"negatives": 3, "scores": (np.ones((2, 1)), np.array([[1.0], [-np.inf], [1], [1], [1]]))},
             DataError,
             "gives user 0 a score that is not a finite number",
         ),
