@@ -13,7 +13,7 @@ import click
 from click.shell_completion import get_completion_class
 
 import sampled_metrics as sm
-from sampled_metrics._defaults import ESTIMATORS, METRICS, PLANNED
+from sampled_metrics._defaults import ESTIMATORS, KNOWN, LINEAR, METRICS, PLANNED
 from sampled_metrics.errors import DataError, SampledMetricsError
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
@@ -88,11 +88,27 @@ class _Formatted(click.Command):
             formatter.write(f"\nExample:\n{self.epilog}\n")
 
 
-def _labels(name: str, default: tuple[str, ...], otherwise: str = "") -> Callable[..., Any]:
-    """Return an option that takes labels with commas between them; `otherwise` says when there is another default."""
+def _labels(
+    name: str, default: tuple[str, ...], otherwise: str = "", *, known: tuple[str, ...] = ()
+) -> Callable[..., Any]:
+    """Return an option that takes labels with commas between them, by its name in plural and in singular.
+
+    Args:
+        name: the name in plural.
+        default: the labels.
+        otherwise: says when there is another default.
+        known: the labels that there are.
+    """
     text = ",".join(default)
     value, shown = (None, f"{text}; {otherwise}") if otherwise else (text, True)
-    return click.option(name, type=_Labels(), default=value, show_default=shown, help="With commas between them.")
+    names, may_be = (f"--{name}", f"--{name.removesuffix('s')}", name), f": {_listed(known)}" if known else ""
+    return click.option(
+        *names, type=_Labels(), default=value, show_default=shown, help=f"With commas between them{may_be}."
+    )
+
+
+def _listed(estimators: tuple[str, ...]) -> str:
+    return f"{', '.join(estimators)}; 0.1 may be another number"
 
 
 def _options(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -106,7 +122,7 @@ def _options(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Cal
 
 FILE = click.Path(path_type=str, allow_dash=True)
 WHOLE = click.IntRange(1, 10**18 - 1)  # as many digits as a csv may have
-METRIC_LIST = _labels("--metrics", METRICS)
+METRIC_LIST = _labels("metrics", METRICS)
 CANDIDATES = click.option(
     "--candidates", type=WHOLE, help="n: how many items an exact evaluation ranks, unless a column says it."
 )
@@ -115,7 +131,7 @@ REPLACEMENT = click.option("--replacement", is_flag=True, help="A negative could
 
 
 LISTS = _options(
-    _labels("--metrics", METRICS, "mrr in place of auc for lists"),
+    _labels("metrics", METRICS, "mrr in place of auc for lists"),
     click.option(
         "--relevance", type=FILE, help="Judged items of users: user,item,relevance. RANKS are lists: user,item,score."
     ),
@@ -257,15 +273,13 @@ def _show(result: Result, plot: str | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from sampled_metrics.evaluation.result import cell
-
     # as wide as it needs to be: a narrow terminal must not take digits off
     console = Console(soft_wrap=True, width=10_000, highlight=False, markup=False, emoji=False)
     table = Table(box=None, pad_edge=False, header_style="" if console.no_color else "bold")
     for name in result.shown_columns:
         table.add_column(str(name), justify="right" if result.is_numeric(name) else "left", no_wrap=True)
-    for row in result[result.shown_columns].itertuples(index=False):
-        table.add_row(*map(cell, row))
+    for row in result.as_text().itertuples(index=False):
+        table.add_row(*row)
     console.print(table)
     for remark in result.remarks:
         console.print(f"\n{remark}")
@@ -322,7 +336,7 @@ def _evaluate(ranks: str, relevance: str | None, plot: str | None, **options: An
 @READING
 @CANDIDATES
 @NEGATIVES
-@_labels("--estimators", ESTIMATORS)
+@_labels("estimators", ESTIMATORS, known=KNOWN)
 @METRIC_LIST
 @REPLACEMENT
 @_intervals(None)
@@ -345,7 +359,13 @@ def _correct(ranks: str, plot: str | None, **options: Any) -> None:
 @LISTS
 @CANDIDATES
 @NEGATIVES
-@click.option("--estimator", help="That corrects sampled ranks.  [default: decreasing]")
+@click.option(
+    "--estimator",
+    "--estimators",
+    "estimator",
+    type=_Labels(),
+    help=f"The one that corrects sampled ranks: {_listed(KNOWN)}.  [default: decreasing]",
+)
 @REPLACEMENT
 @_intervals(None)
 @OUTPUT
@@ -386,7 +406,7 @@ def _named(argument: str) -> tuple[str | None, list[str]]:
 @READING
 @click.option("--negatives", type=WHOLE, required=True, help="m: how many would be sampled.")
 @METRIC_LIST
-@_labels("--estimators", ("uncorrected",))
+@_labels("estimators", ("uncorrected",), known=LINEAR)
 @CANDIDATES
 @REPLACEMENT
 @OUTPUT
@@ -403,11 +423,19 @@ def _expect(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
 @READING
-@click.option("--metric", default="recall@10", show_default=True, help="The metric by which to order.")
+@click.option(
+    "--metric",
+    "--metrics",
+    "metric",
+    type=_Labels(),
+    default="recall@10",
+    show_default=True,
+    help="The metric by which to order.",
+)
 @click.option(
     "--probability", type=float, default=0.95, show_default=True, help="Wanted probability of the right order."
 )
-@_labels("--estimators", PLANNED)
+@_labels("estimators", PLANNED, known=("decreasing", "free", "convex", *LINEAR))
 @CANDIDATES
 @REPLACEMENT
 @OUTPUT

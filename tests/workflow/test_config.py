@@ -192,7 +192,7 @@ ERRORS = [
         "recommenders: 'a/b' cannot be a name; it may be letters and digits",
     ),
     ("datasets/ml-1m/format", "csv", "datasets.ml-1m.format: "),
-    ("metrics", ["ap", "recall"], "metrics: unknown metric 'recall'; it may be recall@k, "),
+    ("metrics", ["ap", "recall"], "metrics: metric 'recall' needs a cut-off, such as recall@10"),
     ("toy/metrics", ["mapp"], "toy.metrics: unknown metric 'mapp' (did you mean map?); it may be "),
     ("figures/figure-4/metric", "x", "figures.figure-4.metric: unknown metric 'x'; it may be "),
     ("figures/figure-6/metric", "x", "figures.figure-6.metric: unknown metric 'x'; it may be "),

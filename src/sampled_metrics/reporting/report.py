@@ -266,7 +266,7 @@ def _values(table: Result) -> str:
 
 def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
     """Return a result as text, in words."""
-    text = pd.DataFrame(table)[table.shown_columns].map(cell)
+    text = table.as_text()
     for column, name_of in {"metric": metric_name, "estimator": estimator_name}.items():
         if column in text:
             text[column] = text[column].map(name_of)
