@@ -47,6 +47,9 @@ def rank(
     of its own and is ranked without the others. For each row, the table counts the candidates that score above the
     held-out item, and those that tie with it. The scores of other items are ignored.
 
+    Factors are multiplied on as many threads as the library of linear algebra is allowed, as by OMP_NUM_THREADS. The
+    ranks do not depend on it.
+
     Args:
         scores: one of
 
