@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampled_metrics import evaluate
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.metrics import held_out
-from sampled_metrics.metrics.held_out import alike, metric, metric_name, metrics_by_label
+from sampled_metrics.metrics.held_out import Metric, alike, metric, metric_name, metrics_by_label
 
 LABELS = ["auc", "ap", "ap@5", "mrr", "mrr@5", "ndcg", "ndcg@5", "recall@5", "hit-rate@5", "precision@5"]
 LABELS += ["ndcg-exp@5", "dcg", "dcg-exp@5", "f1@5"]
@@ -169,6 +170,15 @@ class TestLabels:
             ["hr@10", "recall@10"],
             ["f1@1", "p@1"],
         ]
+
+    def test_metrics_of_ones_own_are_asked_for_ranks_that_occur_alone(self):
+        gains = np.array([1.0, 0.5, 0.25])
+        own = [
+            Metric(name, lambda rank, _: gains[np.asarray(rank).astype(int) - 1], False, None)
+            for name in ("one", "other")
+        ]
+        assert alike(metrics_by_label([*own, "ap", "mrr"])) == [["ap", "mrr"]]
+        assert evaluate([1, 2, 3, 1, 1, 2], candidates=9, metrics=own)["value"].tolist() == [4.25 / 6] * 2
 
     @pytest.mark.parametrize(
         ("typed", "label"),

@@ -253,12 +253,16 @@ def metrics_by_label(given: MetricsLike, what: str = "metrics") -> dict[str, Met
 
 
 def alike(metrics: Mapping[str, Metric]) -> list[list[str]]:
-    """Return the groups of two or more labels whose metrics have the same value at every rank of one relevant item."""
+    """Return the groups of two or more labels whose metrics have the same value at every rank of one relevant item.
+
+    Only metrics of this module are looked at: a function of somebody else may not take every rank.
+    """
     n = 2**30
     ranks = np.unique(np.geomspace(1, n, 1000).round())
     groups: dict[tuple[object, ...], list[str]] = {}
     for label, each in metrics.items():
-        groups.setdefault((each.cutoff, each.of_rank(ranks, n).tobytes()), []).append(label)
+        if getattr(each.of_rank, "__module__", "") == __name__:
+            groups.setdefault((each.cutoff, each.of_rank(ranks, n).tobytes()), []).append(label)
     return [labels for labels in groups.values() if len(labels) > 1]
 
 
