@@ -21,6 +21,8 @@ import pytest
 from scipy import sparse
 
 from sampled_metrics import cli, compare, correct, evaluate, expect, plan
+from sampled_metrics._defaults import KNOWN, LINEAR
+from sampled_metrics.estimators import _REGISTRY, LinearEstimator
 
 COMMANDS = ("evaluate", "correct", "compare", "expect", "plan", "report", "rank", "completion")
 SOURCES = Path(__file__).resolve().parents[1] / "src"
@@ -183,7 +185,7 @@ CORRECT = {
     "above and tied": ("above,tied\n3,0\n", NM, "f.csv, line 1: lacks the column rank"),
     "negatives twice said": ("rank,negatives\n3,9\n", NM, "f.csv, line 1: has a column negatives, so"),
     "candidates twice said": ("rank,candidates\n3,50\n", NM, "f.csv, line 1: has a column candidates, so"),
-    "negatives 0": ("rank,negatives\n1,9\n1,0\n", [*N, *BV], "has no weights for an event without sampled negatives"),
+    "negatives 0": ("rank,negatives\n1,9\n1,0\n", [*N, *BV], "bv-0.1 has no weights for the 1 of 2 rows without"),
     "candidates 1": ("rank,candidates\n1,1\n", ["--negatives", 9], "line 2: 9 negatives cannot be sampled"),
     "more negatives than items": ("rank,candidates\n1,9\n", ["--negatives", 9], "f.csv, line 2: 9 negatives cannot be"),
     "mixed candidates": ("rank,candidates\n1,50\n1,5\n", ["--negatives", 9], "f.csv, line 3: 9 negatives cannot be"),
@@ -292,6 +294,69 @@ class TestMalformedFiles:
         assert plain[0] == 0
 
 
+class TestLabels:
+    def test_both_numbers_of_the_name_of_an_option(self, run, files):
+        for command, one, several, label in (
+            (["evaluate", "exact.csv"], "--metric", "--metrics", "MAP,hr@10"),
+            (["correct", "sampled.csv"], "--metric", "--metrics", "MAP,hr@10"),
+            (["correct", "sampled.csv"], "--estimator", "--estimators", "BV 0.1,sampled"),
+            (["compare", "sampled.csv", "sampled-too.csv"], "--estimator", "--estimators", "BV 0.1"),
+            (["expect", "exact.csv", "--negatives", "5"], "--estimator", "--estimators", "BV 0.1,sampled"),
+            (["plan", "exact.csv", "other.csv", "--estimator", "bv-0.1"], "--metric", "--metrics", "hr@2"),
+        ):
+            found = [run(*command, name, label, "--csv") for name in (one, several)]
+            assert found[0] == found[1]
+            assert found[0][0] == 0, found[0]
+
+    def test_labels_come_back_as_they_are_written(self, run, files):
+        _, out, _ = run("correct", "sampled.csv", "--metrics", "MAP,hr@10", "--estimators", "BV 0.1,sampled", "--csv")
+        rows = [line.split(",")[:2] for line in out.splitlines()[1:]]
+        assert rows == [["BV 0.1", "MAP"], ["BV 0.1", "hr@10"], ["sampled", "MAP"], ["sampled", "hr@10"]]
+
+    def test_only_one_estimator_compares(self, run, files):
+        arguments = "compare", "sampled.csv", "sampled-too.csv", "--estimators", "cls,mle"
+        refused(run, "estimator: give one, not cls, mle", *arguments)
+
+    @pytest.mark.parametrize(
+        ("command", "known"),
+        [("correct", KNOWN), ("compare", KNOWN), ("expect", LINEAR), ("plan", ("convex", *LINEAR))],
+    )
+    def test_help_names_the_estimators(self, run, command, known):
+        _, out, _ = run(command, "--help")
+        words = re.sub(r"(?<=-)\s+", "", out[out.index("--estimator") :])
+        assert ", ".join(known) in " ".join(words.split())
+        for label in known:
+            found = cli.sm.estimator(label)
+            assert isinstance(found, LinearEstimator) == (label in LINEAR)
+
+    def test_help_names_every_kind_of_estimator(self):
+        kinds = [pattern for pattern in _REGISTRY if pattern != "rank-estimate-as-printed"]
+        assert all(any(re.fullmatch(pattern, label) for label in KNOWN) for pattern in kinds)
+
+    def test_a_p_value_is_not_shown_as_0(self, run, tmp_path):
+        for name, start in (("x", 300), ("y", 1)):
+            ranks = "".join(f"{start + at % 7}\n" for at in range(3000))
+            (tmp_path / f"{name}.csv").write_text("rank\n" + ranks)
+        arguments = "compare", "x.csv", "y.csv", "--candidates", "500", "--metrics", "ap"
+        code, out, _ = run(*arguments)
+        assert code == 0
+        assert " < 1e-16 " in out
+        [row] = json.loads(run(*arguments, "--json")[1])["rows"]
+        assert 0 <= row["p_value"] < 1e-16
+
+    def test_users_without_a_uniform_part(self, run, tmp_path):
+        table = "user,candidates,negatives,rank,weighted,uniform_negatives,uniform_rank\n"
+        rows = ["a,9,5,2,True,0,1", "b,9,5,2,True,2,1", "c,9,5,1,True,0,1", "d,9,5,1,True,3,2"]
+        (tmp_path / "weighted.csv").write_text(table + "\n".join(rows) + "\n")
+        arguments = "correct", "weighted.csv", "--estimators"
+        refused(run, "cls has no weights for the 2 of 4 rows without a uniformly sampled negative", *arguments, "cls")
+        assert run(*arguments, "decreasing")[0] == 0
+
+    def test_equal_metrics_are_said(self, run, files):
+        _, out, _ = run("correct", "sampled.csv", "--metrics", "ndcg,ndcg-exp,dcg")
+        assert out.count("NDCG, NDCG-exp and DCG are equal here") == 1
+
+
 class TestBadOptions:
     @pytest.mark.parametrize(
         ("arguments", "says"),
@@ -307,7 +372,7 @@ class TestBadOptions:
             (["evaluate", "exact.csv", "--metrics", "ap,auc,ap"], "metrics: 'ap' is there twice; give each label once"),
             (["correct", "sampled.csv", "--estimators", "bv-0.1,bv-0.10"], "'bv-0.1' and 'bv-0.10' are the same one"),
             (["plan", "exact.csv", "other.csv", "--estimators", "cls,cls"], "estimators: 'cls' is there twice"),
-            (["evaluate", "exact.csv", "--metrics", "recall"], "unknown metric 'recall'; it may be recall@k"),
+            (["evaluate", "exact.csv", "--metrics", "recall"], "metric 'recall' needs a cut-off, such as recall@10"),
             (["evaluate", "exact.csv", "--metrics", "recall@-1"], "unknown metric"),
             (["evaluate", "exact.csv", "--metrics", "recall@x"], "unknown metric"),
             (["evaluate", "exact.csv", "--metrics", "[red]x"], "unknown metric '[red]x'"),
@@ -676,6 +741,12 @@ class TestProcess:
         )
         os.close(writing)
         assert (done.returncode, done.stderr) == (0, b"")
+
+    @pytest.mark.parametrize("code", [1, 3, 0, None])
+    def test_an_exit_of_something_else_keeps_its_code(self, run, files, monkeypatch, code):
+        """Only whoever reads the output may end the command with success."""
+        monkeypatch.setattr(cli.sm, "evaluate", lambda *_, **__: sys.exit(code))
+        assert run("evaluate", files / "exact.csv") == (code or 0, "", "")
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
     @pytest.mark.parametrize("form", [[], ["--json"]], ids=str)

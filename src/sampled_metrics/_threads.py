@@ -16,6 +16,7 @@ def on_one_thread(function: Callable[_P, _T]) -> Callable[_P, _T]:
 
     @wraps(function)
     def limited(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        import scipy.linalg.blas  # noqa: F401  # only a library that is loaded can be limited
         from threadpoolctl import threadpool_limits  # looks at all libraries
 
         with threadpool_limits(1, user_api="blas"):

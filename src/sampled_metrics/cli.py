@@ -13,7 +13,7 @@ import click
 from click.shell_completion import get_completion_class
 
 import sampled_metrics as sm
-from sampled_metrics._defaults import ESTIMATORS, METRICS, PLANNED
+from sampled_metrics._defaults import ESTIMATORS, KNOWN, LINEAR, METRICS, PLANNED
 from sampled_metrics.errors import DataError, SampledMetricsError
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
@@ -25,9 +25,9 @@ NAME = "sampled-metrics"
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command; exit with 0 when done, 2 on bad usage or input, which is said in one line on stderr."""
+    code: Any = None
     try:
-        if code := cli.main(arguments, prog_name=NAME, standalone_mode=False):
-            sys.exit(code)
+        code = cli.main(arguments, prog_name=NAME, standalone_mode=False)
     except click.Abort:
         _fail("interrupted", 130)
     except click.ClickException as error:
@@ -36,11 +36,13 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(str(error))
     except MemoryError as error:
         _fail(f"there is not enough memory for this: {error or 'it is too large'}")
-    except SystemExit as left:  # click and rich leave with 1 when whoever read the output has seen enough
-        sys.exit(0 if left.code == 1 else left.code)
+    except SystemExit:  # click and rich leave so when whoever read the output has seen enough
+        return
     except OSError as error:
         sys.stdout = None  # what it still holds cannot be written either
         _fail(f"the output cannot be written: {error.strerror}")
+    if code:
+        sys.exit(code)
 
 
 def _fail(message: str, code: int = 2) -> None:
@@ -65,6 +67,19 @@ class _Labels(click.ParamType):  # type: ignore[type-arg]  # generic from click 
         return labels
 
 
+class _Program(click.Group):
+    """The command, in which SystemExit means that nobody reads the output any more."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; one that exits for another reason keeps its exit code."""
+        try:
+            return super().invoke(ctx)
+        except SystemExit as left:
+            if isinstance(left.__context__, BrokenPipeError):
+                raise
+            raise click.exceptions.Exit(left.code) from None  # type: ignore[arg-type]  # may be text, as of sys.exit
+
+
 class _Formatted(click.Command):
     """A command whose epilog, the examples, keeps its lines."""
 
@@ -73,11 +88,27 @@ class _Formatted(click.Command):
             formatter.write(f"\nExample:\n{self.epilog}\n")
 
 
-def _labels(name: str, default: tuple[str, ...], otherwise: str = "") -> Callable[..., Any]:
-    """Return an option that takes labels with commas between them; `otherwise` says when there is another default."""
+def _labels(
+    name: str, default: tuple[str, ...], otherwise: str = "", *, known: tuple[str, ...] = ()
+) -> Callable[..., Any]:
+    """Return an option that takes labels with commas between them, by its name in plural and in singular.
+
+    Args:
+        name: the name in plural.
+        default: the labels.
+        otherwise: says when there is another default.
+        known: the labels that there are.
+    """
     text = ",".join(default)
     value, shown = (None, f"{text}; {otherwise}") if otherwise else (text, True)
-    return click.option(name, type=_Labels(), default=value, show_default=shown, help="With commas between them.")
+    names, may_be = (f"--{name}", f"--{name.removesuffix('s')}", name), f": {_listed(known)}" if known else ""
+    return click.option(
+        *names, type=_Labels(), default=value, show_default=shown, help=f"With commas between them{may_be}."
+    )
+
+
+def _listed(estimators: tuple[str, ...]) -> str:
+    return f"{', '.join(estimators)}; 0.1 may be another number"
 
 
 def _options(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -91,7 +122,7 @@ def _options(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Cal
 
 FILE = click.Path(path_type=str, allow_dash=True)
 WHOLE = click.IntRange(1, 10**18 - 1)  # as many digits as a csv may have
-METRIC_LIST = _labels("--metrics", METRICS)
+METRIC_LIST = _labels("metrics", METRICS)
 CANDIDATES = click.option(
     "--candidates", type=WHOLE, help="n: how many items an exact evaluation ranks, unless a column says it."
 )
@@ -101,7 +132,7 @@ REPLACEMENT = click.option("--replacement", is_flag=True, help="A negative could
 
 
 LISTS = _options(
-    _labels("--metrics", METRICS, "mrr in place of auc for lists"),
+    _labels("metrics", METRICS, "mrr in place of auc for lists"),
     click.option(
         "--relevance", type=FILE, help="Judged items of users: user,item,relevance. RANKS are lists: user,item,score."
     ),
@@ -243,15 +274,13 @@ def _show(result: Result, plot: str | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from sampled_metrics.evaluation.result import cell
-
     # as wide as it needs to be: a narrow terminal must not take digits off
     console = Console(soft_wrap=True, width=10_000, highlight=False, markup=False, emoji=False)
     table = Table(box=None, pad_edge=False, header_style="" if console.no_color else "bold")
     for name in result.shown_columns:
         table.add_column(str(name), justify="right" if result.is_numeric(name) else "left", no_wrap=True)
-    for row in result[result.shown_columns].itertuples(index=False):
-        table.add_row(*map(cell, row))
+    for row in result.as_text().itertuples(index=False):
+        table.add_row(*row)
     console.print(table)
     for remark in result.remarks:
         console.print(f"\n{remark}")
@@ -261,6 +290,7 @@ def _show(result: Result, plot: str | None) -> None:
 
 
 @click.group(
+    cls=_Program,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Files are csv, gzip if the name ends in .gz, or parquet; - is standard input. 'sampled-metrics COMMAND "
@@ -308,7 +338,7 @@ def _evaluate(ranks: str, relevance: str | None, plot: str | None, **options: An
 @READING
 @CANDIDATES
 @NEGATIVES
-@_labels("--estimators", ESTIMATORS)
+@_labels("estimators", ESTIMATORS, known=KNOWN)
 @METRIC_LIST
 @REPLACEMENT
 @_intervals(None)
@@ -332,7 +362,13 @@ def _correct(ranks: str, plot: str | None, **options: Any) -> None:
 @CANDIDATES
 @EXACT
 @NEGATIVES
-@click.option("--estimator", help="That corrects sampled ranks.  [default: decreasing]")
+@click.option(
+    "--estimator",
+    "--estimators",
+    "estimator",
+    type=_Labels(),
+    help=f"The one that corrects sampled ranks: {_listed(KNOWN)}.  [default: decreasing]",
+)
 @REPLACEMENT
 @_intervals(None)
 @OUTPUT
@@ -373,7 +409,7 @@ def _named(argument: str) -> tuple[str | None, list[str]]:
 @READING
 @click.option("--negatives", type=WHOLE, required=True, help="m: how many would be sampled.")
 @METRIC_LIST
-@_labels("--estimators", ("uncorrected",))
+@_labels("estimators", ("uncorrected",), known=LINEAR)
 @CANDIDATES
 @EXACT
 @REPLACEMENT
@@ -391,11 +427,19 @@ def _expect(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
 @READING
-@click.option("--metric", default="recall@10", show_default=True, help="The metric by which to order.")
+@click.option(
+    "--metric",
+    "--metrics",
+    "metric",
+    type=_Labels(),
+    default="recall@10",
+    show_default=True,
+    help="The metric by which to order.",
+)
 @click.option(
     "--probability", type=float, default=0.95, show_default=True, help="Wanted probability of the right order."
 )
-@_labels("--estimators", PLANNED)
+@_labels("estimators", PLANNED, known=("decreasing", "free", "convex", *LINEAR))
 @CANDIDATES
 @EXACT
 @REPLACEMENT

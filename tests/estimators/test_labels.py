@@ -95,7 +95,7 @@ def test_says_what_was_meant(label, meant):
 )
 def test_takes_names_that_people_type(given, label):
     assert estimator(given) == estimator(label)
-    assert list(estimators_by_label(given)) == [label]
+    assert list(estimators_by_label(given).items()) == [(given.strip(), estimator(label))]
 
 
 @pytest.mark.parametrize("label", ["uncorrected", "rank-estimate", "bv-0.01", "mle-7", "mes-0.1", "smooth", "convex"])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sampled_metrics.estimators import estimator, estimators_by_label
 from sampled_metrics.estimators.rank_estimate import RankEstimate
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
@@ -25,6 +26,16 @@ AS_WRITTEN, AS_PRINTED = [1, 3, 6, 8, 11], [1, 3, 5, 7, 9]
 def test_is_the_metric_of_the_scaled_rank(extra, ranks, label, value):
     weights = RankEstimate(extra).fit(Outcomes.of(SamplingDesign(4), 11), [metric(label)]).weights[0]
     assert weights.tolist() == pytest.approx([float(value(rank)) for rank in ranks])
+
+
+def test_both_readings_have_the_labels_that_find_them():
+    assert [str(RankEstimate()), str(RankEstimate(1))] == ["rank-estimate", "rank-estimate-as-printed"]
+    assert [estimator(str(each)) for each in (RankEstimate(), RankEstimate(1))] == [RankEstimate(), RankEstimate(1)]
+    assert list(estimators_by_label([RankEstimate(), RankEstimate(1)])) == [
+        "rank-estimate",
+        "rank-estimate-as-printed",
+    ]
+    assert str(RankEstimate(3)) == "RankEstimate(extra_divisor=3)"  # no label finds it
 
 
 def test_recall_and_ndcg_at_10_are_the_same_at_the_papers_size():

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics.estimators import estimator
 from sampled_metrics.estimators.shapes import SHAPES, mixtures
-from sampled_metrics.estimators.strict_bounds import Fit, StrictBounds, class_mixtures
+from sampled_metrics.estimators.strict_bounds import Fit, StrictBounds, _mixtures
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
@@ -181,5 +181,6 @@ def test_fits_that_are_known_have_the_same_p_value_when_their_mixtures_are_made_
     estimate, counts = StrictBounds("decreasing").fit(outcomes, METRICS), np.bincount(which)
     shares = csr_array(np.eye(len(outcomes)))
     first = estimate.p_value(counts, shares, estimate.fits(counts), seed=1)
-    class_mixtures.cache_clear()
+    _mixtures.cache_clear()
+    estimate = StrictBounds("decreasing").fit(outcomes, METRICS)
     assert estimate.p_value(counts, shares, estimate.fits(counts), seed=1) == first

@@ -412,7 +412,7 @@ class TestForms:
         assert table[["standard_error", "bias", "bias_error"]].isna().all(axis=None)
         assert table[["value", "low", "high"]].notna().all(axis=None)
         other = correct(SAMPLED, candidates=6, negatives=2, estimators=["bv-0.1", "mle"])
-        assert other["assumes"].eq("no bias").all()
+        assert other["assumes"].eq("bias is zero").all()
         assert list(other.columns) == list(table.columns)
 
     def test_with_replacement_there_may_be_more_negatives_than_items(self):

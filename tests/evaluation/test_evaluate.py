@@ -162,7 +162,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("arguments", "error", "says"),
         [
-            ({"metrics": ["recall"]}, ConfigError, "unknown metric 'recall'; it may be"),
+            ({"metrics": ["recall"]}, ConfigError, "metric 'recall' needs a cut-off, such as recall@10"),
             ({"metrics": ["recall@0"]}, ConfigError, "unknown metric"),
             ({"metrics": ["auc@5"]}, ConfigError, "unknown metric"),
             ({"metrics": ["auc", "auc"]}, ConfigError, "metrics: 'auc' is there twice; give each label once"),

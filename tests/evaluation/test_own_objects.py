@@ -99,7 +99,7 @@ def test_a_report_names_them() -> None:
     [
         (
             lambda: sm.evaluate([1], candidates=9, metrics=["recall@5", sm.metric("recall@5")]),
-            "'recall@5' is there twice",
+            "'recall@5' and 'recall@5' are the same one",
         ),
         (
             lambda: sm.correct([1], candidates=9, negatives=2, estimators=["mle", sm.estimator("mle")]),

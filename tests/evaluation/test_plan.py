@@ -293,7 +293,7 @@ class TestForms:
             ({"metric": None}, ConfigError, "metric: give one label or a list of them, not None"),
             ({"estimators": []}, ConfigError, "estimators: give one label or more"),
             ({"estimators": ["bv-0.1", "bv-0.10"]}, ConfigError, "'bv-0.1' and 'bv-0.10' are the same one"),
-            ({"metric": "recall"}, ConfigError, "unknown metric"),
+            ({"metric": "recall"}, ConfigError, "metric 'recall' needs a cut-off, such as recall@10"),
             ({"estimators": ["mle"]}, ConfigError, "mle"),
             ({"candidates": None}, DataError, "candidates"),
         ],

@@ -103,7 +103,10 @@ class TestContent:
             "Decreasing: the 95 % interval holds the true metric if better ranks are more frequent than worse" in said
         )
         assert "Free: the 95 % interval holds the true metric without an assumption on the ranks." in said
-        assert "BV 0.1: the 95 % interval holds the true metric only if the estimator has no bias (hollow)." in said
+        assert (
+            "BV 0.1: the 95 % interval holds the true metric only if the bias of the estimator is zero (hollow)."
+            in said
+        )
 
     def test_compare_shows_what_is_decided(self):
         table = compared(metrics=["recall@10", "recall@2"])

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sampled_metrics import correct, evaluate
+from sampled_metrics import compare, correct, evaluate
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator, strict_bounds
 from sampled_metrics.estimators.shapes import SHAPES
@@ -174,3 +174,25 @@ class TestEdges:
     def test_one_user_is_refused_in_a_line(self):
         with pytest.raises(DataError, match="an interval needs two users or more, not 1"):
             correct([1], candidates=N, negatives=M)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "negatives", "builds"),
+    [
+        (np.full(60, 400), [20] * 6, 1),
+        (np.repeat([400, 390, 200], 20), [20] * 6, 2),  # 400 and 390 are of one class
+        (np.full(60, 400), [20, 21, 22, 23, 24, 25], 6),
+    ],
+    ids=["one n", "n by user", "own m"],
+)
+def test_mixtures_of_several_recommenders_are_made_once(monkeypatch, candidates, negatives, builds):
+    """They depend on the n and m of the users, not on the ranks, and 15 pairs of six recommenders share them."""
+    made, make = [], strict_bounds.mixtures
+    monkeypatch.setattr(strict_bounds, "mixtures", lambda *given: made.append(given) or make(*given))
+    strict_bounds._mixtures.cache_clear()
+    rng = np.random.default_rng(3)
+    ranks = {
+        f"r{at}": {"rank": rng.integers(1, m + 2, 60), "negatives": np.full(60, m)} for at, m in enumerate(negatives)
+    }
+    compare(ranks, candidates=candidates, metrics="recall@10")
+    assert len(made) == builds

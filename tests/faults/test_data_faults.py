@@ -315,10 +315,10 @@ class TestScores:
 
     @pytest.mark.parametrize("item", [1, 2])
     def test_not_finite(self, item):
-        for value in (math.nan, math.inf, -math.inf):
+        for value in (math.nan, math.inf):
             scores = np.arange(8.0).reshape(2, 4)
             scores[0, item] = value
-            with pytest.raises(DataError, match="user 0 a score that is not a finite number"):
+            with pytest.raises(DataError, match=r"user 0 a score that is NaN or \+inf"):
                 rank(scores, TRAINING, HELD_OUT)
 
     @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])

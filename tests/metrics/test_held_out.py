@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampled_metrics import evaluate
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.metrics import held_out
-from sampled_metrics.metrics.held_out import metric, metric_name, metrics_by_label
+from sampled_metrics.metrics.held_out import Metric, alike, metric, metric_name, metrics_by_label
 
 LABELS = ["auc", "ap", "ap@5", "mrr", "mrr@5", "ndcg", "ndcg@5", "recall@5", "hit-rate@5", "precision@5"]
 LABELS += ["ndcg-exp@5", "dcg", "dcg-exp@5", "f1@5"]
@@ -126,7 +127,6 @@ class TestLabels:
         "label",
         [
             "",
-            "recall",
             "recall@",
             "recall@0",
             "recall@-1",
@@ -150,6 +150,35 @@ class TestLabels:
         for shape in ("recall@k", "ap or ap@k", "auc", "k a whole number from 1"):
             assert shape in message
         assert "\n" not in message
+
+    @pytest.mark.parametrize("label", ["recall", "hr", "Hit rate", "precision", "f1"])
+    def test_says_that_a_cut_off_is_needed(self, label):
+        with pytest.raises(ConfigError, match=rf"^metric '{label}' needs a cut-off, such as {label}@10$"):
+            metric(label)
+
+    def test_labels_are_kept_as_they_are_written(self):
+        found = metrics_by_label(["hr@10", " MAP ", "NDCG@5", metric("auc")])
+        assert list(found) == ["hr@10", "MAP", "NDCG@5", "auc"]
+        assert list(found.values()) == [metric(label) for label in ("hit-rate@10", "ap", "ndcg@5", "auc")]
+
+    def test_metrics_that_are_alike(self):
+        """By the value of every rank: 1 / log2(r + 1), 1/r, 1 up to the cut-off; 2/(1 + k) of F1@1 is 1."""
+        labels = ["ndcg", "map", "hr@10", "dcg-exp", "recall@10", "auc", "mrr", "ndcg@10", "f1@1", "p@1", "recall@9"]
+        assert alike(metrics_by_label(labels)) == [
+            ["ndcg", "dcg-exp"],
+            ["map", "mrr"],
+            ["hr@10", "recall@10"],
+            ["f1@1", "p@1"],
+        ]
+
+    def test_metrics_of_ones_own_are_asked_for_ranks_that_occur_alone(self):
+        gains = np.array([1.0, 0.5, 0.25])
+        own = [
+            Metric(name, lambda rank, _: gains[np.asarray(rank).astype(int) - 1], False, None)
+            for name in ("one", "other")
+        ]
+        assert alike(metrics_by_label([*own, "ap", "mrr"])) == [["ap", "mrr"]]
+        assert evaluate([1, 2, 3, 1, 1, 2], candidates=9, metrics=own)["value"].tolist() == [4.25 / 6] * 2
 
     @pytest.mark.parametrize(
         ("typed", "label"),
@@ -185,5 +214,5 @@ class TestLabels:
             metric(typed)
 
     def test_refuses_a_metric_in_two_spellings(self):
-        with pytest.raises(ConfigError, match="metrics: 'hit-rate@10' is there twice"):
+        with pytest.raises(ConfigError, match="metrics: 'HR@10' and 'hit-rate@10' are the same one; give it once"):
             metrics_by_label(["HR@10", "ap", "hit-rate@10"])

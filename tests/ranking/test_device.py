@@ -83,9 +83,18 @@ def test_users_without_training_items(scores) -> None:
 def test_scores_that_are_not_finite_are_refused_of_candidates_alone() -> None:
     scores = np.where(TRAINING, np.nan, SCORES)
     assert rows(sm.rank(to_device(scores), TRAINING, HELD_OUT)) == EXPECTED
+    scores[4, HELD_OUT[4]] = -np.inf
+    assert rows(sm.rank(to_device(scores), TRAINING, HELD_OUT)) == by_argsort(scores, TRAINING, HELD_OUT)
     scores[4, HELD_OUT[4]] = np.inf
-    with pytest.raises(DataError, match="gives user 4 a score that is not a finite number"):
+    with pytest.raises(DataError, match=r"gives user 4 a score that is NaN or \+inf"):
         sm.rank(to_device(scores), TRAINING, HELD_OUT)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_masked_items_rank_last(kind: type) -> None:
+    scores = np.where(RNG.random(SCORES.shape) < 0.4, -np.inf, SCORES).astype(kind)
+    assert np.isinf(scores[np.arange(USERS), HELD_OUT]).any()
+    assert rows(sm.rank(to_device(scores), TRAINING, HELD_OUT)) == by_argsort(scores, TRAINING, HELD_OUT)
 
 
 def test_a_product_that_is_less_exact_than_float32_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

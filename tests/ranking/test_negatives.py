@@ -53,6 +53,19 @@ def test_all_forms_of_scores_give_the_same(replacement: bool) -> None:
     assert not other.equals(tables[0])
 
 
+@pytest.mark.parametrize("form", [np.array, csr_array, lambda scores: lambda users: scores[users]])
+def test_masked_items_rank_last(form) -> None:
+    """Against the definition, with all other candidates as negatives; ties may fall either way."""
+    masked = np.random.default_rng(2).random((USERS, ITEMS)) < 0.4
+    scores = np.where(masked, -np.inf, RNG.random((USERS, ITEMS)))
+    table = rank_among_negatives(form(scores), np.zeros((USERS, ITEMS)), HELD_OUT, negatives=ITEMS - 1)
+    target = scores[np.arange(USERS), HELD_OUT, np.newaxis]
+    above, tied = (scores > target).sum(axis=1), (scores == target).sum(axis=1)
+    assert ((above + 1 <= table["rank"]) & (table["rank"] <= above + tied)).all()
+    assert (tied > 1).any()
+    assert (tied == 1).any()
+
+
 def test_all_other_candidates_as_negatives_give_the_exact_ranks() -> None:
     scores = RNG.random((USERS, ITEMS))
     exact = rank(scores, TRAINING, HELD_OUT)
@@ -197,6 +210,37 @@ def test_the_uniform_part_is_uniform() -> None:
     pd.testing.assert_frame_equal(again, table)
 
 
+def test_users_without_a_uniform_part_are_not_left_out() -> None:
+    """A popular item has weight 10, nine others have weight 1. Half of the users have the popular item in training.
+
+    They keep each of 3 negatives. The others keep each with the chance 10/19, so some keep none, and they have their
+    held-out items at worse ranks. So the mean over those who keep a negative is too high.
+    """
+    users = 4000
+    training = np.zeros((users, 11))
+    training[::2, 0] = 1
+    scores = np.tile(np.arange(11.0), (users, 1))
+    held_out = np.where(np.arange(users) % 2, 4, 10)  # six of ten negatives score more, or none
+    options = {"negatives": 3, "weights": np.append(10, np.ones(10)), "replacement": True}
+    table = rank_among_negatives(scores, training, held_out, **options)
+    stays = (table["uniform_negatives"] > 0).to_numpy()
+    assert stays[::2].all()
+    chance = 1 - (1 - 10 / 19) ** 3
+    assert stats.binomtest(int(stays[1::2].sum()), users // 2, chance).pvalue > 0.001
+    truth = evaluate(rank(scores, training, held_out), metrics="auc")["value"][0]
+    assert truth == pytest.approx((1 + 4 / 10) / 2)
+    left_in = correct(table[stays], estimators="uncorrected", metrics="auc").iloc[0]
+    assert left_in["value"] - truth > 4 * left_in["standard_error"]
+
+    without = int((~stays).sum())
+    says = f"bv-0.1 has no weights for the {without} of {users} rows without a uniformly sampled negative"
+    with pytest.raises(DataError, match=says):
+        correct(table, estimators="bv-0.1")
+    with pytest.raises(DataError, match=says):
+        compare(table, table.assign(uniform_rank=1), estimator="bv-0.1")
+    assert correct(table, estimators=["decreasing", "mle"], metrics="auc", n_resamples=100)["users"].eq(users).all()
+
+
 def test_weights_that_are_equal_keep_all() -> None:
     options = {"negatives": 8, "replacement": True, "seed": 3}
     table = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=np.full(ITEMS, 2.0), **options)
@@ -266,6 +310,11 @@ SMALL = {"scores": np.zeros((2, 5)), "training": [[1, 0, 0, 0, 0], [0] * 5], "he
         ({"negatives": 2, "seed": -1}, ConfigError, "seed must be a whole number, 0 or more, not -1"),
         (
             {"negatives": 3, "scores": [[0, 0, np.nan, 0, 0]] * 2},
+            DataError,
+            r"gives user 0 a score that is NaN or \+inf",
+        ),
+        (
+            {"negatives": 3, "scores": (np.ones((2, 1)), np.array([[1.0], [-np.inf], [1], [1], [1]]))},
             DataError,
             "gives user 0 a score that is not a finite number",
         ),

@@ -149,8 +149,23 @@ def test_more_items_than_are_counted_at_a_time() -> None:
     expected = by_argsort(scores, training, [1, 2, 69_999])
     assert rows(rank(scores, csr_array(training), [1, 2, 69_999])) == expected
     scores[1, 3] = np.inf
-    with pytest.raises(DataError, match="gives user 1 a score that is not a finite number"):
+    with pytest.raises(DataError, match=r"gives user 1 a score that is NaN or \+inf"):
         rank(scores, training, [1, 2, 69_999])
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("form", [np.array, csr_array, lambda scores: lambda users: scores[users], np.ndarray.tolist])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_masked_candidates_rank_last_and_tie(seed: int, form, kind: type) -> None:
+    """Against the definition: the candidates that score more, and the others that score the same."""
+    rng = np.random.default_rng(seed)
+    scores = np.where(rng.random(SCORES.shape) < 0.3 * (1 + seed), -np.inf, SCORES).astype(kind)
+    target = scores[np.arange(USERS), HELD_OUT, np.newaxis]
+    above, tied = (((each & ~TRAINING).sum(axis=1)) for each in (scores > target, scores == target))
+    assert np.isneginf(target).any()
+    for batch_size in (None, 1):
+        table = rank(form(scores), TRAINING, HELD_OUT, batch_size=batch_size)
+        assert (table.above.tolist(), table.tied.tolist()) == (above.tolist(), (tied - 1).tolist())
 
 
 def test_scores_whose_sum_is_not_finite_are_ranked() -> None:

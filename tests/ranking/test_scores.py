@@ -127,15 +127,18 @@ def test_a_refused_score_in_a_later_block_names_its_user(monkeypatch: pytest.Mon
     monkeypatch.setattr(ranking_scores, "BLOCK_BYTES", 1)
     scores = np.ones((4, 3))
     scores[2, 1] = np.nan
-    with pytest.raises(DataError, match="gives user 102 a score that is not a finite number"):
+    with pytest.raises(DataError, match=r"gives user 102 a score that is NaN or \+inf"):
         rank(scores, np.zeros((4, 3)), [0] * 4, user_ids=[100, 101, 102, 103])
 
 
-@pytest.mark.parametrize("score", [np.nan, np.inf, -np.inf])
-def test_refuses_a_candidate_without_a_finite_score(score: float) -> None:
+@pytest.mark.parametrize("score", [np.nan, np.inf])
+def test_refuses_a_candidate_without_a_score(score: float) -> None:
     scores = SCORES.copy()
     scores[1, 2] = score
-    with pytest.raises(DataError, match="the recommender gives user b a score that is not a finite number"):
+    with pytest.raises(
+        DataError,
+        match=r"user b a score that is NaN or \+inf; scores are finite numbers, or -inf for",
+    ):
         rank(scores, TRAINING, HELD_OUT, user_ids=["a", "b"])
 
 

@@ -277,9 +277,16 @@ def test_a_score_that_is_not_finite(value: float, form: str) -> None:
     if form == "csv":  # as R writes it
         path = Path("made/scores.csv")
         path.write_text(path.read_text().replace("nan", "NA"))
-    says = f"recommender W: the score of item {ITEMS[HELD_OUT[4]]} for user u 4 is not a finite number"
+    says = f"recommender W: the score of item {ITEMS[HELD_OUT[4]]} for user u 4 is NaN or \\+inf"
     with pytest.raises(DataError, match=says):
         copied("scores")
+
+
+@pytest.mark.parametrize("form", ["csv", "npy"])
+def test_masked_items_rank_last(form: str) -> None:
+    scores = np.where(RNG.random(SCORES.shape) < 0.5, -np.inf, SCORES)
+    write_matrix("scores", scores, form)
+    assert rows(copied("scores")) == by_argsort(scores, TRAINING, HELD_OUT)
 
 
 def test_the_example_in_python_is_the_definition() -> None:

@@ -103,6 +103,13 @@ class TestDefaults:
         assert config["sampling"]["negatives"] == 50
         assert config["sampling"]["repetitions"] == 100
 
+    def test_labels_are_those_of_result_files(self):
+        """Files of results have one label of each metric and estimator, however the configuration writes it."""
+        config = changed("metrics", ["MAP@10", "HR@5", "AUC"], changed("estimators", ["CLS", "BV 0.10", "sampled"]))
+        config = completed(config)
+        assert config["metrics"] == ["ap@10", "hit-rate@5", "auc"]
+        assert config["estimators"] == ["cls", "bv-0.10", "uncorrected"]
+
     def test_a_second_time_changes_nothing(self):
         once = completed(LEAST)
         assert completed(once) == once
@@ -192,7 +199,7 @@ ERRORS = [
         "recommenders: 'a/b' cannot be a name; it may be letters and digits",
     ),
     ("datasets/ml-1m/format", "csv", "datasets.ml-1m.format: "),
-    ("metrics", ["ap", "recall"], "metrics: unknown metric 'recall'; it may be recall@k, "),
+    ("metrics", ["ap", "recall"], "metrics: metric 'recall' needs a cut-off, such as recall@10"),
     ("toy/metrics", ["mapp"], "toy.metrics: unknown metric 'mapp' (did you mean map?); it may be "),
     ("figures/figure-4/metric", "x", "figures.figure-4.metric: unknown metric 'x'; it may be "),
     ("figures/figure-6/metric", "x", "figures.figure-6.metric: unknown metric 'x'; it may be "),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from sampled_metrics._defaults import KNOWN
 from sampled_metrics._validation import check_labels, did_you_mean
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.bias_variance import BiasVariance
@@ -29,6 +30,7 @@ __all__ = [
     "estimator_name",
     "estimators_by_label",
     "linear_estimator",
+    "usual_label",
 ]
 
 EstimatorsLike = str | Estimator | Sequence[str | Estimator]
@@ -78,8 +80,6 @@ _REGISTRY: dict[str, _Entry] = {
 _ALIASES = {"sampled": "uncorrected", "sampled-(uncorrected)": "uncorrected", "em": "mle"}
 """Other names of estimators."""
 
-_EXAMPLES = (*SHAPES, "uncorrected", "rank-estimate", "cls", "bv-0.1", "mle", "mes", "smooth")
-
 
 def _number(what: str, text: str) -> float:
     try:
@@ -112,17 +112,20 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
     """
-    canonical = _canonical(label)
+    canonical = usual_label(label)
     for pattern, entry in _REGISTRY.items():
         if found := re.fullmatch(pattern, canonical):
             return entry.build(found, assume_replacement)
     known = ", ".join(entry.usage for entry in _REGISTRY.values())
-    meant = did_you_mean(label.lower(), _EXAMPLES)
+    meant = did_you_mean(label.lower(), KNOWN)
     raise ConfigError(f"unknown estimator {label!r}{meant}; it may be {known}")
 
 
-def _canonical(label: str) -> str:
-    """Return the label of an estimator in any case, or of its displayed name; others are returned unchanged."""
+def usual_label(label: str) -> str:
+    """Return the label that files have of an estimator, from one in any case or a displayed name.
+
+    Others are returned unchanged.
+    """
     words = re.sub(r"[\s_]+", "-", label.strip().lower())
     found = _ALIASES.get(words) or re.sub(r"^(bv|mes|mle)(?=[0-9.])", r"\1-", words)
     return found if any(re.fullmatch(pattern, found) for pattern in _REGISTRY) else label
@@ -133,7 +136,7 @@ def estimator_name(label: str) -> str:
 
     The row ``exact`` of tables has a name too. Any other label is returned unchanged.
     """
-    canonical = _canonical(label)
+    canonical = usual_label(label)
     for pattern, entry in _REGISTRY.items():
         if found := re.fullmatch(pattern, canonical):
             return entry.name(found)
@@ -141,7 +144,7 @@ def estimator_name(label: str) -> str:
 
 
 def estimators_by_label(given: EstimatorsLike, what: str = "estimators") -> dict[str, Estimator]:
-    """Return one estimator, or several, by label, each in its usual form: MLE is ``mle``.
+    """Return one estimator, or several, by label as it is written: MLE is the estimator ``mle`` by this name.
 
     An estimator is given by its label, or as an object with the method `fit`, whose label is its text.
 
@@ -150,7 +153,7 @@ def estimators_by_label(given: EstimatorsLike, what: str = "estimators") -> dict
     """
     found: dict[str, Estimator] = {}
     for each in check_labels(given, what, Estimator):
-        label = _canonical(each) if isinstance(each, str) else str(each)
+        label = each.strip() if isinstance(each, str) else str(each)
         one = estimator(label) if isinstance(each, str) else each
         for before, other in found.items():
             if label == before or one == other:

@@ -69,8 +69,13 @@ class LinearEstimator(ABC):
         Raises:
             DataError: an event has no sampled negatives, or n or m is too large for the allowed memory.
         """
-        if (outcomes.negatives == 0).any():
-            raise DataError(f"{self} has no weights for an event without sampled negatives; mle is valid")
+        without = int(outcomes.events[outcomes.negatives == 0].sum())
+        if without:
+            raise DataError(
+                f"{self} has no weights for the {without} of {outcomes.events.sum()} rows without a uniformly sampled "
+                "negative, and the mean of the others may be another one; take decreasing or mle, or draw more "
+                "negatives or with weights that differ less"
+            )
         weights = np.empty((len(metrics), len(outcomes)))
         of_groups: dict[int, Floats] = {}
         by_design: dict[int, list[tuple[int, Group]]] = {}

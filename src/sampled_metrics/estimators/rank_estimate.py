@@ -21,7 +21,8 @@ class RankEstimate(LinearEstimator):
     extra_divisor: int = 0
 
     def __str__(self) -> str:
-        return "rank-estimate"
+        labels = {0: "rank-estimate", 1: "rank-estimate-as-printed"}
+        return labels.get(self.extra_divisor, repr(self))
 
     def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
         """Scale every sampled rank to the n candidates."""

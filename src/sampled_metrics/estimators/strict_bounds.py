@@ -221,9 +221,24 @@ class ShapeEstimate:
 
     def fits(self, counts: Floats, shape: str | None = None) -> tuple[tuple[RankClass, Fit], ...]:
         """Return the best fit of each class of users with a shape, by default its own, to (outcomes,) counts."""
-        seen = Keyed((counts.tobytes(),), counts)
-        estimator = replace(self.estimator, shape=shape or self.estimator.shape)
-        return _fits(Keyed.of(self.outcomes), self.metrics, estimator, seen)
+        key = shape or self.estimator.shape, counts.tobytes()
+        if key not in self._known:
+            self._known[key] = tuple(
+                (users, Fit.of(of_shapes[key[0]], _in_cells(users, counts)))
+                for users, of_shapes in self._classes
+                if counts[users.outcomes].sum() > 0
+            )
+        return self._known[key]
+
+    @cached_property
+    def _classes(self) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
+        """Return the classes of users with the mixture of each shape."""
+        return class_mixtures(self.outcomes, self.metrics, self.estimator.replacement)
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, bytes], tuple[tuple[RankClass, Fit], ...]]:
+        """Return the fits so far; the pairs of a recommender have the same."""
+        return {}
 
     def bounds(self, fits: Sequence[tuple[RankClass, Fit]], deviations: float, wanted: Sequence[int]) -> Bounds:
         """Return the bounds of some metrics, by index, that are best at a distance of so many standard errors.
@@ -263,8 +278,7 @@ class ShapeEstimate:
             fits: by class of users.
             seed: of the simulated samples.
         """
-        known = class_mixtures(Keyed.of(self.outcomes), self.metrics, self.estimator.replacement)
-        any_ranks = {int(members.outcomes[0]): of_shapes[SHAPES[0]].chances for members, of_shapes in known}
+        any_ranks = {int(members.outcomes[0]): of_shapes[SHAPES[0]].chances for members, of_shapes in self._classes}
         tests = []
         for members, fit in fits:
             test = ShapeTest.of(fit, any_ranks[int(members.outcomes[0])])
@@ -350,7 +364,7 @@ def expected_weights(
     nothing = np.zeros(len(table), dtype=np.int64)
     shown = SampledRanks(nothing, nothing + design.negatives, table.candidates, design.replacement)
     outcomes, _ = Outcomes.observed(shown)
-    known = class_mixtures(Keyed.of(outcomes), (metric,), None)
+    known = class_mixtures(outcomes, (metric,), None)
     classes, which = [of_shapes for _, of_shapes in known], nothing.copy()
     for number, (users, _) in enumerate(known):
         which[np.isin(table.candidates, [group.candidates for group in users.groups])] = number
@@ -380,24 +394,23 @@ def expected_weights(
     return np.array(weights), which
 
 
-@lru_cache(maxsize=4)
 def class_mixtures(
-    outcomes: Keyed, metrics: tuple[Metric, ...], replacement: bool | None
+    outcomes: Outcomes, metrics: tuple[Metric, ...], replacement: bool | None
 ) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
     """Return the classes of users with the mixture of each shape."""
-    return tuple((users, mixtures(users, metrics, replacement)) for users in rank_classes(outcomes.value, _LEAST))
+    classes = rank_classes(outcomes, _LEAST)
+    numbers = [[(each.candidates, each.negatives, each.events) for each in users.groups] for users in classes]
+    key = outcomes.replacement, *map(tuple, numbers)
+    return tuple(zip(classes, _mixtures(Keyed(key, classes), metrics, replacement), strict=True))
 
 
-@lru_cache(maxsize=4)
-def _fits(
-    outcomes: Keyed, metrics: tuple[Metric, ...], estimator: StrictBounds, counts: Keyed
-) -> tuple[tuple[RankClass, Fit], ...]:
-    """Return the best fit of each class of users."""
-    return tuple(
-        (users, Fit.of(of_shapes[estimator.shape], _in_cells(users, counts.value)))
-        for users, of_shapes in class_mixtures(outcomes, metrics, estimator.replacement)
-        if counts.value[users.outcomes].sum() > 0
-    )
+@lru_cache(maxsize=2)
+def _mixtures(classes: Keyed, metrics: tuple[Metric, ...], replacement: bool | None) -> tuple[dict[str, Mixture], ...]:
+    """Return the mixtures of classes of users, which are the same for all recommenders of the same users.
+
+    They depend on the numbers of users by n and m, which are the key, and not on what the samples show.
+    """
+    return tuple(mixtures(users, metrics, replacement) for users in classes.value)
 
 
 def _in_cells(users: RankClass, counts: Floats) -> Floats:

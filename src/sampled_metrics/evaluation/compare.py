@@ -22,11 +22,13 @@ from sampled_metrics.estimators import (
     estimators_by_label,
 )
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
+from sampled_metrics.estimators.uncorrected import Uncorrected
 from sampled_metrics.evaluation.comparison import Comparison, Standings, listed
 from sampled_metrics.evaluation.differences import BONFERRONI, Differences, Recommender, differences
 from sampled_metrics.evaluation.evaluate import (
     about_users,
     check_relevance,
+    equal_metrics,
     exact_outcomes,
     largest_values,
     undefined,
@@ -177,7 +179,9 @@ def compare(
     found = differences(recommenders, kinds, options, read.largest, progress)
     users = int(kinds.counts.sum())
     table = _table(found, list(given), read.labels, users)
-    notes = [*_assumed(found, list(given)), *(_biased(read.estimator) if read.estimator and not found.strict else [])]
+    notes = _assumed(found, list(given))
+    if read.estimator and not found.strict:
+        notes += _biased(read.estimator, read.of_samples)
     assumption = next((note if isinstance(note, str) else note.sentence for note in notes), "")
     table.attrs = {"confidence_level": confidence_level, "names": list(given), "assumption": assumption}
     table.attrs["parameters"] = read.parameters
@@ -195,6 +199,7 @@ class _Read(NamedTuple):
         largest: (metrics,) largest values.
         remarks: sentences on the tables.
         estimator: label of the estimator of sampled ranks; empty if there is none.
+        of_samples: the estimator itself.
         parameters: numbers of users, candidates and negatives, in words.
     """
 
@@ -202,8 +207,9 @@ class _Read(NamedTuple):
     sides: list[_Side]
     numbers: list[Ints]
     largest: Floats
-    remarks: list[str]
+    remarks: list[Remark | str]
     estimator: str = ""
+    of_samples: Estimator | None = None
     parameters: str = ""
 
 
@@ -218,13 +224,14 @@ def _named(given: Mapping[str, Sequence[Any]]) -> list[tuple[str, Any]]:
 
 def _read_lists(given: Sequence[tuple[str, Any]], judged: Judgements, metrics: MetricsLike | None) -> _Read:
     """Return what is read of ranked lists; arguments as in `compare`."""
-    labels, remarks = list_labels(metrics), list(judged.remarks)
+    of_lists, remarks = list_labels(metrics), list[Remark | str](judged.remarks)
+    labels = list(of_lists.values())
     largest, users, sides = judged.largest(labels), np.arange(len(judged.users)), list[_Side]()
     for name, each in given:
         lists, about = judged.lists(each, name)
         sides.append(_linear_side(judged.values(lists, labels), users, largest))
         remarks += about
-    return _Read(labels, sides, [users] * len(sides), largest, remarks)
+    return _Read(list(of_lists), sides, [users] * len(sides), largest, remarks)
 
 
 def _read_ranks(
@@ -263,7 +270,9 @@ def _read_ranks(
     remarks = [each.remarks for each in ranked if isinstance(each, RankTable)] or [each.remarks for _, each in tables]
     unused = dict.fromkeys(remark for each in remarks for remark in each)
     parameters = described(ranked[0], ranked[0].negatives if isinstance(ranked[0], SampledRanks) else None)
-    return _Read(labels, sides, numbers, largest_values(wanted), [*paired, *unused], label * is_sampled, parameters)
+    remarks: list[Remark | str] = [*paired, *equal_metrics(by_label), *unused]
+    largest, used = largest_values(wanted), label if is_sampled else ""
+    return _Read(labels, sides, numbers, largest, remarks, used, of_samples, parameters)
 
 
 def _recommenders(a: Any, b: Any, names: Any, are_lists: bool) -> dict[str, list[Any]]:
@@ -407,9 +416,9 @@ def _held(table: Comparison) -> list[Remark | str]:
     ]
 
 
-def _biased(label: str) -> list[Remark | str]:
+def _biased(label: str, estimator: Estimator | None) -> list[Remark | str]:
     """Return a sentence on what an interval of the mean of an estimator ignores."""
-    if label == "uncorrected":
+    if isinstance(estimator, Uncorrected):
         return [
             "These are uncorrected sampled metrics: except for AUC, the better recommender by them may be the worse by "
             "the true metric."

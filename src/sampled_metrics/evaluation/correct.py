@@ -21,10 +21,13 @@ from sampled_metrics.estimators import (
     estimators_by_label,
     linear_estimator,
 )
+from sampled_metrics.estimators.maximum_entropy import MaximumEntropy
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import rank_distributions
-from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
-from sampled_metrics.evaluation.evaluate import about_users, largest_values, undefined
+from sampled_metrics.estimators.shapes import ASSUMPTIONS
+from sampled_metrics.estimators.strict_bounds import StrictBounds
+from sampled_metrics.estimators.uncorrected import Uncorrected
+from sampled_metrics.evaluation.evaluate import about_users, equal_metrics, largest_values, undefined
 from sampled_metrics.evaluation.intervals import IntervalOptions, in_blocks, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
@@ -43,6 +46,7 @@ BIAS_RESAMPLES = 200
 """Bootstrap samples for the error of the bias."""
 
 
+@on_one_thread
 def correct(
     ranks: RanksLike,
     *,
@@ -85,8 +89,8 @@ def correct(
     Returns:
         A row for each estimator and metric, with the columns estimator, metric, value, low, high, assumes,
         standard_error, bias, bias_error, users. The interval holds the true metric if the assumption in `assumes` is
-        right: none, decreasing, convex, or that the estimator has no bias. The value of free, decreasing and convex is
-        that of smooth, or the nearest end of the interval.
+        right: none, decreasing, convex, or that the bias of the estimator is zero. The value of free, decreasing and
+        convex is that of smooth, or the nearest end of the interval.
 
         The bias is the mean error of the estimator under the distributions of true ranks that mle finds, and bias_error
         its standard error over users and samples. Intervals ignore the bias; a remark says where it matters. It is
@@ -127,7 +131,6 @@ def correct(
     return result.with_remarks(given.remarks)
 
 
-@on_one_thread
 def _correct_units(
     outcomes: Outcomes,
     kinds: Units,
@@ -144,7 +147,7 @@ def _correct_units(
     biases = _biases(linear, outcomes, kinds, wanted, options.seed)
     users, missing, rows, remarks = int(kinds.counts.sum()), np.full(len(labels), np.nan), [], []
     for label, estimate in fitted.items():
-        assumes = "no bias"
+        assumes = "bias is zero"
         value = estimate.estimate(counts)
         limits = np.zeros(len(labels)), largest_values(wanted)
         if isinstance(estimate, ShapeEstimate):
@@ -169,21 +172,25 @@ def _correct_units(
         unbiased = float(linear_estimator("uncorrected").fit(outcomes, [metric("auc")]).estimate(counts)[0])
     return table.with_remarks(
         [
-            *_knowledge(table, options.confidence_level, outcomes),
+            *_knowledge(table, estimators, options.confidence_level, outcomes),
             *remarks,
-            *_remarks(table, unbiased),
+            *_remarks(table, estimators, metrics, unbiased),
             *_warnings(fitted),
             *undefined(table),
+            *equal_metrics(metrics),
             *about_users(kinds),
         ]
     )
 
 
-def _knowledge(table: Result, confidence_level: float, outcomes: Outcomes) -> list[Remark]:
+def _knowledge(
+    table: Result, estimators: Mapping[str, Estimator], confidence_level: float, outcomes: Outcomes
+) -> list[Remark]:
     """Return sentences on what the sample says about the true metrics, under each assumption."""
     remarks, negatives = [], outcomes.negatives
     sizes = f"{negatives.min()}" if negatives.min() == negatives.max() else f"{negatives.min()} to {negatives.max()}"
-    for row in table[table["estimator"].isin(SHAPES)].to_dict("records"):
+    bounds = [label for label, each in estimators.items() if isinstance(each, StrictBounds)]
+    for row in table[table["estimator"].isin(bounds)].to_dict("records"):
         name, assumption = metric_name(str(row["metric"])), ASSUMPTIONS.get(str(row["assumes"]), "")
         rows = (("estimator", row["estimator"]), ("metric", row["metric"]))
         if np.isnan(row["low"]):
@@ -240,27 +247,30 @@ def _key(group: Group) -> tuple[int, int]:
     return group.candidates, group.negatives
 
 
-def _remarks(table: Result, unbiased_auc: float | None) -> list[Remark | str]:
+def _remarks(
+    table: Result, estimators: Mapping[str, Estimator], metrics: Mapping[str, Metric], unbiased_auc: float | None
+) -> list[Remark | str]:
     """Return sentences on the rows whose intervals may not cover the true value."""
     remarks: list[Remark | str] = []
     for row in table.to_dict("records"):
         label, of_metric = str(row["estimator"]), str(row["metric"])
         name, what, rows = estimator_name(label), metric_name(of_metric), (("estimator", label), ("metric", of_metric))
-        if label == "uncorrected" and of_metric != "auc":
+        is_uncorrected, is_auc = isinstance(estimators[label], Uncorrected), metrics[of_metric].label == "auc"
+        if is_uncorrected and not is_auc:
             sentence = (
                 "Uncorrected: the metric of the sampled rank is not that of the true rank (AUC excepted), and can "
                 "order recommenders wrongly."
             )
             remarks.append(Remark(sentence, rows=rows))
         least = -1.0 if unbiased_auc is None else unbiased_auc - max(4 * row["standard_error"], 0.01)
-        if label.startswith("mes") and of_metric == "auc" and row["value"] < least:
+        if isinstance(estimators[label], MaximumEntropy) and is_auc and row["value"] < least:
             remarks.append(
                 Remark(
                     f"{name}: its AUC is too low. The AUC of the sample, which has no bias, is {unbiased_auc:.3f}.",
                     rows=rows,
                 )
             )
-        if label in SHAPES:
+        if isinstance(estimators[label], StrictBounds):
             continue
         ends = {"the value": row["value"], "low": row["low"], "high": row["high"]}
         out = [f"{end} of {what} ({value:.4g})" for end, value in ends.items() if value < -1e-9 or value > 1 + 1e-9]
@@ -273,7 +283,7 @@ def _remarks(table: Result, unbiased_auc: float | None) -> list[Remark | str]:
                     rows,
                 )
             )
-        if label != "uncorrected" and abs(row["bias"]) > max(row["standard_error"] / 2, TOLERANCE):
+        if not is_uncorrected and abs(row["bias"]) > max(row["standard_error"] / 2, TOLERANCE):
             remarks.append(
                 Remark(
                     f"{name}: the interval ignores the bias. The estimated bias, with its standard error: {{}}.",

@@ -10,17 +10,20 @@ import numpy as np
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._defaults import METRICS
 from sampled_metrics._progress import Progress, no_progress
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics.errors import DataError
+from sampled_metrics.evaluation.comparison import listed
 from sampled_metrics.evaluation.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.units import Units, units
-from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric_name, metrics_by_label
+from sampled_metrics.metrics.held_out import Metric, MetricsLike, alike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import Judgements, list_labels
 from sampled_metrics.ranks.pairing import described, user_numbers
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 
 
+@on_one_thread
 def evaluate(
     ranks: RanksLike,
     *,
@@ -49,8 +52,8 @@ def evaluate(
             of score; or a dict {user: {item: score}}, as ranx and pytrec_eval have it.
         metrics: labels such as recall@10, ndcg@10, ap, mrr, auc, precision@5, hit-rate@10, f1@10. Of lists also
             ndcg-exp@10, with the gain 2^grade - 1, and dcg@10 and dcg-exp@10, but not auc. The default is recall@10,
-            ndcg@10, ap, and auc, or mrr of lists. A metric of your own is a `Metric` in place of a label; lists have
-            none.
+            ndcg@10, ap, and auc, or mrr of lists. Labels come back as they are written. A metric of your own is a
+            `Metric` in place of a label; lists have none.
         candidates: (users,) or one number: n, the number of ranked items, including the held-out item. Leave it out if
             the ranks have this column. An array is in the order of the ranks. Only AUC depends on it.
         exact: that the ranks are exact although no rank comes near n. Without it, ranks that end as among sampled
@@ -89,7 +92,7 @@ def evaluate(
         >>> grades = {"ann": {"song": 3}, "bob": {"book": 1, "film": 2}}
         >>> result = sm.evaluate(run, relevance=grades, metrics=["ndcg@2", "map", "dcg@2"])
         >>> [(row.metric, round(row.value, 3)) for row in result.itertuples()]
-        [('ndcg@2', 0.506), ('ap', 0.667), ('dcg@2', 1.446)]
+        [('ndcg@2', 0.506), ('map', 0.667), ('dcg@2', 1.446)]
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
@@ -98,12 +101,13 @@ def evaluate(
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
     check_relevance(relevance, {"relevant_from": relevant_from}, {"candidates": candidates, "exact": exact})
     if relevance is not None:
-        labels = list_labels(metrics)
+        of_lists = list_labels(metrics)
+        labels, usual = list(of_lists), list(of_lists.values())
         judged = Judgements.of(relevance, relevant_from)
         lists, remarks = judged.lists(ranks, "run")
         users = np.arange(len(judged.users))
-        kinds, values = units((users, users, len(users))), judged.values(lists, labels)
-        result = _evaluate_units(values, judged.largest(labels), kinds, labels, options, progress)
+        kinds, values = units((users, users, len(users))), judged.values(lists, usual)
+        result = _evaluate_units(values, judged.largest(usual), kinds, labels, options, progress)
         return result.with_remarks([*judged.remarks, *remarks])
     table = rank_table(columns_or_table(ranks, "ranks"), candidates, exact=exact)
     wanted = metrics_by_label(METRICS if metrics is None else metrics)
@@ -111,7 +115,7 @@ def evaluate(
     kinds = units((which, user_numbers(table), values.shape[1]))
     result = _evaluate_units(values, largest_values(list(wanted.values())), kinds, list(wanted), options, progress)
     result.attrs["parameters"] = described(table)
-    return result.with_remarks(table.remarks)
+    return result.with_remarks([*equal_metrics(wanted), *table.remarks])
 
 
 def _evaluate_units(
@@ -155,6 +159,19 @@ def undefined(table: Result, column: str = "value") -> list[Remark]:
     return [
         Remark(f"{metric_name(label)} is not defined, as a user has only one candidate.", rows=(("metric", label),))
         for label in dict.fromkeys(table["metric"][np.isnan(table[column].to_numpy(dtype=float))])
+    ]
+
+
+def equal_metrics(metrics: Mapping[str, Metric]) -> list[Remark]:
+    """Return remarks on metrics that are the same for one relevant item."""
+    return [
+        Remark(
+            f"{listed([metric_name(label) for label in labels])} are equal here, as ranks are of one relevant item, "
+            "with grade 1.",
+            rows=(("metric", labels[0]),),
+            others=(("metric", labels[1]),),
+        )
+        for labels in alike(metrics)
     ]
 
 

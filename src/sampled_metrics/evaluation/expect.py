@@ -8,6 +8,7 @@ from itertools import combinations, product
 import numpy as np
 
 from sampled_metrics._defaults import METRICS
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics.estimators import EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.evaluation.expectation import Expectation, mean_of_rows
 from sampled_metrics.evaluation.result import Remark, Result
@@ -19,6 +20,7 @@ from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
 
+@on_one_thread
 def expect(
     ranks: RanksLike | Mapping[str, RanksLike],
     *,

@@ -17,6 +17,7 @@ from sampled_metrics._validation import check_names, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.estimators.shapes import SHAPES
+from sampled_metrics.estimators.strict_bounds import StrictBounds
 from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.verdicts import FACTORS, MOST, expected_gaps
@@ -89,7 +90,11 @@ def plan(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 6.3 and Figure 6.
     """
-    names, chosen = check_names(names), estimators_by_label(estimators)
+    names = check_names(names)
+    chosen = {
+        str(each) if isinstance(each, StrictBounds) else label: each
+        for label, each in estimators_by_label(estimators).items()
+    }
     by_label = metrics_by_label(metric, "metric")
     if len(by_label) > 1:
         raise ConfigError(f"metric: give one, not {', '.join(by_label)}")

@@ -12,7 +12,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from sampled_metrics._drawing import WIDTH, estimator_numbers, literal, style, styled, write_below
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.estimators import estimator_name
+from sampled_metrics.estimators import estimator_name, usual_label
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
 from sampled_metrics.metrics.held_out import metric_name
 
@@ -161,7 +161,7 @@ def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> A
 def _values(table: pd.DataFrame) -> Picture:
     """Lay out the result of `evaluate` or `correct`: a row for each recommender, estimator and metric."""
     labels = [column for column in ("recommender", "estimator") if column in table]
-    number = estimator_numbers if "estimator" in labels else _numbers
+    number = _estimator_numbers if "estimator" in labels else _numbers
     styles = number(table[labels[-1]]) if labels else {}
     interval = _interval(table)
     rows: dict[str, dict[str, list[Mark]]] = {}
@@ -172,7 +172,7 @@ def _values(table: pd.DataFrame) -> Picture:
             *_interval_of(row, "value"),
             _text(row["value"]),
             styles[row[labels[-1]]] if labels else 0,
-            row.get("assumes") != "no bias",
+            row.get("assumes") != "bias is zero",
         )
         rows.setdefault(what, {}).setdefault(": ".join(named), []).append(mark)
     axis = f"value, {interval}"
@@ -192,7 +192,10 @@ def _assumptions(table: pd.DataFrame) -> str:
             names.append(estimator_name(str(label)))
     sentences = []
     for assumes, names in groups.items():
-        given = {"none": "without an assumption on the ranks", "no bias": "only if the estimator has no bias (hollow)"}
+        given = {
+            "none": "without an assumption on the ranks",
+            "bias is zero": "only if the bias of the estimator is zero (hollow)",
+        }
         condition = given.get(assumes) or f"if {ASSUMPTIONS[assumes]}"
         sentences.append(f"{', '.join(names)}: the {_interval(table)} holds the true metric {condition}.")
     return " ".join(sentences)
@@ -220,7 +223,7 @@ def _differences(table: pd.DataFrame) -> Picture:
 def _expectations(table: pd.DataFrame) -> Picture:
     """Lay out the result of `expect`: a row for each recommender, with the exact metric first."""
     rows: dict[str, dict[str, list[Mark]]] = {}
-    styles = estimator_numbers(table["estimator"])
+    styles = _estimator_numbers(table["estimator"])
     for row in table.to_dict("records"):
         marks = rows.setdefault(metric_name(str(row["metric"])), {}).setdefault(str(row["recommender"]), [])
         if not marks:
@@ -240,7 +243,7 @@ def _plan(table: pd.DataFrame) -> Picture:
     """Lay out the result of `plan`: negatives and users that are needed, a row for each estimator."""
     negatives: dict[str, list[Mark]] = {}
     users: dict[str, list[Mark]] = {}
-    styles = estimator_numbers(table["estimator"])
+    styles = _estimator_numbers(table["estimator"])
     for row in table.to_dict("records"):
         name, number = estimator_name(str(row["estimator"])), styles[row["estimator"]]
         if row["estimator"] != "exact":
@@ -284,6 +287,13 @@ def _panels_of_metrics(rows: Mapping[str, list[Mark]], axis: str) -> list[Panel]
 
 def _numbers(labels: Iterable[Any]) -> dict[Any, int]:
     return {label: number for number, label in enumerate(dict.fromkeys(labels))}
+
+
+def _estimator_numbers(labels: Iterable[Any]) -> dict[Any, int]:
+    """Return the number of each estimator's style, by label as it is written."""
+    usual = {label: usual_label(label) for label in labels}
+    numbers = estimator_numbers(usual.values())
+    return {label: numbers[each] for label, each in usual.items()}
 
 
 def _interval_of(row: Mapping[str, Any], value: str) -> tuple[float, float, float]:

@@ -129,19 +129,22 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return bool(found.any())
 
     def __repr__(self) -> str:
-        return "\n\n".join([self._shown().to_string(index=False), *self.remarks])
+        return "\n\n".join([self.as_text().to_string(index=False), *self.remarks])
 
     def _repr_html_(self) -> str:
         remarks = "".join(f"<p>{html.escape(remark)}</p>" for remark in self.remarks)
-        return f"{self._shown().to_html(index=False, border=0)}{remarks}"
+        return f"{self.as_text().to_html(index=False, border=0)}{remarks}"
 
-    def _shown(self) -> pd.DataFrame:
+    def as_text(self) -> pd.DataFrame:
         """Return the table as text, with at most four significant digits and a dash for missing numbers."""
-        return pd.DataFrame(self)[self.shown_columns].map(cell)
+        text = pd.DataFrame(self)[self.shown_columns].map(cell)
+        if "p_value" in text:
+            text["p_value"] = self["p_value"].map(p_value)
+        return text
 
     def latex(self) -> str:
         """Return the table as LaTeX, as it is shown, with the remarks as comments above it; needs booktabs."""
-        shown = self._shown()
+        shown = self.as_text()
         right = [pd.api.types.is_numeric_dtype(self[name]) for name in shown]
         return latex_table(
             [latex_escaped(str(name)) for name in shown],
@@ -178,6 +181,11 @@ def cell(value: Any) -> str:
             return "0"
         return "-" if value != value else f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
     return "-" if value is pd.NA else str(value)
+
+
+def p_value(value: float) -> str:
+    """Return a p-value as text; one that rounding may have made 0 is shown as smaller than what it can be."""
+    return "< 1e-16" if value < 1e-16 else "-" if value != value else f"{value:.4g}"
 
 
 _LATEX = str.maketrans(

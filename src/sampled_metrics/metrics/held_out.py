@@ -9,7 +9,7 @@ Papers differ in names: with one relevant item reciprocal rank (mrr) is average 
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -207,7 +207,10 @@ def metric(label: str) -> Metric:
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, eqs 7 to 13.
     """
-    return _metric(_canonical(label))
+    usual = _canonical(label)
+    if usual in FAMILIES and "" not in FAMILIES[usual].suffixes:
+        raise ConfigError(f"metric {label!r} needs a cut-off, such as {label.strip()}@10")
+    return _metric(usual)
 
 
 @cache
@@ -232,15 +235,35 @@ def _canonical(label: str) -> str:
 
 
 def metrics_by_label(given: MetricsLike, what: str = "metrics") -> dict[str, Metric]:
-    """Return one metric, or several, by label, each in its usual form: HR@10 is ``hit-rate@10``.
+    """Return one metric, or several, by label as it is written: HR@10 is the metric ``hit-rate@10`` by this name.
 
     A metric is given by its label, or as a `Metric`.
 
     Raises:
-        ConfigError: there are none, one is unknown, or two have the same label.
+        ConfigError: there are none, one is unknown, or two are the same metric, such as hr@10 and hit-rate@10.
     """
-    found = [each if isinstance(each, Metric) else metric(each) for each in check_labels(given, what, Metric)]
-    return dict(zip(check_labels([each.label for each in found], what), found, strict=True))
+    found: dict[str, Metric] = {}
+    for each in check_labels(given, what, Metric):
+        label, one = (each.strip(), metric(each)) if isinstance(each, str) else (each.label, each)
+        for before, other in found.items():
+            if one.label == other.label:
+                raise ConfigError(f"{what}: {before!r} and {label!r} are the same one; give it once")
+        found[label] = one
+    return found
+
+
+def alike(metrics: Mapping[str, Metric]) -> list[list[str]]:
+    """Return the groups of two or more labels whose metrics have the same value at every rank of one relevant item.
+
+    Only metrics of this module are looked at: a function of somebody else may not take every rank.
+    """
+    n = 2**30
+    ranks = np.unique(np.geomspace(1, n, 1000).round())
+    groups: dict[tuple[object, ...], list[str]] = {}
+    for label, each in metrics.items():
+        if getattr(each.of_rank, "__module__", "") == __name__:
+            groups.setdefault((each.cutoff, each.of_rank(ranks, n).tobytes()), []).append(label)
+    return [labels for labels in groups.values() if len(labels) > 1]
 
 
 def metric_name(label: str) -> str:

@@ -22,6 +22,7 @@ from sampled_metrics._drawing import (
     say_what_coincides,
     styled,
 )
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics.estimators import estimator_name, linear_estimator
 from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.sampling.design import SamplingDesign
@@ -70,6 +71,7 @@ def figure_3(candidates: int, metrics: Sequence[str], negatives: Sequence[int], 
     return pd.concat(curves, ignore_index=True)
 
 
+@on_one_thread
 def figure_4(candidates: int, metric_label: str, negatives: int, estimators: Sequence[str]) -> pd.DataFrame:
     """Corrected metrics; columns panel, estimator, rank, value.
 

@@ -84,6 +84,24 @@ def tie_bounds(target: Floats) -> tuple[Floats, Floats]:
     return np.minimum(*ends), np.maximum(*ends)
 
 
+def not_comparable(scores: Any, xp: Any = np) -> Any:
+    """Return which scores of an array, of the namespace `xp`, are NaN or +∞. -∞ is a score: that of a masked item."""
+    return ~xp.isfinite(scores) & ~(scores < 0)
+
+
+def require_comparable(wrong: NDArray[np.bool_], user_ids: NDArray[np.generic]) -> None:
+    """Refuse scores that are NaN or +∞: `wrong` is (users,) whether a user's candidate has one.
+
+    Raises:
+        DataError: a user's score is wrong; the message names the first such user.
+    """
+    if wrong.any():
+        raise DataError(
+            f"the recommender gives user {user_ids[np.argmax(wrong)]} a score that is NaN or +inf; scores are finite "
+            "numbers, or -inf for items that rank last"
+        )
+
+
 def require_finite(wrong: NDArray[np.bool_], user_ids: NDArray[np.generic]) -> None:
     """Refuse scores that are not finite: `wrong` is (users,) whether a user's candidate has one.
 

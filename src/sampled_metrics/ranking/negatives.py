@@ -13,7 +13,7 @@ from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._validation import is_whole, refuse_masked, shown
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.counter import require_finite
+from sampled_metrics.ranking.counter import not_comparable, require_comparable, require_finite
 from sampled_metrics.ranking.distinct import Streams, draw_numbers
 from sampled_metrics.ranking.held_out import HeldOut, Ids, Pairs, held_out_items, is_table, table_of_pairs
 from sampled_metrics.ranking.near_ties import pair_scores
@@ -107,14 +107,14 @@ def rank_among_negatives(
     for step in progress(range(len(blocks))):
         rows = blocks[step]
         users, place = np.unique(user[rows], return_inverse=True)
-        score, tie = _score_function(given, user[rows], items), streams(_TIES).random(len(rows))
+        score, tie = _score_function(given, user[rows], items, data.users.values), streams(_TIES).random(len(rows))
         target = score(np.arange(len(rows)), data.held_out.indices[rows])
-        require_finite(~np.isfinite(target), data.users.values[user[rows]])
+        require_comparable(not_comparable(target), data.users.values[user[rows]])
         at, drawn = draw(users)
         row, item = (at, drawn) if len(users) == len(rows) else _of_rows(place, at, drawn)
         other, own = score(row, item), target[row]
-        wrong = np.bincount(row[~np.isfinite(other)], minlength=len(rows)) > 0
-        require_finite(wrong, data.users.values[user[rows]])
+        wrong = np.bincount(row[not_comparable(other)], minlength=len(rows)) > 0
+        require_comparable(wrong, data.users.values[user[rows]])
         above, tied = other > own, np.flatnonzero(other == own)
         counts = _ranks(tie, row, row[above], row[tied])
         if weight is not None and replacement:
@@ -136,11 +136,19 @@ def rank_among_negatives(
     return table
 
 
-def _score_function(scores: Any, users: Ints, items: int) -> Callable[[Ints, Ints], NDArray[Any]]:
+def _score_function(
+    scores: Any, users: Ints, items: int, user_ids: NDArray[np.generic]
+) -> Callable[[Ints, Ints], NDArray[Any]]:
     """Return the function from (pairs,) rows and items to scores; users are those of the (rows,) rows."""
     if isinstance(scores, tuple):
         factors = scores[0][users].astype(scores[1].dtype, copy=False)
-        return lambda row, item: pair_scores(factors, scores[1], row, item)
+
+        def of_factors(row: Ints, item: Ints) -> NDArray[Any]:
+            found = pair_scores(factors, scores[1], row, item)
+            require_finite(np.bincount(row[~np.isfinite(found)], minlength=len(users)) > 0, user_ids[users])
+            return found
+
+        return of_factors
     batch, place = batch_of_scores(scores, users, items)
     return lambda row, item: batch[place[row], item]
 

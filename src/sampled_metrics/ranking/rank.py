@@ -47,6 +47,9 @@ def rank(
     of its own and is ranked without the others. For each row, the table counts the candidates that score above the
     held-out item, and those that tie with it. The scores of other items are ignored.
 
+    Factors are multiplied on as many threads as the library of linear algebra is allowed, as by OMP_NUM_THREADS. The
+    ranks do not depend on it.
+
     Args:
         scores: one of
 
@@ -55,7 +58,8 @@ def rank(
               double precision, or in single precision if both are float32; items with equal factors tie;
             - a function that takes a slice of the users, and returns their (users, items) scores.
 
-            Higher is better, equal is a tie. Scores are compared in their own type, without rounding. Dense scores
+            Higher is better, equal is a tie. Candidates with -inf, as of items that a library masks, rank last and tie
+            with each other; factors are finite. Scores are compared in their own type, without rounding. Dense scores
             and factors may be arrays of torch, CuPy or JAX. Those in the memory of a GPU are counted there, with the
             same counts; this needs array-api-compat. Both factors must be of one library and on one device.
         training: what the users have in training: (users, items), sparse or dense, not 0 where the user has the item;
@@ -78,8 +82,8 @@ def rank(
         The exact ranks: a row for each held-out item, in the order of the users. `evaluate` takes it.
 
     Raises:
-        DataError: shapes, libraries or devices do not fit, a candidate's score is not a finite number or would have to
-            be rounded, an entry is masked, an id is unknown, missing or repeated, an index is out of range, a held-out
+        DataError: shapes, libraries or devices do not fit, a candidate's score is NaN or +inf or would have to be
+            rounded, an entry is masked, an id is unknown, missing or repeated, an index is out of range, a held-out
             item is one of its user's training items, or no user has one; `users` has no user, or one twice.
         ConfigError: batch_size is no whole number from 1 on, or is given for factors.
         NumericError: a device multiplies float32 factors with larger errors than float32 has.

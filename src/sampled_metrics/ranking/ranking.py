@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics._progress import Progress, no_progress
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics.data.split import Shape, Split
 from sampled_metrics.ranking.counter import Counter
 from sampled_metrics.ranking.memory import spare_memory
@@ -27,6 +28,7 @@ class Model(Protocol):
         """Return the counter of the candidates of a split's users; spare is the memory beyond the least, in bytes."""
 
 
+@on_one_thread
 def rank_held_out(
     model: Model,
     split: Split,
@@ -54,7 +56,7 @@ def rank_held_out(
 
     Raises:
         ConfigError: the memory is too small; the message states the smallest that is enough.
-        DataError: a candidate's score is not a finite number.
+        DataError: a candidate's score is NaN or +inf, or a sum of similarities is not finite.
     """
     least = model.least_memory(model.size, split.ranking_shape, threads)
     spare = spare_memory(least, memory, "ranking")

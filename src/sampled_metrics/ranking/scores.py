@@ -11,7 +11,7 @@ from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import refuse_masked
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.counter import Counter, count_rows, require_finite
+from sampled_metrics.ranking.counter import Counter, count_rows, not_comparable, require_comparable
 from sampled_metrics.ranking.device import Device, detached, is_on_device, refuse_device, training_positions
 from sampled_metrics.ranking.memory import BLOCK_BYTES
 
@@ -75,7 +75,7 @@ class ScoreCounter(Counter):
             scores = xp.astype(scores, xp.int8)
         training = [device.put(each) for each in training_positions(self._split.training, rows)]
         target = device.take(xp.reshape(scores, (-1,)), np.arange(len(row)) * items + held_out)
-        require_finite(device.count(~xp.isfinite(scores), *training) > 0, self._split.user_ids[rows])
+        require_comparable(device.count(not_comparable(scores, xp), *training) > 0, self._split.user_ids[rows])
         target = xp.reshape(target, (-1, 1))
         return device.count(scores > target, *training), device.count(scores == target, *training) - 1
 
@@ -93,8 +93,8 @@ class ScoreCounter(Counter):
         with np.errstate(over="ignore", invalid="ignore"):
             sums = scores.sum(axis=1)  # not finite if a score is not, so it spares a look at each score
         if not np.isfinite(sums).all():
-            wrong = less_others(np.count_nonzero(~np.isfinite(scores), axis=1), ~np.isfinite(other)) > 0
-            require_finite(wrong, self._split.user_ids[rows])
+            wrong = less_others(np.count_nonzero(not_comparable(scores), axis=1), not_comparable(other)) > 0
+            require_comparable(wrong, self._split.user_ids[rows])
         bits = np.zeros((len(scores), -(-scores.shape[1] // 8) * 8), dtype=np.bool_)
         found = []
         for compare in (np.greater, np.equal):

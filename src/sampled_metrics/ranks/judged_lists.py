@@ -26,13 +26,14 @@ LABELS = ("recall@10", "ndcg@10", "ap", "mrr")
 _NUMBERS = 2**24  # numbers of an array that holds the lists of some users
 
 
-def list_labels(metrics: Any) -> list[str]:
-    """Return the labels of metrics of lists; None stands for the default ones.
+def list_labels(metrics: Any) -> dict[str, str]:
+    """Return the usual label of each metric of lists, by label as it is written; None stands for the default ones.
 
     Raises:
         ConfigError: there are none, one is unknown or no text, or two are the same.
     """
-    return list(metrics_by_label(check_labels(LABELS if metrics is None else metrics, "metrics")))
+    found = metrics_by_label(check_labels(LABELS if metrics is None else metrics, "metrics"))
+    return {label: each.label for label, each in found.items()}
 
 
 @dataclass(frozen=True)

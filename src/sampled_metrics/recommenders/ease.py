@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sampled_metrics._arrays import Floats
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders.models import SimilarityModel
@@ -23,22 +24,20 @@ class EASE(Recommender):
 
     regularization: float = parameter("λ, the weight of ‖B‖²", type="number", exclusiveMinimum=0)
 
+    @on_one_thread
     def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> SimilarityModel:
         """Solve for B, (items, items), in double precision. Nothing is random.
 
         Raises:
             ConfigError: λ is too small for any digit of B to be certain.
         """
-        from threadpoolctl import threadpool_limits  # needed for training only
-
         gram = (training.T @ training).toarray()
         np.fill_diagonal(gram, gram.diagonal() + self.regularization)
-        with threadpool_limits(1, "blas"):  # one order of every sum
-            try:
-                weights = np.linalg.inv(gram)
-            except np.linalg.LinAlgError:
-                weights = np.full_like(gram, np.nan)
-            self._require_digits(gram, weights)
+        try:
+            weights = np.linalg.inv(gram)
+        except np.linalg.LinAlgError:
+            weights = np.full_like(gram, np.nan)
+        self._require_digits(gram, weights)
         weights /= -weights.diagonal()
         np.fill_diagonal(weights, 0.0)
         return SimilarityModel(weights)

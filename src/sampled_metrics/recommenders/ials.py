@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics.data.split import Shape
 from sampled_metrics.recommenders.models import FactorModel
 from sampled_metrics.recommenders.parameters import parameter
@@ -35,25 +36,24 @@ class IALS(Recommender):
         exclusiveMinimum=0,
     )
 
+    @on_one_thread
     def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> FactorModel:
         """Train on (users, items) events, from a random start drawn from rng."""
         from implicit.als import AlternatingLeastSquares  # slow to import, and needed for training only
-        from threadpoolctl import threadpool_limits
 
         ratio = (1 + self.unobserved_weight) / self.unobserved_weight
         users, items = training.shape
-        with threadpool_limits(1, "blas"):  # one order of every sum
-            solver = AlternatingLeastSquares(
-                factors=self.factors,
-                regularization=self.regularization * ratio,
-                iterations=self.iterations,
-                use_cg=False,
-                dtype=np.float64,
-                num_threads=1,
-            )
-            solver.user_factors = rng.normal(scale=self.initial_deviation, size=(users, self.factors))
-            solver.item_factors = rng.normal(scale=self.initial_deviation, size=(items, self.factors))
-            solver.fit(csr_matrix(training * ratio), show_progress=False)
+        solver = AlternatingLeastSquares(
+            factors=self.factors,
+            regularization=self.regularization * ratio,
+            iterations=self.iterations,
+            use_cg=False,
+            dtype=np.float64,
+            num_threads=1,
+        )
+        solver.user_factors = rng.normal(scale=self.initial_deviation, size=(users, self.factors))
+        solver.item_factors = rng.normal(scale=self.initial_deviation, size=(items, self.factors))
+        solver.fit(csr_matrix(training * ratio), show_progress=False)
         scale = np.sqrt(1 + self.unobserved_weight)
         return FactorModel(solver.user_factors / scale, solver.item_factors / scale)
 

@@ -23,6 +23,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.recommenders.models import FactorModel, Model, SparseSimilarityModel
@@ -97,17 +98,17 @@ class ImplicitLibrary(Recommender):
         """Return the bytes to reserve for training: the factors, or as much for similarities."""
         return reserved_memory(shape, self.options.get("factors", 128) * (shape.users + shape.items))
 
+    @on_one_thread
     def _trained(self, training: csr_array, seed: int) -> Any:
         """Return implicit's own trained model."""
         from implicit.recommender_base import ModelFitError
         from implicit.utils import ParameterWarning
-        from threadpoolctl import threadpool_limits
 
         make = constructor(self.model)
         fixed = {"num_threads": 1, "random_state": seed, "use_gpu": False}
         takes = inspect.signature(make).parameters
         events = csr_matrix(training, dtype=np.float32, copy=True)  # implicit may sort it in place
-        with threadpool_limits(1, "blas"), np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
+        with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ParameterWarning)  # about formats that implicit converts itself
             try:
                 trained = make(**self.options, **{name: value for name, value in fixed.items() if name in takes})

@@ -15,6 +15,7 @@ from sampled_metrics import __version__, _files
 from sampled_metrics._defaults import METRICS
 from sampled_metrics._drawing import inline_svg
 from sampled_metrics._progress import Progress, no_progress
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect
@@ -38,6 +39,7 @@ SHOWN_NEGATIVES = 100
 """The number of sampled negatives for which a page of exact ranks says who would be ordered wrongly."""
 
 
+@on_one_thread
 def report(
     ranks: RanksLike | Mapping[str, RanksLike],
     path: str | os.PathLike[str] | None = None,
@@ -268,7 +270,7 @@ def _values(table: Result) -> str:
 
 def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
     """Return a result as text, in words."""
-    text = pd.DataFrame(table)[table.shown_columns].map(cell)
+    text = table.as_text()
     for column, name_of in {"metric": metric_name, "estimator": estimator_name}.items():
         if column in text:
             text[column] = text[column].map(name_of)

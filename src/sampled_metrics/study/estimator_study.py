@@ -13,6 +13,7 @@ from scipy.special import ndtr
 
 from sampled_metrics._arrays import Floats
 from sampled_metrics._progress import Progress, no_progress
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import Estimate, LinearEstimate, estimator
 from sampled_metrics.metrics.held_out import Metric, metric
@@ -62,6 +63,7 @@ class EstimatorStudy:
         return replace(self, negatives=kept)
 
 
+@on_one_thread
 def study_estimators(
     table: RankTable,
     study: EstimatorStudy,

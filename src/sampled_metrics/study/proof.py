@@ -25,6 +25,7 @@ from sampled_metrics._drawing import (
     styles,
 )
 from sampled_metrics._progress import Progress, no_progress
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import PAIRED, expected_weights
@@ -43,6 +44,7 @@ _FILLS = {"free": "#e8e8e8", "decreasing": "#bdbdbd", "convex": "#7f7f7f"}
 _EDGES = {"free": ":", "decreasing": "--", "convex": "-"}
 
 
+@on_one_thread
 def proven(
     tables: Mapping[str, RankTable],
     label: str,

@@ -9,6 +9,7 @@ import pandas as pd
 
 from sampled_metrics._arrays import Floats
 from sampled_metrics._progress import Progress, no_progress
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics.estimators import Estimate, LinearEstimate, LinearEstimator, estimator
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.ranks.table import RankTable
@@ -91,6 +92,7 @@ def sizes_of(table: pd.DataFrame) -> list[int | None]:
     return list(table["negatives"].unique()) if "negatives" in table else [None]
 
 
+@on_one_thread
 def conditions(evaluation: Evaluation, candidates: int) -> pd.DataFrame:
     """Compute the condition numbers of the fits of an evaluation's linear estimators.
 
@@ -113,6 +115,7 @@ def conditions(evaluation: Evaluation, candidates: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["estimator", "candidates", "negatives", "condition_number", "digits"])
 
 
+@on_one_thread
 def repeat(
     table: RankTable,
     evaluation: Evaluation,
@@ -147,6 +150,7 @@ def repeat(
     return pd.DataFrame({"estimate": np.concatenate(estimates)}, index).reset_index()
 
 
+@on_one_thread
 def exact_moments(table: RankTable, evaluation: Evaluation) -> pd.DataFrame:
     """Compute the exact mean and standard deviation of a sampled evaluation; nothing is drawn.
 

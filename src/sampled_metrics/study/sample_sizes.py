@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from sampled_metrics._drawing import literal, name_lines, panels, plain_numbers, styled, styles
 from sampled_metrics._progress import Progress, no_progress
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name, linear_estimator
 from sampled_metrics.metrics.held_out import metric, metric_name
@@ -20,6 +21,7 @@ from sampled_metrics.sampling.outcomes import Outcomes
 _CRUSHED = 5  # exact values this many times smaller than the largest one would be one line on a linear scale
 
 
+@on_one_thread
 def expected_by_sample_size(
     tables: Mapping[str, RankTable],
     metric_label: str,

@@ -19,7 +19,7 @@ from jsonschema.validators import extend
 from sampled_metrics.data import download, formats
 from sampled_metrics.data.reading import files_beside
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import estimator, estimators_by_label, linear_estimator
+from sampled_metrics.estimators import estimator, estimators_by_label, linear_estimator, usual_label
 from sampled_metrics.metrics.held_out import metric, metrics_by_label
 from sampled_metrics.recommenders import PrecomputedRanks, config_schema, recommender, recommender_type
 
@@ -262,7 +262,10 @@ def _labels(key: str, given: Any, find: Callable[[str], object]) -> Any:
         return given
     for label in [given] if isinstance(given, str) else given:
         _named(key, label, find)
-    found = list(metrics_by_label(given, key) if find is metric else estimators_by_label(given, key))
+    if find is metric:
+        found = [each.label for each in metrics_by_label(given, key).values()]
+    else:
+        found = [usual_label(label) for label in estimators_by_label(given, key)]
     return found[0] if isinstance(given, str) else found
 
 

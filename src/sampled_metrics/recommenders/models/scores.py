@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.counter import not_comparable
 from sampled_metrics.recommenders.models.model import Model
 
 
@@ -28,14 +28,14 @@ class ScoreModel(Model):
         return self.matrix[users, items]
 
     def check(self, split: Split, name: str) -> None:
-        """Refuse scores of another shape, or of a candidate that are not finite; a training item may score anything."""
+        """Refuse scores of another shape, or of a candidate that are NaN or +∞; a training item may score anything."""
         if self.matrix.shape != split.training.shape:
             raise DataError(
                 f"{name}: has scores of shape {self.matrix.shape}, not {split.training.shape} (users, items)"
             )
-        wrong = ~np.isfinite(self.matrix)
+        wrong = not_comparable(self.matrix)
         wrong[split.training.nonzero()] = False
         if wrong.any():
             user, item = (int(each[0]) for each in wrong.nonzero())
             ids = f"item {split.item_ids[item]} for user {split.user_ids[user]}"
-            raise DataError(f"{name}: the score of {ids} is not a finite number")
+            raise DataError(f"{name}: the score of {ids} is NaN or +inf")

@@ -1,0 +1,147 @@
+"""Labels come back as they are written, and what is said and drawn does not depend on how they are written."""
+
+import pytest
+
+import sampled_metrics as sm
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.evaluation import plots
+
+N, M = {"candidates": 500}, {"candidates": 500, "negatives": 20}
+SAMPLED = [1, 3, 1, 12, 21, 2, 1, 7, 5, 1, 2, 4, 1, 1, 9]
+EXACT = [4, 61, 2, 300, 480, 17, 1, 150, 88, 3, 40, 77, 6, 9, 201]
+METRICS = ["hr@10", "MAP", "AUC", "Recall@5"]
+USUAL_METRICS = ["hit-rate@10", "ap", "auc", "recall@5"]
+ESTIMATORS = ["Decreasing", "sampled", "BV 0.1", "MES", "EM"]
+USUAL_ESTIMATORS = ["decreasing", "uncorrected", "bv-0.1", "mes", "mle"]
+RUN = {"ann": {"film": 0.9, "song": 0.4}, "bob": {"film": 0.2, "book": 0.8, "song": 0.5}}
+GRADES = {"ann": {"song": 3}, "bob": {"book": 1, "film": 2}}
+
+CALLS = {
+    "evaluate": lambda metrics, _: sm.evaluate(EXACT, **N, metrics=metrics),
+    "correct": lambda metrics, estimators: sm.correct(
+        SAMPLED, **M, metrics=metrics, estimators=estimators, n_resamples=100
+    ),
+    "compare": lambda metrics, estimators: sm.compare(
+        SAMPLED, SAMPLED[::-1], **M, metrics=metrics, estimator=estimators[1]
+    ),
+    "expect": lambda metrics, estimators: sm.expect(
+        {"x": EXACT, "y": EXACT[::-1]}, **M, metrics=metrics, estimators=estimators[1:3]
+    ),
+    "lists": lambda metrics, _: sm.evaluate(
+        RUN, relevance=GRADES, metrics=[each for each in metrics if each.lower() != "auc"] + ["DCG@2"]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_in_tables_and_remarks(name):
+    written, usual = CALLS[name](METRICS, ESTIMATORS), CALLS[name](USUAL_METRICS, USUAL_ESTIMATORS)
+    kept = [each for each in [*METRICS, "DCG@2"] if each in set(written["metric"])]
+    assert list(dict.fromkeys(written["metric"])) == kept
+    if "estimator" in written:
+        names = ESTIMATORS if name == "correct" else ESTIMATORS[1:3]
+        assert list(dict.fromkeys(written["estimator"])) == names
+    columns = [each for each in written.columns if each not in ("metric", "estimator")]
+    assert written[columns].equals(usual[columns])
+    assert written.remarks == usual.remarks
+
+
+def test_remarks_are_about_the_estimator_and_not_its_text():
+    """The one on AUC, which is right uncorrected, and those that only estimators with a bias have."""
+    written = CALLS["correct"](METRICS, ESTIMATORS)
+    of_auc = written[(written["estimator"] == "sampled") & (written["metric"] == "AUC")]
+    of_recall = written[(written["estimator"] == "sampled") & (written["metric"] == "hr@10")]
+    assert not any(each.startswith("Uncorrected:") for each in of_auc.remarks)
+    assert any(each.startswith("Uncorrected:") for each in of_recall.remarks)
+    bounds = written[written["estimator"] == "Decreasing"]
+    assert bounds["assumes"].eq("decreasing").all()
+    assert written.loc[written["estimator"] == "EM", "assumes"].eq("bias is zero").all()
+    assert not any("No bias is estimated" in each for each in bounds.remarks)
+
+
+def test_in_figures():
+    both = [
+        plots.picture(CALLS["correct"](*each)) for each in ((METRICS, ESTIMATORS), (USUAL_METRICS, USUAL_ESTIMATORS))
+    ]
+    written, usual = both
+    assert written.caption == usual.caption
+    for panel, other in zip(written.panels, usual.panels, strict=True):
+        marks = [[each for row in some.rows.values() for each in row] for some in (panel, other)]
+        assert [each.style for each in marks[0]] == [each.style for each in marks[1]]
+
+
+def test_by_metric_in_standings():
+    ranks = {"x": EXACT, "y": EXACT[::-1], "z": sorted(EXACT)}
+    found = sm.compare(ranks, **N, metrics=["MAP", "hr@10"])
+    assert list(dict.fromkeys(found.standings()["metric"])) == ["MAP", "hr@10"]
+    assert "AP & Hit rate@10" in found.latex()
+
+
+@pytest.mark.parametrize(
+    ("estimators", "labels"),
+    [("BV 0.1", ["BV 0.1", "exact"]), (["sampled"], ["sampled", "exact"]), ("Decreasing", ["decreasing", "exact"])],
+)
+def test_in_a_plan(estimators, labels):
+    worse = [min(each + 15, 500) for each in EXACT]
+    found = sm.plan(worse * 20, EXACT * 20, candidates=500, metric=["MAP"], estimators=estimators)
+    assert found["estimator"].tolist() == labels
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"metrics": ["hr@10", "hit-rate@10"]}, "metrics: 'hr@10' and 'hit-rate@10' are the same one; give it once"),
+        ({"metrics": ["map", "AP"]}, "metrics: 'map' and 'AP' are the same one; give it once"),
+        ({"estimators": ["em", "mle"]}, "estimators: 'em' and 'mle' are the same one; give it once"),
+    ],
+)
+def test_two_names_of_the_same_are_refused(changes, says):
+    with pytest.raises(ConfigError, match=rf"^{says}$"):
+        sm.correct(SAMPLED, **M, **changes)
+
+
+def test_a_comparison_takes_a_list_of_one_estimator():
+    one, listed = (sm.compare(SAMPLED, SAMPLED[::-1], **M, estimator=each) for each in ("bv-0.1", ["bv-0.1"]))
+    assert one.equals(listed)
+
+
+# --- remarks ----------------------------------------------------------------------------------------------------------
+
+SAME = "NDCG, NDCG-exp and DCG are equal here, as ranks are of one relevant item, with grade 1."
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda metrics: sm.evaluate(EXACT, **N, metrics=metrics),
+        lambda metrics: sm.correct(SAMPLED, **M, metrics=metrics),
+        lambda metrics: sm.compare(EXACT, EXACT[::-1], **N, metrics=metrics),
+        lambda metrics: sm.compare(SAMPLED, SAMPLED[::-1], **M, metrics=metrics),
+    ],
+)
+def test_equal_metrics_are_said_once(call):
+    found = call(["ndcg", "ndcg-exp", "dcg", "ap"])
+    assert [each for each in found.remarks if "equal here" in each] == [SAME]
+    assert not [each for each in call(["ndcg", "ndcg@10", "recall@10", "auc"]).remarks if "equal here" in each]
+    alone = found[found["metric"].isin(["dcg", "ap"])]
+    assert not [each for each in alone.remarks if "equal here" in each]
+
+
+def test_metrics_of_lists_with_grades_are_not_called_equal():
+    found = sm.evaluate(RUN, relevance=GRADES, metrics=["ndcg", "ndcg-exp", "dcg"])
+    assert found["value"].nunique() == 3
+    assert not [each for each in found.remarks if "equal here" in each]
+
+
+def test_a_p_value_that_rounds_to_0_is_not_shown_as_0():
+    """The median is better for each of 3000 users: a p-value of 0 in double precision."""
+    worse = [300 + at % 7 for at in range(3000)]
+    better = [1 + at % 5 for at in range(3000)]
+    found = sm.compare(worse, better, **N, metrics="ap")
+    assert found["p_value"][0] < 1e-16
+    assert " < 1e-16 " in repr(found)
+    assert "&lt; 1e-16" in found._repr_html_()
+    assert found.as_text()["p_value"].tolist() == ["< 1e-16"]
+    assert found.plain_rows()[0]["p_value"] == found["p_value"][0]
+    small = found.assign(p_value=3.25e-14)
+    assert small.as_text()["p_value"].tolist() == ["3.25e-14"]

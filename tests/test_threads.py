@@ -1,0 +1,118 @@
+"""The number of threads of linear algebra while functions compute."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import sampled_metrics as sm
+from sampled_metrics.data.split import Split
+from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.ranking.ranking import rank_held_out
+from sampled_metrics.recommenders.ease import EASE
+from sampled_metrics.recommenders.models import FactorModel
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.study import repetitions
+from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimators
+from sampled_metrics.study.proof import proven
+from sampled_metrics.study.sample_sizes import expected_by_sample_size
+
+RANKS = {"x": [30, 25, 40, 12, 60, 33] * 2, "y": [1, 30, 2, 50, 9, 70] * 2}
+TABLES = {
+    name: sm.RankTable(None, np.full(12, 100), np.array(ranks) - 1, np.zeros(12, dtype=int))
+    for name, ranks in RANKS.items()
+}
+EVALUATION = repetitions.Evaluation(SamplingDesign(5), 2, ["default"], ["bv-0.1"], ["ap"], False)
+STUDY = EstimatorStudy(["bv-0.1"], [5], 2, 3, ["ap"], False, False)
+STREAM = np.random.default_rng
+
+
+class Seen:
+    """Notes how many threads the libraries of linear algebra may take whenever it is used."""
+
+    def __init__(self) -> None:
+        self.threads: set[int] = set()
+
+    def note(self) -> None:
+        self.threads |= {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+    def metric(self) -> Metric:
+        def of_rank(rank, _):
+            self.note()
+            return 1 / np.asarray(rank)
+
+        return Metric("mine", of_rank, False, None)
+
+    def progress(self, steps):
+        for each in steps:
+            self.note()
+            yield each
+
+
+FUNCTIONS = {
+    "evaluate": lambda seen: sm.evaluate(RANKS["x"], candidates=100, metrics=seen.metric()),
+    "correct": lambda seen: sm.correct([1, 2, 3, 1, 6, 2], candidates=100, negatives=9, metrics=seen.metric()),
+    "compare": lambda seen: sm.compare(*RANKS.values(), candidates=100, metrics=seen.metric()),
+    "expect": lambda seen: sm.expect(RANKS, candidates=100, negatives=9, metrics=seen.metric()),
+    "plan": lambda seen: sm.plan(
+        *RANKS.values(), candidates=100, metric="ap", estimators="bv-0.1", progress=seen.progress
+    ),
+    "report": lambda seen: sm.report(RANKS, candidates=100, metrics=seen.metric()),
+    "proven": lambda seen: proven(TABLES, "ap", [5], replacement=False, progress=seen.progress),
+    "study_estimators": lambda seen: study_estimators(TABLES["x"], STUDY, lambda _: STREAM(0), seen.progress),
+    "repeat": lambda seen: repetitions.repeat(TABLES["x"], EVALUATION, STREAM(0), seen.progress),
+    "expected_by_sample_size": lambda seen: expected_by_sample_size(
+        TABLES, "ap", ["bv-0.1"], [5], replacement=False, assume_replacement=False, progress=seen.progress
+    ),
+}
+
+
+def seen_by(call) -> set[int]:
+    """Return the numbers of threads while a function computes, with two allowed before and after it."""
+    import scipy.linalg.blas  # noqa: F401  # has a library of its own
+
+    seen = Seen()
+    with threadpool_limits(2, "blas"):
+        if not any(each["num_threads"] == 2 for each in threadpool_info() if each["user_api"] == "blas"):
+            pytest.skip("the libraries of linear algebra have one thread only")
+        call(seen)
+        assert 2 in {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+    return seen.threads
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_compute_on_one_thread_each(name: str) -> None:
+    assert seen_by(FUNCTIONS[name]) == {1}
+
+
+@pytest.mark.parametrize("name", ["conditions", "exact_moments"])
+def test_studies_without_progress(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def call(seen: Seen) -> None:
+        found = repetitions.estimator
+        monkeypatch.setattr(repetitions, "estimator", lambda *given, **more: seen.note() or found(*given, **more))
+        if name == "conditions":
+            repetitions.conditions(EVALUATION, 100)
+        else:
+            repetitions.exact_moments(TABLES["x"], EVALUATION)
+
+    assert seen_by(call) == {1}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ranking_takes_the_threads_that_are_asked_for(threads: int) -> None:
+    """Each block of users has one thread of its own."""
+    training = np.zeros((3, 4))
+    training[:, 0] = 1
+    split = Split(csr_array(training), np.array([1, 2, 3]), np.arange(3), np.arange(4))
+    model = FactorModel(np.ones((3, 2)), np.ones((4, 2)))
+    assert seen_by(lambda seen: rank_held_out(model, split, seen.progress, threads=threads)) == {1}
+
+
+def test_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    def call(seen: Seen) -> None:
+        inverse = np.linalg.inv
+        monkeypatch.setattr(np.linalg, "inv", lambda matrix: seen.note() or inverse(matrix))
+        events = csr_array(np.eye(4, 5) + np.eye(4, 5, 1))
+        EASE(1.0).fit(events, STREAM(0))
+
+    assert seen_by(call) == {1}
