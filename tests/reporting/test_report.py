@@ -100,6 +100,19 @@ class TestExactRanks:
         assert sm.expect({"a": A, "b": B}, negatives=100, candidates=500, metrics=METRICS).remarks == ()
         assert "With 100 sampled negatives, all recommenders are ordered rightly on average." in exact
 
+    def test_calls_no_order_wrong_that_is_undecided(self):
+        """3 of 50 users hit by Y only (p = .25 by the sign test), and among 100 negatives X has the hits."""
+        ranks = {"X": np.full(50, 30), "Y": np.where(np.arange(50) < 3, 1, 900)}
+        assert sm.expect(ranks, negatives=100, candidates=1000, metrics="recall@10").remarks
+        page = sm.report(ranks, candidates=1000, metrics="recall@10")
+        assert "Undecided between X and Y: Recall@10." in page
+        assert "Wrong order" not in page
+        assert "rightly" not in page
+        assert (
+            "<li>1 of 1 comparisons of two recommenders by a metric are undecided by the exact ranks, so that no order "
+            "of theirs is right or wrong.</li>" in page
+        )
+
     def test_of_one_recommender_has_no_comparison(self):
         page = sm.report(A, candidates=500, metrics=METRICS)
         result = sm.evaluate(A, candidates=500, metrics=METRICS)
@@ -113,7 +126,7 @@ class TestExactRanks:
         assert len(result) == 3
         assert_rows(table(page, "Comparison of a, b and c"), result, {"Low": "low", "High": "high"})
         assert f'<p class="verdict">{html.escape(result.remarks[0])}</p>' in page
-        assert result.remarks[0].startswith("Hit rate@10, best first: ")
+        assert result.remarks[0].startswith("Hit rate@10: b is better than ")
 
     def test_counts_ties_users_and_warns_of_columns_that_are_not_used(self):
         frame = pd.DataFrame({"user": [1, 1, 2], "candidates": [9, 8, 9], "above": [0, 1, 2], "tied": [0, 1, 2]})

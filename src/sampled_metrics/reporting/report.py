@@ -18,6 +18,7 @@ from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect
+from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, cell
 from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric_name, metrics_by_label
@@ -119,7 +120,7 @@ def report(
         compared = compare(given, metrics=wanted, **about)
     page.heading("In short")
     if compared is not None:
-        said = compared.remarks[: len(wanted)] if len(names) > 2 else [verdict(compared, names)]
+        said = compared.remarks[: len(compared.by_metric)] if len(names) > 2 else [verdict(compared, names)]
         page.paragraphs(said, kind="verdict")
     page.list(alone)
     page.heading("What was read")
@@ -134,7 +135,7 @@ def report(
         page.drawn(figures.intervals(compared), caption_of(compared))
     exact = {name: each for name, each in read.items() if isinstance(each, RankTable)}
     if exact:
-        _sampled_negatives(page, exact, wanted, replacement, progress)
+        _sampled_negatives(page, exact, wanted, replacement, progress, compared)
     page.heading("Ranks")
     shown = exact or {name: _among_the_sample(each) for name, each in read.items() if isinstance(each, SampledRanks)}
     among = "all candidates" if exact else "the sampled negatives"
@@ -278,7 +279,12 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def _sampled_negatives(
-    page: _Page, tables: Mapping[str, RankTable], wanted: Sequence[Metric], replacement: bool, progress: Progress
+    page: _Page,
+    tables: Mapping[str, RankTable],
+    wanted: Sequence[Metric],
+    replacement: bool,
+    progress: Progress,
+    compared: Comparison | None,
 ) -> None:
     """Write the expectation of an evaluation on sampled negatives, by their number."""
     most = min(int(table.candidates.min()) for table in tables.values()) - 1
@@ -295,9 +301,35 @@ def _sampled_negatives(
     page.drawn(
         drawn, "The mean of an evaluation on sampled negatives, over all samples, by their number; thin lines: exact."
     )
-    if SHOWN_NEGATIVES in found and len(tables) > 1:
-        right = f"With {SHOWN_NEGATIVES} sampled negatives, all recommenders are ordered rightly on average."
-        page.list(found[SHOWN_NEGATIVES].remarks or [right])
+    if SHOWN_NEGATIVES in found and compared is not None:
+        page.list(_orders(found[SHOWN_NEGATIVES], compared))
+
+
+def _orders(expected: Result, compared: Comparison) -> list[str]:
+    """Say which decided pairs a sampled metric orders wrongly, and how many pairs the exact ranks do not decide."""
+    decided = {
+        (label, each.rows[better].name, each.rows[worse].name)
+        for label, each in compared.by_metric.items()
+        for better, worse in each.decided
+    }
+    wrong = [
+        remark.sentence
+        for remark in expected._remarks
+        if remark.others  # those of expect on a wrong order have the better recommender, and others the worse one
+        and (dict(remark.rows)["metric"], dict(remark.rows)["recommender"], dict(remark.others)["recommender"])
+        in decided
+    ]
+    said = list(wrong)
+    undecided = int((compared["conclusion"] == "undecided").sum())
+    if decided and not wrong:
+        which = "all decided pairs" if undecided else "all recommenders"
+        said.append(f"With {SHOWN_NEGATIVES} sampled negatives, {which} are ordered rightly on average.")
+    if undecided:
+        said.append(
+            f"{undecided} of {len(compared)} comparisons of two recommenders by a metric are undecided by the exact "
+            "ranks, so that no order of theirs is right or wrong."
+        )
+    return said
 
 
 def _among_the_sample(ranks: SampledRanks) -> RankTable:
