@@ -17,6 +17,7 @@ from sampled_metrics._validation import check_names, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.estimators.shapes import SHAPES
+from sampled_metrics.evaluation.compare import compare
 from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.verdicts import FACTORS, MOST, expected_gaps
@@ -71,6 +72,9 @@ def plan(
         tenth of the allowed chance of a wrong order. With up to 100 users, probabilities near the given one are exact.
         Otherwise they are those of a normal distribution, as those of a conclusion are: these are too high where only a
         few users differ.
+
+        The first remark says whether the exact ranks decide which recommender is better, by `compare`. If they do not,
+        the plan holds for a true difference as large as the one in these ranks, and of the same sign.
 
     Raises:
         DataError: the ranks are wrong, of different users or candidates, or equal by the exact metric.
@@ -128,7 +132,15 @@ def plan(
     rows.append(_row("exact", None, [_Chance(abs(gap), 0.0, error, 1.0)], len(differences), probability))
     table = Result(rows)
     table.attrs = {"probability": probability, "parameters": f"{metric_name(label_of_metric)}, {described(one)}"}
-    sentences = _sentences(table, label_of_metric, names if gap > 0 else names[::-1], probability, sizes[-1])
+    worse, better = order = names if gap > 0 else names[::-1]
+    compared = None
+    if len(differences) > 1:
+        compared = compare(*((one, other) if gap > 0 else (other, one)), names=order, metrics=exact)
+    sentences = [
+        _of_pilot(compared, metric_name(label_of_metric), worse, better, abs(gap)),
+        *_sentences(table, probability, sizes[-1]),
+        _words(list(chosen)),
+    ]
     unused = dict.fromkeys(remark for each in given for remark in each.remarks)
     return table.with_remarks([*sentences, pairs.sentence, *unused])
 
@@ -282,12 +294,39 @@ def _sizes(one: RankTable, other: RankTable, replacement: bool, by_decade: int) 
     return sorted({round(10 ** (step / by_decade)) for step in range(int(by_decade * np.log10(most)) + 1)} | {most})
 
 
-def _sentences(table: Result, metric: str, names: tuple[str, str], probability: float, most: int) -> list[Remark | str]:
-    """Return the result as sentences; names are (worse, better)."""
-    what = metric_name(metric)
-    sentences: list[Remark | str] = [
-        f"By the exact {what}, {names[1]} is better than {names[0]}, by {table['gap'].iloc[-1]:.4f}."
-    ]
+def _of_pilot(compared: Result | None, what: str, worse: str, better: str, gap: float) -> str:
+    """Return what the pilot says of the true order, by the comparison of its exact ranks, and what follows."""
+    if compared is None:
+        pilot = "one user shows no order of the population"
+        found = f"{better} has the higher exact {what}, by {gap:.4f}"
+    else:
+        [row] = compared.to_dict("records")
+        interval = f"with a 95 % interval of {row['low']:+.4f} to {row['high']:+.4f}"
+        if row["conclusion"] != "undecided":
+            return f"By the exact {what}, {better} is better than {worse}, by {gap:.4f}, {interval}."
+        pilot = f"the pilot does not decide between {worse} and {better}"
+        found = (
+            f"The difference ({better} - {worse}) is {gap:+.4f}, {interval} that includes 0 (p = {row['p_value']:.2g})"
+        )
+    return (
+        f"By the exact {what}, {pilot}. {found}. The plan takes {better} as the better one, by as much as in the pilot. "
+        "A smaller true difference takes more, and the true order may be the other one."
+    )
+
+
+def _words(labels: Sequence[str]) -> str:
+    """Explain the columns gap and conclusive."""
+    strict = " By strict bounds, it is the expected lower bound of the difference." if set(labels) & set(SHAPES) else ""
+    return (
+        "The column gap is the expected difference (better - worse) with these negatives, or with the most if none are "
+        f"enough.{strict} The column conclusive is the chance that compare decides for the better one at 95 %, with as "
+        "many new users."
+    )
+
+
+def _sentences(table: Result, probability: float, most: int) -> list[Remark | str]:
+    """Return what each estimator takes as sentences."""
+    sentences: list[Remark | str] = []
     for row in table.iloc[:-1].to_dict("records"):
         name = estimator_name(str(row["estimator"]))
         if row["estimator"] in SHAPES:
