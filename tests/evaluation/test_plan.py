@@ -103,8 +103,8 @@ class TestPilot:
         assert said == (
             "By the exact Recall@10, the pilot does not decide between old and new. The difference (new - old) is "
             f"+0.0500, with a 95 % interval of {found['low']:+.4f} to {found['high']:+.4f} that includes 0 "
-            f"(p = {found['p_value']:.2g}). The plan takes new as the better one, by as much as in the pilot. A smaller "
-            "true difference takes more, and the true order may be the other one."
+            f"(p = {found['p_value']:.2g}). The plan takes new as the better one, by as much as in the pilot. A "
+            "smaller true difference takes more, and the true order may be the other one."
         )
 
     def test_of_one_user_shows_no_order(self):

@@ -20,7 +20,7 @@ from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.evaluation.compare import compare
 from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows
 from sampled_metrics.evaluation.result import Remark, Result
-from sampled_metrics.evaluation.verdicts import FACTORS, MOST, expected_gaps
+from sampled_metrics.evaluation.verdicts import MOST, expected_gaps
 from sampled_metrics.metrics.held_out import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import Pairs, described, pair_users
@@ -32,6 +32,7 @@ _EXACT_USERS = 100  # with up to so many users, chances near the given probabili
 _NEAR = 0.1  # a difference of chances that is near
 _FEW_USERS = 1000  # with up to so many users, larger m are tried in small steps
 _STEP = 1.02  # ratio of such a step
+_CLOSE = 1.1  # ratio of two m between which the chance grows along a line, in log m
 
 
 @on_one_thread
@@ -113,21 +114,25 @@ def plan(
         pairs = Pairs(pairs.other, pairs.one, pairs.sentence)
     search = _Search(*((other, one) if gap > 0 else (one, other)), pairs, exact, replacement, probability)
     sizes = _sizes(one, other, replacement, 10 if len(differences) <= _FEW_USERS else 5)
-    known: dict[str, dict[int, _Chance]] = {label: {} for label in chosen}
+    strict = [label for label in chosen if label in SHAPES]
+    known: dict[str, dict[int, _Chance]] = {label: {} for label in chosen if label not in SHAPES}
     for m in progress(sizes):
-        left = [label for label in chosen if label not in SHAPES and not search.settled(known[label])]
+        left = [label for label, chances in known.items() if not search.settled(chances)]
         for label, chance in zip(
             left, search.chances(m, [chosen[label] for label in left]) if left else [], strict=True
         ):
             known[label][m] = chance
+    at_most = search.verdicts(sizes[-1], strict) if strict else {}
     rows = []
-    for label, chances in known.items():
-        smallest = (
-            search.decides(label, chances, sizes[-1]) if label in SHAPES else search.smallest(chosen[label], chances)
-        )
-        at = smallest or sizes[-1]
-        weighted = search.verdicts(at, label, FACTORS[1:]) if label in SHAPES else []
-        rows.append(_row(label, smallest, [chances[at], *weighted], len(differences), probability))
+    for label in chosen:
+        if label in SHAPES:
+            verdicts = {sizes[-1]: at_most[label]}
+            smallest = search.decides(label, verdicts)
+            found = verdicts[smallest or sizes[-1]]
+        else:
+            smallest = search.smallest(chosen[label], known[label])
+            found = [known[label][smallest or sizes[-1]]]
+        rows.append(_row(label, smallest, found, len(differences), probability))
     error = float(differences.std(ddof=1)) if len(differences) > 1 else np.nan
     rows.append(_row("exact", None, [_Chance(abs(gap), 0.0, error, 1.0)], len(differences), probability))
     table = Result(rows)
@@ -192,13 +197,15 @@ class _Search:
             found.append(_Chance(gap, off, of_user, right))
         return found
 
-    def verdicts(self, negatives: int, shape: str, factors: Sequence[float] = (1.0,)) -> list[_Chance]:
-        """Return the expected lower bound of the difference, for weights that are best for multiples of the users."""
+    def verdicts(self, negatives: int, shapes: Sequence[str]) -> dict[str, list[_Chance]]:
+        """Return the expected lower bounds of the difference, for weights that are best for `FACTORS` of the users."""
         sides = (self.better, self.pairs.other), (self.worse, self.pairs.one)
         design, users = SamplingDesign(negatives, self.replacement), int(self.pairs.one.max()) + 1
-        gaps = expected_gaps(*sides, design, shape, self.metric, factors)
-        without = [_Chance(gap, np.nan, deviation, np.nan) for gap, deviation in gaps]
-        return [each._replace(right=each.conclusive(users)) for each in without]
+        found = {}
+        for shape, gaps in expected_gaps(*sides, design, shapes, self.metric).items():
+            without = [_Chance(gap, np.nan, deviation, np.nan) for gap, deviation in gaps]
+            found[shape] = [each._replace(right=each.conclusive(users)) for each in without]
+        return found
 
     def settled(self, chances: dict[int, _Chance]) -> bool:
         """Return whether the last two m leave less than a tenth of the allowed chance of a wrong order."""
@@ -229,23 +236,36 @@ class _Search:
             later[last] = chances[last]
         return high
 
-    def decides(self, shape: str, chances: dict[int, _Chance], most: int) -> int | None:
-        """Return the m at which a verdict is likely enough, up to 3 %; adds the chances of all m that are tried."""
+    def decides(self, shape: str, verdicts: dict[int, list[_Chance]]) -> int | None:
+        """Return the m at which a verdict is likely enough, up to 3 %; adds the verdicts of all m that are tried.
+
+        Args:
+            shape: the assumption on the ranks.
+            verdicts: that of the largest m.
+        """
+        [(most, largest)] = verdicts.items()
+        chances = {most: largest[0]}
 
         def enough(m: int) -> bool:
-            (chances[m],) = self.verdicts(m, shape)
+            verdicts[m] = self.verdicts(m, [shape])[shape]
+            chances[m] = verdicts[m][0]
             return chances[m].right >= self.probability
 
-        if not enough(most):
-            return None
-        return self._bisect(enough, chances, 1, most, 1.03)
+        return self._bisect(enough, chances, 1, most, 1.03) if largest[0].right >= self.probability else None
 
     def _bisect(
         self, enough: Callable[[int], bool], chances: dict[int, _Chance], low: int, high: int, ratio: float = 1.0
     ) -> int:
-        """Return an m that is enough, next to one that is not or within the ratio of it, between two such m."""
+        """Return an m that is enough, next to one that is not or within the ratio of it, between two such m.
+
+        With a ratio, m are tried a little above where the chance is expected to be enough, and the search ends once
+        that place, between two close m, is within the ratio.
+        """
         while high > ratio * low and high - low > 1:
-            middle = self._between(chances, low, high)
+            expected = self._between(chances, low, high)
+            if high <= min(ratio * expected, _CLOSE * low):
+                break
+            middle = min(round(np.sqrt(ratio) * expected), high - 1)
             low, high = (low, middle) if enough(middle) else (middle, high)
         return high
 
@@ -309,8 +329,8 @@ def _of_pilot(compared: Result | None, what: str, worse: str, better: str, gap: 
             f"The difference ({better} - {worse}) is {gap:+.4f}, {interval} that includes 0 (p = {row['p_value']:.2g})"
         )
     return (
-        f"By the exact {what}, {pilot}. {found}. The plan takes {better} as the better one, by as much as in the pilot. "
-        "A smaller true difference takes more, and the true order may be the other one."
+        f"By the exact {what}, {pilot}. {found}. The plan takes {better} as the better one, by as much as in the pilot."
+        " A smaller true difference takes more, and the true order may be the other one."
     )
 
 
