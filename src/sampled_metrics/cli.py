@@ -153,14 +153,26 @@ def _intervals(default: str | None) -> Callable[[Callable[..., Any]], Callable[.
     )
 
 
-class _FigureFile(click.Path):
+class _OutputFile(click.Path):
+    """A file to write, in a folder that exists; - is standard output where it is allowed."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from sampled_metrics._files import require_folder
+
+        path = str(super().convert(value, param, ctx))
+        if path != "-":
+            require_folder(path)
+        return path
+
+
+class _FigureFile(_OutputFile):
     """A file whose ending says how a figure is written."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from sampled_metrics._drawing import check_ending  # loads matplotlib
 
         check_ending(value)
-        return str(super().convert(value, param, ctx))
+        return super().convert(value, param, ctx)
 
 
 def _keep_form(context: click.Context, option: click.Parameter, value: bool) -> None:
@@ -413,25 +425,27 @@ def _plan(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
 @READING
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=str), required=True, help="The html file to write."
+    "-o", "--output", type=_OutputFile(dir_okay=False, path_type=str), required=True, help="The html file to write."
 )
-@METRIC_LIST
+@LISTS
 @CANDIDATES
 @NEGATIVES
 @REPLACEMENT
 @CONFIDENCE_LEVEL
 @RESAMPLES
 @SEED
-def _report(ranks: tuple[str, ...], output: str, **options: Any) -> None:
+def _report(ranks: tuple[str, ...], output: str, relevance: str | None, **options: Any) -> None:
     """One html page about ranks: what was read, a verdict in words, tables and figures.
 
-    Ranks are sampled if --negatives is given or there is a column negatives, and exact if not.
+    Ranks are sampled if --negatives is given or there is a column negatives, and exact if not. With --relevance, RANKS
+    are lists.
     """
     from sampled_metrics.reporting import report  # loads matplotlib
 
     report(
         {name: _read(path) for name, path in zip(_names(ranks), ranks, strict=True)},
         output,
+        relevance=_read(relevance) if relevance else None,
         progress=_progress,
         **options,
     )
@@ -456,7 +470,7 @@ def _report(ranks: tuple[str, ...], output: str, **options: Any) -> None:
 @click.option(
     "-o",
     "--output",
-    type=FILE,
+    type=_OutputFile(path_type=str, allow_dash=True),
     default="-",
     help="csv, gzip if it ends in .gz, or parquet.  [default: - (stdout)]",
 )
