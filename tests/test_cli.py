@@ -551,7 +551,7 @@ class TestFigures:
         (files / "file").touch()
         refused(run, "gone.gif: a figure is written as svg, png or pdf", "evaluate", "gone.csv", "--plot", "gone.gif")
         refused(run, "File 'folder.svg' is a directory.", "evaluate", "gone.csv", "--plot", "folder.svg")
-        refused(run, "file/a.svg: there is no folder 'file'; make it first", "evaluate", "exact.csv", "--plot", "file/a.svg")
+        refused(run, "file/a.svg: there is no folder 'file'", "evaluate", "exact.csv", "--plot", "file/a.svg")
 
 
 class TestReport:

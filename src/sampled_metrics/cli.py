@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from click.shell_completion import get_completion_class
 
 import sampled_metrics as sm
 from sampled_metrics._defaults import ESTIMATORS, METRICS, PLANNED
+from sampled_metrics._progress import terminal_progress
 from sampled_metrics.errors import DataError, SampledMetricsError
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
@@ -225,16 +226,6 @@ def _names(paths: tuple[str, ...]) -> list[str]:
     return names
 
 
-def _progress(blocks: Iterable[int]) -> Iterable[int]:
-    """Show the progress on a terminal, on stderr, and nothing elsewhere."""
-    if not sys.stderr.isatty():
-        return blocks
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(list(blocks), console=Console(stderr=True), transient=True, description="")
-
-
 def _show(result: Result, plot: str | None) -> None:
     form = click.get_current_context().meta.get(f"{NAME}.form")
     if plot is not None:
@@ -305,7 +296,7 @@ cli.command_class = _Formatted
 def _evaluate(ranks: str, relevance: str | None, plot: str | None, **options: Any) -> None:
     """Exact metrics of ranks among all candidates, or of ranked lists, with intervals."""
     judged = _read(relevance) if relevance else None
-    _show(sm.evaluate(_read(ranks), relevance=judged, progress=_progress, **options), plot)
+    _show(sm.evaluate(_read(ranks), relevance=judged, progress=terminal_progress, **options), plot)
 
 
 @cli.command(
@@ -325,7 +316,7 @@ def _evaluate(ranks: str, relevance: str | None, plot: str | None, **options: An
 @OUTPUT
 def _correct(ranks: str, plot: str | None, **options: Any) -> None:
     """The true metrics behind ranks among sampled negatives, with intervals."""
-    _show(sm.correct(_read(ranks), progress=_progress, **options), plot)
+    _show(sm.correct(_read(ranks), progress=terminal_progress, **options), plot)
 
 
 @cli.command(
@@ -362,7 +353,7 @@ def _compare(ranks: tuple[str, ...], relevance: str | None, plot: str | None, **
     if len(tables) < 2:
         raise DataError(f"compare takes two recommenders or more, not only {ranks[0]}")
     judged = _read(relevance) if relevance else None
-    _show(sm.compare(tables, relevance=judged, progress=_progress, **options), plot)
+    _show(sm.compare(tables, relevance=judged, progress=terminal_progress, **options), plot)
 
 
 def _named(argument: str) -> tuple[str | None, list[str]]:
@@ -413,7 +404,7 @@ def _plan(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
     if len(tables) != 2:
         raise click.UsageError("plan takes the ranks of two recommenders")
     first, second = tables
-    _show(sm.plan(tables[first], tables[second], names=(first, second), progress=_progress, **options), plot)
+    _show(sm.plan(tables[first], tables[second], names=(first, second), progress=terminal_progress, **options), plot)
 
 
 @cli.command(
@@ -446,7 +437,7 @@ def _report(ranks: tuple[str, ...], output: str, relevance: str | None, **option
         {name: _read(path) for name, path in zip(_names(ranks), ranks, strict=True)},
         output,
         relevance=_read(relevance) if relevance else None,
-        progress=_progress,
+        progress=terminal_progress,
         **options,
     )
     click.echo(f"{output} is written")
@@ -507,7 +498,7 @@ def _rank(
             read_pairs(held_out),
             user_ids=read_ids(user_ids) if user_ids else None,
             item_ids=ids,
-            progress=_progress,
+            progress=terminal_progress,
             **sampled,
         )
     for remark in remarks:

@@ -1,11 +1,14 @@
 """How many negatives and users it takes: each m against all others, and the number of users by simulation."""
 
+import io
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from sampled_metrics import compare, expect, plan
+from sampled_metrics import _progress, compare, expect, plan
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import linear_estimator
 from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
@@ -303,6 +306,26 @@ class TestForms:
         assert "paired by position" in table.remarks[-1]
         assert "new is better than old" in table.remarks[0]
         assert [remark.split(":")[0] for remark in table.iloc[1:].remarks[1:-2]] == ["BV 1"]
+
+    def test_a_progress_bar_sees_the_strict_bounds_last(self):
+        seen = []
+        plan(
+            A, B, candidates=N, estimators=["convex", "decreasing"], progress=lambda steps: seen.extend(steps) or steps
+        )
+        assert seen == ["convex", "decreasing"]
+
+    @pytest.mark.parametrize(("late", "shown"), [(1e9, False), (-1.0, True)])
+    def test_a_terminal_shows_the_progress_of_what_is_left(self, late, shown, monkeypatch):
+        """At once, in place of after two seconds; not at all, if that time never comes."""
+        screen = io.StringIO()
+        monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
+        monkeypatch.setattr(sys, "stderr", screen)
+        monkeypatch.setattr(_progress, "LATE", late)
+        table = plan(A[:50], B[:50], candidates=N, estimators=["uncorrected"])
+        assert ("%" in screen.getvalue()) == shown
+        assert table.equals(
+            plan(A[:50], B[:50], candidates=N, estimators=["uncorrected"], progress=lambda steps: steps)
+        )
 
     def test_a_progress_bar_may_watch(self):
         seen = []

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import ndtr, ndtri, stdtrit
 
 from sampled_metrics._defaults import PLANNED
-from sampled_metrics._progress import Progress, no_progress
+from sampled_metrics._progress import Progress, late_progress
 from sampled_metrics._threads import on_one_thread
 from sampled_metrics._validation import check_names, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
@@ -46,7 +46,7 @@ def plan(
     replacement: bool = False,
     candidates: PerUser | None = None,
     names: tuple[str, str] = ("A", "B"),
-    progress: Progress = no_progress,
+    progress: Progress = late_progress,
 ) -> Result:
     """Find the smallest sample that orders two recommenders correctly with a given probability.
 
@@ -59,7 +59,8 @@ def plan(
         replacement: whether a negative may be sampled twice for the same user.
         candidates: as in `evaluate`.
         names: names of the two recommenders.
-        progress: wraps the sample sizes that are tried, for a progress bar.
+        progress: wraps the sample sizes that are tried, and then the strict bounds, for a progress bar. By default, a
+            terminal shows one after two seconds.
 
     Returns:
         A row for each estimator, with the columns estimator, negatives (the smallest m from which on these users reach
@@ -116,23 +117,28 @@ def plan(
     sizes = _sizes(one, other, replacement, 10 if len(differences) <= _FEW_USERS else 5)
     strict = [label for label in chosen if label in SHAPES]
     known: dict[str, dict[int, _Chance]] = {label: {} for label in chosen if label not in SHAPES}
-    for m in progress(sizes):
+    smallest: dict[str, int | None] = {}
+    verdicts: dict[str, dict[int, list[_Chance]]] = {}
+    for step in progress([*(sizes if known else []), *strict]):
+        if step in strict:
+            if not verdicts:
+                verdicts = {label: {sizes[-1]: each} for label, each in search.verdicts(sizes[-1], strict).items()}
+            smallest[step] = search.decides(step, verdicts[step])
+            continue
+        m = int(step)
         left = [label for label, chances in known.items() if not search.settled(chances)]
         for label, chance in zip(
             left, search.chances(m, [chosen[label] for label in left]) if left else [], strict=True
         ):
             known[label][m] = chance
-    at_most = search.verdicts(sizes[-1], strict) if strict else {}
     rows = []
     for label in chosen:
-        if label in SHAPES:
-            verdicts = {sizes[-1]: at_most[label]}
-            smallest = search.decides(label, verdicts)
-            found = verdicts[smallest or sizes[-1]]
+        if label in strict:
+            found = verdicts[label][smallest[label] or sizes[-1]]
         else:
-            smallest = search.smallest(chosen[label], known[label])
-            found = [known[label][smallest or sizes[-1]]]
-        rows.append(_row(label, smallest, found, len(differences), probability))
+            smallest[label] = search.smallest(chosen[label], known[label])
+            found = [known[label][smallest[label] or sizes[-1]]]
+        rows.append(_row(label, smallest[label], found, len(differences), probability))
     error = float(differences.std(ddof=1)) if len(differences) > 1 else np.nan
     rows.append(_row("exact", None, [_Chance(abs(gap), 0.0, error, 1.0)], len(differences), probability))
     table = Result(rows)
