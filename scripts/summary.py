@@ -11,7 +11,7 @@ from sampled_metrics import _files
 from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.workflow.jobs import run
 from sampled_metrics.workflow.stage_files import read_table
-from sampled_metrics.workflow.summary import Studied, dataset_facts, summary
+from sampled_metrics.workflow.summary import Studied, dataset_facts, exact_standings, summary
 
 
 def main(snakemake: Any) -> None:
@@ -21,9 +21,9 @@ def main(snakemake: Any) -> None:
         Path(path).stem: jinja2.Template(Path(path).read_text(encoding="utf-8")).render(snakemake=snakemake)
         for path in given.captions
     }
-    studied = []
+    studied, names = [], list(params.recommenders)
     for place, (name, trained) in enumerate(params.trained.items()):
-        [ranks] = read_rank_tables([name], [given.ranks[place]]).values()
+        ranks = read_rank_tables(names, given.ranks[place * len(names) : (place + 1) * len(names)])
         facts = [
             json.loads(Path(path).read_text(encoding="utf-8")) for path in given.facts if Path(path).parts[-2] == name
         ]
@@ -34,7 +34,9 @@ def main(snakemake: Any) -> None:
         ]
         table_3 = read_table(given.table_3[place], "table-3")
         table_4 = read_table(given.table_4[place], "table-4", empty=table_3["recommender"].nunique() == 1)
-        studied.append(Studied(name, dataset_facts(ranks, *facts), trained, table_3, table_4, figures))
+        facts_of = dataset_facts(ranks[names[0]], *facts)
+        standings = exact_standings(ranks, params.metrics)
+        studied.append(Studied(name, facts_of, trained, table_3, table_4, figures, standings))
     printed, claims = (
         pd.concat(map(pd.read_csv, paths), ignore_index=True) if paths else None
         for paths in (given.fidelity, given.claims)

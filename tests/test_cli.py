@@ -616,11 +616,12 @@ class TestFigures:
         (files / "file").touch()
         refused(run, "gone.gif: a figure is written as svg, png or pdf", "evaluate", "gone.csv", "--plot", "gone.gif")
         refused(run, "File 'folder.svg' is a directory.", "evaluate", "gone.csv", "--plot", "folder.svg")
-        refused(run, "file/a.svg: cannot be written", "evaluate", "exact.csv", "--plot", "file/a.svg")
+        refused(run, "file/a.svg: there is no folder 'file'", "evaluate", "exact.csv", "--plot", "file/a.svg")
 
 
 class TestReport:
     def test_is_one_page(self, run, files):
+        (files / "new").mkdir()
         assert run("report", "exact.csv", "other.csv", "-o", "new/r.html") == (0, "new/r.html is written\n", "")
         page = (files / "new/r.html").read_text(encoding="utf-8")
         assert "<title>Ranks of exact and other among all candidates</title>" in page
@@ -643,7 +644,7 @@ class TestReport:
             (["exact.csv", "-o", "r.html", "--metrics", "recal@10"], "unknown metric 'recal@10'"),
             (["exact.csv", "-o", "r.html", "--confidence-level", "2"], "confidence_level"),
             (["sampled.csv", "-o", "r.html", "--negatives", "9"], "so negatives must not be given as an argument too"),
-            (["exact.csv", "-o", "exact.csv/r.html"], "exact.csv/r.html: cannot be written"),
+            (["exact.csv", "-o", "exact.csv/r.html"], "exact.csv/r.html: there is no folder 'exact.csv'"),
         ],
     )
     def test_of_wrong_input_is_one_line_and_no_file(self, run, files, arguments, says):

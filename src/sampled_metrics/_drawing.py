@@ -26,7 +26,7 @@ try:
     from matplotlib.ticker import LogFormatter, LogLocator
 except ModuleNotFoundError as missing:
     raise ConfigError(
-        f"a figure needs {missing.name}, which is not installed: pip install 'sampled-metrics[plot]'"
+        f"a figure needs {missing.name}, which is not installed: pip install 'sampled-metrics[plots]'"
     ) from None
 
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")

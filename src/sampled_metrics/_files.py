@@ -18,6 +18,7 @@ import pandas as pd
 from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
+from sampled_metrics._validation import shown
 from sampled_metrics.errors import ConfigError, DataError, WriteError, reason
 
 # What numpy and zipfile raise on a file that is damaged or is not npz.
@@ -53,6 +54,13 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def require_folder(path: str | os.PathLike[str]) -> None:
+    """Raise WriteError if the folder of a file that a user wants to write does not exist."""
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise WriteError(f"{os.fspath(path)}: there is no folder {shown(os.path.dirname(path))}; make it first")
 
 
 def is_temporary(path: Path) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from click.shell_completion import get_completion_class
 
 import sampled_metrics as sm
 from sampled_metrics._defaults import ESTIMATORS, KNOWN, LINEAR, METRICS, PLANNED
+from sampled_metrics._progress import terminal_progress
 from sampled_metrics.errors import DataError, SampledMetricsError
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
@@ -185,14 +186,26 @@ def _intervals(default: str | None) -> Callable[[Callable[..., Any]], Callable[.
     )
 
 
-class _FigureFile(click.Path):
+class _OutputFile(click.Path):
+    """A file to write, in a folder that exists; - is standard output where it is allowed."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from sampled_metrics._files import require_folder
+
+        path = str(super().convert(value, param, ctx))
+        if path != "-":
+            require_folder(path)
+        return path
+
+
+class _FigureFile(_OutputFile):
     """A file whose ending says how a figure is written."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from sampled_metrics._drawing import check_ending  # loads matplotlib
 
         check_ending(value)
-        return str(super().convert(value, param, ctx))
+        return super().convert(value, param, ctx)
 
 
 def _keep_form(context: click.Context, option: click.Parameter, value: bool) -> None:
@@ -243,16 +256,6 @@ def _names(paths: tuple[str, ...]) -> list[str]:
     if len(set(names)) < len(names):
         raise DataError(f"{next(name for name in names if names.count(name) > 1)}: is given twice")
     return names
-
-
-def _progress(blocks: Iterable[int]) -> Iterable[int]:
-    """Show the progress on a terminal, on stderr, and nothing elsewhere."""
-    if not sys.stderr.isatty():
-        return blocks
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(list(blocks), console=Console(stderr=True), transient=True, description="")
 
 
 def _show(result: Result, plot: str | None) -> None:
@@ -325,7 +328,7 @@ cli.command_class = _Formatted
 def _evaluate(ranks: str, relevance: str | None, plot: str | None, **options: Any) -> None:
     """Exact metrics of ranks among all candidates, or of ranked lists, with intervals."""
     judged = _read(relevance) if relevance else None
-    _show(sm.evaluate(_read(ranks), relevance=judged, progress=_progress, **options), plot)
+    _show(sm.evaluate(_read(ranks), relevance=judged, progress=terminal_progress, **options), plot)
 
 
 @cli.command(
@@ -345,7 +348,7 @@ def _evaluate(ranks: str, relevance: str | None, plot: str | None, **options: An
 @OUTPUT
 def _correct(ranks: str, plot: str | None, **options: Any) -> None:
     """The true metrics behind ranks among sampled negatives, with intervals."""
-    _show(sm.correct(_read(ranks), progress=_progress, **options), plot)
+    _show(sm.correct(_read(ranks), progress=terminal_progress, **options), plot)
 
 
 @cli.command(
@@ -389,7 +392,7 @@ def _compare(ranks: tuple[str, ...], relevance: str | None, plot: str | None, **
     if len(tables) < 2:
         raise DataError(f"compare takes two recommenders or more, not only {ranks[0]}")
     judged = _read(relevance) if relevance else None
-    _show(sm.compare(tables, relevance=judged, progress=_progress, **options), plot)
+    _show(sm.compare(tables, relevance=judged, progress=terminal_progress, **options), plot)
 
 
 def _named(argument: str) -> tuple[str | None, list[str]]:
@@ -450,7 +453,7 @@ def _plan(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
     if len(tables) != 2:
         raise click.UsageError("plan takes the ranks of two recommenders")
     first, second = tables
-    _show(sm.plan(tables[first], tables[second], names=(first, second), progress=_progress, **options), plot)
+    _show(sm.plan(tables[first], tables[second], names=(first, second), progress=terminal_progress, **options), plot)
 
 
 @cli.command(
@@ -462,9 +465,9 @@ def _plan(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
 @READING
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=str), required=True, help="The html file to write."
+    "-o", "--output", type=_OutputFile(dir_okay=False, path_type=str), required=True, help="The html file to write."
 )
-@METRIC_LIST
+@LISTS
 @CANDIDATES
 @EXACT
 @NEGATIVES
@@ -472,17 +475,19 @@ def _plan(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
 @CONFIDENCE_LEVEL
 @RESAMPLES
 @SEED
-def _report(ranks: tuple[str, ...], output: str, **options: Any) -> None:
+def _report(ranks: tuple[str, ...], output: str, relevance: str | None, **options: Any) -> None:
     """One html page about ranks: what was read, a verdict in words, tables and figures.
 
-    Ranks are sampled if --negatives is given or there is a column negatives, and exact if not.
+    Ranks are sampled if --negatives is given or there is a column negatives, and exact if not. With --relevance, RANKS
+    are lists.
     """
     from sampled_metrics.reporting import report  # loads matplotlib
 
     report(
         {name: _read(path) for name, path in zip(_names(ranks), ranks, strict=True)},
         output,
-        progress=_progress,
+        relevance=_read(relevance) if relevance else None,
+        progress=terminal_progress,
         **options,
     )
     click.echo(f"{output} is written")
@@ -506,7 +511,7 @@ def _report(ranks: tuple[str, ...], output: str, **options: Any) -> None:
 @click.option(
     "-o",
     "--output",
-    type=FILE,
+    type=_OutputFile(path_type=str, allow_dash=True),
     default="-",
     help="csv, gzip if it ends in .gz, or parquet.  [default: - (stdout)]",
 )
@@ -543,7 +548,7 @@ def _rank(
             read_pairs(held_out),
             user_ids=read_ids(user_ids) if user_ids else None,
             item_ids=ids,
-            progress=_progress,
+            progress=terminal_progress,
             **sampled,
         )
     for remark in remarks:

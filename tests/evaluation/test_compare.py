@@ -8,6 +8,7 @@ from scipy import stats
 from sampled_metrics import compare, correct, evaluate
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import linear_estimator
+from sampled_metrics.evaluation.comparison import Standings
 from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.sampling.design import SamplingDesign
@@ -427,12 +428,42 @@ class TestMany:
 
     def test_are_in_groups(self, ranks):
         table = compare(ranks, candidates=100, metrics=["auc", "recall@1"])
-        assert table.remarks[0] == "AUC, best first: good, fair, poor. good and fair cannot be told apart."
+        assert table.remarks[0] == "AUC: good and fair are better than poor. good and fair cannot be told apart."
         standings = table.standings()
         assert standings["recommender"][:3].tolist() == ["good", "fair", "poor"]
         assert standings["group"][:3].tolist() == ["a", "a", "b"]
         assert standings["value"][0] == table["value_a"][0]
         assert set(table[table["metric"] == "auc"].standings()["metric"]) == {"auc"}
+
+    @pytest.mark.parametrize(
+        ("decided", "said"),
+        [
+            ([(0, 2)], "a is better than c. a and b, and b and c, cannot be told apart."),
+            ([(2, 0), (1, 0)], "b and c are better than a. b and c cannot be told apart."),
+            ([], "a, b and c cannot be told apart."),
+            ([(0, 1), (0, 2), (1, 2)], "a is better than b and c. b is better than c."),
+        ],
+    )
+    def test_state_the_decided_pairs_first(self, decided, said):
+        values = (3.0, 2.0, 1.0) if (2, 0) not in decided else (1.0, 3.0, 2.0)
+        assert Standings.of("abc", values, decided).sentence == said
+
+    def test_of_ten_have_a_sentence_for_all_with_the_same_losers(self):
+        """Three that beat the other seven, of which the first two beat the last four."""
+        decided = [(top, other) for top in range(3) for other in range(3, 10)]
+        decided += [(middle, last) for middle in (3, 4) for last in range(6, 10)]
+        assert Standings.of("abcdefghij", range(10, 0, -1), decided).sentence == (
+            "a, b and c are better than all others. d and e are better than g, h, i and j. "
+            "a, b and c, and d, e and f, and f, g, h, i and j, cannot be told apart."
+        )
+
+    def test_the_winner_of_the_outer_pair_is_named(self):
+        """10 users differ one way and 4 the other in two pairs, p = .18; 12 one way in the third, p = .0005."""
+        hits = {"ncf": {*range(32)}, "mlp": {*range(4, 26), *range(40, 44)}, "gmf": {*range(20)}}
+        ranks = {name: [1 if user in users else 90 for user in range(400)] for name, users in hits.items()}
+        found = compare(ranks, candidates=100, metrics="recall@10")
+        said = "Recall@10: ncf is better than gmf. ncf and mlp, and mlp and gmf, cannot be told apart."
+        assert found.remarks[0] == said
 
     def test_as_latex(self, ranks):
         named = {"good_1": ranks["good"], "50 %": ranks["poor"]}

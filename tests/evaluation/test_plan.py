@@ -1,11 +1,14 @@
 """How many negatives and users it takes: each m against all others, and the number of users by simulation."""
 
+import io
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
-from sampled_metrics import compare, expect, plan
+from sampled_metrics import _progress, compare, expect, plan
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import linear_estimator
 from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
@@ -86,6 +89,39 @@ class TestSmallest:
 
         assert 1 < smallest(probability - off) <= row["negatives"] <= smallest(probability + off)
         assert row["probability"] == pytest.approx(chances[row["negatives"]], abs=0.01)
+
+
+class TestPilot:
+    """What the pilot decides, and what it does not."""
+
+    @pytest.mark.parametrize("swapped", [False, True])
+    def test_that_is_undecided_states_no_order(self, swapped):
+        """9 users hit by new only and 6 by old only: p = .6 by the sign test."""
+        old, new = np.full(60, 50), np.full(60, 50)
+        old[:6], new[6:15] = 1, 1
+        a, b, names = (new, old, ("new", "old")) if swapped else (old, new, ("old", "new"))
+        said = plan(a, b, candidates=100, estimators="uncorrected", names=names).remarks[0]
+        found = compare(old, new, candidates=100, metrics="recall@10").iloc[0]
+        assert found["conclusion"] == "undecided"
+        assert said == (
+            "By the exact Recall@10, the pilot does not decide between old and new. The difference (new - old) is "
+            f"+0.0500, with a 95 % interval of {found['low']:+.4f} to {found['high']:+.4f} that includes 0 "
+            f"(p = {found['p_value']:.2g}). The plan takes new as the better one, by as much as in the pilot. A "
+            "smaller true difference takes more, and the true order may be the other one."
+        )
+
+    def test_of_one_user_shows_no_order(self):
+        said = plan([40], [2], candidates=50, estimators="uncorrected").remarks[0]
+        assert said.startswith("By the exact Recall@10, one user shows no order of the population. B has the higher")
+
+    def test_the_columns_are_explained(self):
+        strict, linear_only = (
+            plan(A, B, candidates=N, estimators=label).remarks[2] for label in ("decreasing", "uncorrected")
+        )
+        assert strict.startswith("The column gap is the expected difference (better - worse) with these negatives")
+        assert "By strict bounds, it is the expected lower bound" in strict
+        assert "strict" not in linear_only
+        assert "conclusive is the chance that compare decides for the better one at 95 %" in linear_only
 
 
 class TestConclusive:
@@ -210,7 +246,12 @@ class TestNegatives:
     def test_do_not_depend_on_which_comes_first(self):
         one, other = plan(A, B, candidates=N), plan(B, A, candidates=N)
         pd.testing.assert_frame_equal(pd.DataFrame(one), pd.DataFrame(other))
-        assert one.remarks[0] == f"By the exact Recall@10, B is better than A, by {one['gap'].iloc[-1]:.4f}."
+        row = compare(A, B, candidates=N, metrics="recall@10").iloc[0]
+        assert row["low"] > 0
+        assert one.remarks[0] == (
+            f"By the exact Recall@10, B is better than A, by {one['gap'].iloc[-1]:.4f}, with a 95 % interval of "
+            f"{row['low']:+.4f} to {row['high']:+.4f}."
+        )
         assert other.remarks[0].startswith("By the exact Recall@10, A is better than B")
 
 
@@ -261,10 +302,30 @@ class TestForms:
         table = plan(A, B, candidates=N, estimators=["cls", "bv-1"], names=("old", "new"))
         assert list(table.columns) == ["estimator", "negatives", "probability", "gap", "conclusive", "users"]
         assert table["estimator"].tolist() == ["cls", "bv-1", "exact"]
-        assert len(table.remarks) == 4
+        assert len(table.remarks) == 5
         assert "paired by position" in table.remarks[-1]
         assert "new is better than old" in table.remarks[0]
-        assert [remark.split(":")[0] for remark in table.iloc[1:].remarks[1:-1]] == ["BV 1"]
+        assert [remark.split(":")[0] for remark in table.iloc[1:].remarks[1:-2]] == ["BV 1"]
+
+    def test_a_progress_bar_sees_the_strict_bounds_last(self):
+        seen = []
+        plan(
+            A, B, candidates=N, estimators=["convex", "decreasing"], progress=lambda steps: seen.extend(steps) or steps
+        )
+        assert seen == ["convex", "decreasing"]
+
+    @pytest.mark.parametrize(("late", "shown"), [(1e9, False), (-1.0, True)])
+    def test_a_terminal_shows_the_progress_of_what_is_left(self, late, shown, monkeypatch):
+        """At once, in place of after two seconds; not at all, if that time never comes."""
+        screen = io.StringIO()
+        monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
+        monkeypatch.setattr(sys, "stderr", screen)
+        monkeypatch.setattr(_progress, "LATE", late)
+        table = plan(A[:50], B[:50], candidates=N, estimators=["uncorrected"])
+        assert ("%" in screen.getvalue()) == shown
+        assert table.equals(
+            plan(A[:50], B[:50], candidates=N, estimators=["uncorrected"], progress=lambda steps: steps)
+        )
 
     def test_a_progress_bar_may_watch(self):
         seen = []

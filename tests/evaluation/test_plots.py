@@ -295,5 +295,5 @@ def test_without_matplotlib_one_line_says_what_to_install():
     )
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
-        "error: a figure needs matplotlib, which is not installed: pip install 'sampled-metrics[plot]'\n"
+        "error: a figure needs matplotlib, which is not installed: pip install 'sampled-metrics[plots]'\n"
     )

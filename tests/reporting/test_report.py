@@ -1,7 +1,11 @@
 """The page about one's own ranks: its numbers are those of the functions, and it is safe and whole in itself."""
 
 import html
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,6 +13,7 @@ import pytest
 from study.read_pages import cells_of_html
 
 import sampled_metrics as sm
+from sampled_metrics.cli import main
 from sampled_metrics.evaluation.result import cell
 from sampled_metrics.ranks.csv import read_columns
 from sampled_metrics.reporting.report import verdict
@@ -100,6 +105,19 @@ class TestExactRanks:
         assert sm.expect({"a": A, "b": B}, negatives=100, candidates=500, metrics=METRICS).remarks == ()
         assert "With 100 sampled negatives, all recommenders are ordered rightly on average." in exact
 
+    def test_calls_no_order_wrong_that_is_undecided(self):
+        """3 of 50 users hit by Y only (p = .25 by the sign test), and among 100 negatives X has the hits."""
+        ranks = {"X": np.full(50, 30), "Y": np.where(np.arange(50) < 3, 1, 900)}
+        assert sm.expect(ranks, negatives=100, candidates=1000, metrics="recall@10").remarks
+        page = sm.report(ranks, candidates=1000, metrics="recall@10")
+        assert "Undecided between X and Y: Recall@10." in page
+        assert "Wrong order" not in page
+        assert "rightly" not in page
+        assert (
+            "<li>1 of 1 comparisons of two recommenders by a metric are undecided by the exact ranks, so that no order "
+            "of theirs is right or wrong.</li>" in page
+        )
+
     def test_of_one_recommender_has_no_comparison(self):
         page = sm.report(A, candidates=500, metrics=METRICS)
         result = sm.evaluate(A, candidates=500, metrics=METRICS)
@@ -113,7 +131,7 @@ class TestExactRanks:
         assert len(result) == 3
         assert_rows(table(page, "Comparison of a, b and c"), result, {"Low": "low", "High": "high"})
         assert f'<p class="verdict">{html.escape(result.remarks[0])}</p>' in page
-        assert result.remarks[0].startswith("Hit rate@10, best first: ")
+        assert result.remarks[0].startswith("Hit rate@10: b is better than ")
 
     def test_counts_ties_users_and_warns_of_columns_that_are_not_used(self):
         frame = pd.DataFrame({"user": [1, 1, 2], "candidates": [9, 8, 9], "above": [0, 1, 2], "tied": [0, 1, 2]})
@@ -242,3 +260,95 @@ class TestThePageItself:
 )
 def test_a_verdict_in_words(conclusions, said):
     assert verdict(pd.DataFrame({"metric": ["ap", "auc", "mrr"], "conclusion": conclusions}), ("a", "b")) == said
+
+
+GRADES = {user: {"a": 1} for user in ("u", "v", "w")}
+OLD = {"u": {"a": 2, "b": 1}, "v": {"a": 1, "b": 2}, "w": {"a": 1, "b": 2}}
+NEW = {user: {"a": 2, "b": 1} for user in ("u", "v", "w")}
+
+
+class TestLists:
+    """Three users; old finds the item of one first and of the others second, new all first."""
+
+    def test_have_the_values_of_evaluate_and_compare(self):
+        page = sm.report({"old": OLD, "new": NEW}, relevance=GRADES, metrics=["mrr", "map"])
+        old, new = table(page, "MRR")
+        assert (old["Recommender"], new["Recommender"]) == ("old", "new")
+        assert (float(old["Value"]), float(new["Value"])) == (pytest.approx(2 / 3, abs=1e-3), 1)
+        assert table(page, "What was read") == [
+            {"Recommender": "old", "Judged users": "3"},
+            {"Recommender": "new", "Judged users": "3"},
+        ]
+        assert "Undecided between old and new: MRR and AP." in page
+        assert "Histogram of ranks" not in page
+        assert "sampled negatives" not in page
+
+    def test_have_default_metrics_of_their_own(self):
+        page = sm.report({"new": NEW}, relevance=GRADES)
+        assert [row["Metric"] for row in table(page, "Metrics")] == ["Recall@10", "NDCG@10", "AP", "MRR"]
+
+    def test_are_not_ranks(self):
+        with pytest.raises(sm.DataError, match="candidates is for ranks, and relevance for ranked lists"):
+            sm.report({"new": NEW}, relevance=GRADES, candidates=9)
+        with pytest.raises(sm.DataError, match="relevant_from is for ranked lists, so it needs relevance"):
+            sm.report(A, candidates=500, relevant_from=2)
+
+    def test_by_the_command(self, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        for name, run in {"old": OLD, "new": NEW, "judged": GRADES}.items():
+            rows = [(user, item, value) for user, items in run.items() for item, value in items.items()]
+            column = "relevance" if name == "judged" else "score"
+            pd.DataFrame(rows, columns=["user", "item", column]).to_csv(f"{name}.csv", index=False)
+        main(["report", "old.csv", "new.csv", "--relevance", "judged.csv", "--metrics", "mrr", "-o", "page.html"])
+        assert "Undecided between old and new: MRR." in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+class TestFolderOfTheOutput:
+    def test_must_exist_before_anything_is_computed(self, tmp_path):
+        path = tmp_path / "none" / "page.html"
+        with pytest.raises(sm.WriteError, match=r"page.html: there is no folder '.*none'; make it first"):
+            sm.report("there-is-no-such-file.csv", path)
+        with pytest.raises(sm.WriteError, match=r"a.svg: there is no folder '.*none'; make it first"):
+            sm.evaluate(A, candidates=500, metrics="auc").plot(tmp_path / "none" / "a.svg")
+        assert not path.parent.exists()
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ["report", "no-such.csv", "-o", "none/page.html"],
+            ["evaluate", "no-such.csv", "--plot", "none/page.svg"],
+            ["rank", "--scores", "no-such.npy", "--training", "a", "--held-out", "b", "-o", "none/ranks.csv"],
+        ],
+    )
+    def test_must_exist_by_the_command(self, arguments, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(SystemExit) as left:
+            main(arguments)
+        assert left.value.code == 2
+        [line] = capsys.readouterr().err.splitlines()
+        assert line.startswith("error: none/")
+        assert line.endswith("there is no folder 'none'; make it first")
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from sampled_metrics.cli import main; main(['report', '-', '--candidates', '9', '-o', 'a.html'])",
+        "import sampled_metrics as sm\ntry: sm.report([1, 2], candidates=9)\n"
+        "except sm.ConfigError as error: sys.exit(f'error: {error}')",
+    ],
+)
+def test_without_matplotlib_says_in_a_line_what_to_install(code):
+    ran = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.modules['matplotlib'] = None\n{code}"],
+        input="3\n4\n",
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(sm.__file__).parents[1])},
+    )
+    assert ran.returncode != 0
+    assert ran.stderr == (
+        "error: a figure needs matplotlib, which is not installed: pip install 'sampled-metrics[plots]'\n"
+    )

@@ -2,13 +2,17 @@
 
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 from made_up_project import complete_config
 from small_tables import table_of
 
-from sampled_metrics.study.repetitions import by_size
-from sampled_metrics.workflow.summary import Studied, answer, dataset_facts, reproduced, summary
+from sampled_metrics.evaluation.comparison import Standings
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.study import tables
+from sampled_metrics.study.repetitions import Evaluation, by_size, exact_moments, repeat
+from sampled_metrics.workflow.summary import Studied, answer, dataset_facts, exact_standings, reproduced, summary
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="720pt" height="72pt"></svg>'
 CAPTIONS = {"table-3": "What Table 3 holds.", "table-4": "What Table 4 holds."}
@@ -47,56 +51,93 @@ ORDER = table_4(
 )
 
 
+DECIDED = {label: Standings.of(("X", "Z"), (0.08, 0.09), [(1, 0)]) for label in ("recall@10", "auc")}
+ALIKE = {label: Standings.of(("X", "Z"), (0.08, 0.09), []) for label in ("recall@10", "auc")}
+
+
 class TestAnswer:
     def test_by_hand(self):
-        exact, sampled, corrected = answer(METRICS, ORDER, "recall@10", 100)
-        assert exact == "Exact Recall@10, from best to worst: Z 9.00 %, X 8.00 %."
+        verdict, exact, sampled, corrected = answer(METRICS, ORDER, "recall@10", 100, DECIDED)
+        assert verdict == "By the exact Recall@10, compared by user at 95 %: Z is better than X."
+        assert exact == "Exact Recall@10: Z 9.00 %, X 8.00 %."
         assert sampled == (
-            "Among 100 negatives, without correction: X 66.00 %, Z 54.00 %. This is the opposite order. Over all "
-            "metrics, 1 of 2 comparisons of two recommenders by a metric come out wrong in most repetitions."
+            "Among 100 negatives, without correction: X 66.00 %, Z 54.00 %. This puts 1 of 1 decided pairs the wrong "
+            "way round: Z and X. Over all metrics, 1 of 2 decided comparisons of two recommenders by a metric come out "
+            "wrong in most repetitions."
         )
         # CLS: √((.01² + (.0² + .02²)) / 2) = .0158; without correction √((.58² + .01² + .45² + .01²) / 2) = .519
         assert corrected == (
             "Of the corrections in Table 3, CLS has the smallest root mean square error of Recall@10: 1.6 percentage "
             "points, against 51.9 without correction. BV 1 orders recommenders correctly most often: in 95 % of the "
-            "comparisons over all metrics and repetitions, against 50 % without correction."
+            "decided comparisons over all metrics and repetitions, against 50 % without correction."
         )
+
+    def test_an_undecided_pair_has_no_right_order(self):
+        verdict, _, sampled, corrected = answer(METRICS, ORDER, "recall@10", 100, ALIKE)
+        assert verdict == "By the exact Recall@10, compared by user at 95 %: Z and X cannot be told apart."
+        assert sampled.endswith(
+            "The exact ranks decide no order of two of them, so this order is neither right nor wrong. 2 of all 2 "
+            "comparisons are undecided by the exact ranks, and count as neither."
+        )
+        assert "correctly" not in corrected
+
+    def test_undecided_pairs_are_counted_apart(self):
+        """By AUC the pair is decided, and comes out right; by recall it is not, and its wrong order does not count."""
+        _, _, sampled, corrected = answer(METRICS, ORDER, "recall@10", 100, DECIDED | {"recall@10": ALIKE["recall@10"]})
+        assert sampled.endswith(
+            "Over all metrics, 0 of 1 decided comparisons of two recommenders by a metric come out wrong in most "
+            "repetitions. 1 of all 2 comparisons are undecided by the exact ranks, and count as neither."
+        )
+        assert "BV 1 orders recommenders correctly most often: in 100 % of the decided comparisons" in corrected
+
+    def test_without_a_comparison_states_no_order(self):
+        verdict, _, sampled, corrected = answer(METRICS, ORDER, "recall@10", 100, {})
+        assert verdict.endswith("the recommenders are not compared by user, so no order of them is stated as true.")
+        assert "wrong way round" not in sampled
+        assert "come out wrong" not in sampled
+        assert "correctly" not in corrected
 
     @pytest.mark.parametrize(
         ("sampled", "said"),
-        [((0.1, 0.2, 0.3), "the same"), ((0.3, 0.2, 0.1), "the opposite"), ((0.2, 0.1, 0.3), "another")],
+        [
+            ((0.1, 0.2, 0.3), "This puts all decided pairs in the right order."),
+            ((0.3, 0.2, 0.1), "This puts 2 of 2 decided pairs the wrong way round: Z and X, Y and X."),
+            ((0.2, 0.1, 0.3), "This puts 1 of 2 decided pairs the wrong way round: Y and X."),
+            ((0.1, 0.3, 0.2), "This puts all decided pairs in the right order."),  # Y and Z are undecided
+        ],
     )
-    def test_compares_the_orders(self, sampled, said):
+    def test_compares_the_orders_of_decided_pairs(self, sampled, said):
         values = {
             name: {"exact": (exact, 0), "uncorrected": (mean, 0)}
             for name, exact, mean in zip("XYZ", (0.01, 0.02, 0.03), sampled, strict=True)
         }
-        assert f"This is {said} order." in answer(table_3(values), table_4(), "recall@10", 100)[1]
+        standings = {"recall@10": Standings.of(tuple("XYZ"), (0.01, 0.02, 0.03), [(1, 0), (2, 0)])}
+        assert said in answer(table_3(values), table_4(), "recall@10", 100, standings)[2]
 
     def test_of_one_recommender_has_no_order(self):
-        said = answer(METRICS[METRICS["recommender"] == "X"], table_4(), "recall@10", 100)
+        said = answer(METRICS[METRICS["recommender"] == "X"], table_4(), "recall@10", 100, {})
         assert said[:2] == [
-            "Exact Recall@10, from best to worst: X 8.00 %.",
+            "Exact Recall@10: X 8.00 %.",
             "Among 100 negatives, without correction: X 66.00 %.",
         ]
         assert said[2].startswith("Of the corrections in Table 3, CLS has the smallest")
         assert "order" not in " ".join(said)
 
     def test_names_all_that_are_best(self):
-        said = answer(METRICS, ORDER.assign(correct=1.0), "recall@10", 100)
-        assert "CLS and BV 1 order recommenders correctly most often: in 100 % of" in said[2]
+        said = answer(METRICS, ORDER.assign(correct=1.0), "recall@10", 100, DECIDED)
+        assert "CLS and BV 1 order recommenders correctly most often: in 100 % of" in said[3]
 
     def test_says_nothing_of_estimators_that_are_not_there(self):
         kept = METRICS["estimator"].isin(["exact", "bv-1"])
-        said = answer(METRICS[kept], ORDER[ORDER["estimator"] == "bv-1"], "recall@10", 100)
-        assert len(said) == 2
-        assert "without correction" not in said[1]
+        said = answer(METRICS[kept], ORDER[ORDER["estimator"] == "bv-1"], "recall@10", 100, DECIDED)
+        assert len(said) == 3
+        assert "without correction" not in said[2]
         plain = METRICS["estimator"].isin(["exact", "uncorrected"])
-        assert len(answer(METRICS[plain], ORDER[ORDER["estimator"] == "uncorrected"], "recall@10", 100)) == 2
+        assert len(answer(METRICS[plain], ORDER[ORDER["estimator"] == "uncorrected"], "recall@10", 100, DECIDED)) == 3
 
     def test_one_repetition_has_no_deviation(self):
-        said = answer(METRICS.assign(sd=float("nan")), ORDER, "recall@10", 100)
-        assert "root mean square error of Recall@10: 0.7 percentage points" in said[2]  # √(.01² / 2)
+        said = answer(METRICS.assign(sd=float("nan")), ORDER, "recall@10", 100, DECIDED)
+        assert "root mean square error of Recall@10: 0.7 percentage points" in said[3]  # √(.01² / 2)
 
 
 def printed(*rows):
@@ -147,9 +188,10 @@ def page_of(*studied, **changes):
 
 def study(name="one", trained=("X",), counted=None):
     facts = dataset_facts(table_of([(100, 1, 0), (201, 5, 2)]), counted)
-    return Studied(name, facts, trained, METRICS, ORDER, [("A figure", SVG, "What it shows.")])
+    return Studied(name, facts, trained, METRICS, ORDER, [("A figure", SVG, "What it shows.")], DECIDED)
 
 
+MADE = {"format": "movielens-dat", "urls": ["https://a.b/c"]}
 COUNTED = {"users": 2, "items": 300, "events": 40, "training_events": 38, "users_left_out_with_few_training_events": 1}
 
 
@@ -171,12 +213,24 @@ class TestPage:
         assert "X: each is trained once" in text
         assert "Y, Z were made elsewhere" in text
 
-    def test_bold_is_the_best_by_each_column(self):
-        page, _ = page_of(
-            study(counted=COUNTED), datasets={"one": {"format": "movielens-dat", "urls": ["https://a.b/c"]}}
-        )
-        assert "<strong>9.00</strong>" in page
-        assert "<strong>66.00<wbr>±1.00</strong>" in page
+    @pytest.mark.parametrize(("standings", "worse"), [(DECIDED, "8.00"), (ALIKE, "<strong>8.00</strong>")])
+    def test_bold_is_the_best_and_what_cannot_be_told_from_it(self, standings, worse):
+        page, text = page_of(study(counted=COUNTED)._replace(standings=standings), datasets={"one": MADE})
+        cells = [cell.strip() for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", page, re.DOTALL)]
+        assert "<strong>9.00</strong>" in cells
+        assert worse in cells
+        assert "66.00<wbr>±1.00" in cells  # what a sample shows is no truth
+        assert "Bold on this page: the best by the exact metric" in text
+
+    @pytest.mark.parametrize(("standings", "said"), [(DECIDED, "decided"), (ALIKE, "undecided")])
+    def test_table_4_marks_what_is_not_decided(self, standings, said):
+        page, _ = page_of(study(counted=COUNTED)._replace(standings=standings), datasets={"one": MADE})
+        fourth = page[page.index("Table 4.") :]
+        rows = re.findall(r"<tr>(.*?)</tr>", fourth[: fourth.index("</table>")], re.DOTALL)[1:]
+        assert [re.findall(r">(\w*decided)<", row) for row in rows] == [[said], [said]]
+        # of 1000 repetitions, .9 is not .5, and 1 is not .9; but it is 1
+        bold = [re.findall(r"<strong>(\d+)</strong>", row) for row in rows]
+        assert bold == ([["90"], ["100", "100"]] if said == "decided" else [[], []])
 
     def test_of_ready_made_ranks_has_no_split(self):
         page, text = page_of(
@@ -207,3 +261,94 @@ def test_each_size_of_samples_has_its_answer_and_tables():
     _, text = page_of(study()._replace(table_3=both[0], table_4=both[1]), sampling={"negatives": [20, 50]}, **given)
     for said in ("here 20, 50", "Among 20 negatives", "Among 50 negatives", "m = 20. Reading", "m = 50. Reading"):
         assert said in text
+
+
+def made_up(ranks):
+    """A study of ranks by recommender among 1000 candidates, and its page; m = 100, 50 repetitions."""
+    rank_tables = {name: table_of([(1000, rank - 1, 0) for rank in each]) for name, each in ranks.items()}
+    evaluation = Evaluation(
+        SamplingDesign(100, False), 50, ["default"], ["uncorrected", "bv-0.1"], ["recall@10", "auc"], False
+    )
+    runs = {
+        name: repeat(each, evaluation, np.random.default_rng(at)) for at, (name, each) in enumerate(rank_tables.items())
+    }
+    expected = {name: exact_moments(each, evaluation) for name, each in rank_tables.items()}
+    third, fourth = (each(rank_tables, runs, expected) for each in (tables.table_3, tables.table_4))
+    standings = exact_standings(rank_tables, evaluation.metrics)
+    facts = dataset_facts(next(iter(rank_tables.values())))
+    others = {name: None for name in "XYZ" if name not in ranks}
+    own = {name: {"type": "popularity"} for name in ranks}
+    return page_of(
+        Studied("made", facts, (), third, fourth, [], standings),
+        datasets={"made": MADE},
+        recommenders=others | own,
+        metrics=evaluation.metrics,
+        sampling={"negatives": 100, "repetitions": 50},
+    )
+
+
+def exact_cells(page):
+    """The cells of the column Exact of Table 3 on the page, by metric and recommender."""
+    third = page[page.index("Table 3.") :]
+    rows = re.findall(r"<tr>(.*?)</tr>", third[: third.index("</table>")], re.DOTALL)
+    cells = [[cell.strip() for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL)] for row in rows]
+    return {(row[0], row[1]): row[2] for row in cells[1:]}
+
+
+USERS = 400
+NEVER = 1 + np.arange(USERS) % 20 + 29
+"""Ranks 30 to 49: no hit at 10, and nearly all a hit at 10 among 100 negatives."""
+SOME = np.where(np.arange(USERS) % 5 == 0, 3, 900)
+"""A hit for 80 of 400 users, and the others far below."""
+
+
+class TestThreeMadeUpStudies:
+    """What a reader may conclude from the page alone is what the ranks say."""
+
+    def test_a_clear_winner_that_samples_put_last(self):
+        """80 of 400 users have a hit by "some" only: p = 2⁻⁷⁹. Among 100 negatives, "never" has nearly all hits."""
+        page, text = made_up({"never": NEVER, "some": SOME})
+        assert "By the exact Recall@10, compared by user at 95 %: some is better than never." in text
+        assert "puts 1 of 1 decided pairs the wrong way round: some and never." in text
+        assert "1 of 2 decided comparisons of two recommenders by a metric come out wrong" in text  # AUC is right
+        assert "undecided by the exact ranks" not in text
+        assert exact_cells(page)["Recall@10", "some"] == "<strong>20.00</strong>"
+        assert exact_cells(page)["Recall@10", "never"] == "0.00"
+
+    def test_a_tie(self):
+        """40 users have a hit by one only, and 38 by the other only: p = .9 by the sign test."""
+        one, other = (np.full(USERS, 100) for _ in range(2))
+        one[:40], other[40:78] = 5, 5
+        page, text = made_up({"one": one, "other": other})
+        assert "compared by user at 95 %: one and other cannot be told apart." in text
+        assert "is better than" not in text[: text.index("What was studied")]
+        assert "wrong way round" not in text
+        assert "come out wrong" not in text
+        assert "correctly most often" not in text
+        assert "2 of all 2 comparisons are undecided by the exact ranks" in text
+        assert set(exact_cells(page)) == {(m, r) for m in ("Recall@10", "AUC") for r in ("one", "other")}
+        assert all("<strong>" in cell for cell in exact_cells(page).values())
+        fourth = page[page.index("Table 4.") :]
+        assert "<strong>" not in fourth[: fourth.index("</table>")]
+
+    def test_of_three_two_tie(self):
+        """Two that hit for 120 and 118 users of their own, and one that never does."""
+        one, other = (np.full(USERS, 100) for _ in range(2))
+        one[:120], other[120:238] = 5, 5
+        page, text = made_up({"last": np.full(USERS, 200), "one": one, "other": other})
+        said = "compared by user at 95 %: one and other are better than last. one and other cannot be told apart."
+        assert said in text
+        assert "This puts all decided pairs in the right order." in text
+        assert "0 of 4 decided comparisons" in text
+        assert "2 of all 6 comparisons are undecided by the exact ranks" in text
+        cells = exact_cells(page)
+        assert cells["Recall@10", "one"] == "<strong>30.00</strong>"
+        assert cells["Recall@10", "other"] == "<strong>29.50</strong>"
+        assert cells["Recall@10", "last"] == "0.00"
+
+
+def test_ranks_of_other_users_state_no_order(caplog):
+    one = table_of([(10, 1, 0), (20, 2, 0), (30, 1, 0)])
+    other = table_of([(30, 1, 0), (20, 2, 0), (10, 1, 0)])
+    assert exact_standings({"one": one, "other": other}, ["recall@10"]) == {}
+    assert "the exact ranks are not compared by user" in caplog.text

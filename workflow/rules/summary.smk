@@ -1,4 +1,4 @@
-# Needs: the tables and figures of all datasets, and the comparison with the paper. Makes: one page for readers who open
+# Needs: the ranks, tables and figures of all datasets, and the comparison with the paper. Makes: one page for readers who open
 # nothing else.
 
 FIGURES_OF_SUMMARY = {
@@ -11,7 +11,7 @@ COMPARED_WITH_PAPER = [folder for folder, names in result_names().items() if "fi
 
 rule summary:
     input:
-        ranks=expand(RANKS, dataset=config["study"], recommender=list(config["recommenders"])[:1]),
+        ranks=expand(RANKS, dataset=config["study"], recommender=list(config["recommenders"])),
         facts=[f"results/{dataset}/dataset.json" for dataset, trained in TRAINED.items() if trained],
         table_3=expand("results/{dataset}/table-3.csv", dataset=config["study"]),
         table_4=expand("results/{dataset}/table-4.csv", dataset=config["study"]),

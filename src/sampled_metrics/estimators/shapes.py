@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_memory_limit
 from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.distributions import pmf
+from sampled_metrics.sampling.distributions import sparse_pmf
 from sampled_metrics.sampling.outcomes import Group
 from sampled_metrics.sampling.rank_classes import RankClass
 from sampled_metrics.sampling.rank_nodes import rank_nodes
@@ -128,15 +129,20 @@ def _members(
 
     def at(ranks: Floats) -> Floats:
         """Return P(x | rank) and the metrics, (ranks, m + 1 + metrics)."""
-        chances = pmf(ranks - 1, candidates - 1, design) if negatives else np.ones((len(ranks), 1))
+        chances = sparse_pmf(ranks - 1, candidates - 1, design) if negatives else np.ones((len(ranks), 1))
         return np.hstack((chances, *(metric.of_rank(ranks, candidates)[:, np.newaxis] for metric in metrics)))
 
     distinct, which = np.unique(k, return_inverse=True)
     nodes = rank_nodes(candidates, design, tuple(map(int, distinct)))
-    first = np.concatenate(([0], np.searchsorted(nodes.ranks, distinct[:-1], side="right")))
-    between = at(nodes.ranks) * nodes.weights[:, np.newaxis]
-    sums = np.cumsum(np.add.reduceat(between, first), axis=0)
-    by_rank = np.cumsum(np.add.reduceat(between * nodes.ranks[:, np.newaxis], first), axis=0)
+    ends = np.concatenate(([0], np.searchsorted(nodes.ranks, distinct, side="right")))
+    of_nodes = at(nodes.ranks)
+
+    def up_to(weights: Floats) -> Floats:
+        """Return the weighted sums over the ranks up to each k."""
+        between = csr_array((weights, np.arange(len(weights)), ends), shape=(len(distinct), len(weights)))
+        return np.cumsum(between @ of_nodes, axis=0)
+
+    sums, by_rank = up_to(nodes.weights), up_to(nodes.weights * nodes.ranks)
     size = distinct[:, np.newaxis].astype(np.float64)
     single, uniform = np.diff(sums, axis=0, prepend=0.0) / np.diff(size, axis=0, prepend=0.0), sums / size
     triangles = ((size + 1) * sums - by_rank) / (size * (size + 1) / 2)

@@ -139,7 +139,7 @@ def compare(
 
         >>> ranks = {"old": old, "new": new, "newer": [3, 38, 1, 95, 4, 11, 6, 3]}
         >>> print(sm.compare(ranks, candidates=1000, metrics="auc").remarks[0])
-        AUC, best first: new, newer, old. new, newer and old cannot be told apart.
+        AUC: new, newer and old cannot be told apart.
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
@@ -267,8 +267,8 @@ def _read_ranks(
         ranked = [rank_table(each, candidates, name, exact=exact) for name, each in tables]
         sides = [_linear_side(*exact_outcomes(each, wanted), largest_values(wanted)) for each in ranked]
     numbers, paired = pair_all(ranked, [name for name, _ in tables], candidates, negatives)
-    remarks = [each.remarks for each in ranked if isinstance(each, RankTable)] or [each.remarks for _, each in tables]
-    unused = dict.fromkeys(remark for each in remarks for remark in each)
+    noted = [each for each in ranked if isinstance(each, RankTable)] or [each for _, each in tables]
+    unused = dict.fromkeys(remark for each in noted for remark in each.remarks)
     parameters = described(ranked[0], ranked[0].negatives if isinstance(ranked[0], SampledRanks) else None)
     remarks: list[Remark | str] = [*paired, *equal_metrics(by_label), *unused]
     largest, used = largest_values(wanted), label if is_sampled else ""
@@ -301,11 +301,16 @@ def _table(found: Differences, names: Sequence[str], labels: Sequence[str], user
     rows = []
     for column, label in enumerate(labels):
         undecided = found.undecided[:, column]
+        rising = found.low[:, column] > EQUAL
         if not np.isnan(found.difference[:, column]).any():
-            alike = [pair for pair, each in zip(pairs, undecided, strict=True) if each]
-            standings[label] = Standings.of(names, found.values[:, column].tolist(), alike)
+            decided = [
+                (other, one) if rises else (one, other)
+                for (one, other), rises, open_ in zip(pairs, rising, undecided, strict=True)
+                if not open_
+            ]
+            standings[label] = Standings.of(names, found.values[:, column].tolist(), decided)
         for at, (one, other) in enumerate(pairs):
-            better = names[other] if found.low[at, column] > EQUAL else names[one]
+            better = names[other] if rising[at] else names[one]
             rows.append(
                 {
                     "metric": label,
@@ -342,7 +347,7 @@ def _conclusions(table: Comparison, found: Differences, names: Sequence[str], le
     if len(names) == 2:
         return [_of_pair(row, names, level) for row in table.to_dict("records") if not np.isnan(row["low"])]
     remarks: list[Remark | str] = [
-        Remark(f"{metric_name(label)}, {standings.sentence}", rows=(("metric", label),))
+        Remark(f"{metric_name(label)}: {standings.sentence}", rows=(("metric", label),))
         for label, standings in table.by_metric.items()
     ]
     pairs, by = len(pairs_of(len(names))), found.family

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from sampled_metrics.evaluation.families import Pair, groups
+from sampled_metrics.evaluation.families import Pair, groups, pairs_of
 from sampled_metrics.evaluation.result import Result, latex_escaped, latex_table
 from sampled_metrics.metrics.held_out import metric_name
+
+_FEW = 3  # recommenders that a sentence names in place of "all others"
 
 
 class Standing(NamedTuple):
@@ -17,27 +19,47 @@ class Standing(NamedTuple):
 
 
 class Standings(NamedTuple):
-    """The recommenders by a metric, best first, and the groups of those that cannot be told apart, as places."""
+    """The recommenders by a metric, best first, what is decided, and the groups of those that cannot be told apart.
+
+    Attributes:
+        rows: the recommenders.
+        decided: the decided pairs, the better one first, as places in the rows.
+        groups: the largest groups of which all pairs are undecided, as places in the rows.
+    """
 
     rows: list[Standing]
+    decided: list[Pair]
     groups: list[tuple[int, ...]]
 
     @classmethod
-    def of(cls, names: Sequence[str], values: Sequence[float], undecided: Sequence[Pair]) -> "Standings":
-        """Return the standings of recommenders from their values and the pairs that are undecided."""
+    def of(cls, names: Sequence[str], values: Sequence[float], decided: Sequence[Pair]) -> "Standings":
+        """Return the standings of recommenders from their values and the decided pairs, the better one first."""
         order = sorted(range(len(names)), key=lambda each: -values[each])
         place = {each: at for at, each in enumerate(order)}
-        found = groups([(place[one], place[other]) for one, other in undecided], range(len(names)))
+        wins = sorted((place[better], place[worse]) for better, worse in decided)
+        undecided = [pair for pair in pairs_of(len(names)) if pair not in wins and pair[::-1] not in wins]
+        found = groups(undecided, range(len(names)))
         letters = ["".join(_letter(at) for at, group in enumerate(found) if row in group) for row in range(len(names))]
-        return cls([Standing(names[each], values[each], letters[row]) for row, each in enumerate(order)], found)
+        return cls([Standing(names[each], values[each], letters[row]) for row, each in enumerate(order)], wins, found)
 
     @property
     def sentence(self) -> str:
-        """Say who is ahead, and who cannot be told apart."""
+        """Say who is better than whom, and then who cannot be told apart."""
         names = [each.name for each in self.rows]
+        by_losers: dict[tuple[int, ...], list[int]] = {}
+        for row in range(len(names)):
+            if losers := tuple(worse for better, worse in self.decided if better == row):
+                by_losers.setdefault(losers, []).append(row)
+        said = []
+        for losers, winners in by_losers.items():
+            all_others = len(losers) > _FEW and len(losers) + len(winners) == len(names)
+            than = "all others" if all_others else listed([names[row] for row in losers])
+            verb = "is" if len(winners) == 1 else "are"
+            said.append(f"{listed([names[row] for row in winners])} {verb} better than {than}.")
         alike = [listed([names[row] for row in group]) for group in self.groups if len(group) > 1]
-        end = [f"{each} cannot be told apart." for each in alike] or ["All can be told apart."]
-        return f"best first: {', '.join(names)}. {' '.join(end)}"
+        if alike:
+            said.append(f"{', and '.join(alike)}{',' * (len(alike) > 1)} cannot be told apart.")
+        return " ".join(said)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -11,16 +11,17 @@ import pandas as pd
 from scipy.special import ndtr, ndtri, stdtrit
 
 from sampled_metrics._defaults import PLANNED
-from sampled_metrics._progress import Progress, no_progress
+from sampled_metrics._progress import Progress, late_progress
 from sampled_metrics._threads import on_one_thread
 from sampled_metrics._validation import check_names, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import StrictBounds
+from sampled_metrics.evaluation.compare import compare
 from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows
 from sampled_metrics.evaluation.result import Remark, Result
-from sampled_metrics.evaluation.verdicts import FACTORS, MOST, expected_gaps
+from sampled_metrics.evaluation.verdicts import MOST, expected_gaps
 from sampled_metrics.metrics.held_out import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import Pairs, described, pair_users
@@ -32,6 +33,7 @@ _EXACT_USERS = 100  # with up to so many users, chances near the given probabili
 _NEAR = 0.1  # a difference of chances that is near
 _FEW_USERS = 1000  # with up to so many users, larger m are tried in small steps
 _STEP = 1.02  # ratio of such a step
+_CLOSE = 1.1  # ratio of two m between which the chance grows along a line, in log m
 
 
 @on_one_thread
@@ -46,7 +48,7 @@ def plan(
     candidates: PerUser | None = None,
     exact: bool = False,
     names: tuple[str, str] = ("A", "B"),
-    progress: Progress = no_progress,
+    progress: Progress = late_progress,
 ) -> Result:
     """Find the smallest sample that orders two recommenders correctly with a given probability.
 
@@ -60,7 +62,8 @@ def plan(
         candidates: as in `evaluate`.
         exact: as in `evaluate`.
         names: names of the two recommenders.
-        progress: wraps the sample sizes that are tried, for a progress bar.
+        progress: wraps the sample sizes that are tried, and then the strict bounds, for a progress bar. By default, a
+            terminal shows one after two seconds.
 
     Returns:
         A row for each estimator, with the columns estimator, negatives (the smallest m from which on these users reach
@@ -74,6 +77,9 @@ def plan(
         tenth of the allowed chance of a wrong order. With up to 100 users, probabilities near the given one are exact.
         Otherwise they are those of a normal distribution, as those of a conclusion are: these are too high where only a
         few users differ.
+
+        The first remark says whether the exact ranks decide which recommender is better, by `compare`. If they do not,
+        the plan holds for a true difference as large as the one in these ranks, and of the same sign.
 
     Raises:
         DataError: the ranks are wrong, of different users or candidates, or equal by the exact metric.
@@ -116,26 +122,43 @@ def plan(
         pairs = Pairs(pairs.other, pairs.one, pairs.sentence)
     search = _Search(*((other, one) if gap > 0 else (one, other)), pairs, measure, replacement, probability)
     sizes = _sizes(one, other, replacement, 10 if len(differences) <= _FEW_USERS else 5)
-    known: dict[str, dict[int, _Chance]] = {label: {} for label in chosen}
-    for m in progress(sizes):
-        left = [label for label in chosen if label not in SHAPES and not search.settled(known[label])]
+    strict = [label for label in chosen if label in SHAPES]
+    known: dict[str, dict[int, _Chance]] = {label: {} for label in chosen if label not in SHAPES}
+    smallest: dict[str, int | None] = {}
+    verdicts: dict[str, dict[int, list[_Chance]]] = {}
+    for step in progress([*(sizes if known else []), *strict]):
+        if step in strict:
+            if not verdicts:
+                verdicts = {label: {sizes[-1]: each} for label, each in search.verdicts(sizes[-1], strict).items()}
+            smallest[step] = search.decides(step, verdicts[step])
+            continue
+        m = int(step)
+        left = [label for label, chances in known.items() if not search.settled(chances)]
         for label, chance in zip(
             left, search.chances(m, [chosen[label] for label in left]) if left else [], strict=True
         ):
             known[label][m] = chance
     rows = []
-    for label, chances in known.items():
-        smallest = (
-            search.decides(label, chances, sizes[-1]) if label in SHAPES else search.smallest(chosen[label], chances)
-        )
-        at = smallest or sizes[-1]
-        weighted = search.verdicts(at, label, FACTORS[1:]) if label in SHAPES else []
-        rows.append(_row(label, smallest, [chances[at], *weighted], len(differences), probability))
+    for label in chosen:
+        if label in strict:
+            found = verdicts[label][smallest[label] or sizes[-1]]
+        else:
+            smallest[label] = search.smallest(chosen[label], known[label])
+            found = [known[label][smallest[label] or sizes[-1]]]
+        rows.append(_row(label, smallest[label], found, len(differences), probability))
     error = float(differences.std(ddof=1)) if len(differences) > 1 else np.nan
     rows.append(_row("exact", None, [_Chance(abs(gap), 0.0, error, 1.0)], len(differences), probability))
     table = Result(rows)
     table.attrs = {"probability": probability, "parameters": f"{metric_name(label_of_metric)}, {described(one)}"}
-    sentences = _sentences(table, label_of_metric, names if gap > 0 else names[::-1], probability, sizes[-1])
+    worse, better = order = names if gap > 0 else names[::-1]
+    compared = None
+    if len(differences) > 1:
+        compared = compare(*((one, other) if gap > 0 else (other, one)), names=order, metrics=measure)
+    sentences = [
+        _of_pilot(compared, metric_name(label_of_metric), worse, better, abs(gap)),
+        *_sentences(table, probability, sizes[-1]),
+        _words(list(chosen)),
+    ]
     unused = dict.fromkeys([*one.remarks, *other.remarks])
     return table.with_remarks([*sentences, pairs.sentence, *unused])
 
@@ -187,13 +210,15 @@ class _Search:
             found.append(_Chance(gap, off, of_user, right))
         return found
 
-    def verdicts(self, negatives: int, shape: str, factors: Sequence[float] = (1.0,)) -> list[_Chance]:
-        """Return the expected lower bound of the difference, for weights that are best for multiples of the users."""
+    def verdicts(self, negatives: int, shapes: Sequence[str]) -> dict[str, list[_Chance]]:
+        """Return the expected lower bounds of the difference, for weights that are best for `FACTORS` of the users."""
         sides = (self.better, self.pairs.other), (self.worse, self.pairs.one)
         design, users = SamplingDesign(negatives, self.replacement), int(self.pairs.one.max()) + 1
-        gaps = expected_gaps(*sides, design, shape, self.metric, factors)
-        without = [_Chance(gap, np.nan, deviation, np.nan) for gap, deviation in gaps]
-        return [each._replace(right=each.conclusive(users)) for each in without]
+        found = {}
+        for shape, gaps in expected_gaps(*sides, design, shapes, self.metric).items():
+            without = [_Chance(gap, np.nan, deviation, np.nan) for gap, deviation in gaps]
+            found[shape] = [each._replace(right=each.conclusive(users)) for each in without]
+        return found
 
     def settled(self, chances: dict[int, _Chance]) -> bool:
         """Return whether the last two m leave less than a tenth of the allowed chance of a wrong order."""
@@ -224,23 +249,36 @@ class _Search:
             later[last] = chances[last]
         return high
 
-    def decides(self, shape: str, chances: dict[int, _Chance], most: int) -> int | None:
-        """Return the m at which a verdict is likely enough, up to 3 %; adds the chances of all m that are tried."""
+    def decides(self, shape: str, verdicts: dict[int, list[_Chance]]) -> int | None:
+        """Return the m at which a verdict is likely enough, up to 3 %; adds the verdicts of all m that are tried.
+
+        Args:
+            shape: the assumption on the ranks.
+            verdicts: that of the largest m.
+        """
+        [(most, largest)] = verdicts.items()
+        chances = {most: largest[0]}
 
         def enough(m: int) -> bool:
-            (chances[m],) = self.verdicts(m, shape)
+            verdicts[m] = self.verdicts(m, [shape])[shape]
+            chances[m] = verdicts[m][0]
             return chances[m].right >= self.probability
 
-        if not enough(most):
-            return None
-        return self._bisect(enough, chances, 1, most, 1.03)
+        return self._bisect(enough, chances, 1, most, 1.03) if largest[0].right >= self.probability else None
 
     def _bisect(
         self, enough: Callable[[int], bool], chances: dict[int, _Chance], low: int, high: int, ratio: float = 1.0
     ) -> int:
-        """Return an m that is enough, next to one that is not or within the ratio of it, between two such m."""
+        """Return an m that is enough, next to one that is not or within the ratio of it, between two such m.
+
+        With a ratio, m are tried a little above where the chance is expected to be enough, and the search ends once
+        that place, between two close m, is within the ratio.
+        """
         while high > ratio * low and high - low > 1:
-            middle = self._between(chances, low, high)
+            expected = self._between(chances, low, high)
+            if high <= min(ratio * expected, _CLOSE * low):
+                break
+            middle = min(round(np.sqrt(ratio) * expected), high - 1)
             low, high = (low, middle) if enough(middle) else (middle, high)
         return high
 
@@ -289,12 +327,39 @@ def _sizes(one: RankTable, other: RankTable, replacement: bool, by_decade: int) 
     return sorted({round(10 ** (step / by_decade)) for step in range(int(by_decade * np.log10(most)) + 1)} | {most})
 
 
-def _sentences(table: Result, metric: str, names: tuple[str, str], probability: float, most: int) -> list[Remark | str]:
-    """Return the result as sentences; names are (worse, better)."""
-    what = metric_name(metric)
-    sentences: list[Remark | str] = [
-        f"By the exact {what}, {names[1]} is better than {names[0]}, by {table['gap'].iloc[-1]:.4f}."
-    ]
+def _of_pilot(compared: Result | None, what: str, worse: str, better: str, gap: float) -> str:
+    """Return what the pilot says of the true order, by the comparison of its exact ranks, and what follows."""
+    if compared is None:
+        pilot = "one user shows no order of the population"
+        found = f"{better} has the higher exact {what}, by {gap:.4f}"
+    else:
+        [row] = compared.to_dict("records")
+        interval = f"with a 95 % interval of {row['low']:+.4f} to {row['high']:+.4f}"
+        if row["conclusion"] != "undecided":
+            return f"By the exact {what}, {better} is better than {worse}, by {gap:.4f}, {interval}."
+        pilot = f"the pilot does not decide between {worse} and {better}"
+        found = (
+            f"The difference ({better} - {worse}) is {gap:+.4f}, {interval} that includes 0 (p = {row['p_value']:.2g})"
+        )
+    return (
+        f"By the exact {what}, {pilot}. {found}. The plan takes {better} as the better one, by as much as in the pilot."
+        " A smaller true difference takes more, and the true order may be the other one."
+    )
+
+
+def _words(labels: Sequence[str]) -> str:
+    """Explain the columns gap and conclusive."""
+    strict = " By strict bounds, it is the expected lower bound of the difference." if set(labels) & set(SHAPES) else ""
+    return (
+        "The column gap is the expected difference (better - worse) with these negatives, or with the most if none are "
+        f"enough.{strict} The column conclusive is the chance that compare decides for the better one at 95 %, with as "
+        "many new users."
+    )
+
+
+def _sentences(table: Result, probability: float, most: int) -> list[Remark | str]:
+    """Return what each estimator takes as sentences."""
+    sentences: list[Remark | str] = []
     for row in table.iloc[:-1].to_dict("records"):
         name = estimator_name(str(row["estimator"]))
         if row["estimator"] in SHAPES:

@@ -55,7 +55,7 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
         Raises:
             ConfigError: matplotlib is not installed, the ending is another one, `ax` is given for several panels, or
                 `path` for columns that are not those of a result.
-            WriteError: the file cannot be written.
+            WriteError: the file cannot be written, or its folder does not exist.
 
         Examples:
             >>> import sampled_metrics as sm
@@ -66,8 +66,11 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
             return super().__call__(*([] if path is None else [path]), *args, ax=ax, **kwargs)
         if path is not None and ax is not None:
             raise ConfigError("plot() takes a path or ax, not both; write the figure of ax by its savefig")
-        from sampled_metrics import _drawing
+        from sampled_metrics import _drawing, _files
         from sampled_metrics.evaluation import plots
+
+        if path is not None:
+            _files.require_folder(path)
 
         picture = plots.picture(table)
         if picture is None and path is None:

@@ -53,30 +53,29 @@ def expected_gaps(
     better: tuple[RankTable, Ints],
     worse: tuple[RankTable, Ints],
     design: SamplingDesign,
-    shape: str,
+    shapes: Sequence[str],
     metric: Metric,
-    factors: Sequence[float] = (1.0,),
-) -> list[tuple[float, float]]:
+) -> dict[str, list[tuple[float, float]]]:
     """Return what samples of exact ranks are expected to prove, for weights that are best for multiples of the users.
 
     Args:
         better: exact ranks of a recommender, and the (rows,) numbers of the users.
         worse: the same of another one.
         design: how negatives are drawn.
-        shape: the assumption on the ranks.
+        shapes: assumptions on the ranks.
         metric: the metric.
-        factors: multiples of the users.
 
     Returns:
-        For each factor, the mean of the lower bound of the difference, and its standard deviation over users and their
-        samples.
+        For each shape and each of `FACTORS`, the mean of the lower bound of the difference, and its standard deviation
+        over users and their samples.
     """
     means, variances = [], []
     for (table, user), side in ((better, -1), (worse, 1)):
-        bounds = [(side, PAIRED * _QUANTILE / float(np.sqrt(factor))) for factor in factors]
-        mean, variance = user_moments(table, design, *expected_weights(table, design, [shape], metric, bounds))
+        bounds = [(side, PAIRED * _QUANTILE / float(np.sqrt(factor))) for factor in FACTORS]
+        mean, variance = user_moments(table, design, *expected_weights(table, design, shapes, metric, bounds))
         means.append(mean_of_rows(mean, user))
         variances.append(mean_of_rows(variance / np.bincount(user)[user][:, np.newaxis], user))
     gaps, variance = means[0] - means[1], (variances[0] + variances[1]).mean(axis=0)
-    spread = gaps.var(axis=0, ddof=1) if len(gaps) > 1 else np.full(len(factors), np.nan)
-    return [(float(gap), float(np.sqrt(off))) for gap, off in zip(gaps.mean(axis=0), spread + variance, strict=True)]
+    spread = gaps.var(axis=0, ddof=1) if len(gaps) > 1 else np.full(gaps.shape[1], np.nan)
+    found = [(float(gap), float(np.sqrt(off))) for gap, off in zip(gaps.mean(axis=0), spread + variance, strict=True)]
+    return {shape: found[at * len(FACTORS) : (at + 1) * len(FACTORS)] for at, shape in enumerate(shapes)}

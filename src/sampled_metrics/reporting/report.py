@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from sampled_metrics import __version__, _files
 from sampled_metrics._defaults import METRICS
@@ -19,15 +18,20 @@ from sampled_metrics._threads import on_one_thread
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect
+from sampled_metrics.evaluation.comparison import Comparison
+from sampled_metrics.evaluation.evaluate import check_relevance
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, cell
-from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric_name, metrics_by_label
+from sampled_metrics.metrics.held_out import MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import COLUMNS, Columns, PerUser, RanksLike, named_ranks
 from sampled_metrics.ranks.pairing import user_numbers
 from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
 from sampled_metrics.reporting import figures
 from sampled_metrics.sampling.sampled_ranks import SampledRanks, are_sampled, sampled_ranks
 from sampled_metrics.study.page import Page
+
+if TYPE_CHECKING:  # _drawing says in one line that it is not installed
+    from matplotlib.figure import Figure
 
 ESTIMATORS = ("decreasing", "free", "uncorrected")
 """Estimators of sampled ranks that are always shown."""
@@ -44,11 +48,13 @@ def report(
     ranks: RanksLike | Mapping[str, RanksLike],
     path: str | os.PathLike[str] | None = None,
     *,
-    metrics: MetricsLike = METRICS,
+    metrics: MetricsLike | None = None,
     candidates: PerUser | None = None,
     negatives: PerUser | None = None,
     exact: bool = False,
     replacement: bool = False,
+    relevance: Any = None,
+    relevant_from: float | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     seed: int = 0,
@@ -61,13 +67,16 @@ def report(
     the intervals of several estimators (`correct`). The page holds its figures, and fetches nothing.
 
     Args:
-        ranks: ranks of one recommender, as in `evaluate` or `correct`, or a mapping from names to ranks.
-        path: a file to write.
+        ranks: ranks of one recommender, as in `evaluate` or `correct`, or a mapping from names to ranks. With
+            `relevance`, lists in place of ranks; a mapping is then one from names to lists.
+        path: a file to write, in a folder that exists.
         metrics: labels, as in `evaluate`.
         candidates: as in `correct`.
         negatives: (users,) or one number: m. If it is given, here or as a column, the ranks are sampled, else exact.
         exact: as in `evaluate`.
         replacement: as in `correct`.
+        relevance: the judged items of users, as in `evaluate`.
+        relevant_from: as in `evaluate`.
         confidence_level: probability that an interval covers its value.
         n_resamples: bootstrap samples, for estimators that are not linear in the sample.
         seed: seed of the bootstrap.
@@ -79,7 +88,7 @@ def report(
     Raises:
         DataError: the ranks are wrong, as in `evaluate`, `correct` and `compare`.
         ConfigError: a metric or an option does not exist, a metric is repeated, or matplotlib is not installed.
-        WriteError: the file cannot be written.
+        WriteError: the file cannot be written, or its folder does not exist.
 
     Examples:
         >>> import sampled_metrics as sm
@@ -90,8 +99,18 @@ def report(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, sections 4 and 5.
     """
-    given = {name: columns_or_table(each, name) for name, each in named_ranks(ranks).items()}
-    wanted = list(metrics_by_label(metrics).values())
+    if path is not None:
+        _files.require_folder(path)
+    check_relevance(
+        relevance,
+        {"relevant_from": relevant_from},
+        {"candidates": candidates, "negatives": negatives, "replacement": replacement},
+    )
+    given: dict[str, Any] = dict(named_ranks(ranks))
+    wanted: Any = metrics
+    if relevance is None:
+        given = {name: columns_or_table(each, name) for name, each in given.items()}
+        wanted = list(metrics_by_label(METRICS if metrics is None else metrics).values())
     options: dict[str, Any] = {
         "confidence_level": confidence_level,
         "n_resamples": n_resamples,
@@ -99,10 +118,15 @@ def report(
         "progress": progress,
     }
     about = {"candidates": candidates, "negatives": negatives, "replacement": replacement, **options}
-    page = _Page()
-    if are_sampled(given.values(), negatives):
+    judged = {"relevance": relevance, "relevant_from": relevant_from}
+    page, read, left_out = _Page(), dict[str, SampledRanks | RankTable](), list[str]()
+    if relevance is not None:
+        title, heading = f"Ranked lists of {_joined(given)}", "Metrics"
+        found = {name: evaluate(each, metrics=wanted, **judged, **options) for name, each in given.items()}
+        alone = [f"{name}: {_values(each)}." for name, each in found.items()]
+    elif are_sampled(given.values(), negatives):
         title, heading = f"Ranks of {_joined(given)} among sampled negatives", "True metrics, estimated"
-        read: Mapping[str, SampledRanks | RankTable] = {
+        read = {
             name: sampled_ranks(each, candidates, negatives, replacement=replacement, name=name)
             for name, each in given.items()
         }
@@ -113,24 +137,25 @@ def report(
         title, heading = f"Ranks of {_joined(given)} among all candidates", "Metrics"
         read = {name: rank_table(each, candidates, name, exact=exact) for name, each in given.items()}
         found = {name: evaluate(each, metrics=wanted, **options) for name, each in read.items()}
-        left_out = []
         alone = [f"{name}: {_values(each)}." for name, each in found.items()]
     names = list(given)
     compared = None
     if len(names) == 2:
-        compared = compare(
-            given[names[0]], given[names[1]], names=(names[0], names[1]), metrics=wanted, exact=exact, **about
-        )
+        one, other = names
+        compared = compare(given[one], given[other], names=(one, other), metrics=wanted, exact=exact, **judged, **about)
     elif len(names) > 2:
-        compared = compare(given, metrics=wanted, exact=exact, **about)
+        compared = compare(given, metrics=wanted, exact=exact, **judged, **about)
     page.heading("In short")
     if compared is not None:
-        said = compared.remarks[: len(wanted)] if len(names) > 2 else [verdict(compared, names)]
+        said = compared.remarks[: len(compared.by_metric)] if len(names) > 2 else [verdict(compared, names)]
         page.paragraphs(said, kind="verdict")
     page.list(alone)
     page.heading("What was read")
-    page.table("What was read", _what_was_read(given, read))
-    page.list(_not_used(given))
+    if relevance is None:
+        page.table("What was read", _what_was_read(given, read))
+        page.list(_not_used(given))
+    else:
+        page.table("What was read", _lists_read(given, found))
     page.heading(heading)
     _metrics(page, found, left_out)
     if compared is not None:
@@ -140,15 +165,15 @@ def report(
         page.drawn(figures.intervals(compared), caption_of(compared))
     ranked = {name: each for name, each in read.items() if isinstance(each, RankTable)}
     if ranked:
-        _sampled_negatives(page, ranked, wanted, replacement, progress)
-    page.heading("Ranks")
-    shown = ranked or {name: _among_the_sample(each) for name, each in read.items() if isinstance(each, SampledRanks)}
-    among = "all candidates" if ranked else "the sampled negatives"
-    page.drawn(
-        ((figure, "Histogram of ranks") for figure in figures.histograms(shown)),
-        f"Ranks of the held-out items among {among}, from best to worst; the last bars are those up to half of the "
-        "ranked items, and the worse half. Ties count in expectation.",
-    )
+        _sampled_negatives(page, ranked, wanted, replacement, progress, compared)
+    if shown := ranked or {n: _among_the_sample(each) for n, each in read.items() if isinstance(each, SampledRanks)}:
+        page.heading("Ranks")
+        among = "all candidates" if ranked else "the sampled negatives"
+        page.drawn(
+            ((figure, "Histogram of ranks") for figure in figures.histograms(shown)),
+            f"Ranks of the held-out items among {among}, from best to worst; the last bars are those up to half of the "
+            "ranked items, and the worse half. Ties count in expectation.",
+        )
     page.footer(
         f"Made by sampled-metrics {__version__}, with a confidence level of {100 * confidence_level:g} %, "
         f"{n_resamples} bootstrap samples and the seed {seed}."
@@ -192,6 +217,16 @@ def _what_was_read(given: Mapping[str, Any], read: Mapping[str, SampledRanks | R
     return pd.DataFrame(rows).fillna("-")
 
 
+def _lists_read(given: Mapping[str, Any], found: Mapping[str, Result]) -> pd.DataFrame:
+    rows = []
+    for name, each in given.items():
+        row = {"Recommender": name}
+        if isinstance(each, Columns) and each.name != name:
+            row["Source"] = each.name
+        rows.append(row | {"Judged users": str(found[name]["users"].iloc[0])})
+    return pd.DataFrame(rows).fillna("-")
+
+
 def _range(values: np.ndarray) -> str:
     low, high = values.min(), values.max()
     return str(low) if low == high else f"{low} to {high}"
@@ -211,7 +246,7 @@ def _not_used(given: Mapping[str, Any]) -> list[str]:
 
 
 def _corrected(
-    given: Mapping[str, Any], wanted: Sequence[Metric], about: Mapping[str, Any]
+    given: Mapping[str, Any], wanted: MetricsLike, about: Mapping[str, Any]
 ) -> tuple[dict[str, Result], list[str]]:
     """Return the true metrics behind sampled ranks, and sentences on the estimators that are not valid for them."""
     found, left_out = {}, []
@@ -284,7 +319,12 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def _sampled_negatives(
-    page: _Page, tables: Mapping[str, RankTable], wanted: Sequence[Metric], replacement: bool, progress: Progress
+    page: _Page,
+    tables: Mapping[str, RankTable],
+    wanted: MetricsLike,
+    replacement: bool,
+    progress: Progress,
+    compared: Comparison | None,
 ) -> None:
     """Write the expectation of an evaluation on sampled negatives, by their number."""
     most = min(int(table.candidates.min()) for table in tables.values()) - 1
@@ -301,9 +341,35 @@ def _sampled_negatives(
     page.drawn(
         drawn, "The mean of an evaluation on sampled negatives, over all samples, by their number; thin lines: exact."
     )
-    if SHOWN_NEGATIVES in found and len(tables) > 1:
-        right = f"With {SHOWN_NEGATIVES} sampled negatives, all recommenders are ordered rightly on average."
-        page.list(found[SHOWN_NEGATIVES].remarks or [right])
+    if SHOWN_NEGATIVES in found and compared is not None:
+        page.list(_orders(found[SHOWN_NEGATIVES], compared))
+
+
+def _orders(expected: Result, compared: Comparison) -> list[str]:
+    """Say which decided pairs a sampled metric orders wrongly, and how many pairs the exact ranks do not decide."""
+    decided = {
+        (label, each.rows[better].name, each.rows[worse].name)
+        for label, each in compared.by_metric.items()
+        for better, worse in each.decided
+    }
+    wrong = [
+        remark.sentence
+        for remark in expected._remarks
+        if remark.others  # those of expect on a wrong order have the better recommender, and others the worse one
+        and (dict(remark.rows)["metric"], dict(remark.rows)["recommender"], dict(remark.others)["recommender"])
+        in decided
+    ]
+    said = list(wrong)
+    undecided = int((compared["conclusion"] == "undecided").sum())
+    if decided and not wrong:
+        which = "all decided pairs" if undecided else "all recommenders"
+        said.append(f"With {SHOWN_NEGATIVES} sampled negatives, {which} are ordered rightly on average.")
+    if undecided:
+        said.append(
+            f"{undecided} of {len(compared)} comparisons of two recommenders by a metric are undecided by the exact "
+            "ranks, so that no order of theirs is right or wrong."
+        )
+    return said
 
 
 def _among_the_sample(ranks: SampledRanks) -> RankTable:

@@ -90,17 +90,22 @@ def _readings(estimates: Mapping[str, pd.DataFrame]) -> list[str]:
     return list(dict.fromkeys(name for runs in estimates.values() for name in runs["reading"].unique()))
 
 
-def sections_3(table: pd.DataFrame, repetitions: int) -> list[Section]:
-    """Lay out Table 3, a section for each reading; values in per cent. The best recommender by each column is bold.
-
-    The last section compares the means with their exact expectations.
-    """
-    cells = table.assign(
+def cells_3(table: pd.DataFrame) -> pd.DataFrame:
+    """Return Table 3 with a column cell: the mean in per cent, and its standard deviation over repetitions."""
+    return table.assign(
         cell=[
             f"{100 * mean:.2f}" if estimator == "exact" else plus_minus(100 * mean, 100 * sd, 2)
             for estimator, mean, sd in zip(table["estimator"], table["mean"], table["sd"], strict=True)
         ]
     )
+
+
+def sections_3(table: pd.DataFrame, repetitions: int) -> list[Section]:
+    """Lay out Table 3, a section for each reading; values in per cent. The largest value of each column is bold.
+
+    The last section compares the means with their exact expectations.
+    """
+    cells = cells_3(table)
     cells["cell"] = with_best(cells["cell"], 100 * cells["mean"], [cells[key] for key in KEYS], 2)
     sections = [
         (READINGS[str(name)].heading, wide(rows, ["metric", "recommender"]))
@@ -124,17 +129,23 @@ def _agreement(readings: pd.Series, off: pd.Series) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def sections_4(table: pd.DataFrame) -> list[Section]:
-    """Lay out Table 4, a section for each reading; per cent of the repetitions. The best estimators of a row are bold.
+def cells_4(table: pd.DataFrame, column: str = "correct") -> pd.DataFrame:
+    """Return Table 4 with a column pair, and a column cell: a share in per cent."""
+    return table.assign(pair=pair_names(table), cell=[number(100 * value, ".0f") for value in table[column]])
 
-    Sections with the exact probabilities follow. A table without pairs has no section.
+
+def sections_4(table: pd.DataFrame) -> list[Section]:
+    """Lay out Table 4, a section for each reading; per cent of the repetitions. The largest shares of a row are bold.
+
+    The exact order is taken as it is, whether a comparison of the exact ranks decides it or not. Sections with the
+    exact probabilities follow. A table without pairs has no section.
     """
     if table.empty:
         return []
     beside = f"{WITHOUT_REPETITIONS}: the probability of the right order, by the normal approximation. "
     sections = []
     for prefix, column in (("", "correct"), (beside, "correct_exact")):
-        cells = table.assign(pair=pair_names(table), cell=[number(100 * value, ".0f") for value in table[column]])
+        cells = cells_4(table, column)
         keys = [cells[key] for key in ("reading", "pair", "metric")]
         cells["cell"] = with_best(cells["cell"], 100 * cells[column], keys, 0)
         for name, rows in cells.groupby("reading", sort=False):
@@ -159,13 +170,13 @@ def pair_names(table: pd.DataFrame) -> "pd.Series[str]":
 TABLES: dict[int, tuple[str, Callable[..., pd.DataFrame], Callable[..., list[Section]]]] = {
     3: (
         "Table 3. Exact, sampled and corrected metrics in per cent (mean ± standard deviation of a repetition; "
-        "bold: the best recommender by each column)",
+        "bold: the largest value of each column, as shown, distinguishable from the others or not)",
         table_3,
         sections_3,
     ),
     4: (
         "Table 4. Repetitions in which a pair is ordered as by the exact metric, in per cent "
-        "(bold: the best estimators of a row)",
+        "(the exact order as it is, decided or not; bold: the largest shares of a row)",
         table_4,
         sections_4,
     ),

@@ -1,5 +1,6 @@
 """The summary of a run: the question, the answer in numbers, what was studied, and what follows from it."""
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -7,7 +8,11 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics import __version__
+from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
+from sampled_metrics.evaluation import compare
+from sampled_metrics.evaluation.comparison import Standings
+from sampled_metrics.evaluation.families import pairs_of
 from sampled_metrics.metrics.held_out import metric_name
 from sampled_metrics.paper import fidelity
 from sampled_metrics.ranks.table import RankTable
@@ -19,6 +24,23 @@ from sampled_metrics.study.readings import READINGS
 from sampled_metrics.study.repetitions import of_size, sizes_of
 
 TITLE = "Do sampled metrics order recommenders correctly?"
+
+_NAMED = 6  # most pairs that a sentence names
+
+_KEYS_3, _KEYS_4 = ["metric", "recommender"], ["pair", "metric"]
+
+_TITLES = {
+    "table-3": "Table 3. Exact, sampled and corrected metrics in per cent (mean ± standard deviation of a repetition)",
+    "table-4": "Table 4. Repetitions in which a pair is ordered as by the exact metric, in per cent",
+}
+
+_BOLD = {
+    "table-3": "Bold on this page: the best by the exact metric, and those that the exact ranks do not distinguish "
+    "from it, compared by user at 95 %.",
+    "table-4": "Bold on this page: the best estimator of a row, and those that the repetitions do not distinguish from "
+    "it, at 95 %. An undecided row has nothing in bold: the exact ranks do not decide the order of the pair.",
+}
+"""What bold means here; the captions say what it means in the files."""
 
 _PAPER = "Krichene and Rendle, On Sampled Metrics for Item Recommendation, KDD 2020"
 
@@ -35,6 +57,7 @@ class Studied(NamedTuple):
         trained: the recommenders that were trained here; the ranks of the others are ready-made.
         table_3, table_4: results of `tables.table_3` and `tables.table_4`.
         figures: (title, svg, caption) of each figure.
+        standings: result of `exact_standings`.
     """
 
     name: str
@@ -43,6 +66,7 @@ class Studied(NamedTuple):
     table_3: pd.DataFrame
     table_4: pd.DataFrame
     figures: Sequence[tuple[str, str, str]]
+    standings: Mapping[str, Standings]
 
 
 def dataset_facts(ranks: RankTable, counted: Mapping[str, Any] | None = None) -> dict[str, str]:
@@ -54,6 +78,24 @@ def dataset_facts(ranks: RankTable, counted: Mapping[str, Any] | None = None) ->
     events = {"Events": f"{counted['events']}", "Training events": f"{counted['training_events']}"}
     sizes = {"Users": f"{counted['users']}", "Items": f"{counted['items']}"}
     return sizes | events | {"Users left out (too few training events)": left_out} | found
+
+
+def exact_standings(ranks: Mapping[str, RankTable], metrics: Sequence[str]) -> Mapping[str, Standings]:
+    """Return what `compare` of the exact ranks decides, by metric; nothing where the users cannot be compared.
+
+    The pairs are compared by user, and the intervals of the pairs of a metric hold together at 95 %.
+
+    Args:
+        ranks: rank tables by recommender.
+        metrics: labels.
+    """
+    if len(ranks) < 2:
+        return {}
+    try:
+        return compare(ranks, metrics=metrics).by_metric
+    except DataError as error:  # ready-made ranks whose users have other names or another order
+        logging.getLogger(__name__).warning("the exact ranks are not compared by user: %s", error)
+        return {}
 
 
 def summary(
@@ -82,7 +124,7 @@ def summary(
         for m in sizes_of(each.table_3):
             table_3, table_4 = (of_size(table, m) for table in (each.table_3, each.table_4))
             table_3, table_4 = (table[table["reading"] == reading] for table in (table_3, table_4))
-            page.list(answer(table_3, table_4, label, sampling["negatives"] if m is None else m))
+            page.list(answer(table_3, table_4, label, sampling["negatives"] if m is None else m, each.standings))
     if printed is not None:
         page.heading("How much of the paper is reproduced")
         page.paragraphs(reproduced(printed, claims))
@@ -96,18 +138,23 @@ def summary(
     for each in studied:
         page.heading(f"Results on {each.name}")
         for name, table, layout in (
-            ("table-3", each.table_3, lambda part: tables.sections_3(part, sampling["repetitions"])),
-            ("table-4", each.table_4, tables.sections_4),
+            ("table-3", each.table_3, lambda part, held=each.standings: _table_3(part, held)),
+            (
+                "table-4",
+                each.table_4,
+                lambda part, held=each.standings: _table_4(part, held, sampling["repetitions"]),
+            ),
         ):
             if not len(table):  # a single recommender has no pairs
                 continue
-            title = tables.TABLES[int(name[-1])][0]
+            title = _TITLES[name]
             page.heading(title, 3)
             for m in sizes_of(table):
-                heading, cells = layout(of_size(table, m))[0]
+                part = of_size(table, m)
+                heading = READINGS[reading].heading
                 page.paragraphs([heading if m is None else f"m = {m}. {heading}"])
-                page.table(title, cells)
-            page.paragraphs([captions[name]], "caption")
+                page.table(title, layout(part[part["reading"] == reading]))
+            page.paragraphs([f"{_BOLD[name]} {captions[name]}"], "caption")
         for title, svg, caption in each.figures:
             page.heading(title, 3)
             page.wide_figure(svg, title, caption)
@@ -142,32 +189,37 @@ def _metrics(labels: Iterable[str]) -> str:
     return f"A metric is a mean over the users. {'; '.join(known)}. All are in per cent here." if known else ""
 
 
-def answer(table_3: pd.DataFrame, table_4: pd.DataFrame, label: str, negatives: int) -> list[str]:
-    """Answer the question in three sentences, or fewer where there is nothing to compare or to correct.
+def answer(
+    table_3: pd.DataFrame,
+    table_4: pd.DataFrame,
+    label: str,
+    negatives: int,
+    standings: Mapping[str, Standings],
+) -> list[str]:
+    """Answer the question in a few sentences, or fewer where there is nothing to compare or to correct.
+
+    An order of two recommenders is right or wrong only where the exact ranks decide it.
 
     Args:
         table_3: result of `tables.table_3`, one reading.
         table_4: result of `tables.table_4`, the same reading.
         label: the metric whose values are given.
         negatives: m.
+        standings: result of `exact_standings`.
     """
     name, values = metric_name(label), table_3[table_3["metric"] == label]
     means = values.pivot(index="recommender", columns="estimator", values="mean").loc[values["recommender"].unique()]
     spread = values.pivot(index="recommender", columns="estimator", values="sd").fillna(0)
+    table_4 = table_4[_is_decided(table_4, standings)]
     right = table_4.groupby("estimator", sort=False)["correct"].mean()
-    exact = means["exact"].sort_values(ascending=False, kind="stable")
-    said = [f"Exact {name}, from best to worst: {_listed(exact)}."]
+    said = [_verdict(name, standings.get(label))] if len(means) > 1 else []
+    said.append(f"Exact {name}: {_listed(means['exact'].sort_values(ascending=False, kind='stable'))}.")
     if "uncorrected" in means:
         sampled = means["uncorrected"].sort_values(ascending=False, kind="stable")
         said.append(f"Among {negatives} negatives, without correction: {_listed(sampled)}.")
         if len(means) > 1:
-            said[-1] = f"{said[-1][:-1]}. {_order(list(exact.index), list(sampled.index))}"
-        wrong = table_4.loc[table_4["estimator"] == "uncorrected", "correct"] < 0.5
-        if len(wrong):
-            said[-1] += (
-                f" Over all metrics, {wrong.sum()} of {len(wrong)} comparisons of two recommenders by a metric come "
-                "out wrong in most repetitions."
-            )
+            said[-1] += _order(sampled, standings.get(label))
+            said[-1] += _over_all(table_4[table_4["estimator"] == "uncorrected"], standings)
     errors = np.sqrt((means.sub(means["exact"], axis=0) ** 2 + spread**2).mean()).drop("exact")
     corrected = errors.drop("uncorrected", errors="ignore")
     if len(corrected):
@@ -177,27 +229,104 @@ def answer(table_3: pd.DataFrame, table_4: pd.DataFrame, label: str, negatives: 
             f"Of the corrections in Table 3, {estimator_name(nearest)} has the smallest root mean square error of "
             f"{name}: {100 * errors[nearest]:.1f} percentage points{without}."
         )
-        if len(right):
-            chances = right.drop("uncorrected", errors="ignore")
+        if len(chances := right.drop("uncorrected", errors="ignore")):
             best = [estimator_name(str(each)) for each in chances.index[chances >= chances.max() - EQUAL]]
             without = (
                 f", against {100 * right['uncorrected']:.0f} % without correction" if "uncorrected" in right else ""
             )
             said[-1] += (
                 f" {' and '.join(best)} order{'s' * (len(best) == 1)} recommenders correctly most often: in "
-                f"{100 * chances.max():.0f} % of the comparisons over all metrics and repetitions{without}."
+                f"{100 * chances.max():.0f} % of the decided comparisons over all metrics and repetitions{without}."
             )
     return said
+
+
+def _verdict(name: str, standings: Standings | None) -> str:
+    """Say what the exact ranks decide, as the first sentence of an answer."""
+    if standings is None:
+        return f"By the exact {name}, the recommenders are not compared by user, so no order of them is stated as true."
+    return f"By the exact {name}, compared by user at 95 %: {standings.sentence}"
+
+
+def _is_decided(table_4: pd.DataFrame, standings: Mapping[str, Standings]) -> "pd.Series[bool]":
+    """Return whether the exact ranks decide the order of the pair of a row of Table 4."""
+    decided = {
+        (label, each.rows[better].name, each.rows[worse].name)
+        for label, each in standings.items()
+        for better, worse in each.decided
+    }
+    rows = zip(table_4["metric"], table_4["better"], table_4["worse"], strict=True)
+    return pd.Series([row in decided for row in rows], index=table_4.index, dtype=bool)
 
 
 def _listed(values: "pd.Series[float]") -> str:
     return ", ".join(f"{name} {100 * value:.2f} %" for name, value in values.items())
 
 
-def _order(exact: list[str], sampled: list[str]) -> str:
-    if exact == sampled:
-        return "This is the same order."
-    return "This is the opposite order." if exact == sampled[::-1] else "This is another order."
+def _order(sampled: "pd.Series[float]", standings: Standings | None) -> str:
+    """Say which decided pairs a sampled metric puts the wrong way round, as a sentence that follows another one."""
+    if standings is None or not standings.decided:
+        return " The exact ranks decide no order of two of them, so this order is neither right nor wrong."
+    pairs = [(standings.rows[better].name, standings.rows[worse].name) for better, worse in standings.decided]
+    wrong = [f"{better} and {worse}" for better, worse in pairs if sampled[better] <= sampled[worse]]
+    if not wrong:
+        return f" This puts {'the decided pair' if len(pairs) == 1 else 'all decided pairs'} in the right order."
+    named = f": {', '.join(wrong)}" if len(wrong) <= _NAMED else ""
+    return f" This puts {len(wrong)} of {len(pairs)} decided pairs the wrong way round{named}."
+
+
+def _over_all(decided: pd.DataFrame, standings: Mapping[str, Standings]) -> str:
+    """Count the decided comparisons that come out wrong, and the undecided ones apart."""
+    pairs = sum(len(pairs_of(len(each.rows))) for each in standings.values())
+    undecided = pairs - sum(len(each.decided) for each in standings.values())
+    if not pairs:
+        return ""
+    said = ""
+    if len(decided):
+        said = (
+            f" Over all metrics, {(decided['correct'] < 0.5).sum()} of {len(decided)} decided comparisons of two "
+            "recommenders by a metric come out wrong in most repetitions."
+        )
+    if undecided:
+        said += f" {undecided} of all {pairs} comparisons are undecided by the exact ranks, and count as neither."
+    return said
+
+
+def _table_3(table: pd.DataFrame, standings: Mapping[str, Standings]) -> pd.DataFrame:
+    """Lay out Table 3; exact metrics are bold of the best, and of those that are not decided to be worse than it."""
+    cells = tables.cells_3(table)
+    alike = {
+        (label, row.name)
+        for label, each in standings.items()
+        for place, row in enumerate(each.rows)
+        if len(each.rows) > 1 and (0, place) not in each.decided
+    }
+    keys = zip(cells["metric"], cells["recommender"], strict=True)
+    bold = np.array([key in alike for key in keys]) & (cells["estimator"] == "exact")
+    return tables.wide(cells.assign(cell=cells["cell"].where(~bold, "**" + cells["cell"] + "**")), _KEYS_3)
+
+
+def _table_4(table: pd.DataFrame, standings: Mapping[str, Standings], repetitions: int) -> pd.DataFrame:
+    """Lay out Table 4 with a column that says whether the exact ranks decide a row; others have nothing in bold.
+
+    The shares of two estimators are told apart by the interval of Agresti and Caffo, at 95 %.
+    """
+    cells = tables.cells_4(table)
+    share = (cells["correct"] * repetitions + 1) / (repetitions + 2)
+    variance = share * (1 - share) / (repetitions + 2)
+    best = share.groupby([cells["pair"], cells["metric"]]).transform("idxmax")
+    reach = 1.96 * np.sqrt(variance + variance.loc[best].to_numpy())
+    decided = _is_decided(cells, standings)
+    bold = decided & (share.loc[best].to_numpy() - share <= reach)
+    cells["cell"] = cells["cell"].where(~bold, "**" + cells["cell"] + "**")
+    wide = tables.wide(cells, _KEYS_4)
+    words = decided.map({True: "decided", False: "undecided"})
+    of_row = {
+        (pair, metric_name(str(label))): word
+        for pair, label, word in zip(cells["pair"], cells["metric"], words, strict=True)
+    }
+    wide.insert(2, "Exact order", [of_row[key] for key in zip(wide["Pair"], wide["Metric"], strict=True)])
+    return wide
 
 
 def reproduced(printed: pd.DataFrame, claims: pd.DataFrame | None = None) -> list[str]:
