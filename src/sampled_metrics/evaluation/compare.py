@@ -267,7 +267,8 @@ def _read_ranks(
         ranked = [rank_table(each, candidates, name, exact=exact) for name, each in tables]
         sides = [_linear_side(*exact_outcomes(each, wanted), largest_values(wanted)) for each in ranked]
     numbers, paired = pair_all(ranked, [name for name, _ in tables], candidates, negatives)
-    noted = [each for each in ranked if isinstance(each, RankTable)] or [each for _, each in tables]
+    tables_read: list[Any] = [each for each in ranked if isinstance(each, RankTable)]
+    noted = tables_read or [each for _, each in tables]
     unused = dict.fromkeys(remark for each in noted for remark in each.remarks)
     parameters = described(ranked[0], ranked[0].negatives if isinstance(ranked[0], SampledRanks) else None)
     remarks: list[Remark | str] = [*paired, *equal_metrics(by_label), *unused]
