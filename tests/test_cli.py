@@ -679,7 +679,7 @@ class TestHelp:
         for command in COMMANDS[:-1]:
             text = run(command, "--help")[1].split("Example:\n")[1]
             examples += re.findall(r"^  sampled-metrics (.*)$", text, flags=re.MULTILINE)
-        assert len(examples) == 12
+        assert len(examples) == 13
         above = {name: rng.geometric(0.05, size=(40, 2)).clip(max=100) for name in ("counts", "x-counts", "y-counts")}
         for name, each in above.items():
             columns = {"above_top500": each[:, 0], "size_top500": 500, "above_rest": each[:, 1], "size_rest": 900}

@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.estimators import estimator
     from sampled_metrics.evaluation.compare import compare
     from sampled_metrics.evaluation.correct import correct
+    from sampled_metrics.evaluation.correct_value import correct_value
     from sampled_metrics.evaluation.evaluate import evaluate
     from sampled_metrics.evaluation.expect import expect
     from sampled_metrics.evaluation.plan import plan
@@ -35,6 +36,7 @@ __all__ = [
     "__version__",
     "compare",
     "correct",
+    "correct_value",
     "estimator",
     "evaluate",
     "expect",
@@ -50,6 +52,7 @@ _MODULES = {
     "RankTable": "ranks.table",
     "compare": "evaluation",
     "correct": "evaluation",
+    "correct_value": "evaluation",
     "estimator": "estimators",
     "evaluate": "evaluation",
     "expect": "evaluation",

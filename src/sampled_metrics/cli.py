@@ -334,21 +334,45 @@ def _evaluate(ranks: str, relevance: str | None, plot: str | None, **options: An
 @cli.command(
     "correct",
     short_help="The true metrics behind sampled ranks.",
-    epilog="  sampled-metrics correct mine.csv --candidates 3541 --negatives 100 --metrics recall@10,ndcg@10\n\n"
+    epilog="  sampled-metrics correct mine.csv --candidates 3541 --negatives 100 --metrics recall@10,ndcg@10\n"
+    "  sampled-metrics correct --value hit-rate@10=0.62 --negatives 99 --candidates 20000 --users 6040\n\n"
     "  mine.csv: a column rank, from 1 to 101 here, or one rank per line; user, candidates, negatives if they differ",
 )
-@click.argument("ranks", type=FILE)
+@click.argument("ranks", type=FILE, required=False)
 @READING
 @CANDIDATES
 @NEGATIVES
+@click.option(
+    "--value",
+    "values",
+    multiple=True,
+    metavar="METRIC=VALUE",
+    help="A published recall@k or hit-rate@k, in place of RANKS; again for another k.",
+)
+@click.option("--users", type=WHOLE, help="How many users a published value is of.")
 @_labels("estimators", ESTIMATORS, known=KNOWN)
 @METRIC_LIST
 @REPLACEMENT
 @_intervals(None)
 @OUTPUT
-def _correct(ranks: str, plot: str | None, **options: Any) -> None:
-    """The true metrics behind ranks among sampled negatives, with intervals."""
-    _show(sm.correct(_read(ranks), progress=terminal_progress, **options), plot)
+def _correct(ranks: str | None, values: tuple[str, ...], users: int | None, plot: str | None, **options: Any) -> None:
+    """The true metrics behind ranks among sampled negatives, or behind published values, with intervals."""
+    if not values:
+        if ranks is None or users is not None:
+            raise click.UsageError("give RANKS, or --value and --users")
+        _show(sm.correct(_read(ranks), progress=terminal_progress, **options), plot)
+        return
+    if ranks is not None or users is None or None in (options["negatives"], options["candidates"]):
+        raise click.UsageError("--value takes --negatives, --candidates and --users, and no RANKS")
+    given = [each.rpartition("=") for each in values]
+    if any(not label for label, _, _ in given) or len({label for label, _, _ in given}) < len(given):
+        raise click.UsageError("--value is METRIC=VALUE, such as hit-rate@10=0.62, once for each metric")
+    kept = ["negatives", "candidates", "replacement", "estimators", "confidence_level", "seed"]
+    source = click.get_current_context().get_parameter_source("metrics")
+    if source is not click.core.ParameterSource.DEFAULT:  # by default those of the values
+        kept.append("metrics")
+    by_label = {label: number for label, _, number in given}
+    _show(sm.correct_value(by_label, users=users, **{name: options[name] for name in kept}), plot)
 
 
 @cli.command(

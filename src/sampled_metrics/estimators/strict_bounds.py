@@ -209,11 +209,14 @@ class ShapeEstimate:
         estimator: the shape.
         metrics: of one relevant item.
         outcomes: of the samples.
+        cuts: ascending k, if all that is known of a sample are the numbers of users with x < k. The outcomes from one
+            cut to the next then are one cell. All users have the same m. Without cuts, every outcome is known.
     """
 
     estimator: StrictBounds
     metrics: tuple[Metric, ...]
     outcomes: Outcomes
+    cuts: tuple[int, ...] = ()
 
     def estimate(self, counts: np.ndarray) -> Floats:
         """Return (…, metrics) estimates by `smooth`, from (…, outcomes) counts."""
@@ -224,7 +227,7 @@ class ShapeEstimate:
         key = shape or self.estimator.shape, counts.tobytes()
         if key not in self._known:
             self._known[key] = tuple(
-                (users, Fit.of(of_shapes[key[0]], _in_cells(users, counts)))
+                (users, Fit.of(of_shapes[key[0]], self._in_cells(users, counts)))
                 for users, of_shapes in self._classes
                 if counts[users.outcomes].sum() > 0
             )
@@ -233,7 +236,25 @@ class ShapeEstimate:
     @cached_property
     def _classes(self) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
         """Return the classes of users with the mixture of each shape."""
-        return class_mixtures(self.outcomes, self.metrics, self.estimator.replacement)
+        known = class_mixtures(self.outcomes, self.metrics, self.estimator.replacement)
+        return known if not self.cuts else tuple((users, self._merged(users, each)) for users, each in known)
+
+    def _merged(self, users: RankClass, of_shapes: dict[str, Mixture]) -> dict[str, Mixture]:
+        """Return the mixtures with the cells that are known."""
+        cell, number = self._cells(users)
+        known = np.zeros((cells(users)[1], number))
+        known[cells(users)[0], cell] = 1.0
+        return {shape: Mixture(each.chances @ known, each.values) for shape, each in of_shapes.items()}
+
+    def _cells(self, users: RankClass) -> tuple[Ints, int]:
+        """Return the cell of each outcome of a class, and the number of cells."""
+        if not self.cuts:
+            return cells(users)
+        return np.searchsorted(self.cuts, users.x, side="right"), len(self.cuts) + 1
+
+    def _in_cells(self, users: RankClass, counts: Floats) -> Floats:
+        of_outcomes, number = self._cells(users)
+        return np.bincount(of_outcomes, counts[users.outcomes], minlength=number).astype(np.float64)
 
     @cached_property
     def _known(self) -> dict[tuple[str, bytes], tuple[tuple[RankClass, Fit], ...]]:
@@ -251,7 +272,7 @@ class ShapeEstimate:
         moments = np.zeros((2, 2, *shape))  # of the weights, first and second, at the bound and in the sample
         total = sum(fit.users for _, fit in fits)
         for users, fit in fits:
-            share, of_members = fit.users / total, cells(users)[0]
+            share, of_members = fit.users / total, self._cells(users)[0]
             for place, metric in enumerate(wanted):
                 for at, side in enumerate((-1, 1)):
                     found, there = fit.bound(metric, side, deviations * float(np.sqrt(share)))
@@ -283,7 +304,7 @@ class ShapeEstimate:
         for members, fit in fits:
             test = ShapeTest.of(fit, any_ranks[int(members.outcomes[0])])
             if shares.nnz > shares.shape[0]:
-                test = test.inflated(shares[:, members.outcomes] @ test.directions[cells(members)[0]], users)
+                test = test.inflated(shares[:, members.outcomes] @ test.directions[self._cells(members)[0]], users)
             tests.append(test)
         return p_value_of(tests, seed)
 
@@ -338,7 +359,7 @@ def p_value_of(tests: Sequence[ShapeTest], seed: int) -> float:
     observed, further, tried = sum(test.statistic(test.observed) for test in tests), 0, 0
     while tried < _SIMULATIONS and further < _ENOUGH:
         drawn = sum(test.statistic(test.draw(rng)) for test in tests)
-        further, tried = further + (drawn >= observed), tried + 1
+        further, tried = further + (drawn >= observed - _NEGLIGIBLE**2), tried + 1  # up to rounding
     return (further + 1) / (tried + 1)
 
 
@@ -411,11 +432,6 @@ def _mixtures(classes: Keyed, metrics: tuple[Metric, ...], replacement: bool | N
     They depend on the numbers of users by n and m, which are the key, and not on what the samples show.
     """
     return tuple(mixtures(users, metrics, replacement) for users in classes.value)
-
-
-def _in_cells(users: RankClass, counts: Floats) -> Floats:
-    of_outcomes, number = cells(users)
-    return np.bincount(of_outcomes, counts[users.outcomes], minlength=number).astype(np.float64)
 
 
 def inverse_errors(shares: Floats, users: float) -> Floats:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._defaults import ESTIMATORS, METRICS
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._threads import on_one_thread
@@ -172,7 +172,7 @@ def _correct_units(
         unbiased = float(linear_estimator("uncorrected").fit(outcomes, [metric("auc")]).estimate(counts)[0])
     return table.with_remarks(
         [
-            *_knowledge(table, estimators, options.confidence_level, outcomes),
+            *knowledge(table, estimators, options.confidence_level, outcomes.negatives),
             *remarks,
             *_remarks(table, estimators, metrics, unbiased),
             *_warnings(fitted),
@@ -183,11 +183,11 @@ def _correct_units(
     )
 
 
-def _knowledge(
-    table: Result, estimators: Mapping[str, Estimator], confidence_level: float, outcomes: Outcomes
+def knowledge(
+    table: Result, estimators: Mapping[str, Estimator], confidence_level: float, negatives: Ints
 ) -> list[Remark]:
     """Return sentences on what the sample says about the true metrics, under each assumption."""
-    remarks, negatives = [], outcomes.negatives
+    remarks = []
     sizes = f"{negatives.min()}" if negatives.min() == negatives.max() else f"{negatives.min()} to {negatives.max()}"
     bounds = [label for label, each in estimators.items() if isinstance(each, StrictBounds)]
     for row in table[table["estimator"].isin(bounds)].to_dict("records"):

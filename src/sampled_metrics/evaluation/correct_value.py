@@ -1,0 +1,182 @@
+"""Say what a published sampled metric shows of the true one, from its value alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from itertools import product
+from math import ceil, floor
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._defaults import ESTIMATORS
+from sampled_metrics._threads import on_one_thread
+from sampled_metrics._validation import is_whole, shown
+from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.estimators import EstimatorsLike, estimators_by_label
+from sampled_metrics.estimators.shapes import SHAPES
+from sampled_metrics.estimators.strict_bounds import ShapeEstimate, StrictBounds
+from sampled_metrics.evaluation.correct import knowledge
+from sampled_metrics.evaluation.evaluate import largest_values
+from sampled_metrics.evaluation.intervals import IntervalOptions
+from sampled_metrics.evaluation.result import Remark, Result
+from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
+from sampled_metrics.evaluation.units import Units
+from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric_name, metrics_by_label
+from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.outcomes import Outcomes
+
+MOST_VALUES = 6
+"""Largest number of values that are taken together."""
+
+
+@on_one_thread
+def correct_value(
+    values: Mapping[str, float | str],
+    *,
+    negatives: int,
+    candidates: int,
+    users: int,
+    replacement: bool = False,
+    estimators: EstimatorsLike = ESTIMATORS,
+    metrics: MetricsLike | None = None,
+    confidence_level: float = 0.95,
+    seed: int = 0,
+) -> Result:
+    """Bound the true metrics behind published sampled ones, such as a hit rate of .62 among 99 negatives.
+
+    If x of a user's m sampled negatives rank above the held-out item, a hit rate at k is the share of users with x < k.
+    So each value says how many users are in a range of x. The bounds are those of `correct` for a sample of which only
+    these numbers are known.
+
+    Args:
+        values: the values by label: recall@k, hit-rate@k, or precision@k, which is that divided by k. Several values
+            are of the same users and negatives. A value is rounded as it is written: .62 stands for .615 to .625, and
+            the intervals hold for all numbers of users in between. Text keeps zeros at the end: "0.620".
+        negatives: m, the number of sampled negatives of each user.
+        candidates: n, the number of items in an exact evaluation, including the held-out item.
+        users: the number of users, each with one held-out item.
+        replacement: whether a negative could be sampled twice for the same user.
+        estimators: some of free, decreasing and convex, as in `correct`.
+        metrics: the true metrics to bound, as in `correct`. The default is those of the values.
+        confidence_level: probability that the interval covers the true metric.
+        seed: seed of the simulated samples that the test of the assumption draws.
+
+    Returns:
+        A row for each estimator and metric, with the columns estimator, metric, low, high, assumes, users. There is no
+        value between the ends, as a share of users does not determine one.
+
+    Raises:
+        ConfigError: a metric does not say how many users have x < k, an estimator is not one of bounds, or an option
+            does not exist.
+        DataError: a value is no number from 0 to 1, the values contradict one another, or candidates, negatives and
+            users do not fit.
+
+    Examples:
+        A paper reports a hit rate at 10 of .62 among 99 sampled negatives, for 6040 users and 20,000 items:
+
+        >>> import sampled_metrics as sm
+        >>> result = sm.correct_value({"hit-rate@10": 0.62}, negatives=99, candidates=20000, users=6040)
+        >>> [(row.estimator, round(row.low, 3), round(row.high, 3)) for row in result.itertuples()]
+        [('decreasing', 0.003, 0.637), ('free', 0.0, 0.637)]
+
+    References:
+        P. B. Stark, Inference in infinite-dimensional inverse problems: discretization and duality, Journal of
+        Geophysical Research 97, 1992.
+    """
+    for name, number, least in (("candidates", candidates, 1), ("users", users, 1)):
+        if not is_whole(number) or number < least:
+            raise DataError(f"{name} must be a whole number, {least} or more, not {shown(number)}")
+    design, options = SamplingDesign(negatives, replacement), IntervalOptions(confidence_level, None, 1000, seed)
+    design.check(candidates)
+    given = metrics_by_label(list(values), "values")
+    cuts, possible = _counts(given, [values[label] for label in given], negatives, users)
+    wanted, chosen = given if metrics is None else metrics_by_label(metrics), estimators_by_label(estimators)
+    outcomes = Outcomes.of(design, candidates)
+    limits = np.zeros(len(wanted)), largest_values(list(wanted.values()))
+    rows: list[tuple[object, ...]] = []
+    remarks: list[Remark | str] = []
+    for label, each in chosen.items():
+        if not isinstance(each, StrictBounds):
+            raise ConfigError(f"estimators: {label} needs all ranks; of a value, there are bounds: {', '.join(SHAPES)}")
+        estimate = ShapeEstimate(each, tuple(wanted.values()), outcomes, cuts)
+        found = [strict_interval([estimate], _users(cuts, counts, negatives), options, limits) for counts in possible]
+        weakest = min(found, key=lambda one: SHAPES.index(one.shape))
+        low: Floats = np.min([one.low for one in found], axis=0)
+        high: Floats = np.max([one.high for one in found], axis=0)
+        rows += [(label, *row, weakest.assumes, users) for row in zip(wanted, low, high, strict=True)]
+        remarks += contradictions(weakest.contradicted, label)
+    table = Result(rows, columns=["estimator", "metric", "low", "high", "assumes", "users"])
+    table.attrs = {
+        "confidence_level": confidence_level,
+        "parameters": f"{users:,} users, n = {candidates:,}, m = {negatives:,}",
+    }
+    return table.with_remarks([*knowledge(table, chosen, confidence_level, outcomes.negatives), *remarks])
+
+
+def _counts(
+    given: Mapping[str, Metric], values: Sequence[float | str], negatives: int, users: int
+) -> tuple[tuple[int, ...], list[Ints]]:
+    """Return the cuts of x, and the numbers of users in the ranges between them that agree with rounded values.
+
+    Raises:
+        ConfigError: a metric does not say how many users have x < k; there are too many values.
+        DataError: a value is no number from 0 to 1, or the values contradict one another.
+    """
+    if len(given) > MOST_VALUES:
+        raise ConfigError(f"values: at most {MOST_VALUES} values are taken together, not {len(given)}")
+    limits: dict[int, tuple[int, int]] = {}
+    for (label, metric), value in zip(given.items(), values, strict=True):
+        k = metric.cutoff
+        divisor = 0.0 if k is None else 1 / float(metric.of_rank(1, 2))
+        if k is None or divisor not in (1, k) or not _is_flat(metric, k):
+            raise ConfigError(
+                f"values: {label} does not say how many users have the held-out item among the first k; take recall@k, "
+                "hit-rate@k or precision@k"
+            )
+        if k > negatives:
+            raise DataError(f"{label}: k must be at most the {negatives} negatives, as the value is 1 otherwise")
+        share, half = (each * divisor for each in _rounded(label, value))
+        if not 0 <= share <= 1 + 1e-9:
+            raise DataError(f"{label}: the value must be from 0 to {1 / divisor:g}, not {value}")
+        low, high = max(0, ceil((share - half) * users - 1e-9)), min(users, floor((share + half) * users + 1e-9))
+        if low > high:  # no whole number of users, as of a mean over seeds
+            low, high = high, low
+        before = limits.get(k, (0, users))
+        limits[k] = max(low, before[0]), min(high, before[1])
+    cuts = tuple(sorted(limits))
+    corners = [np.array(each) for each in product(*(sorted(set(limits[k])) for k in cuts))]
+    counts = [np.diff(each, prepend=0, append=users) for each in corners]
+    kept = [each for each in counts if (each >= 0).all()]
+    if not kept or any(low > high for low, high in limits.values()):
+        labels = ", ".join(map(metric_name, given))
+        raise DataError(f"values: {labels} contradict one another: a larger k cannot have a smaller share")
+    return cuts, kept
+
+
+def _is_flat(metric: Metric, k: int) -> bool:
+    """Return whether a metric is the same for all ranks up to k, and 0 beyond."""
+    ranks = np.arange(1, k + 2)
+    return np.array_equal(metric.of_rank(ranks, k + 2), metric.of_rank(1, 2) * (ranks <= k))
+
+
+def _rounded(label: str, value: float | str) -> tuple[float, float]:
+    """Return a value, and half of its last digit; whole numbers are not rounded."""
+    try:
+        digits = Decimal(str(value))
+    except InvalidOperation:
+        raise DataError(f"{label}: the value must be a number, not {shown(value)}") from None
+    if not digits.is_finite():
+        raise DataError(f"{label}: the value must be a number, not {shown(value)}")
+    exponent = int(digits.as_tuple().exponent)
+    return float(digits), 0.5 * 10.0**exponent if exponent < 0 else 0.0
+
+
+def _users(cuts: tuple[int, ...], counts: Ints, negatives: int) -> Units:
+    """Return the users by range of x; the first outcome of a range stands for it."""
+    there = np.flatnonzero(counts)
+    first = np.array((0, *cuts))[there]
+    shape = len(there), negatives + 1
+    return Units(counts[there], (csr_array((np.ones(len(there)), (np.arange(len(there)), first)), shape=shape),))

@@ -1,0 +1,124 @@
+"""Bounds of the true metric from a published value alone."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import linprog
+from scipy.stats import binomtest, hypergeom
+
+import sampled_metrics as sm
+
+
+def row(result: pd.DataFrame, estimator: str) -> pd.Series:
+    [found] = [each for _, each in result.iterrows() if each["estimator"] == estimator]
+    return found
+
+
+def test_the_published_example() -> None:
+    """The upper end is that of the share itself, as no user can be better than in the sample."""
+    result = sm.correct_value({"hit-rate@10": "0.62"}, negatives=99, candidates=20000, users=6040)
+    assert result["estimator"].tolist() == ["decreasing", "free"]
+    assert result["assumes"].tolist() == ["decreasing", "none"]
+    for each in ("free", "decreasing"):
+        assert row(result, each)["high"] == pytest.approx(0.625 + 1.96 * math.sqrt(0.625 * 0.375 / 6040), abs=2e-3)
+    assert row(result, "free")["low"] == 0
+    assert 0 < row(result, "decreasing")["low"] < 0.01
+    assert "if better ranks are more frequent than worse ones" in result.remarks[0]
+
+
+def test_of_all_negatives_the_share_is_the_metric() -> None:
+    """With m = n - 1 the sampled rank is the true one, so the interval is one of a binomial share."""
+    result = sm.correct_value({"recall@10": "0.250"}, negatives=99, candidates=100, users=400, estimators="free")
+    low, high = binomtest(100, 400).proportion_ci(0.95, "wilson")
+    assert row(result, "free")["low"] == pytest.approx(low, abs=0.004)
+    assert row(result, "free")["high"] == pytest.approx(high, abs=0.004)
+
+
+def test_of_very_many_users_the_free_bounds_are_those_of_a_linear_programme() -> None:
+    """The least and the greatest Recall@3 of all distributions of ranks that show the two shares exactly."""
+    n, m, users = 12, 5, 10**9
+    rank = np.arange(1, n + 1)
+    chance = np.array([hypergeom(n - 1, r - 1, m).cdf([0, 2]) for r in rank])  # of x < 1 and x < 3
+    law = 1 / (rank + 1.0)
+    shares = law / law.sum() @ chance
+    ends = [
+        side * linprog(side * (rank <= 3), A_eq=np.vstack((chance.T, np.ones(n))), b_eq=[*shares, 1]).fun
+        for side in (1, -1)
+    ]
+    values = {"recall@1": f"{shares[0]:.9f}", "recall@3": f"{shares[1]:.9f}"}
+    options = {"negatives": m, "candidates": n, "users": users, "estimators": "free", "metrics": "recall@3"}
+    found = row(sm.correct_value(values, **options), "free")
+    assert found["low"] == pytest.approx(ends[0], abs=2e-3)
+    assert found["high"] == pytest.approx(ends[1], abs=2e-3)
+
+
+@pytest.mark.parametrize("shape", ["free", "decreasing", "convex"])
+def test_of_all_shares_the_interval_is_that_of_the_ranks(shape: str) -> None:
+    rng = np.random.default_rng(3)
+    rank = np.minimum(rng.geometric(0.05, 500), 100)
+    x = rng.hypergeometric(rank - 1, 100 - rank, 6)
+    counts = np.bincount(x, minlength=7) + 1
+    users = int(counts.sum())
+    shares = {f"recall@{k}": f"{counts[:k].sum() / users:.9f}" for k in range(1, 7)}
+    given = {"candidates": 100, "negatives": 6, "estimators": shape, "metrics": ["recall@5", "ap"]}
+    of_ranks = sm.correct(np.repeat(np.arange(1, 8), counts), **given)
+    of_shares = sm.correct_value(shares, users=users, **given)
+    np.testing.assert_allclose(of_shares[["low", "high"]], of_ranks[["low", "high"]], atol=1e-9)
+    assert of_shares["assumes"].tolist() == of_ranks["assumes"].tolist()
+
+
+def test_more_values_and_more_digits_say_more_and_a_larger_value_is_higher() -> None:
+    options = {"negatives": 99, "candidates": 3541, "users": 6040, "estimators": "decreasing", "metrics": "recall@10"}
+
+    def interval(**values: str) -> tuple[float, float]:
+        [(low, high)] = sm.correct_value({f"hr@{k[1:]}": v for k, v in values.items()}, **options)[
+            ["low", "high"]
+        ].to_numpy()
+        return low, high
+
+    one, three = interval(k10="0.567"), interval(k1="0.183", k5="0.430", k10="0.567")
+    assert three[1] - three[0] < one[1] - one[0]
+    rough = interval(k10="0.57")
+    assert rough[0] <= one[0] < one[1] <= rough[1]
+    assert interval(k10="0.467")[1] < one[1]
+
+
+def test_coverage_of_a_power_law() -> None:
+    """At least 93 % of 60 evaluations; three shares as a paper prints them."""
+    n, users, m, rng = 3541, 1000, 100, np.random.default_rng(1)
+    law = 1 / (np.arange(1, n + 1) + 2.0) ** 0.9
+    law /= law.sum()
+    truth, held = law[:10].sum(), 0
+    for _ in range(60):
+        rank = rng.choice(n, users, p=law) + 1
+        x = rng.hypergeometric(rank - 1, n - rank, m)
+        values = {f"recall@{k}": f"{(x < k).mean():.2f}" for k in (1, 5, 10)}
+        found = sm.correct_value(
+            values, negatives=m, candidates=n, users=users, estimators="decreasing", metrics="recall@10"
+        )
+        held += found["low"].item() <= truth <= found["high"].item()
+    assert held >= 0.93 * 60
+
+
+@pytest.mark.parametrize(
+    ("values", "more", "error", "says"),
+    [
+        ({"ndcg@10": 0.5}, {}, sm.ConfigError, "ndcg@10 does not say how many users .* take recall@k, hit-rate@k or"),
+        ({"ap": 0.5}, {}, sm.ConfigError, "ap does not say how many users"),
+        ({"recall@10": 1.2}, {}, sm.DataError, "recall@10: the value must be from 0 to 1, not 1.2"),
+        ({"precision@5": 0.3}, {}, sm.DataError, "precision@5: the value must be from 0 to 0.2, not 0.3"),
+        ({"recall@10": "many"}, {}, sm.DataError, "recall@10: the value must be a number, not 'many'"),
+        ({"recall@200": 0.5}, {}, sm.DataError, "recall@200: k must be at most the 99 negatives"),
+        ({"recall@5": 0.8, "recall@10": 0.6}, {"users": 1000}, sm.DataError, "a larger k cannot have a smaller share"),
+        ({"recall@5": 0.5}, {"users": 0}, sm.DataError, "users must be a whole number, 1 or more, not 0"),
+        ({"recall@5": 0.5}, {"candidates": 50}, sm.DataError, "99 negatives without replacement were asked for"),
+        ({"recall@5": 0.5}, {"estimators": "mle"}, sm.ConfigError, "mle needs all ranks; .* free, decreasing, convex"),
+        ({}, {}, sm.ConfigError, "values: give one label or more"),
+    ],
+)
+def test_refuses(values, more, error, says) -> None:
+    options = {"negatives": 99, "candidates": 20000, "users": 6040} | more
+    with pytest.raises(error, match=says):
+        sm.correct_value(values, **options)
