@@ -569,6 +569,29 @@ class TestNames:
         assert "The difference (b/exact.csv - exact.csv) is" in run("compare", "exact.csv", "b/exact.csv")[1]
 
 
+class TestTrec:
+    """A TREC run and qrels: q1 has its relevant document in the second place, q2 in the first."""
+
+    def test_are_read(self, run, tmp_path):
+        (tmp_path / "run.txt").write_text("q1 Q0 d1 1 9 tag\nq1 Q0 d2 2 8 tag\nq2 Q0 d1 1 7 tag\n")
+        (tmp_path / "qrels.txt").write_text("q1 0 d2 1\nq2 0 d1 2\n")
+        code, out, _ = run("evaluate", "run.txt", "--relevance", "qrels.txt", "--metrics", "mrr", "--json")
+        assert code == 0
+        assert json.loads(out)["rows"][0]["value"] == 0.75
+
+
+class TestWideTables:
+    def test_a_named_column_is_kept(self, run, tmp_path):
+        header = ",".join(["who", *(f"f{number}" for number in range(100)), "place"])
+        rows = [",".join([str(user), *["0.5"] * 100, str(user % 4)]) for user in range(200)]
+        (tmp_path / "wide.csv").write_text("\n".join([header, *rows]))
+        names = "--user-column", "who", "--rank-column", "place", "--zero-based"
+        code, out, _ = run("evaluate", "wide.csv", *names, "--candidates", "10", "--metrics", "mrr", "--json")
+        assert code == 0
+        assert json.loads(out)["rows"][0]["value"] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
+        assert "100 of its 102 columns are not used" in json.loads(out)["remarks"][0]
+
+
 class TestStandardInput:
     def test_is_read_for_a_dash(self, run, files):
         from_file = run("evaluate", "exact.csv", "--json")

@@ -238,14 +238,15 @@ def _read(path: str) -> Columns:
         separator = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
         if len(separator) != 1 or not separator.isascii():
             raise DataError(f"--separator must be one sign, or tab, not {separator!r}")
+    wanted = {column: given[f"{NAME}.{column}_column"] for column in ("user", "rank", "candidates", "negatives")}
+    names = {column: name for column, name in wanted.items() if name}
     if path == "-":
         if sys.stdin is None:
             raise DataError("stdin: is closed")
-        columns = read_stream(sys.stdin.buffer, "stdin", separator)
+        columns = read_stream(sys.stdin.buffer, "stdin", separator, [*names.values()])
     else:
-        columns = read_columns(path, separator)
-    names = {column: given[f"{NAME}.{column}_column"] for column in ("user", "rank", "candidates", "negatives")}
-    return columns.named({column: name for column, name in names.items() if name}, given[f"{NAME}.zero_based"])
+        columns = read_columns(path, separator, [*names.values()])
+    return columns.named(names, given[f"{NAME}.zero_based"])
 
 
 def _names(paths: tuple[str, ...]) -> list[str]:

@@ -14,9 +14,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sampled_metrics as sm
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks import csv as csv_table
-from sampled_metrics.ranks.csv import LONGEST_LINE, SEPARATORS, _read_lines, parse_columns, read_columns, read_stream
+from sampled_metrics.ranks.csv import (
+    LONGEST_LINE,
+    MOST_COLUMNS,
+    SEPARATORS,
+    _read_lines,
+    parse_columns,
+    read_columns,
+    read_stream,
+)
 from sampled_metrics.ranks.frames import NAMES, Columns
 from sampled_metrics.ranks.table import rank_table
 from sampled_metrics.sampling.sampled_ranks import sampled_ranks
@@ -390,3 +399,84 @@ class TestFuzz:
         for name, values in (("rank", table.x + 1), ("candidates", table.candidates), ("negatives", table.negatives)):
             column = header.index(name)
             assert np.array_equal(values, [int(float(line[column])) for line in islice(lines, 1, 1 + len(table))])
+
+
+class TestTrec:
+    """TREC runs and qrels, which have no header; numbers by hand."""
+
+    RUN = b"q1 Q0 d1 1 9.5 bm25\nq1 Q0 d2 2 8.25 bm25\nq2\tQ0\td1\t1\t-0.5e1\tbm25\n"
+    QRELS = b"q1 0 d2 1\nq2 0 d1 2\nq2 0 d3 0\n"
+
+    def test_have_the_columns_of_lists(self):
+        run, qrels = parse(self.RUN), parse(self.QRELS)
+        assert [*run.frame] == ["user", "item", "score"]
+        assert run.frame.to_numpy().tolist() == [["q1", "d1", "9.5"], ["q1", "d2", "8.25"], ["q2", "d1", "-0.5e1"]]
+        assert [*qrels.frame] == ["user", "item", "relevance"]
+        assert qrels.frame.to_numpy().tolist() == [["q1", "d2", "1"], ["q2", "d1", "2"], ["q2", "d3", "0"]]
+
+    def test_are_evaluated(self, tmp_path):
+        paths = tmp_path / "run.txt", tmp_path / "qrels.txt"
+        for path, text in zip(paths, (self.RUN, self.QRELS), strict=True):
+            path.write_bytes(text)
+        found = sm.evaluate(paths[0], relevance=paths[1], metrics=["mrr", "recall@1"])
+        assert found["value"].tolist() == [0.75, 0.5]  # the second place of q1, the first of q2
+
+    def test_are_no_ranks_of_held_out_items(self, tmp_path):
+        path = tmp_path / "run.txt"
+        path.write_bytes(self.RUN)
+        with pytest.raises(DataError, match=r"lacks the column rank .* lists of items with scores need relevance"):
+            sm.evaluate(path, candidates=10)
+
+    def test_name_the_line_of_what_is_wrong(self):
+        assert refused(b"q1 0 d2 1\nq1 0 d2 1 5\n") == "f.csv, line 2: has 5 fields, but the lines before have 4"
+        table = parse(b"\nq1 0 d2 1\nq1 0 d3 x\n")
+        with pytest.raises(DataError, match=r"f\.csv, line 3: relevance must be a number"):
+            table.numbers("relevance")
+
+
+class TestManyColumns:
+    """Of a wide table, only the columns that can be of use are kept."""
+
+    MORE = tuple(f"f{number}" for number in range(MOST_COLUMNS))
+
+    def wide(self, rows, header=("user", "rank")):
+        lines = [[*header, *self.MORE]] + [[user, rank, *("0.5" for _ in self.MORE)] for user, rank in rows]
+        return "".join(",".join(line) + "\n" for line in lines).encode()
+
+    def test_keep_those_of_use(self, monkeypatch):
+        monkeypatch.setattr(csv_table, "_CELLS", 3 * (MOST_COLUMNS + 2))  # three lines at a time
+        table = parse(self.wide([("a", "4"), ("b", "5"), ("c", "6"), ("d", "7")]))
+        assert table.frame.to_dict("list") == {"user": ["a", "b", "c", "d"], "rank": ["4", "5", "6", "7"]}
+        assert table.remarks == [f"f.csv: 64 of its 66 columns are not used: {', '.join(self.MORE):.100} ..."]
+
+    def test_keep_those_that_are_asked_for(self):
+        text = self.wide([("a", "4")], ("user", "place"))
+        table = parse_columns(text, "f.csv", names=["place"])
+        assert table.named({"rank": "place"}, zero_based=False).frame["rank"].tolist() == ["4"]
+
+    def test_are_as_strict_as_others(self, monkeypatch):
+        monkeypatch.setattr(csv_table, "_CELLS", 3 * (MOST_COLUMNS + 2))
+        rows = [("a", "4")] * 8
+        for at in range(1, 8):
+            text = self.wide([*rows[:at], ("a", "4,5"), *rows[at:]])
+            assert refused(text) == f"f.csv, line {at + 2}: has 67 fields, but the lines before have 66"
+            table = parse(self.wide([*rows[:at], ('"a\nb"', "4"), ("c", "x"), *rows[at:]]))
+            with pytest.raises(DataError, match=f"f.csv, line {at + 4}: rank must be"):
+                table.whole_numbers("rank", 1)
+
+    def test_are_refused_by_the_header_if_none_is_of_use(self):
+        assert refused(self.wide([("a", "4")], ("user", "place"))).startswith(
+            "f.csv, line 1: lacks the column rank (the columns are 'user', 'place', 'f0'"
+        )
+
+    def test_take_little_memory(self):
+        text = self.wide([("a", "4")] * 40_000)
+        tracemalloc.start()
+        assert len(parse(text)) == 40_000
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert most < 4 * len(text)
+
+    def test_a_large_file_is_refused_by_its_header(self, monkeypatch):
+        monkeypatch.setattr(csv_table, "LARGE", 20)
+        assert refused(b"user,place\n1,2\n1,2,3,4\n").startswith("f.csv, line 1: lacks the column rank")

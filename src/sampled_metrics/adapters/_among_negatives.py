@@ -46,6 +46,9 @@ def among_negatives(
     target[row[held_out]] = scores[held_out]
     above = np.bincount(row, scores > target[row], users).astype(np.int64)
     tied = np.bincount(row, (scores == target[row]) & ~held_out, users).astype(np.int64)
-    rank = 1 + above + np.random.default_rng(seed).integers(tied + 1)
+    # in the order of the ids, so that the order of the rows does not matter; ids of several types are ordered as text
+    order = np.argsort(user_ids.astype(str) if user_ids.dtype == object else user_ids, kind="stable")
+    rank = 1 + above
+    rank[order] += np.random.default_rng(seed).integers(tied[order] + 1)
     negatives = np.bincount(row, minlength=users) - 1
     return pd.DataFrame({"user": user_ids, "candidates": candidates, "negatives": negatives, "rank": rank})

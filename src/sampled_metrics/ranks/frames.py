@@ -1,7 +1,7 @@
 """Columns of ranks from an array, a table or a file, with the place of each row for messages."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from numbers import Number
 from typing import Any
@@ -41,6 +41,9 @@ NAMES = {
     "relevance": {"relevance", "rel", "rating", "ratings", "grade", "grades", "label", "labels", "judgement", "score"},
 }
 """Other names of columns, in lower case and without signs between words."""
+
+CONTENT = ("rank", "above", "tied", "item")
+"""Columns of which a table of ranks, of lists or of judged items has one."""
 
 IDS = {"item", "items", "session", "fold", "seed"}
 """Names of columns that look like ids, besides those that end in id."""
@@ -303,6 +306,13 @@ def as_pandas(data: Any, name: str) -> Any:
 def _plain(name: Any) -> str:
     """Return the name of a column in lower case and without signs between words."""
     return re.sub("[^a-z0-9]", "", str(name).lower())
+
+
+def can_be_used(
+    name: str, columns: Collection[str] = (*NAMES, "weighted", "uniform_negatives", "uniform_rank")
+) -> bool:
+    """Return whether a column has a usual name of one of some columns."""
+    return any(_plain(name) in NAMES.get(column, {_plain(column)}) for column in columns)
 
 
 def _of_numbers(values: Any, name: str, column: str) -> Columns:
