@@ -307,6 +307,23 @@ class TestForms:
         assert "new is better than old" in table.remarks[0]
         assert [remark.split(":")[0] for remark in table.iloc[1:].remarks[1:-2]] == ["BV 1"]
 
+    def test_no_m_is_tried_twice_for_strict_bounds(self, monkeypatch):
+        """The largest m is that of both shapes; the weights for more users are found with those for these users."""
+        module, tried = sys.modules["sampled_metrics.evaluation.plan"], []
+        gaps = module.expected_gaps
+
+        def counted(better, worse, design, shapes, metric):
+            tried.append(design.negatives)
+            return gaps(better, worse, design, shapes, metric)
+
+        monkeypatch.setattr(module, "expected_gaps", counted)
+        table = plan(A, B, candidates=N, estimators=["decreasing", "free"], probability=0.6)
+        assert tried.count(N - 1) == 1
+        assert table["negatives"].notna().any()
+        of_shape = plan(A, B, candidates=N, estimators="decreasing", probability=0.6).iloc[0]
+        assert of_shape["negatives"] == table["negatives"].iloc[0]
+        assert of_shape["gap"] == pytest.approx(table["gap"].iloc[0], rel=1e-12)
+
     def test_a_progress_bar_sees_the_strict_bounds_last(self):
         seen = []
         plan(
