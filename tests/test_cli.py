@@ -290,7 +290,10 @@ class TestMalformedFiles:
         write(tmp_path, text)
         plain = run(command, "f.csv", "--csv", "--method", "delta")
         write(tmp_path, clothes(text))
-        assert run(command, "f.csv", "--csv", "--method", "delta") == plain
+        code, out, remarks = run(command, "f.csv", "--csv", "--method", "delta")
+        unused = "The column x is not used. Intervals take users as the unit.\n"
+        assert (code, out, remarks.replace(unused, "")) == plain
+        assert (unused in remarks) == (b",x" in clothes(text))
         assert plain[0] == 0
 
 
@@ -845,7 +848,9 @@ class TestReading:
 
     def test_ranks_from_0(self, run, tmp_path):
         (tmp_path / "f.csv").write_text("rank\n0\n9\n10\n")
-        refused(run, "line 2: rank must be a whole number, 1 or more, not '0'; add 1", "evaluate", "f.csv", *self.GIVEN)
+        refused(
+            run, "line 2: rank must be a whole number, 1 or more, not '0'; zero_based", "evaluate", "f.csv", *self.GIVEN
+        )
         code, out, _ = run("evaluate", "f.csv", "--zero-based", *self.GIVEN)
         assert code == 0
         assert json.loads(out)["rows"][0]["value"] == pytest.approx(2 / 3)
@@ -856,7 +861,7 @@ class TestReading:
         (tmp_path / "f.csv").write_text("rank\n1\n10\n")
         code, out, _ = run(*command, "--zero-based", *self.GIVEN)
         assert code == 0
-        remark = "f.csv: no rank is 0, and --zero-based adds 1 to all; leave it out if the best rank is 1."
+        remark = "f.csv: no rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1."
         assert remark in json.loads(out)["remarks"]
 
     def test_two_forms_of_output_are_refused(self, run, tmp_path):
@@ -956,3 +961,55 @@ class TestRank:
         Path("unknown.csv").write_text("user,item\n0,1\n1,7\n")
         options = dict(zip(model[::2], model[1::2], strict=True)) | change
         refused(run, says, "rank", *(each for pair in options.items() for each in pair))
+
+
+class TestSeveralRecommenders:
+    LONG = "user,model,candidates,rank\n1,ncf,50,1\n2,ncf,50,12\n1,mlp,50,4\n2,mlp,50,2\n"
+    WIDE = "user,candidates,ncf,mlp\n1,50,1,4\n2,50,12,2\n"
+
+    @pytest.mark.parametrize(
+        ("content", "options"), [(LONG, ["--by", "model"]), (WIDE, ["--rank-column", "ncf,mlp"])], ids=["long", "wide"]
+    )
+    def test_of_one_table(self, run, tmp_path, content, options):
+        (tmp_path / "f.csv").write_text(content)
+        code, out, _ = run("evaluate", "f.csv", *options, "--metrics", "ap", "--json")
+        assert code == 0
+        found = [(row["recommender"], row["value"]) for row in json.loads(out)["rows"]]
+        assert found == [("ncf", pytest.approx(13 / 24)), ("mlp", pytest.approx(3 / 8))]
+        _, out, _ = run("compare", "f.csv", *options, "--metrics", "ap", "--json")
+        assert json.loads(out)["rows"][0]["difference"] == pytest.approx(3 / 8 - 13 / 24)
+        _, out, _ = run("correct", "f.csv", *options, "--negatives", 20, "--metrics", "recall@10", "--json")
+        assert [row["recommender"] for row in json.loads(out)["rows"]] == ["ncf", "ncf", "mlp", "mlp"]
+        assert run("report", "f.csv", *options, "-o", "page.html")[0] == 0
+        assert "Comparison of ncf and mlp" in (tmp_path / "page.html").read_text()
+
+    def test_of_a_table_of_many_columns(self, run, tmp_path):
+        more = ",".join(f"x{at}" for at in range(100))
+        rows = "".join(f"{each},{','.join(['0'] * 100)}\n" for each in ("1,50,1,4", "2,50,12,2"))
+        (tmp_path / "f.csv").write_text(f"user,candidates,ncf,mlp,{more}\n{rows}")
+        _, out, _ = run("evaluate", "f.csv", "--rank-column", "ncf,mlp", "--metrics", "ap", "--json")
+        assert [row["value"] for row in json.loads(out)["rows"]] == [pytest.approx(13 / 24), pytest.approx(3 / 8)]
+
+    def test_files_may_have_names(self, run, tmp_path):
+        (tmp_path / "f.csv").write_text("user,candidates,rank\n1,50,1\n2,50,12\n")
+        _, out, _ = run("evaluate", "mine=f.csv", "--metrics", "ap", "--json")
+        assert json.loads(out)["rows"][0]["recommender"] == "mine"
+        for command in (["expect", "a=f.csv", "--negatives", 20], ["correct", "a=f.csv", "--negatives", 20]):
+            assert json.loads(run(*command, "--metrics", "ap", "--json")[1])["rows"][0]["recommender"] == "a"
+        assert run("report", "mine=f.csv", "-o", "page.html")[0] == 0
+        assert "Ranks of mine among all candidates" in (tmp_path / "page.html").read_text()
+
+    @pytest.mark.parametrize(
+        ("command", "says"),
+        [
+            (["evaluate", "f.csv", "--by", "modle"], "f.csv, line 1: lacks the column modle"),
+            (["compare", "f.csv"], "compare takes two recommenders or more, not only f.csv; or one table and --by"),
+            (["compare", "f.csv", "f.csv", "--by", "model"], "f.csv: is given twice"),
+            (["compare", "a=f.csv", "b=f.csv", "--by", "model"], "are for one table"),
+            (["evaluate", "a=f.csv,f.csv"], "several files are the seeds of a recommender, which compare takes"),
+            (["plan", "f.csv", "--rank-column", "ncf,mlp"], "plan takes the ranks of two recommenders"),
+        ],
+    )
+    def test_refusals(self, run, tmp_path, command, says):
+        (tmp_path / "f.csv").write_text(self.LONG)
+        refused(run, says, *command)

@@ -7,8 +7,8 @@ from sampled_metrics import compare, correct, evaluate, expect, plan, rank
 from sampled_metrics._validation import refuse_masked
 from sampled_metrics.errors import DataError
 from sampled_metrics.metrics.graded import mean_over_users, ndcg, padded
+from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.ranks.table import RankTable
-from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 RANKS = [1, 3, 2]
 MASKED = np.ma.array([1, 3, 2], mask=[False, True, False])
@@ -34,8 +34,8 @@ def test_the_message_counts_what_is_masked():
         (lambda: evaluate(MASKED, candidates=9), "ranks"),
         (lambda: evaluate(RANKS, candidates=MASKED), "ranks: candidates"),
         (lambda: evaluate(RANKS, candidates=np.ma.masked), "ranks: candidates"),
-        (lambda: correct(MASKED, candidates=9, negatives=5), "sampled ranks"),
-        (lambda: correct(RANKS, candidates=9, negatives=MASKED), "sampled ranks: negatives"),
+        (lambda: correct(MASKED, candidates=9, negatives=5), "ranks"),
+        (lambda: correct(RANKS, candidates=9, negatives=MASKED), "ranks: negatives"),
         (lambda: compare(RANKS, MASKED, candidates=9), "B"),
         (lambda: expect({"X": MASKED}, negatives=5, candidates=9), "X"),
         (lambda: plan(MASKED, RANKS, candidates=9), "A"),

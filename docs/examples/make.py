@@ -7,7 +7,7 @@ others. ranks.parquet has those of Z.
 
 Made up:
 places.csv: three ranks from 0. ncf.csv: scores of a held-out item and 99 negatives of each user. run.csv, qrels.csv:
-lists of items with scores, and grades of items.
+lists of items with scores, and grades of items. models.csv: a column of ranks for each of two recommenders.
 
 python docs/examples/make.py
 """
@@ -55,6 +55,14 @@ def graded_lists() -> dict[str, pd.DataFrame]:
     return {"run.csv": pd.DataFrame(run).round(5), "qrels.csv": pd.DataFrame(qrels)}
 
 
+def two_columns_of_ranks() -> pd.DataFrame:
+    """Make up the ranks of 200 users by two recommenders, among 1000 candidates."""
+    rng = np.random.default_rng(6)
+    ncf = np.ceil(1000 * rng.random(200) ** 3)
+    mlp = np.clip(np.ceil(ncf * (1 + rng.normal(0.35, 0.5, 200))), 1, 1000)
+    return pd.DataFrame({"user": np.arange(1, 201), "candidates": 1000, "ncf": ncf, "mlp": mlp}).astype(int)
+
+
 def main(folder: Path) -> None:
     """Write the files."""
     for name, seed in {"X": 1, "Z": 2, "Y": 3}.items():
@@ -66,7 +74,7 @@ def main(folder: Path) -> None:
             table.to_csv(folder / file.lower(), index=False, lineterminator="\n")
         if name == "Z":
             pilot.rename(columns={"user": "user_id"}).to_parquet(folder / "ranks.parquet", index=False)
-    for file, table in {"ncf.csv": ncf_scores(), **graded_lists()}.items():
+    for file, table in {"ncf.csv": ncf_scores(), "models.csv": two_columns_of_ranks(), **graded_lists()}.items():
         table.to_csv(folder / file, index=False, lineterminator="\n")
     (folder / "places.csv").write_text("who;place\nann;0\nbob;11\neve;4\n", encoding="utf-8")
 

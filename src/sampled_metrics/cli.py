@@ -151,9 +151,10 @@ READING = _options(
         click.option(
             f"--{column}-column", metavar="NAME", expose_value=False, callback=_keep, help=f"The column {column}."
         )
-        for column in ("user", "rank", "candidates", "negatives")
+        for column in ("user", "candidates", "negatives")
     ),
-    click.option("--zero-based", is_flag=True, expose_value=False, callback=_keep, help="Ranks start at 0, not at 1."),
+    click.option("--rank-column", metavar="NAME", type=_Labels(), help="The column rank, or several: a,b."),
+    click.option("--zero-based", is_flag=True, help="Ranks start at 0, not at 1."),
     click.option(
         "--separator",
         metavar="SIGN",
@@ -162,6 +163,8 @@ READING = _options(
         help="Between the fields of a line.  [default: comma, semicolon, tab or bar, as noticed]",
     ),
 )
+
+BY = click.option("--by", metavar="NAME", help="The column that names the recommenders of a table with all of them.")
 
 CONFIDENCE_LEVEL = click.option(
     "--confidence-level", type=float, default=0.95, show_default=True, help="Of the intervals."
@@ -238,15 +241,58 @@ def _read(path: str) -> Columns:
         separator = {"tab": "\t", "\\t": "\t"}.get(separator, separator)
         if len(separator) != 1 or not separator.isascii():
             raise DataError(f"--separator must be one sign, or tab, not {separator!r}")
-    wanted = {column: given[f"{NAME}.{column}_column"] for column in ("user", "rank", "candidates", "negatives")}
+    wanted = {column: given[f"{NAME}.{column}_column"] for column in ("user", "candidates", "negatives")}
     names = {column: name for column, name in wanted.items() if name}
+    params = click.get_current_context().params
+    kept = [*names.values(), *(params.get("rank_column") or ()), *([params["by"]] if params.get("by") else ())]
     if path == "-":
         if sys.stdin is None:
             raise DataError("stdin: is closed")
-        columns = read_stream(sys.stdin.buffer, "stdin", separator, [*names.values()])
+        columns = read_stream(sys.stdin.buffer, "stdin", separator, kept)
     else:
-        columns = read_columns(path, separator, [*names.values()])
-    return columns.named(names, given[f"{NAME}.zero_based"])
+        columns = read_columns(path, separator, kept)
+    return columns.named(names)
+
+
+def _one(argument: str) -> Columns | dict[str, Columns]:
+    """Return the table of FILE, or the recommender of NAME=FILE."""
+    name, paths = _named(argument)
+    if len(paths) > 1:
+        raise DataError(f"{argument}: several files are the seeds of a recommender, which compare takes")
+    return _read(paths[0]) if name is None else {name: _read(paths[0])}
+
+
+def _tables(arguments: tuple[str, ...]) -> Columns | dict[str, Columns]:
+    """Return the tables of FILE or NAME=FILE by recommender, or one table that has the ranks of several."""
+    params = click.get_current_context().params
+    if len(arguments) == 1 and (params.get("by") or len(params.get("rank_column") or ()) > 1):
+        return _one(arguments[0])
+    found = _seeds(arguments)
+    for name, tables in found.items():
+        if len(tables) > 1:
+            raise DataError(f"{name}: several files are the seeds of a recommender, which compare takes")
+    return {name: tables[0] for name, tables in found.items()}
+
+
+def _seeds(arguments: tuple[str, ...]) -> dict[str, list[Columns]]:
+    """Return the tables of the seeds of recommenders, FILE or NAME=FILE,FILE,..., by name."""
+    named = [_named(each) for each in arguments]
+    names = iter(_names(tuple(paths[0] for name, paths in named if name is None)))
+    tables: dict[str, list[Columns]] = {}
+    for name, paths in named:
+        name = next(names) if name is None else name
+        if name in tables:
+            raise DataError(f"{name}: is given twice")
+        tables[name] = [_read(path) for path in paths]
+    return tables
+
+
+def _named(argument: str) -> tuple[str | None, list[str]]:
+    """Return the name and the files of NAME=FILE,FILE,..., or no name and the file; a file may have a = in its name."""
+    name, equals, paths = argument.partition("=")
+    if not equals or Path(argument).exists():
+        return None, [argument]
+    return name, paths.split(",")
 
 
 def _names(paths: tuple[str, ...]) -> list[str]:
@@ -321,6 +367,7 @@ cli.command_class = _Formatted
 )
 @click.argument("ranks", type=FILE)
 @READING
+@BY
 @LISTS
 @CANDIDATES
 @EXACT
@@ -329,7 +376,7 @@ cli.command_class = _Formatted
 def _evaluate(ranks: str, relevance: str | None, plot: str | None, **options: Any) -> None:
     """Exact metrics of ranks among all candidates, or of ranked lists, with intervals."""
     judged = _read(relevance) if relevance else None
-    _show(sm.evaluate(_read(ranks), relevance=judged, progress=terminal_progress, **options), plot)
+    _show(sm.evaluate(_one(ranks), relevance=judged, progress=terminal_progress, **options), plot)
 
 
 @cli.command(
@@ -341,6 +388,7 @@ def _evaluate(ranks: str, relevance: str | None, plot: str | None, **options: An
 )
 @click.argument("ranks", type=FILE, required=False)
 @READING
+@BY
 @CANDIDATES
 @NEGATIVES
 @click.option(
@@ -361,7 +409,7 @@ def _correct(ranks: str | None, values: tuple[str, ...], users: int | None, plot
     if not values:
         if ranks is None or users is not None:
             raise click.UsageError("give RANKS, or --value and --users")
-        _show(sm.correct(_read(ranks), progress=terminal_progress, **options), plot)
+        _show(sm.correct(_one(ranks), progress=terminal_progress, **options), plot)
         return
     if ranks is not None or users is None or None in (options["negatives"], options["candidates"]):
         raise click.UsageError("--value takes --negatives, --candidates and --users, and no RANKS")
@@ -386,6 +434,7 @@ def _correct(ranks: str | None, values: tuple[str, ...], users: int | None, plot
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
 @READING
+@BY
 @LISTS
 @CANDIDATES
 @EXACT
@@ -403,29 +452,15 @@ def _correct(ranks: str | None, values: tuple[str, ...], users: int | None, plot
 def _compare(ranks: tuple[str, ...], relevance: str | None, plot: str | None, **options: Any) -> None:
     """Which recommenders are better than others, paired by user.
 
-    RANKS are files, one for each of two recommenders or more, or NAME=FILE,FILE,... for the seeds of one. Ranks are
-    sampled if --negatives is given or there is a column negatives, and exact if not. With --relevance, RANKS are lists.
+    RANKS are files, one for each of two recommenders or more, or NAME=FILE,FILE,... for the seeds of one, or one table
+    of all recommenders, with --by or several of --rank-column. Ranks are sampled if --negatives is given or there is a
+    column negatives, and exact if not. With --relevance, RANKS are lists.
     """
-    named = [_named(each) for each in ranks]
-    names = iter(_names(tuple(paths[0] for name, paths in named if name is None)))
-    tables: dict[str, list[Columns]] = {}
-    for name, paths in named:
-        name = next(names) if name is None else name
-        if name in tables:
-            raise DataError(f"{name}: is given twice")
-        tables[name] = [_read(path) for path in paths]
-    if len(tables) < 2:
-        raise DataError(f"compare takes two recommenders or more, not only {ranks[0]}")
     judged = _read(relevance) if relevance else None
+    tables: Any = _seeds(ranks) if len(ranks) > 1 else _tables(ranks)
+    if isinstance(tables, dict) and len(tables) < 2:
+        raise DataError(f"compare takes two recommenders or more, not only {ranks[0]}; or one table and --by")
     _show(sm.compare(tables, relevance=judged, progress=terminal_progress, **options), plot)
-
-
-def _named(argument: str) -> tuple[str | None, list[str]]:
-    """Return the name and the files of NAME=FILE,FILE,..., or no name and the file; a file may have a = in its name."""
-    name, equals, paths = argument.partition("=")
-    if not equals or Path(argument).exists():
-        return None, [argument]
-    return name, paths.split(",")
 
 
 @cli.command(
@@ -435,6 +470,7 @@ def _named(argument: str) -> tuple[str | None, list[str]]:
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
 @READING
+@BY
 @click.option("--negatives", type=WHOLE, required=True, help="m: how many would be sampled.")
 @METRIC_LIST
 @_labels("estimators", ("uncorrected",), known=LINEAR)
@@ -444,8 +480,7 @@ def _named(argument: str) -> tuple[str | None, list[str]]:
 @OUTPUT
 def _expect(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
     """What sampled metrics would show of exact ranks, and whether they would order recommenders wrongly."""
-    tables = {name: _read(path) for name, path in zip(_names(ranks), ranks, strict=True)}
-    _show(sm.expect(tables, **options), plot)
+    _show(sm.expect(_tables(ranks), **options), plot)
 
 
 @cli.command(
@@ -474,9 +509,9 @@ def _expect(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
 @OUTPUT
 def _plan(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
     """How many negatives, and users, it takes to order two recommenders rightly; from exact ranks."""
-    tables = {name: _read(path) for name, path in zip(_names(ranks), ranks, strict=True)}
-    if len(tables) != 2:
-        raise click.UsageError("plan takes the ranks of two recommenders")
+    tables = _tables(ranks)
+    if not isinstance(tables, dict) or len(tables) != 2:
+        raise click.UsageError("plan takes the ranks of two recommenders, a file of each")
     first, second = tables
     _show(sm.plan(tables[first], tables[second], names=(first, second), progress=terminal_progress, **options), plot)
 
@@ -492,6 +527,7 @@ def _plan(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
 @click.option(
     "-o", "--output", type=_OutputFile(dir_okay=False, path_type=str), required=True, help="The html file to write."
 )
+@BY
 @LISTS
 @CANDIDATES
 @EXACT
@@ -509,7 +545,7 @@ def _report(ranks: tuple[str, ...], output: str, relevance: str | None, **option
     from sampled_metrics.reporting import report  # loads matplotlib
 
     report(
-        {name: _read(path) for name, path in zip(_names(ranks), ranks, strict=True)},
+        _tables(ranks),
         output,
         relevance=_read(relevance) if relevance else None,
         progress=terminal_progress,

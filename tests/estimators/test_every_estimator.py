@@ -6,9 +6,9 @@ import pytest
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 LINEAR = ["uncorrected", "rank-estimate", "rank-estimate-as-printed", "cls", "bv-0", "bv-0.01", "bv-1"]
 BV = ["bv-0", "bv-1e-8", "bv-0.01", "bv-0.5", "bv-1"]

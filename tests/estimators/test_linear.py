@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from sampled_metrics.estimators import LinearEstimate, estimator
 from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import Draws
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.sampled_ranks import SampledRanks
 from sampled_metrics.study.repetitions import sampled_histograms
 
 LABELS = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.01"]

@@ -9,10 +9,10 @@ from sampled_metrics.estimators import estimator
 from sampled_metrics.estimators.shapes import SHAPES, mixtures
 from sampled_metrics.estimators.strict_bounds import Fit, StrictBounds, _mixtures
 from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import rank_classes
-from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 METRICS = tuple(metric(label) for label in ("recall@2", "ndcg@3", "ap", "auc"))
 

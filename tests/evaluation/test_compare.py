@@ -503,8 +503,16 @@ class TestMany:
         [
             ({"A": A}, {}, r"two recommenders or more, by names that are text, not \['A'\]"),
             ({1: A, 2: B}, {}, "by names that are text"),
-            ({"A": A, "B": B}, {"b": B}, "b and names must not be given too"),
-            ({"A": A, "B": B}, {"names": ("A", "B")}, "b and names must not be given too"),
+            (
+                {"A": A, "B": B},
+                {"b": B},
+                "b and names must not be given too",
+            ),
+            (
+                {"A": A, "B": B},
+                {"names": ("A", "B")},
+                "names are those of a and b; the recommenders of a mapping or a table have their own",
+            ),
             (A, {}, "B has no ranks"),
             ({"A": A, "B": B, "C": B[:-1]}, {}, "A has 6 users and C 5"),
             ({"A": [A, B[:-1]], "B": B}, {}, "A, seed 1 has 6 users and A, seed 2 5"),

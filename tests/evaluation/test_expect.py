@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from tables_of_ranks import rank_table
 
 from sampled_metrics import correct, expect
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.evaluation.expectation import Expectation, exact_chance
 from sampled_metrics.metrics.held_out import metric as metric_of
-from sampled_metrics.ranks.table import rank_table, read_ranks
+from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.sampling.design import SamplingDesign
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "published" / "ml-1m"

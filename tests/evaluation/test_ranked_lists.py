@@ -105,10 +105,10 @@ def test_says_whom_it_counts_how():
     remarks = sm.evaluate(RUN, relevance=GRADES).remarks
     for sentence in (
         "1 of 7 users have no relevant item, and count with the value 0.",
-        "run: 1 of 7 users have no judged item, and are left out.",
-        "run: 1 of 7 users with judged items are missing, and count as empty lists.",
-        "run: 2 of 7 users have a relevant item with the score of others; of equal scores, the last item by its id as "
-        "text comes first, as in trec_eval.",
+        "ranks: 1 of 7 users have no judged item, and are left out.",
+        "ranks: 1 of 7 users with judged items are missing, and count as empty lists.",
+        "ranks: 2 of 7 users have a relevant item with the score of others; of equal scores, the last item by its id "
+        "as text comes first, as in trec_eval.",
     ):
         assert sentence in remarks
 
@@ -198,13 +198,23 @@ def test_intervals_cover():
 CASES = [
     (RUN, {"u": {"a": -1}}, {}, "relevance, user 'u': relevance must be a number of 0 or more, not -1"),
     (RUN, {"u": {"a": np.inf}}, {}, "relevance, user 'u': relevance is infinite"),
-    ({"u": {"a": np.nan}}, GRADES, {}, "run, user 'u': score must be a number, not nan"),
-    (table(RUN, "score").assign(score="x"), GRADES, {}, "run, row 1: score must be a number, not 'x'"),
-    (pd.concat([table(RUN, "score")] * 2), GRADES, {}, "run, row 69: item 'd104' of this user has an earlier row too"),
-    (table(RUN, "score").assign(q_id=""), GRADES, {}, "run, row 1: user is empty"),
-    (table(RUN, "other"), GRADES, {}, "run: lacks the column score"),
-    (table(RUN, "score").drop(columns="doc_id"), GRADES, {}, "run: lacks the column item"),
-    ({"ann": {"d1": 1}}, GRADES, {}, "run: none of its users has a judged item; they are such as 'ann', and those of"),
+    ({"u": {"a": np.nan}}, GRADES, {}, "ranks, user 'u': score must be a number, not nan"),
+    (table(RUN, "score").assign(score="x"), GRADES, {}, "ranks, row 1: score must be a number, not 'x'"),
+    (
+        pd.concat([table(RUN, "score")] * 2),
+        GRADES,
+        {},
+        "ranks, row 69: item 'd104' of this user has an earlier row too",
+    ),
+    (table(RUN, "score").assign(q_id=""), GRADES, {}, "ranks, row 1: user is empty"),
+    (table(RUN, "other"), GRADES, {}, "ranks: lacks the column score"),
+    (table(RUN, "score").drop(columns="doc_id"), GRADES, {}, "ranks: lacks the column item"),
+    (
+        {"ann": {"d1": 1}},
+        GRADES,
+        {},
+        "ranks: none of its users has a judged item; they are such as 'ann', and those of",
+    ),
     (
         RUN,
         table(GRADES, "relevance").drop(columns="relevance"),

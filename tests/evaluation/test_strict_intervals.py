@@ -12,8 +12,8 @@ from sampled_metrics.estimators import estimator, strict_bounds
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.evaluation.units import units
 from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 N, M = 200, 20
 RANKS = np.arange(1, N + 1)

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from made_up_project import ROOT
+from tables_of_ranks import rank_table, sampled_ranks
 
 from faults.fuzz_damage import DAMAGED
 from faults.fuzzing import Target, pieces
@@ -26,8 +27,6 @@ from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.estimators import estimator, estimator_name, linear_estimator
 from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.ranks.csv import parse_columns
-from sampled_metrics.ranks.table import rank_table
-from sampled_metrics.sampling.sampled_ranks import sampled_ranks
 from sampled_metrics.workflow.config import complete, merge_recommenders
 from sampled_metrics.workflow.config_files import read_config
 

@@ -10,11 +10,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from tables_of_ranks import rank_table
 
-from sampled_metrics import compare, correct, evaluate, expect, plan
+from sampled_metrics import compare, correct, evaluate, expect, plan, report
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.csv import parse_columns, read_columns
-from sampled_metrics.ranks.table import rank_table
 
 SOURCES = Path(__file__).parents[2] / "src"
 FRAME = pd.DataFrame({"user": ["ann", "bob", "eve"], "candidates": [50, 60, 70], "rank": [1, 12, 5]})
@@ -40,10 +40,10 @@ class TestForms:
     def test_of_a_relation_of_duckdb_are_the_same(self):
         """In a process of its own, as DuckDB writes of leaks when a process ends that had imported it."""
         code = (
-            "import duckdb; from sampled_metrics.ranks.table import rank_table; "
+            "import duckdb; from tables_of_ranks import rank_table; "
             "print(rank_table(duckdb.sql('select 7 as user, 50 as candidates, 12 as rank')).above)"
         )
-        environment = {**os.environ, "PYTHONPATH": str(SOURCES)}
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCES), str(Path(__file__).parents[1])])}
         command = [sys.executable, "-c", code]
         found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
         assert found.stdout == "[11]\n"
@@ -92,13 +92,13 @@ class TestNames:
         given = {"estimators": "uncorrected", "metrics": "recall@2"}
         pd.testing.assert_frame_equal(correct(plain, **given), correct(other, **given))
 
-    def test_of_ids_that_are_not_used_are_said(self):
-        remark = "The columns item_id, fold are not used. Intervals take users as the unit."
-        assert remark in evaluate(FRAME.assign(item_id=7, fold=1, score=0.5)).remarks
+    def test_that_are_not_used_are_said(self):
+        remark = "The columns item_id, model, score are not used. Intervals take users as the unit."
+        assert remark in evaluate(FRAME.assign(item_id=7, model="a", score=0.5)).remarks
         assert "The column session_id is not used. Each row is taken to be a user." in (
             evaluate({"session_id": [4, 5], "rank": [1, 2]}, candidates=9).remarks
         )
-        assert not any("not used" in remark for remark in evaluate(FRAME.assign(score=0.5)).remarks)
+        assert not any("not used" in remark for remark in evaluate(FRAME).remarks)
 
     def test_of_ranks_beside_above_and_tied_are_said(self):
         table = pd.DataFrame({"above": [0, 4], "tied": [1, 0], "Position": [1, 5]})
@@ -176,3 +176,91 @@ class TestPaths:
 def test_seeds_as_the_rows_of_an_array_are_refused():
     with pytest.raises(DataError, match="X: rank must have one dimension, with a whole number for each user"):
         compare({"X": np.ones((2, 3), dtype=int), "Y": [1, 2, 3]}, candidates=9)
+
+
+LONG = pd.DataFrame(
+    {"user": [1, 2, 3, 1, 2, 3], "model": ["ncf"] * 3 + ["mlp"] * 3, "rank": [1, 12, 5, 4, 2, 30], "candidates": 50}
+)
+WIDE = pd.DataFrame({"user": [1, 2, 3], "ncf": [1, 12, 5], "mlp": [4, 2, 30], "candidates": 50})
+BOTH = {name: LONG[LONG["model"] == name].drop(columns="model") for name in ("ncf", "mlp")}
+FORMS_OF_BOTH = {"by": (LONG, {"by": "model"}), "wide": (WIDE, {"rank_column": ["ncf", "mlp"]}), "mapping": (BOTH, {})}
+
+
+@pytest.mark.parametrize("form", FORMS_OF_BOTH)
+class TestSeveralRecommenders:
+    """A long table, a wide one, and a mapping of the same ranks give the same, worked out by hand."""
+
+    def test_of_evaluate(self, form):
+        ranks, given = FORMS_OF_BOTH[form]
+        found = evaluate(ranks, metrics=["recall@10", "ap"], **given)
+        assert found["recommender"].tolist() == ["ncf", "ncf", "mlp", "mlp"]
+        expected = [2 / 3, (1 + 1 / 12 + 1 / 5) / 3, 2 / 3, (1 / 4 + 1 / 2 + 1 / 30) / 3]
+        assert found["value"].tolist() == pytest.approx(expected)
+        assert not any("not used" in remark for remark in found.remarks)
+        assert sum("There are only 3 users" in remark for remark in found.remarks) == 1
+
+    def test_of_compare(self, form):
+        ranks, given = FORMS_OF_BOTH[form]
+        [row] = compare(ranks, metrics="ap", **given).to_dict("records")
+        assert row["difference"] == pytest.approx((1 / 4 + 1 / 2 + 1 / 30 - 1 - 1 / 12 - 1 / 5) / 3)
+
+    def test_of_correct(self, form):
+        ranks, given = FORMS_OF_BOTH[form]
+        found = correct(ranks, negatives=30, metrics="recall@10", estimators=["uncorrected", "free"], **given)
+        values = found.set_index(["recommender", "estimator"])["value"]
+        assert values["ncf", "uncorrected"] == values["mlp", "uncorrected"] == pytest.approx(2 / 3)
+        assert any("ncf: any Recall@10 from" in remark for remark in found.remarks)
+
+    def test_of_report_and_expect(self, form):
+        ranks, given = FORMS_OF_BOTH[form]
+        assert "Comparison of ncf and mlp" in report(ranks, metrics="ap", **given)
+        found = expect(ranks, negatives=5, metrics="ap", **given)
+        assert found["recommender"].tolist() == ["ncf", "mlp"]
+
+
+class TestColumnsOfRecommenders:
+    def test_that_nobody_named_are_remarked_on(self):
+        remark = (
+            "The column model is not used. Intervals take users as the unit. Users have several rows: if one of these "
+            "columns names recommenders, say which by `by` (--by)."
+        )
+        assert remark in evaluate(LONG).remarks
+        assert remark in evaluate(LONG.assign(user=LONG["user"])).remarks
+
+    @pytest.mark.parametrize(
+        ("ranks", "given", "says"),
+        [
+            (LONG, {"by": "modle"}, "ranks: lacks the column modle (the columns are"),
+            (LONG.assign(model=["a", "", "a", "a", "b", "b"]), {"by": "model"}, "model is empty"),
+            (LONG, {"by": "model", "rank_column": ["rank", "user"]}, "by is for one column of ranks"),
+            (BOTH, {"by": "model"}, "are for one table, not for a mapping of recommenders"),
+            (WIDE, {}, "name the column of ranks, or several, by rank_column (--rank-column)"),
+            (rank_table(FRAME), {"by": "model"}, "by and several of rank_column are for a table of columns"),
+            (rank_table(FRAME), {"zero_based": True}, "is a RankTable, which has no columns to name"),
+        ],
+    )
+    def test_that_cannot_be_used_are_refused(self, ranks, given, says):
+        with pytest.raises(DataError) as caught:
+            evaluate(ranks, **given)
+        assert says in str(caught.value)
+
+    @pytest.mark.parametrize("name", ["users", "count", "n_users", "Frequency"])
+    def test_of_counts_are_refused(self, name):
+        with pytest.raises(DataError, match=f"has the column {name}, as a table of counts of ranks has"):
+            evaluate({"rank": [1, 2], name: [10, 4]}, candidates=9)
+
+    def test_of_lists_may_name_recommenders(self):
+        lists = pd.DataFrame(
+            {"user": [*"uuvvuuvv"], "item": [*"abababab"], "score": [2, 1] * 2 + [1, 2] * 2, "model": [*"xxxxyyyy"]}
+        )
+        judged = {"u": {"a": 1}, "v": {"a": 1}}
+        found = evaluate(lists, relevance=judged, metrics="mrr", by="model")
+        assert found[["recommender", "value"]].to_numpy().tolist() == [["x", 1.0], ["y", 0.5]]
+        x, y = {"a": 2, "b": 1}, {"a": 1, "b": 2}
+        given = {"x": {"u": x, "v": x}, "y": {"u": y, "v": y}}
+        assert evaluate(given, relevance=judged, metrics="mrr")["value"].tolist() == [1.0, 0.5]
+
+    def test_ranks_from_0(self):
+        found = evaluate({"rank": [0, 4]}, candidates=9, metrics="ap", zero_based=True)
+        assert found["value"].item() == pytest.approx((1 + 1 / 5) / 2)
+        assert plan([9, 99] * 9, [19, 1] * 9, candidates=200, metric="ap", zero_based=True)["users"].notna().any()

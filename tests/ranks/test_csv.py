@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables_of_ranks import rank_table, sampled_ranks
 
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
@@ -27,8 +28,6 @@ from sampled_metrics.ranks.csv import (
     read_stream,
 )
 from sampled_metrics.ranks.frames import NAMES, Columns
-from sampled_metrics.ranks.table import rank_table
-from sampled_metrics.sampling.sampled_ranks import sampled_ranks
 
 
 def parse(text):

@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tables_of_ranks import rank_table, sampled_ranks
 
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.frames import columns_of, named_ranks
-from sampled_metrics.ranks.table import RankTable, rank_table
-from sampled_metrics.sampling.sampled_ranks import sampled_ranks
+from sampled_metrics.ranks.frames import columns_of
+from sampled_metrics.ranks.read import UNNAMED, Form, recommenders
+from sampled_metrics.ranks.table import RankTable
 
 RANKS = [3, 1, 10]
 
@@ -64,7 +65,7 @@ class TestRankTable:
         assert rank_table(frame(rank=RANKS, user=user), 10).user.tolist() == found
 
     @pytest.mark.parametrize(
-        "name", ["user_id", "UserID", "userId", "USER", "Users", "uid", "user id", "user-id", "userid", "user_idx"]
+        "name", ["user_id", "UserID", "userId", "USER", "uid", "user id", "user-id", "userid", "user_idx"]
     )
     def test_users_may_be_called_otherwise(self, name):
         assert rank_table(pd.DataFrame({"rank": RANKS, name: ["x", "y", "z"]}), 10).user.tolist() == ["x", "y", "z"]
@@ -108,7 +109,7 @@ class TestRankTable:
             (
                 [3, 0, 1],
                 10,
-                "^ranks, row 2: rank must be a whole number, 1 or more, not 0; add 1 to ranks that",
+                "^ranks, row 2: rank must be a whole number, 1 or more, not 0; zero_based .--zero-based. adds 1",
             ),
             ([3, -4, 1], 10, "row 2: .* not -4"),
             ([1.0, 2.5], 10, "row 2: .* not 2.5"),
@@ -207,17 +208,17 @@ def test_columns_with_several_levels_are_refused():
 @pytest.mark.parametrize(
     ("given", "names"),
     [
-        ({"user": [1, 2], "rank": [3, 4]}, ["ranks"]),
-        ({"user_id": ["a", "b"], "position": np.array([3, 4])}, ["ranks"]),
-        ({"above": [2, 3], "tied": (0, 0)}, ["ranks"]),
+        ({"user": [1, 2], "rank": [3, 4]}, [UNNAMED]),
+        ({"user_id": ["a", "b"], "position": np.array([3, 4])}, [UNNAMED]),
+        ({"above": [2, 3], "tied": (0, 0)}, [UNNAMED]),
+        ({"ann": {"film": 0.9}, "bob": {}}, [UNNAMED]),
         ({"old": [1, 2], "new": [3, 4]}, ["old", "new"]),
-        ({"ranks": "ranks.csv", "others": "others.csv"}, ["ranks", "others"]),
+        ({"ranks": {"rank": [1]}, "others": {"rank": [2]}}, ["ranks", "others"]),
         ({"rank": pd.DataFrame({"rank": [1]}), "new": [2]}, ["rank", "new"]),
-        ({"rank": [[1, 2], [2, 1]], "new": [3, 4]}, ["rank", "new"]),
     ],
 )
 def test_a_mapping_has_columns_or_recommenders(given, names):
-    assert list(named_ranks(given)) == names
+    assert list(recommenders(given, Form())) == names
 
 
 def test_every_function_takes_columns_as_one_table():

@@ -5,8 +5,9 @@ import pytest
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.pairing import pair_users, read_rank_tables, require_same_events, user_numbers
+from sampled_metrics.ranks.read import Form, exact_or_sampled, read_exact, recommenders
+from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.ranks.table import RankTable
-from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 
 def table(users: list | None, candidates: list[int]) -> RankTable:
@@ -128,8 +129,9 @@ def test_a_study_refuses_users_with_more_rows_in_one_table(tmp_path) -> None:
 
 
 def test_arguments_per_user_need_the_same_order_of_users() -> None:
-    other = table(["cleo", "ada", "ben"], [9, 7, 8])
-    pair_users(NAMED, other, ("A", "B"), None, 5)
-    pair_users(NAMED, NAMED, ("A", "B"), [7, 8, 9])
+    one, other = ({"user": users, "rank": [1, 2, 3]} for users in (["ada", "ben", "cleo"], ["cleo", "ada", "ben"]))
+    ranks = {"A": one, "B": other}
+    assert len(exact_or_sampled(recommenders(ranks, Form()), Form(9, 5))) == 2
+    assert len(read_exact({"A": one, "B": one}, Form([7, 8, 9]))) == 2
     with pytest.raises(DataError, match="A and B have their users in different orders, so candidates and negatives"):
-        pair_users(NAMED, other, ("A", "B"), None, [3, 4, 5])
+        exact_or_sampled(recommenders(ranks, Form()), Form(9, [3, 4, 5]))

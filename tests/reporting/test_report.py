@@ -138,7 +138,10 @@ class TestExactRanks:
         page = sm.report(frame.assign(item_id=7), metrics="recall@5")
         [row] = table(page, "What was read")
         assert row == {"Recommender": "ranks", "Rows": "3", "Users": "2", "Candidates": "8 to 9", "Ties": "2 rows"}
-        assert "Warning: ranks has columns that are not used: item_id." in page
+        assert (
+            "The column item_id is not used. Intervals take users as the unit. Users have several rows: if one of"
+            in page
+        )
         assert "There are only 2 users." in page
 
     def test_of_a_catalogue_of_one_item_has_nothing_to_sample(self):

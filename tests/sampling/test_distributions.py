@@ -9,9 +9,9 @@ import pytest
 from exact_probabilities import enumerated
 from scipy import stats
 
+from sampled_metrics.ranks.sampled import impossible_with_replacement
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import (
-    impossible_with_replacement,
     pmf,
     rank_distribution,
     sparse_pmf,

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import FACTOR, rank_classes
-from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 X, M, N = [0, 0, 2, 1, 3, 0, 2, 1], [4, 4, 4, 2, 3, 0, 3, 2], [8, 10, 8, 10, 9, 8, 9, 8]
 

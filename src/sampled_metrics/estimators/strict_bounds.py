@@ -40,12 +40,12 @@ from sampled_metrics.estimators.rank_prior import Keyed
 from sampled_metrics.estimators.shapes import SHAPES, Mixture, cells, mixtures
 from sampled_metrics.estimators.smooth import Smooth
 from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import expected_distribution
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import RankClass, rank_classes
-from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 PAIRED = 0.5
 """Standard errors that each of two recommenders is bounded at, relative to those of the interval of the difference."""

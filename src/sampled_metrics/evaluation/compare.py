@@ -39,15 +39,19 @@ from sampled_metrics.evaluation.result import Remark
 from sampled_metrics.evaluation.strict_intervals import contradictions
 from sampled_metrics.evaluation.units import units
 from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric_name, metrics_by_label
-from sampled_metrics.ranks.frames import PerUser, RanksLike, has_recommenders
+from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import Judgements, list_labels
 from sampled_metrics.ranks.pairing import described, pair_all
-from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
+from sampled_metrics.ranks.read import Form, columns_or_table, exact_or_sampled, recommenders
+from sampled_metrics.ranks.sampled import SampledRanks
+from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.sampled_ranks import SampledRanks, are_sampled, sampled_ranks
 
 _NOTHING = "without an assumption on the ranks"
+
+_Given = Columns | RankTable | SampledRanks
+"""Ranks of a recommender, as they are read."""
 
 _Side = tuple[Estimate, Ints, Ints]
 """Ranks of a recommender: an estimate, the (rows,) outcomes, and (outcomes,) numbers that tell outcomes apart."""
@@ -63,6 +67,9 @@ def compare(
     negatives: PerUser | None = None,
     exact: bool = False,
     replacement: bool = False,
+    by: str | None = None,
+    rank_column: str | Sequence[str] | None = None,
+    zero_based: bool = False,
     relevance: Any = None,
     relevant_from: float | None = None,
     estimator: str | Estimator | None = None,
@@ -84,7 +91,8 @@ def compare(
 
     Args:
         a: ranks of the first recommender: exact ones as in `evaluate`, or sampled ones as in `correct`. Or, without b,
-            a mapping from the names of two recommenders or more to their ranks. A list of several ranks of a
+            a mapping from the names of two recommenders or more to their ranks, or a table of all of them with `by` or
+            several of `rank_column`. A list of several ranks of a
             recommender are those of several seeds, of which the means are compared. The spread between the seeds
             counts as a part of the uncertainty. This is not possible with strict bounds. With `relevance`, lists in
             place of ranks, as in `evaluate`.
@@ -94,6 +102,9 @@ def compare(
         negatives: (users,) or one number: m. If it is given, here or as a column, the ranks are sampled, else exact.
         exact: as in `evaluate`.
         replacement: as in `correct`.
+        by: as in `evaluate`.
+        rank_column: as in `evaluate`.
+        zero_based: as in `evaluate`.
         relevance: the judged items of users, as in `evaluate`. All judged users are compared.
         relevant_from: as in `evaluate`.
         estimator: label of the estimator that corrects sampled ranks, or an estimator of your own, as in `correct`. The
@@ -158,11 +169,12 @@ def compare(
             "estimator": estimator,
         },
     )
-    given = _recommenders(a, b, names, are_lists=relevance is not None)
+    form = Form(candidates, negatives, exact, replacement, by, rank_column, zero_based)
+    given = _recommenders(a, b, names, form)
     if relevance is not None:
-        read = _read_lists(_named(given), Judgements.of(relevance, relevant_from), metrics)
+        read = _read_lists(_seeds(given), Judgements.of(relevance, relevant_from), metrics)
     else:
-        read = _read_ranks(_named(given), metrics, candidates, negatives, exact, replacement, estimator)
+        read = _read_ranks(exact_or_sampled(_seeds(given), form), metrics, estimator)
     sides, numbers = read.sides, read.numbers
     kinds = units(*((which, user, len(seen)) for (_, which, seen), user in zip(sides, numbers, strict=True)))
     recommenders, first = list[Recommender](), 0
@@ -213,21 +225,21 @@ class _Read(NamedTuple):
     parameters: str = ""
 
 
-def _named(given: Mapping[str, Sequence[Any]]) -> list[tuple[str, Any]]:
-    """Return what is given for each seed, with the name of the recommender."""
-    return [
-        (name if len(seeds) == 1 else f"{name}, seed {at}", each)
+def _seeds(given: Mapping[str, Sequence[_Given]]) -> dict[str, _Given]:
+    """Return what is given for each seed, by the name of the recommender, with the number of the seed."""
+    return {
+        name if len(seeds) == 1 else f"{name}, seed {at}": each
         for name, seeds in given.items()
         for at, each in enumerate(seeds, 1)
-    ]
+    }
 
 
-def _read_lists(given: Sequence[tuple[str, Any]], judged: Judgements, metrics: MetricsLike | None) -> _Read:
+def _read_lists(given: Mapping[str, _Given], judged: Judgements, metrics: MetricsLike | None) -> _Read:
     """Return what is read of ranked lists; arguments as in `compare`."""
     of_lists, remarks = list_labels(metrics), list[Remark | str](judged.remarks)
     labels = list(of_lists.values())
     largest, users, sides = judged.largest(labels), np.arange(len(judged.users)), list[_Side]()
-    for name, each in given:
+    for name, each in given.items():
         lists, about = judged.lists(each, name)
         sides.append(_linear_side(judged.values(lists, labels), users, largest))
         remarks += about
@@ -235,59 +247,60 @@ def _read_lists(given: Sequence[tuple[str, Any]], judged: Judgements, metrics: M
 
 
 def _read_ranks(
-    given: Sequence[tuple[str, Any]],
+    tables: Mapping[str, RankTable] | Mapping[str, SampledRanks],
     metrics: MetricsLike | None,
-    candidates: PerUser | None,
-    negatives: PerUser | None,
-    exact: bool,
-    replacement: bool,
     estimator: str | Estimator | None,
 ) -> _Read:
     """Return what is read of exact or sampled ranks; arguments as in `compare`."""
-    tables = [(name, columns_or_table(each, name)) for name, each in given]
     by_label = metrics_by_label(METRICS if metrics is None else metrics)
     labels, wanted = list(by_label), list(by_label.values())
-    is_sampled = are_sampled([each for _, each in tables], negatives)
-    others = [name for name, each in tables if isinstance(each, RankTable) or "above" in each]
-    if is_sampled and others:
-        raise DataError(f"{others[0]} has exact ranks, and others are sampled; they cannot be compared")
+    ranked: list[RankTable | SampledRanks] = [*tables.values()]
+    is_sampled = isinstance(ranked[0], SampledRanks)
     if not is_sampled and estimator is not None:
         raise DataError("an estimator corrects sampled ranks: say how many negatives were sampled, too")
     chosen = estimators_by_label("decreasing" if estimator is None else estimator, "estimator")
     if len(chosen) > 1:
         raise ConfigError(f"estimator: give one, not {', '.join(chosen)}")
     [(label, of_samples)] = chosen.items()
-    ranked: list[SampledRanks] | list[RankTable]
-    if is_sampled:
-        ranked = [
-            sampled_ranks(each, candidates, negatives, replacement=replacement, name=name) for name, each in tables
-        ]
-        sides = [_sampled_side(each, wanted, of_samples) for each in ranked]
-    else:
-        ranked = [rank_table(each, candidates, name, exact=exact) for name, each in tables]
-        sides = [_linear_side(*exact_outcomes(each, wanted), largest_values(wanted)) for each in ranked]
-    numbers, paired = pair_all(ranked, [name for name, _ in tables], candidates, negatives)
-    tables_read: list[Any] = [each for each in ranked if isinstance(each, RankTable)]
-    noted = tables_read or [each for _, each in tables]
-    unused = dict.fromkeys(remark for each in noted for remark in each.remarks)
+    sides = [
+        _sampled_side(each, wanted, of_samples)
+        if isinstance(each, SampledRanks)
+        else _linear_side(*exact_outcomes(each, wanted), largest_values(wanted))
+        for each in ranked
+    ]
+    numbers, paired = pair_all(ranked, list(tables))
+    notes = dict.fromkeys(note for each in ranked for note in each.notes)
     parameters = described(ranked[0], ranked[0].negatives if isinstance(ranked[0], SampledRanks) else None)
-    remarks: list[Remark | str] = [*paired, *equal_metrics(by_label), *unused]
+    remarks: list[Remark | str] = [*paired, *equal_metrics(by_label), *notes]
     largest, used = largest_values(wanted), label if is_sampled else ""
     return _Read(labels, sides, numbers, largest, remarks, used, of_samples, parameters)
 
 
-def _recommenders(a: Any, b: Any, names: Any, are_lists: bool) -> dict[str, list[Any]]:
+def _recommenders(a: Any, b: Any, names: Any, form: Form) -> dict[str, list[_Given]]:
     """Return the ranks or lists of the seeds of each recommender, by name."""
-    if not has_recommenders(a) or (are_lists and b is not None):
-        first, second = check_names(("A", "B") if names is None else names)
-        if b is None:
-            raise DataError(f"{second} has no ranks; give those of two recommenders, or a mapping from names to ranks")
-        return {first: [a], second: [b]}
-    if b is not None or names is not None:
-        raise DataError("a mapping has all recommenders and their names, so b and names must not be given too")
-    if len(a) < 2 or not all(isinstance(name, str) for name in a):
-        raise DataError(f"a mapping must have two recommenders or more, by names that are text, not {shown(list(a))}")
-    return {name: list(ranks) if _has_seeds(ranks) else [ranks] for name, ranks in a.items()}
+    if b is not None:
+        if form.splits:
+            raise DataError("by, and several of rank_column, are for one table, so b must not be given too")
+        if not form.is_of_columns(a):
+            raise DataError("a mapping has all recommenders and their names, so b and names must not be given too")
+        of_two = zip(check_names(("A", "B") if names is None else names), (a, b), strict=True)
+        return {name: [columns_or_table(each, name, form)] for name, each in of_two}
+    if names is not None:
+        raise DataError("names are those of a and b; the recommenders of a mapping or a table have their own")
+    if form.is_of_columns(a):
+        if not form.splits:
+            raise DataError("B has no ranks; give those of two recommenders, a mapping from names to ranks, or by")
+        found = {name: [each] for name, each in recommenders(a, form).items()}
+    else:
+        if form.splits:
+            raise DataError("by, and several of rank_column, are for one table, not for a mapping of recommenders")
+        found = {
+            name: [columns_or_table(each, str(name), form) for each in (ranks if _has_seeds(ranks) else [ranks])]
+            for name, ranks in a.items()
+        }
+    if len(found) < 2 or not all(isinstance(name, str) for name in found):
+        raise DataError(f"compare takes two recommenders or more, by names that are text, not {shown(list(found))}")
+    return found
 
 
 def _has_seeds(ranks: Any) -> bool:

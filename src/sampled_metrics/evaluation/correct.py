@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -29,15 +29,15 @@ from sampled_metrics.estimators.strict_bounds import StrictBounds
 from sampled_metrics.estimators.uncorrected import Uncorrected
 from sampled_metrics.evaluation.evaluate import about_users, equal_metrics, largest_values, undefined
 from sampled_metrics.evaluation.intervals import IntervalOptions, in_blocks, uncertainty
-from sampled_metrics.evaluation.result import Remark, Result
+from sampled_metrics.evaluation.result import Remark, Result, by_recommender
 from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
 from sampled_metrics.evaluation.units import Units, units
 from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import described, user_numbers
-from sampled_metrics.ranks.table import columns_or_table
+from sampled_metrics.ranks.read import Form, read_sampled
+from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.outcomes import Group, Outcomes
-from sampled_metrics.sampling.sampled_ranks import sampled_ranks
 
 LARGE_WEIGHT = 10.0
 """A remark names estimators in which a user counts more than this."""
@@ -48,11 +48,14 @@ BIAS_RESAMPLES = 200
 
 @on_one_thread
 def correct(
-    ranks: RanksLike,
+    ranks: RanksLike | Mapping[str, RanksLike],
     *,
     candidates: PerUser | None = None,
     negatives: PerUser | None = None,
     replacement: bool = False,
+    by: str | None = None,
+    rank_column: str | Sequence[str] | None = None,
+    zero_based: bool = False,
     estimators: EstimatorsLike = ESTIMATORS,
     metrics: MetricsLike = METRICS,
     confidence_level: float = 0.95,
@@ -74,6 +77,9 @@ def correct(
             Leave it out if the ranks have this column. An array is in the order of the ranks.
         negatives: (users,) or one number: m, the number of sampled negatives; likewise.
         replacement: whether a negative could be sampled twice for the same user.
+        by: as in `evaluate`.
+        rank_column: as in `evaluate`.
+        zero_based: as in `evaluate`.
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md). The default is decreasing
             and free. An estimator of your own is an object with the method `fit`, as in
             `sampled_metrics.estimators.protocol`, in place of a label; str() gives its label.
@@ -120,15 +126,25 @@ def correct(
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
         R. Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling, AAAI 2021.
     """
-    given = columns_or_table(ranks, "sampled ranks")
-    sampled = sampled_ranks(given, candidates, negatives, replacement=replacement)
     wanted, options = metrics_by_label(metrics), IntervalOptions(confidence_level, method, n_resamples, seed)
     chosen = estimators_by_label(estimators)
-    outcomes, which = Outcomes.observed(sampled)
-    kinds = units((which, user_numbers(sampled), len(outcomes)))
-    result = _correct_units(outcomes, kinds, chosen, wanted, options, progress)
-    result.attrs["parameters"] = described(sampled, sampled.negatives)
-    return result.with_remarks(given.remarks)
+    tables = read_sampled(ranks, Form(candidates, negatives, False, replacement, by, rank_column, zero_based))
+    return by_recommender({name: _of_ranks(each, chosen, wanted, options, progress) for name, each in tables.items()})
+
+
+def _of_ranks(
+    ranks: SampledRanks,
+    estimators: Mapping[str, Estimator],
+    metrics: Mapping[str, Metric],
+    options: IntervalOptions,
+    progress: Progress,
+) -> Result:
+    """Return the result of `correct` of the ranks of a recommender."""
+    outcomes, which = Outcomes.observed(ranks)
+    kinds = units((which, user_numbers(ranks), len(outcomes)))
+    result = _correct_units(outcomes, kinds, estimators, metrics, options, progress)
+    result.attrs["parameters"] = described(ranks, ranks.negatives)
+    return result.with_remarks(ranks.notes)
 
 
 def _correct_units(

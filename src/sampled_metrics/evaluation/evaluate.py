@@ -14,22 +14,27 @@ from sampled_metrics._threads import on_one_thread
 from sampled_metrics.errors import DataError
 from sampled_metrics.evaluation.comparison import listed
 from sampled_metrics.evaluation.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
-from sampled_metrics.evaluation.result import Remark, Result
+from sampled_metrics.evaluation.result import Remark, Result, by_recommender
 from sampled_metrics.evaluation.units import Units, units
 from sampled_metrics.metrics.held_out import Metric, MetricsLike, alike, metric_name, metrics_by_label
-from sampled_metrics.ranks.frames import PerUser, RanksLike
+from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import Judgements, list_labels
 from sampled_metrics.ranks.pairing import described, user_numbers
-from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
+from sampled_metrics.ranks.read import Form, read_exact, recommenders
+from sampled_metrics.ranks.sampled import SampledRanks
+from sampled_metrics.ranks.table import RankTable
 
 
 @on_one_thread
 def evaluate(
-    ranks: RanksLike,
+    ranks: RanksLike | Mapping[str, RanksLike],
     *,
     metrics: MetricsLike | None = None,
     candidates: PerUser | None = None,
     exact: bool = False,
+    by: str | None = None,
+    rank_column: str | Sequence[str] | None = None,
+    zero_based: bool = False,
     relevance: Any = None,
     relevant_from: float | None = None,
     confidence_level: float = 0.95,
@@ -58,6 +63,10 @@ def evaluate(
             the ranks have this column. An array is in the order of the ranks. Only AUC depends on it.
         exact: that the ranks are exact although no rank comes near n. Without it, ranks that end as among sampled
             negatives are refused (docs/how-to/tables.md). A RankTable, and the columns above and tied, are exact.
+        by: the column of a table that names the recommenders of its rows. The result of several recommenders, named by
+            this column, by `rank_column` or by a mapping from names to ranks, has a column recommender.
+        rank_column: the column of ranks, if it has another name; or several, of one recommender each.
+        zero_based: whether ranks start at 0, in place of 1.
         relevance: the judged items of users: a table with the columns user, item and relevance (a grade from 0), or a
             dict {user: {item: grade}}. Without the column relevance, all have grade 1. Other items have grade 0. Users
             of the lists without a judged item are left out; judged users without a list count as an empty one.
@@ -100,22 +109,41 @@ def evaluate(
     """
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
     check_relevance(relevance, {"relevant_from": relevant_from}, {"candidates": candidates, "exact": exact})
+    form = Form(candidates, None, exact, False, by, rank_column, zero_based)
     if relevance is not None:
-        of_lists = list_labels(metrics)
-        labels, usual = list(of_lists), list(of_lists.values())
-        judged = Judgements.of(relevance, relevant_from)
-        lists, remarks = judged.lists(ranks, "run")
-        users = np.arange(len(judged.users))
-        kinds, values = units((users, users, len(users))), judged.values(lists, usual)
-        result = _evaluate_units(values, judged.largest(usual), kinds, labels, options, progress)
-        return result.with_remarks([*judged.remarks, *remarks])
-    table = rank_table(columns_or_table(ranks, "ranks"), candidates, exact=exact)
+        of_lists, judged = list_labels(metrics), Judgements.of(relevance, relevant_from)
+        runs = recommenders(ranks, form)
+        found = {name: _of_run(each, name, judged, of_lists, options, progress) for name, each in runs.items()}
+        return by_recommender(found)
     wanted = metrics_by_label(METRICS if metrics is None else metrics)
-    values, which = exact_outcomes(table, list(wanted.values()))
+    tables = read_exact(ranks, form)
+    return by_recommender({name: _of_ranks(each, wanted, options, progress) for name, each in tables.items()})
+
+
+def _of_ranks(table: RankTable, metrics: Mapping[str, Metric], options: IntervalOptions, progress: Progress) -> Result:
+    """Return the result of `evaluate` of the ranks of a recommender."""
+    wanted = list(metrics.values())
+    values, which = exact_outcomes(table, wanted)
     kinds = units((which, user_numbers(table), values.shape[1]))
-    result = _evaluate_units(values, largest_values(list(wanted.values())), kinds, list(wanted), options, progress)
+    result = _evaluate_units(values, largest_values(wanted), kinds, list(metrics), options, progress)
     result.attrs["parameters"] = described(table)
-    return result.with_remarks([*equal_metrics(wanted), *table.remarks])
+    return result.with_remarks([*equal_metrics(metrics), *table.notes])
+
+
+def _of_run(
+    run: Columns | RankTable | SampledRanks,
+    name: str,
+    judged: Judgements,
+    metrics: Mapping[str, str],
+    options: IntervalOptions,
+    progress: Progress,
+) -> Result:
+    """Return the result of `evaluate` of the ranked lists of a recommender; metrics are usual labels by label."""
+    labels, users = list(metrics.values()), np.arange(len(judged.users))
+    lists, remarks = judged.lists(run, name or "ranks")
+    kinds, values = units((users, users, len(users))), judged.values(lists, labels)
+    result = _evaluate_units(values, judged.largest(labels), kinds, list(metrics), options, progress)
+    return result.with_remarks([*judged.remarks, *remarks])
 
 
 def _evaluate_units(

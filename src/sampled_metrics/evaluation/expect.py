@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 
 import numpy as np
@@ -13,9 +13,9 @@ from sampled_metrics.estimators import EstimatorsLike, estimator_name, estimator
 from sampled_metrics.evaluation.expectation import Expectation, mean_of_rows
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.metrics.held_out import MetricsLike, metric_name, metrics_by_label
-from sampled_metrics.ranks.frames import PerUser, RanksLike, named_ranks
+from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import described, user_numbers
-from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
+from sampled_metrics.ranks.read import Form, read_exact
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
@@ -30,6 +30,9 @@ def expect(
     estimators: EstimatorsLike = ("uncorrected",),
     candidates: PerUser | None = None,
     exact: bool = False,
+    by: str | None = None,
+    rank_column: str | Sequence[str] | None = None,
+    zero_based: bool = False,
 ) -> Result:
     """Compute the exact expectation of an evaluation on sampled negatives; nothing is drawn.
 
@@ -45,6 +48,9 @@ def expect(
         estimators: labels of estimators that are linear in the sample; uncorrected is the sampled metric itself.
         candidates: (users,) or one number: n. Leave it out if the ranks have this column.
         exact: as in `evaluate`.
+        by: as in `evaluate`.
+        rank_column: as in `evaluate`.
+        zero_based: as in `evaluate`.
 
     Returns:
         A row for each recommender, estimator and metric, with the columns recommender, estimator, metric, exact,
@@ -71,15 +77,14 @@ def expect(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
-    given = {name: columns_or_table(each, name) for name, each in named_ranks(ranks).items()}
+    found = read_exact(ranks, Form(candidates, None, exact, False, by, rank_column, zero_based))
+    tables = {name or "ranks": each for name, each in found.items()}
     by_label, chosen = metrics_by_label(metrics), estimators_by_label(estimators)
     wanted, rows = tuple(by_label.values()), []
-    tables = dict[str, RankTable]()
-    for name, columns in given.items():
-        tables[name] = rank_table(columns, candidates, name, exact=exact)
-        design, user = SamplingDesign(negatives, replacement), user_numbers(tables[name])
-        each = Expectation.of(tables[name], user, design, list(chosen.values()), wanted)
-        true = np.stack([mean_of_rows(tables[name].values(one), user) for one in wanted], axis=1).mean(axis=0)
+    for name, table in tables.items():
+        design, user = SamplingDesign(negatives, replacement), user_numbers(table)
+        each = Expectation.of(table, user, design, list(chosen.values()), wanted)
+        true = np.stack([mean_of_rows(table.values(one), user) for one in wanted], axis=1).mean(axis=0)
         expected, deviation = each.means.mean(axis=0), np.sqrt(each.variances.sum(axis=0)) / len(each.variances)
         rows += [
             (name, label, of_metric, *numbers)
@@ -89,7 +94,7 @@ def expect(
         ]
     result = Result(rows, columns=["recommender", "estimator", "metric", "exact", "expected", "deviation"])
     result.attrs = {"negatives": negatives, "parameters": described(next(iter(tables.values())))}
-    unused = dict.fromkeys(remark for each in tables.values() for remark in each.remarks)
+    unused = dict.fromkeys(remark for each in tables.values() for remark in each.notes)
     return result.with_remarks([*_wrong_orders(result, negatives), *unused])
 
 

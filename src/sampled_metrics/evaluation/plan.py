@@ -25,7 +25,8 @@ from sampled_metrics.evaluation.verdicts import MOST, expected_gaps
 from sampled_metrics.metrics.held_out import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import Pairs, described, pair_users
-from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
+from sampled_metrics.ranks.read import Form, read_exact
+from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
@@ -47,6 +48,8 @@ def plan(
     replacement: bool = False,
     candidates: PerUser | None = None,
     exact: bool = False,
+    rank_column: str | None = None,
+    zero_based: bool = False,
     names: tuple[str, str] = ("A", "B"),
     progress: Progress = late_progress,
 ) -> Result:
@@ -61,6 +64,8 @@ def plan(
         replacement: whether a negative may be sampled twice for the same user.
         candidates: as in `evaluate`.
         exact: as in `evaluate`.
+        rank_column: the column of ranks, if it has another name.
+        zero_based: as in `evaluate`.
         names: names of the two recommenders.
         progress: wraps the sample sizes that are tried, and then the strict bounds, for a progress bar. By default, a
             terminal shows one after two seconds.
@@ -109,9 +114,9 @@ def plan(
         raise ConfigError(f"probability must be a number above 0.5 and below 1, not {shown(probability)}")
     if not 0.5 < probability < 1:
         raise ConfigError(f"probability must be above 0.5 and below 1, not {probability}")
-    given = [columns_or_table(each, name) for each, name in zip((a, b), names, strict=True)]
-    one, other = (rank_table(each, candidates, name, exact=exact) for each, name in zip(given, names, strict=True))
-    pairs = pair_users(one, other, names, candidates)
+    form = Form(candidates, None, exact, False, None, rank_column, zero_based)
+    one, other = read_exact(dict(zip(names, (a, b), strict=True)), form).values()
+    pairs = pair_users(one, other, names)
     differences = mean_of_rows(other.values(measure), pairs.other) - mean_of_rows(one.values(measure), pairs.one)
     gap = float(differences.mean())
     if abs(gap) <= EQUAL:
@@ -159,7 +164,7 @@ def plan(
         *_sentences(table, probability, sizes[-1]),
         _words(list(chosen)),
     ]
-    unused = dict.fromkeys([*one.remarks, *other.remarks])
+    unused = dict.fromkeys([*one.notes, *other.notes])
     return table.with_remarks([*sentences, pairs.sentence, *unused])
 
 

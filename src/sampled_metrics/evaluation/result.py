@@ -3,7 +3,7 @@
 import html
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 from pandas.plotting import PlotAccessor
 
 from sampled_metrics.errors import ConfigError
+from sampled_metrics.ranks.read import UNNAMED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -169,6 +170,36 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     def shown_columns(self) -> list[str]:
         """Return the columns, without those of numbers that are all missing."""
         return [name for name in self.columns if self[name].dtype != float or self[name].notna().any() or not len(self)]
+
+
+def by_recommender(results: Mapping[str, Result]) -> Result:
+    """Return the results of recommenders as one, with their names in the first column; an unnamed one is unchanged.
+
+    A remark that is about one of the recommenders alone says which.
+    """
+    if list(results) == [UNNAMED]:
+        return results[UNNAMED]
+    rows = [pd.DataFrame(each).assign(recommender=name) for name, each in results.items()]
+    table = Result(pd.concat(rows, ignore_index=True))
+    table = table[["recommender", *table.columns.drop("recommender")]]
+    first, *others = (each.attrs for each in results.values())
+    table.attrs = {key: value for key, value in first.items() if all(each.get(key) == value for each in others)}
+    said = [{remark.sentence for remark in each._remarks} for each in results.values()]
+    shared = set.intersection(*said)
+    remarks: dict[Remark, None] = {}
+    for name, each in results.items():
+        here = (("recommender", name),)
+        for remark in each._remarks:
+            if remark.clause:
+                changed = remark._replace(clause=f"{name}: {remark.clause}")
+            elif remark.sentence in shared:
+                changed = remark
+            else:
+                changed = remark._replace(sentence=f"{name}: {remark.sentence}")
+            if changed is not remark:
+                changed = changed._replace(rows=here + changed.rows, others=changed.others and here + changed.others)
+            remarks[changed] = None
+    return table.with_remarks(list(remarks))
 
 
 def _plain(value: Any) -> Any:

@@ -1,8 +1,9 @@
 """Columns of ranks from an array, a table or a file, with the place of each row for messages."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Number
 from typing import Any
 
@@ -15,10 +16,13 @@ from sampled_metrics._validation import refuse_masked, shown
 from sampled_metrics.errors import DataError
 
 COLUMNS = ("user", "candidates", "negatives", "above", "tied", "rank")
-"""Names of the columns that are used. Other columns are ignored."""
+"""Names of the columns that are used. Other columns are named in a remark."""
+
+WEIGHTED = ("weighted", "uniform_negatives", "uniform_rank")
+"""Columns of ranks among negatives that were drawn with weights."""
 
 NAMES = {
-    "user": {"user", "users", "userid", "usersid", "uid", "useridx", "userindex", "query", "queryid", "qid"},
+    "user": {"user", "userid", "uid", "useridx", "userindex", "query", "queryid", "qid"},
     "rank": {"rank", "ranks", "position"},
     "candidates": {"candidates", "ncandidates", "numcandidates", "nitems", "numitems"},
     "negatives": {"negatives", "nnegatives", "numnegatives", "nneg", "numneg"},
@@ -45,8 +49,8 @@ NAMES = {
 CONTENT = ("rank", "above", "tied", "item")
 """Columns of which a table of ranks, of lists or of judged items has one."""
 
-IDS = {"item", "items", "session", "fold", "seed"}
-"""Names of columns that look like ids, besides those that end in id."""
+COUNTS = {"users", "nusers", "numusers", "count", "counts", "frequency", "freq"}
+"""Names of columns of a table of counts, which has a row for each rank in place of one for each user."""
 
 MEANINGS = {
     "candidates": "how many items an exact evaluation ranks for each user",
@@ -89,6 +93,12 @@ class Columns:
                 object.__setattr__(self, "frame", self.by_usual_name(column).frame)
         if len(self.frame) == 0:
             raise DataError(f"{self.name}: has no rows")
+        counts = [str(name) for name in self.frame.columns if plain(name) in COUNTS]
+        if counts and "rank" in self and "user" not in self:
+            raise DataError(
+                f"{self.header}: has the column {counts[0]}, as a table of counts of ranks has; give a row for each "
+                "user (a column of ids is called user)"
+            )
 
     def by_usual_name(self, column: str) -> "Columns":
         """Return the columns with one of the usual names of a column replaced by its own, if it is not there.
@@ -100,7 +110,7 @@ class Columns:
             raise DataError(f"{self.header}: has the column {column!r} more than once")
         if column in self.frame:
             return self
-        found = [name for name in self.frame.columns if _plain(name) in NAMES[column] and name not in COLUMNS]
+        found = [name for name in self.frame.columns if plain(name) in NAMES[column] and name not in COLUMNS]
         if len(found) > 1:
             raise DataError(
                 f"{self.header}: has several columns for {column}, {', '.join(map(repr, found))}; call one of them "
@@ -108,7 +118,7 @@ class Columns:
             )
         return replace(self, frame=self.frame.rename(columns={found[0]: column})) if found else self
 
-    def named(self, names: Mapping[str, str], zero_based: bool) -> "Columns":
+    def named(self, names: Mapping[str, str], zero_based: bool = False) -> "Columns":
         """Return the columns with other names for some, and ranks from 1 if they start at 0.
 
         Raises:
@@ -123,9 +133,39 @@ class Columns:
         ranks, notes = columns.whole_numbers("rank", 0), columns.notes
         if ranks.min() > 0:
             notes += (
-                f"{self.name}: no rank is 0, and --zero-based adds 1 to all; leave it out if the best rank is 1.",
+                f"{self.name}: no rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1.",
             )
         return replace(columns, frame=columns.frame.assign(rank=ranks + 1), notes=notes)
+
+    def by_column(self, column: str) -> dict[str, "Columns"]:
+        """Return the rows of each recommender, by the names in a column.
+
+        Raises:
+            DataError: there is no such column, or a name is empty.
+        """
+        self.require(column)
+        names = as_text(self.frame[column])
+        refuse_rows(names == "", lambda row: f"{column} is empty", self.place)
+        frame, found = self.frame.drop(columns=column), dict[str, Columns]()
+        for name in names.unique():
+            rows = np.flatnonzero(names == name)
+            part = frame.iloc[rows].reset_index(drop=True)
+            found[str(name)] = replace(self, frame=part, place=partial(_place_of, self.place, rows))
+        return found
+
+    def by_rank_column(self, names: Sequence[str], zero_based: bool) -> dict[str, "Columns"]:
+        """Return the columns with the ranks of each recommender, by the names of several columns of ranks.
+
+        Raises:
+            DataError: there is no such column.
+        """
+        self.require(*names)
+        return {
+            name: replace(self, frame=self.frame.drop(columns=[each for each in names if each != name])).named(
+                {"rank": name}, zero_based
+            )
+            for name in names
+        }
 
     def __contains__(self, column: str) -> bool:
         return column in self.frame
@@ -139,6 +179,8 @@ class Columns:
             names = list(self.frame.columns)
             found, only = ", ".join(map(repr, names)), str(names[0])
             hint = "; is another sign between the fields (--separator)?" if len(names) == 1 and " " in only else ""
+            if missing == ["rank"] and len(names) > 1:
+                hint = "; name the column of ranks, or several, by rank_column (--rank-column)"
             if "rank" in missing and "score" in self.by_usual_name("score"):
                 hint = "; lists of items with scores need relevance (--relevance)"
             raise DataError(
@@ -158,7 +200,7 @@ class Columns:
             wrong = ~text.str.fullmatch("[0-9]{1,18}").to_numpy(dtype=bool)
             numbers = text.where(~wrong, "0").to_numpy(dtype=np.int64)
             wrong |= numbers < least
-        shift = "; add 1 to ranks that start at 0 (the command does with --zero-based)" if column == "rank" else ""
+        shift = "; zero_based (--zero-based) adds 1 to ranks that start at 0" if column == "rank" else ""
 
         def message(row: int) -> str:
             rule = f"{column} must be a whole number, {least} or more, not {shown(values.iloc[row])}"
@@ -201,20 +243,29 @@ class Columns:
 
     @property
     def remarks(self) -> list[str]:
-        """Return sentences on how it was read, on a uniform part, and on columns of ids or ranks that are not used."""
+        """Return sentences on how it was read, on a uniform part, and on columns that are not used."""
         found = list(self.notes)
         if "above" in self and "rank" not in self:
-            ranks = [str(name) for name in self.frame.columns if _plain(name) in NAMES["rank"]]
+            ranks = [str(name) for name in self.frame.columns if plain(name) in NAMES["rank"]]
             found += [f"The column {name} is not used, because above and tied give the ranks." for name in ranks]
         if "uniform_negatives" in self:
             kept, drawn = (self.whole_numbers(each, 0).mean() for each in ("uniform_negatives", "negatives"))
             found.append(f"On average {kept:.3g} of {drawn:.3g} negatives are kept, as a uniform sample.")
-        unused = [str(name) for name in self.frame.columns if _plain(name) in IDS or _plain(name).endswith("id")]
+        unused = self.unused((*COLUMNS, *WEIGHTED, *NAMES["rank"]))
         if not unused:
             return found
-        columns = f"columns {', '.join(unused)} are" if len(unused) > 1 else f"column {unused[0]} is"
-        unit = "Intervals take users as the unit" if "user" in self else "Each row is taken to be a user"
-        return [*found, f"The {columns} not used. {unit}."]
+        unit = "Intervals take users as the unit." if "user" in self else "Each row is taken to be a user."
+        if "user" in self and self.frame["user"].duplicated().any():
+            unit += " Users have several rows: if one of these columns names recommenders, say which by `by` (--by)."
+        return [*found, f"{unused[0]} {unit}"]
+
+    def unused(self, used: Collection[str]) -> list[str]:
+        """Return a sentence on the columns that are not used, if there are any."""
+        unused = [str(name) for name in self.frame.columns if name not in used and plain(name) not in used]
+        if not unused:
+            return []
+        columns = f"columns {', '.join(unused):.200} are" if len(unused) > 1 else f"column {unused[0]} is"
+        return [f"The {columns} not used."]
 
     def users(self) -> NDArray[np.generic] | None:
         """Return the (rows,) users, as integers if all are whole numbers; None if there is no column user.
@@ -229,38 +280,6 @@ class Columns:
             refuse_rows(text == "", lambda row: "user is empty", self.place)
             users = text.astype(np.int64) if text.str.fullmatch("0|[1-9][0-9]{0,17}").all() else text
         return users.to_numpy() if _is_numpy(users, "iu") else users.to_numpy(dtype=np.str_)
-
-
-def has_recommenders(ranks: Any) -> bool:
-    """Return whether this is a mapping from names of recommenders to their ranks.
-
-    A mapping is a table of columns if a name that a column of ranks may have, such as rank, position or above, has
-    numbers: those of a list or a one-dimensional array.
-    """
-    if not isinstance(ranks, Mapping):
-        return False
-    named = [values for name, values in ranks.items() if _plain(name) in NAMES["rank"] | NAMES["above"]]
-    return not any(
-        len(getattr(values, "shape", ())) == 1
-        or (isinstance(values, list | tuple) and all(isinstance(each, Number) for each in values))
-        for values in named
-    )
-
-
-def named_ranks(ranks: RanksLike | Mapping[str, RanksLike]) -> dict[str, RanksLike]:
-    """Return the ranks of one or several recommenders by name; those of one without a name are called ranks.
-
-    Raises:
-        DataError: there are none, or two names are the same text.
-    """
-    if not has_recommenders(ranks):
-        return {"ranks": ranks}
-    names = [str(name) for name in ranks]
-    if not names:
-        raise DataError("there are no ranks")
-    if repeated := [name for name in names if names.count(name) > 1]:
-        raise DataError(f"ranks: two recommenders are called {repeated[0]!r}; give each a name of its own")
-    return dict(zip(names, ranks.values(), strict=True))
 
 
 def columns_of(data: Any, name: str) -> Columns:
@@ -283,8 +302,19 @@ def columns_of(data: Any, name: str) -> Columns:
     return Columns(name, data, place, name)
 
 
+def are_lists(data: Any) -> bool:
+    """Return whether this is a dict of dicts of numbers, by user and item."""
+    return isinstance(data, Mapping) and all(
+        isinstance(items, Mapping) and all(isinstance(each, Number) for each in items.values())
+        for items in data.values()
+    )
+
+
 def as_pandas(data: Any, name: str) -> Any:
     """Return a table as a DataFrame, and a column of another library as an array; other data are unchanged."""
+    if are_lists(data):
+        rows = [(user, item, score) for user, items in data.items() for item, score in items.items()]
+        return pd.DataFrame(rows, columns=["user", "item", "score"])
     if isinstance(data, Mapping):
         try:
             return pd.DataFrame(dict(data))
@@ -303,16 +333,19 @@ def as_pandas(data: Any, name: str) -> Any:
     return table.to_numpy() if isinstance(table, nw.Series) else data
 
 
-def _plain(name: Any) -> str:
+def _place_of(place: Place, rows: Ints, row: int) -> str:
+    """Return the place of a row of some rows."""
+    return place(int(rows[row]))
+
+
+def plain(name: Any) -> str:
     """Return the name of a column in lower case and without signs between words."""
     return re.sub("[^a-z0-9]", "", str(name).lower())
 
 
-def can_be_used(
-    name: str, columns: Collection[str] = (*NAMES, "weighted", "uniform_negatives", "uniform_rank")
-) -> bool:
+def can_be_used(name: str, columns: Collection[str] = (*NAMES, *WEIGHTED)) -> bool:
     """Return whether a column has a usual name of one of some columns."""
-    return any(_plain(name) in NAMES.get(column, {_plain(column)}) for column in columns)
+    return any(plain(name) in NAMES.get(column, {plain(column)}) for column in columns)
 
 
 def _of_numbers(values: Any, name: str, column: str) -> Columns:

@@ -4,7 +4,7 @@ A run is a table of user, item and score. Judgements are a table of user, item a
 compared as text, so 7 and "7" are the same.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,9 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics import graded
 from sampled_metrics.metrics.held_out import metrics_by_label
 from sampled_metrics.ranks.frames import Columns, as_text, refuse_rows
-from sampled_metrics.ranks.table import RankTable, columns_or_table
+from sampled_metrics.ranks.read import Form, columns_or_table
+from sampled_metrics.ranks.sampled import SampledRanks
+from sampled_metrics.ranks.table import RankTable
 
 LABELS = ("recall@10", "ndcg@10", "ap", "mrr")
 """The default metrics of lists."""
@@ -61,7 +63,8 @@ class Judgements:
         """Return the judgements of a table; arguments and errors as in `evaluate`."""
         if relevant_from is not None and not (is_real(relevant_from) and 0 < relevant_from < np.inf):
             raise ConfigError(f"relevant_from must be a number above 0, not {shown(relevant_from)}")
-        columns, remarks = _columns(relevance, "relevance", "relevance"), list[str]()
+        columns = _columns(columns_or_table(relevance, "relevance", Form()), "relevance", "relevance")
+        remarks = columns.unused(("user", "item", "relevance"))
         (user, users), (item, items) = _ids(columns, "user"), _ids(columns, "item")
         pairs = _distinct(user, item, items, columns)
         if "relevance" in columns:
@@ -78,7 +81,7 @@ class Judgements:
         order = np.argsort(pairs)
         return cls(users, items, pairs[order], grades[order], relevant_from, tuple(remarks))
 
-    def lists(self, run: Any, name: str) -> tuple[csr_array, list[str]]:
+    def lists(self, run: Columns | RankTable | SampledRanks, name: str) -> tuple[csr_array, list[str]]:
         """Return the grades of the lists of a run, (users, longest) by user and place, and remarks on the run.
 
         The items are in the order of their scores; of equal scores, the last id as text comes first, as in trec_eval.
@@ -87,6 +90,7 @@ class Judgements:
             DataError: the table is no run; the message names it.
         """
         columns = _columns(run, name, "score")
+        unused = columns.unused(("user", "item", "score", "rank"))
         if "score" not in columns and "rank" in columns:
             score = -columns.whole_numbers("rank", 1).astype(np.float64)
         else:
@@ -127,7 +131,9 @@ class Judgements:
                 f"such as {shown(self.items[0])}. Ids are compared as text."
             )
         shape = len(self.users), 1 + int(place[hit].max(initial=0))
-        return csr_array((grade[hit], (user[hit], place[hit])), shape=shape), [f"{name}: {each}" for each in remarks]
+        return csr_array((grade[hit], (user[hit], place[hit])), shape=shape), [
+            f"{name}: {each}" for each in [*remarks, *unused]
+        ]
 
     def values(self, lists: csr_array, labels: Sequence[str]) -> Floats:
         """Return the (metrics, users) values of lists, as `lists` returns them."""
@@ -170,15 +176,11 @@ def _ties(user: Ints, score: Floats, grade: Floats) -> int:
     return len(np.unique(user[first[differ]]))
 
 
-def _columns(table: Any, name: str, value: str) -> Columns:
-    """Return a table, or a dict of dicts by user and item, as columns user, item and a third."""
-    if isinstance(table, Mapping) and table and all(isinstance(each, Mapping) for each in table.values()):
-        rows = [(user, item, number) for user, items in table.items() for item, number in items.items()]
-        table = pd.DataFrame(rows, columns=["user", "item", value])
-    columns = columns_or_table(table, name)
-    if isinstance(columns, RankTable):
-        raise DataError(f"{name}: is a rank table, which holds ranks, not lists of items")
-    columns = columns.by_usual_name("item").by_usual_name(value)
+def _columns(given: Columns | RankTable | SampledRanks, name: str, value: str) -> Columns:
+    """Return a table of columns user, item and a third."""
+    if not isinstance(given, Columns):
+        raise DataError(f"{name}: is a {type(given).__name__}, which holds ranks, not lists of items")
+    columns = given.by_usual_name("item").by_usual_name(value)
     columns.require("user", "item")
     return columns
 

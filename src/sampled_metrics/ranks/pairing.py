@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import shown
@@ -50,19 +50,13 @@ def user_numbers(table: Ranked) -> Ints:
     return np.asarray(pd.factorize(table.user, sort=True)[0])
 
 
-def pair_users(one: Ranked, other: Ranked, names: tuple[str, str], *per_user: ArrayLike | None) -> Pairs:
+def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> Pairs:
     """Pair the users of two tables by user if both have users, else by position. A user may have several rows.
 
-    Raises DataError if the users of the tables differ, or the rows or candidates of a user do, or if an argument
-    `per_user` gives a number for each row and the tables have their users in different orders.
+    Raises DataError if the users of the tables differ, or the rows or candidates of a user do.
     """
     if one.user is not None and other.user is not None:
         first, second = _paired(pd.Index(one.user), pd.Index(other.user), names)
-        if any(each is not None and np.size(each) > 1 for each in per_user) and not np.array_equal(first, second):
-            raise DataError(
-                f"{names[0]} and {names[1]} have their users in different orders, so candidates and negatives that "
-                "differ by user must be columns of both, not arguments"
-            )
         sentence = "Users are paired by the column user."
     elif len(one.candidates) == len(other.candidates):
         known = one if one.user is not None else other
@@ -87,9 +81,7 @@ def pair_users(one: Ranked, other: Ranked, names: tuple[str, str], *per_user: Ar
     return Pairs(first, second, sentence)
 
 
-def pair_all(
-    tables: Sequence[Ranked], names: Sequence[str], *per_user: ArrayLike | None
-) -> tuple[list[Ints], list[str]]:
+def pair_all(tables: Sequence[Ranked], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
     """Pair the users of several tables, as `pair_users` does for two.
 
     Each table is paired with one of them: the first that has users, or, if none has, the first.
@@ -106,7 +98,7 @@ def pair_all(
         if at == base:
             continue
         one, other = sorted((base, at))
-        pairs = pair_users(tables[one], tables[other], (names[one], names[other]), *per_user)
+        pairs = pair_users(tables[one], tables[other], (names[one], names[other]))
         in_base, own = (pairs.one, pairs.other) if one == base else (pairs.other, pairs.one)
         number = np.empty(in_base.max() + 1, dtype=np.int64)  # the same users may have other numbers in another pair
         number[in_base] = numbers[base]

@@ -9,18 +9,18 @@ from __future__ import annotations
 import os
 from dataclasses import InitVar, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sampled_metrics import _files
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import refuse_masked, shown
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.csv import read_columns
-from sampled_metrics.ranks.frames import Columns, Place, columns_of, refuse_rows
+from sampled_metrics.ranks.frames import Columns, PerUser, Place, refuse_rows
 from sampled_metrics.ranks.truncation import seems_truncated
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
@@ -41,6 +41,7 @@ class RankTable:
         above: (events,) int, number of candidates that score higher than the held-out item.
         tied: (events,) int, number of other candidates that score exactly the same.
         notes: sentences on how the ranks were read.
+        source: name of the file or table that they are from.
 
     Raises:
         DataError: a column is not one-dimensional integers, or a user is missing; the columns differ in length; or
@@ -70,6 +71,7 @@ class RankTable:
     tied: Ints
     place: InitVar[Place | None] = None
     notes: tuple[str, ...] = ()
+    source: str = ""
 
     def __post_init__(self, place: Place | None) -> None:
         columns = [self._column(name) for name in COLUMNS if getattr(self, name) is not None]
@@ -114,11 +116,6 @@ class RankTable:
             f"RankTable({len(self)} events of {users} users among {n.min()} to {n.max()} candidates, mean rank "
             f"{mean:.4g}; to_frame() returns a DataFrame)"
         )
-
-    @property
-    def remarks(self) -> list[str]:
-        """Return sentences on how the ranks were read."""
-        return list(self.notes)
 
     def rows(self, events: Ints) -> RankTable:
         """Return the table of the given events, in that order."""
@@ -177,27 +174,13 @@ class RankTable:
         return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
 
-def columns_or_table(data: Any, name: str) -> Columns | RankTable:
-    """Return ranks, or those of a file, as columns, and a rank table as it is; errors as of `columns_of`."""
-    if isinstance(data, str | os.PathLike):
-        return read_columns(data)
-    return data if isinstance(data, RankTable) else columns_of(data, name)
-
-
-def rank_table(
-    data: Any, candidates: ArrayLike | None = None, name: str = "ranks", *, exact: bool = False
-) -> RankTable:
-    """Return exact ranks as a rank table; arguments as in `evaluate`; data may also be csv columns.
+def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = None, exact: bool = False) -> RankTable:
+    """Return exact ranks as a rank table; arguments as in `evaluate`.
 
     Raises:
-        DataError: the data are not exact ranks, or n is missing or given twice; or no rank comes near n, as among
+        DataError: the columns are not exact ranks, or n is missing or given twice; or no rank comes near n, as among
             sampled negatives, and `exact` is not said.
     """
-    if isinstance(data, RankTable):
-        if candidates is not None:
-            raise DataError(f"{name}: a rank table has its own candidates, so candidates must not be given too")
-        return data
-    columns = columns_of(data, name)
     if "weighted" in columns:
         raise DataError(
             f"{columns.header}: has ranks among negatives that were drawn with weights; for their metrics without a "
@@ -218,7 +201,7 @@ def rank_table(
         above = columns.whole_numbers("rank", 1) - 1
         tied = np.zeros_like(above)
     n = columns.column_or_argument("candidates", candidates, 1)
-    table = RankTable(columns.users(), n, above, tied, columns.place, tuple(columns.remarks))
+    table = RankTable(columns.users(), n, above, tied, columns.place, tuple(columns.remarks), columns.name)
     if exact or "above" in columns or not len(table):
         return table
     last, most = int(above.max()) + 1, float(np.median(n))
@@ -267,4 +250,4 @@ def read_ranks(path: str | os.PathLike[str], candidates: int | None = None, *, e
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
-    return rank_table(read_columns(path), candidates, str(path), exact=exact)
+    return table_of_columns(read_columns(path), str(path), candidates, exact)

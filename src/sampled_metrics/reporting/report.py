@@ -23,11 +23,12 @@ from sampled_metrics.evaluation.evaluate import check_relevance
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, cell
 from sampled_metrics.metrics.held_out import MetricsLike, metric_name, metrics_by_label
-from sampled_metrics.ranks.frames import COLUMNS, Columns, PerUser, RanksLike, named_ranks
+from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.pairing import user_numbers
-from sampled_metrics.ranks.table import RankTable, columns_or_table, rank_table
+from sampled_metrics.ranks.read import Form, exact_or_sampled, recommenders
+from sampled_metrics.ranks.sampled import SampledRanks
+from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.reporting import figures
-from sampled_metrics.sampling.sampled_ranks import SampledRanks, are_sampled, sampled_ranks
 from sampled_metrics.study.page import Page
 
 if TYPE_CHECKING:  # _drawing says in one line that it is not installed
@@ -53,6 +54,9 @@ def report(
     negatives: PerUser | None = None,
     exact: bool = False,
     replacement: bool = False,
+    by: str | None = None,
+    rank_column: str | Sequence[str] | None = None,
+    zero_based: bool = False,
     relevance: Any = None,
     relevant_from: float | None = None,
     confidence_level: float = 0.95,
@@ -75,6 +79,9 @@ def report(
         negatives: (users,) or one number: m. If it is given, here or as a column, the ranks are sampled, else exact.
         exact: as in `evaluate`.
         replacement: as in `correct`.
+        by: as in `evaluate`.
+        rank_column: as in `evaluate`.
+        zero_based: as in `evaluate`.
         relevance: the judged items of users, as in `evaluate`.
         relevant_from: as in `evaluate`.
         confidence_level: probability that an interval covers its value.
@@ -106,45 +113,43 @@ def report(
         {"relevant_from": relevant_from},
         {"candidates": candidates, "negatives": negatives, "replacement": replacement},
     )
-    given: dict[str, Any] = dict(named_ranks(ranks))
+    form = Form(candidates, negatives, exact, replacement, by, rank_column, zero_based)
+    given = {name or "ranks": each for name, each in recommenders(ranks, form).items()}
+    read: dict[str, Any] = given if relevance is not None else {**exact_or_sampled(given, form)}
     wanted: Any = metrics
     if relevance is None:
-        given = {name: columns_or_table(each, name) for name, each in given.items()}
         wanted = list(metrics_by_label(METRICS if metrics is None else metrics).values())
     options: dict[str, Any] = {
+        "metrics": wanted,
         "confidence_level": confidence_level,
         "n_resamples": n_resamples,
         "seed": seed,
         "progress": progress,
     }
-    about = {"candidates": candidates, "negatives": negatives, "replacement": replacement, **options}
     judged = {"relevance": relevance, "relevant_from": relevant_from}
-    page, read, left_out = _Page(), dict[str, SampledRanks | RankTable](), list[str]()
+    page, left_out = _Page(), list[str]()
+    ranked = {name: each for name, each in read.items() if isinstance(each, RankTable)}
+    sampled = {name: each for name, each in read.items() if isinstance(each, SampledRanks)}
     if relevance is not None:
         title, heading = f"Ranked lists of {_joined(given)}", "Metrics"
-        found = {name: evaluate(each, metrics=wanted, **judged, **options) for name, each in given.items()}
+        found = {name: evaluate(each, **judged, **options) for name, each in read.items()}
         alone = [f"{name}: {_values(each)}." for name, each in found.items()]
-    elif are_sampled(given.values(), negatives):
+    elif sampled:
         title, heading = f"Ranks of {_joined(given)} among sampled negatives", "True metrics, estimated"
-        read = {
-            name: sampled_ranks(each, candidates, negatives, replacement=replacement, name=name)
-            for name, each in given.items()
-        }
-        found, left_out = _corrected(given, wanted, about)
+        found, left_out = _corrected(sampled, options)
         bounds = {name: each[each["estimator"].isin(ESTIMATORS[:2])] for name, each in found.items()}
         alone = [f"{name}: {remark}" for name, each in bounds.items() for remark in each.remarks[:1]]
     else:
         title, heading = f"Ranks of {_joined(given)} among all candidates", "Metrics"
-        read = {name: rank_table(each, candidates, name, exact=exact) for name, each in given.items()}
-        found = {name: evaluate(each, metrics=wanted, **options) for name, each in read.items()}
+        found = {name: evaluate(each, **options) for name, each in ranked.items()}
         alone = [f"{name}: {_values(each)}." for name, each in found.items()]
     names = list(given)
     compared = None
     if len(names) == 2:
         one, other = names
-        compared = compare(given[one], given[other], names=(one, other), metrics=wanted, exact=exact, **judged, **about)
+        compared = compare(read[one], read[other], names=(one, other), **judged, **options)
     elif len(names) > 2:
-        compared = compare(given, metrics=wanted, exact=exact, **judged, **about)
+        compared = compare(read, **judged, **options)
     page.heading("In short")
     if compared is not None:
         said = compared.remarks[: len(compared.by_metric)] if len(names) > 2 else [verdict(compared, names)]
@@ -152,10 +157,9 @@ def report(
     page.list(alone)
     page.heading("What was read")
     if relevance is None:
-        page.table("What was read", _what_was_read(given, read))
-        page.list(_not_used(given))
+        page.table("What was read", _what_was_read(read))
     else:
-        page.table("What was read", _lists_read(given, found))
+        page.table("What was read", _lists_read(read, found))
     page.heading(heading)
     _metrics(page, found, left_out)
     if compared is not None:
@@ -163,10 +167,9 @@ def report(
         page.table(f"Comparison of {_joined(names)}", _worded(compared, names if len(names) == 2 else ()))
         page.list(compared.remarks)
         page.drawn(figures.intervals(compared), caption_of(compared))
-    ranked = {name: each for name, each in read.items() if isinstance(each, RankTable)}
     if ranked:
         _sampled_negatives(page, ranked, wanted, replacement, progress, compared)
-    if shown := ranked or {n: _among_the_sample(each) for n, each in read.items() if isinstance(each, SampledRanks)}:
+    if shown := ranked or {name: _among_the_sample(each) for name, each in sampled.items()}:
         page.heading("Ranks")
         among = "all candidates" if ranked else "the sampled negatives"
         page.drawn(
@@ -199,12 +202,12 @@ class _Page(Page):
 # --- what was read ----------------------------------------------------------------------------------------------------
 
 
-def _what_was_read(given: Mapping[str, Any], read: Mapping[str, SampledRanks | RankTable]) -> pd.DataFrame:
+def _what_was_read(read: Mapping[str, SampledRanks | RankTable]) -> pd.DataFrame:
     rows = []
     for name, table in read.items():
         row = {"Recommender": name}
-        if isinstance(given[name], Columns) and given[name].name != name:
-            row["Source"] = given[name].name
+        if table.source not in ("", name):
+            row["Source"] = table.source
         row["Rows"] = str(len(table))
         users = "one for each row" if table.user is None else str(user_numbers(table).max() + 1)
         row |= {"Users": users, "Candidates": _range(table.candidates)}
@@ -232,29 +235,17 @@ def _range(values: np.ndarray) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def _not_used(given: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each table with columns that are not used."""
-    sentences = []
-    for name, each in given.items():
-        more = [str(column) for column in each.frame if column not in COLUMNS] if isinstance(each, Columns) else []
-        if more:
-            sentences.append(f"Warning: {name} has columns that are not used: {', '.join(more)}.")
-    return sentences
-
-
 # --- metrics ----------------------------------------------------------------------------------------------------------
 
 
-def _corrected(
-    given: Mapping[str, Any], wanted: MetricsLike, about: Mapping[str, Any]
-) -> tuple[dict[str, Result], list[str]]:
+def _corrected(sampled: Mapping[str, SampledRanks], options: Mapping[str, Any]) -> tuple[dict[str, Result], list[str]]:
     """Return the true metrics behind sampled ranks, and sentences on the estimators that are not valid for them."""
     found, left_out = {}, []
-    for name, each in given.items():
-        parts = [correct(each, estimators=ESTIMATORS, metrics=wanted, **about)]
+    for name, each in sampled.items():
+        parts = [correct(each, estimators=ESTIMATORS, **options)]
         for label in MORE_ESTIMATORS:
             try:
-                parts.append(correct(each, estimators=label, metrics=wanted, **about))
+                parts.append(correct(each, estimators=label, **options))
             except DataError as error:
                 left_out.append(f"{estimator_name(label)} is left out for {name}: {error}.")
         found[name] = _stacked(parts)

@@ -8,8 +8,7 @@ from the most likely x on, divided by their sum. Unlike logarithms of factorials
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, xlogy
+from numpy.typing import ArrayLike
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_memory_limit, require_sum_of_one
@@ -97,34 +96,6 @@ def _products(better: Floats, pool: Floats, design: SamplingDesign, first: Float
     products[:, :-1] *= np.cumprod(ratios[:, ::-1], axis=1)[:, ::-1]
     products /= products.sum(axis=1, keepdims=True)
     return products
-
-
-def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> NDArray[np.bool_]:
-    """Return whether x has probability 0, in double precision, at every true rank, as (events,).
-
-    The probability of x is largest where (r - 1) / (n - 1) is closest to x / m. If there is only one other item, x is 0
-    or m. Without replacement every x from 0 to m is possible. All arguments are (events,).
-    """
-    pool = candidates - 1
-    below = np.floor(x / np.maximum(negatives, 1) * pool)
-    log_choose = gammaln(negatives + 1) - gammaln(x + 1) - gammaln(negatives - x + 1)
-    logs = []
-    for better in (below, np.minimum(below + 1, pool)):
-        theta, rest = better / np.maximum(pool, 1), (pool - better) / np.maximum(pool, 1)
-        logs.append(log_choose + xlogy(x, theta) + xlogy(negatives - x, rest))
-    likeliest = np.maximum(*logs)
-    return (negatives > 0) & (likeliest < np.log(np.finfo(np.float64).tiny))
-
-
-def why_impossible(negatives: int, candidates: int) -> str:
-    """Return the message for events that `impossible_with_replacement` finds."""
-    if candidates == 2:
-        return (
-            f"with 2 candidates all {negatives} negatives are the same item, so that the rank is 1 or {negatives + 1}"
-        )
-    return (
-        f"the chance of that, of {negatives} negatives drawn from {candidates - 1}, is below 1e-307 whatever the rank"
-    )
 
 
 @lru_cache(maxsize=2)  # an array may take 100 MB

@@ -11,9 +11,9 @@ import numpy as np
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_memory_limit
+from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import pmf, sparse_pmf
-from sampled_metrics.sampling.sampled_ranks import SampledRanks
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,19 @@
-"""Ranks among sampled negatives, from an array, a data frame or a csv file."""
+"""Ranks among sampled negatives."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import InitVar, dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from scipy.special import gammaln, xlogy
 
 from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import refuse_masked, shown
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.frames import Place, columns_of, refuse_rows
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.frames import Columns, PerUser, Place, refuse_rows
 from sampled_metrics.ranks.truncation import seems_truncated
-from sampled_metrics.sampling.distributions import impossible_with_replacement, why_impossible
 
 
 @dataclass(frozen=True)
@@ -31,6 +28,8 @@ class SampledRanks:
         candidates: (events,) or one number: n, the held-out item and all negatives that could have been sampled.
         replacement: whether a negative could be sampled twice for the same event.
         user: (events,) the user of each event; None if users are not known.
+        notes: sentences on how the ranks were read.
+        source: name of the file or table that they are from.
 
     Raises:
         DataError: there are no events, an entry is masked, or x, m and n of an event do not fit each other; the message
@@ -43,6 +42,8 @@ class SampledRanks:
     replacement: bool = False
     user: NDArray[np.generic] | None = None
     place: InitVar[Place | None] = None
+    notes: tuple[str, ...] = ()
+    source: str = ""
 
     def __post_init__(self, place: Place | None) -> None:
         for name in ("x", "negatives", "candidates"):
@@ -79,30 +80,20 @@ class SampledRanks:
         return len(self.x)
 
 
-def are_sampled(tables: Iterable[Any], negatives: ArrayLike | None) -> bool:
-    """Return whether ranks are among sampled negatives: m is given, or a table has a column negatives."""
-    return negatives is not None or any(
-        "negatives" in columns_of(each, "ranks") for each in tables if not isinstance(each, RankTable)
-    )
-
-
-def sampled_ranks(
-    data: Any,
-    candidates: ArrayLike | None = None,
-    negatives: ArrayLike | None = None,
-    *,
+def sampled_of_columns(
+    columns: Columns,
+    name: str,
+    candidates: PerUser | None = None,
+    negatives: PerUser | None = None,
     replacement: bool = False,
-    name: str = "sampled ranks",
 ) -> SampledRanks:
-    """Return ranks among sampled negatives, checked; arguments as in `correct`; ranks may also be csv columns.
+    """Return ranks among sampled negatives, checked; arguments as in `correct`.
 
     Raises:
-        DataError: the data are not sampled ranks, or n or m is missing or given twice.
+        DataError: the columns are not sampled ranks, or n or m is missing or given twice.
     """
-    if isinstance(data, RankTable):
-        raise DataError(f"{name}: is a rank table, which holds exact ranks, not sampled ones")
-    columns = columns_of(data, name)
     columns.require("rank")
+    notes = tuple(columns.remarks)
     if "weighted" in columns:
         if "uniform_rank" not in columns:
             raise DataError(
@@ -111,7 +102,7 @@ def sampled_ranks(
                 "popularity + 1, and a part of the negatives is a uniform sample"
             )
         replacement = True  # only such draws have a uniform part
-        columns = columns.named({"rank": "uniform_rank", "negatives": "uniform_negatives"}, zero_based=False)
+        columns = columns.named({"rank": "uniform_rank", "negatives": "uniform_negatives"})
     x = columns.whole_numbers("rank", 1) - 1
     n = columns.column_or_argument("candidates", candidates, 1)
     m = columns.column_or_argument("negatives", negatives, 0)
@@ -121,4 +112,32 @@ def sampled_ranks(
             f"{name}: no rank is above {last + 1} with {m[0]} negatives, as among {last}: say --negatives {last}; if "
             f"{m[0]} is right, give it for each row, in a column negatives"
         )
-    return SampledRanks(x, m, n, replacement, columns.users(), columns.place)
+    return SampledRanks(x, m, n, replacement, columns.users(), columns.place, notes, columns.name)
+
+
+def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> NDArray[np.bool_]:
+    """Return whether x has probability 0, in double precision, at every true rank, as (events,).
+
+    The probability of x is largest where (r - 1) / (n - 1) is closest to x / m. If there is only one other item, x is 0
+    or m. Without replacement every x from 0 to m is possible. All arguments are (events,).
+    """
+    pool = candidates - 1
+    below = np.floor(x / np.maximum(negatives, 1) * pool)
+    log_choose = gammaln(negatives + 1) - gammaln(x + 1) - gammaln(negatives - x + 1)
+    logs = []
+    for better in (below, np.minimum(below + 1, pool)):
+        theta, rest = better / np.maximum(pool, 1), (pool - better) / np.maximum(pool, 1)
+        logs.append(log_choose + xlogy(x, theta) + xlogy(negatives - x, rest))
+    likeliest = np.maximum(*logs)
+    return (negatives > 0) & (likeliest < np.log(np.finfo(np.float64).tiny))
+
+
+def why_impossible(negatives: int, candidates: int) -> str:
+    """Return the message for events that `impossible_with_replacement` finds."""
+    if candidates == 2:
+        return (
+            f"with 2 candidates all {negatives} negatives are the same item, so that the rank is 1 or {negatives + 1}"
+        )
+    return (
+        f"the chance of that, of {negatives} negatives drawn from {candidates - 1}, is below 1e-307 whatever the rank"
+    )
