@@ -213,10 +213,10 @@ class TestWrongOrder:
         found = expect({"A": a, "B": b}, negatives=50, metrics=["recall@10"], candidates=1000)
         exact = dict(zip(found["recommender"], found["exact"], strict=True))
         assert exact == {"A": 0.0, "B": 0.3}
-        assert len(found.remarks) == 1
         assert found.remarks[0].startswith(
-            "Wrong order: B is better than A on Recall@10 (0.3000 against 0.0000), but among 50 sampled negatives"
+            "Wrong order: by the exact Recall@10, B is ahead of A (0.3000 against 0.0000). Among 50 sampled negatives,"
         )
+        assert found.remarks[1:] == ("An order by exact values may be undecided. compare says whether the exact ranks decide it.",)
 
     def test_is_not_said_of_a_right_one_or_of_equals(self):
         assert expect({"A": [5] * 4, "B": [1] * 4}, negatives=50, candidates=1000).remarks == ()
@@ -233,8 +233,8 @@ class TestWrongOrder:
             assert 100 * recall["expected"][name] == pytest.approx(mean, abs=0.03)
         swapped = [remark for remark in found.remarks if "Recall@10" in remark]
         pairs = [("Y", "X"), ("Z", "X"), ("Z", "Y")]
-        assert [remark.split(" on ")[0] for remark in swapped] == [
-            f"Wrong order: {better} is better than {worse}" for better, worse in pairs
+        assert [remark.split(" (")[0] for remark in swapped] == [
+            f"Wrong order: by the exact Recall@10, {better} is ahead of {worse}" for better, worse in pairs
         ]
         assert not [remark for remark in found.remarks if "AUC" in remark]
         assert found[found["metric"] == "auc"].remarks == ()

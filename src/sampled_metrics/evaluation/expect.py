@@ -98,9 +98,9 @@ def expect(
     return result.with_remarks([*_wrong_orders(result, negatives), *unused])
 
 
-def _wrong_orders(table: Result, negatives: int) -> list[Remark | str]:
+def _wrong_orders(table: Result, negatives: int) -> list[Remark]:
     """Return sentences on the recommenders that a sampled evaluation orders wrongly on average."""
-    remarks: list[Remark | str] = []
+    remarks: list[Remark] = []
     for (label, metric_label), group in table.groupby(["estimator", "metric"], sort=False):
         for one, other in combinations(group.to_dict("records"), 2):
             better, worse = (one, other) if one["exact"] > other["exact"] else (other, one)
@@ -109,12 +109,14 @@ def _wrong_orders(table: Result, negatives: int) -> list[Remark | str]:
                 variance = better["deviation"] ** 2 + worse["deviation"] ** 2
                 chance = probability_of_order(gap, float(np.sqrt(variance)))
                 sentence = (
-                    f"Wrong order: {better['recommender']} is better than {worse['recommender']} on "
-                    f"{metric_name(str(metric_label))} ({better['exact']:.4f} against {worse['exact']:.4f}), but among "
-                    f"{negatives} sampled negatives {estimator_name(str(label))} says {better['expected']:.4f} against "
-                    f"{worse['expected']:.4f}, and is right with a chance of {chance:.2f}."
+                    f"Wrong order: by the exact {metric_name(str(metric_label))}, {better['recommender']} is ahead of "
+                    f"{worse['recommender']} ({better['exact']:.4f} against {worse['exact']:.4f}). Among {negatives} "
+                    f"sampled negatives, {estimator_name(str(label))} puts it behind on average "
+                    f"({better['expected']:.4f} against {worse['expected']:.4f}). The chance of the exact order is "
+                    f"{chance:.2f}."
                 )
                 here = ("estimator", label), ("metric", metric_label)
                 rows, others = ((("recommender", each["recommender"]), *here) for each in (better, worse))
                 remarks.append(Remark(sentence, rows=rows, others=others))
-    return remarks
+    undecided = "An order by exact values may be undecided. compare says whether the exact ranks decide it."
+    return [*remarks, *(Remark(undecided, rows=each.rows) for each in remarks)]
