@@ -216,7 +216,8 @@ class TestWrongOrder:
         assert found.remarks[0].startswith(
             "Wrong order: by the exact Recall@10, B is ahead of A (0.3000 against 0.0000). Among 50 sampled negatives,"
         )
-        assert found.remarks[1:] == ("An order by exact values may be undecided. compare says whether the exact ranks decide it.",)
+        undecided = "An order by exact values may be undecided. compare says whether the exact ranks decide it."
+        assert found.remarks[1:] == (undecided,)
 
     def test_is_not_said_of_a_right_one_or_of_equals(self):
         assert expect({"A": [5] * 4, "B": [1] * 4}, negatives=50, candidates=1000).remarks == ()
