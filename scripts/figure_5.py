@@ -3,7 +3,7 @@
 from typing import Any
 
 from sampled_metrics import _drawing, _files
-from sampled_metrics.ranks.pairing import described, read_rank_tables
+from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.study.rank_histogram import draw, rank_histogram
 from sampled_metrics.workflow.jobs import run
 
@@ -13,7 +13,7 @@ def main(snakemake: Any) -> None:
     ranks = read_rank_tables(snakemake.params.recommenders, snakemake.input.ranks)
     table = rank_histogram(ranks, snakemake.params.edges)
     _files.write_csv(snakemake.output.csv, table)
-    note = f"{snakemake.wildcards.dataset}: {described(next(iter(ranks.values())))}"
+    note = f"{snakemake.wildcards.dataset}: {next(iter(ranks.values())).description}"
     _drawing.write(draw(table, note), snakemake.output.svg, snakemake.output.png)
 
 

@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from sampled_metrics import _drawing, _files
-from sampled_metrics.ranks.pairing import described, read_rank_tables
+from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.study.sample_sizes import draw, expected_by_sample_size
 from sampled_metrics.workflow.jobs import progress_bar, run
 
@@ -27,7 +27,7 @@ def main(snakemake: Any) -> None:
     if left_out:
         logging.warning("left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out)))
     _files.write_csv(snakemake.output.csv, table)
-    note = f"{snakemake.wildcards.dataset}: {described(next(iter(ranks.values())))}"
+    note = f"{snakemake.wildcards.dataset}: {next(iter(ranks.values())).description}"
     _drawing.write(draw(table, note), snakemake.output.svg, snakemake.output.png)
 
 

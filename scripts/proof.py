@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from sampled_metrics import _drawing, _files
-from sampled_metrics.ranks.pairing import described, read_rank_tables
+from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.study.proof import draw, proven
 from sampled_metrics.workflow.jobs import progress_bar, run
 
@@ -26,7 +26,7 @@ def main(snakemake: Any) -> None:
         logging.warning("left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out)))
     _files.write_csv(output.csv, alone)
     _files.write_csv(output.pairs, paired)
-    note = f"{snakemake.wildcards.dataset}: {described(next(iter(ranks.values())))}"
+    note = f"{snakemake.wildcards.dataset}: {next(iter(ranks.values())).description}"
     _drawing.write(draw(alone, paired, note), output.svg, output.png)
 
 

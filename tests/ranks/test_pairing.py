@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.pairing import pair_users, read_rank_tables, require_same_events, user_numbers
+from sampled_metrics.ranks.pairing import pair_users, read_rank_tables, require_same_events
 from sampled_metrics.ranks.read import Form, exact_or_sampled, read_exact, recommenders
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.ranks.table import RankTable
@@ -116,8 +116,8 @@ def test_users_of_different_types_are_paired_as_text() -> None:
 
 @pytest.mark.parametrize("make", [table, sampled])
 def test_users_are_numbered_in_their_order(make) -> None:
-    assert user_numbers(make(["c", "a", "c", "b"], [9] * 4)).tolist() == [2, 0, 2, 1]
-    assert user_numbers(make(None, [9] * 4)).tolist() == [0, 1, 2, 3]
+    assert make(["c", "a", "c", "b"], [9] * 4).user_numbers.tolist() == [2, 0, 2, 1]
+    assert make(None, [9] * 4).user_numbers.tolist() == [0, 1, 2, 3]
 
 
 def test_a_study_refuses_users_with_more_rows_in_one_table(tmp_path) -> None:

@@ -41,7 +41,7 @@ from sampled_metrics.evaluation.units import units
 from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import Judgements, list_labels
-from sampled_metrics.ranks.pairing import described, pair_all
+from sampled_metrics.ranks.pairing import pair_all
 from sampled_metrics.ranks.read import Form, columns_or_table, exact_or_sampled, recommenders
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.ranks.table import RankTable
@@ -270,7 +270,7 @@ def _read_ranks(
     ]
     numbers, paired = pair_all(ranked, list(tables))
     notes = dict.fromkeys(note for each in ranked for note in each.notes)
-    parameters = described(ranked[0], ranked[0].negatives if isinstance(ranked[0], SampledRanks) else None)
+    parameters = ranked[0].description
     remarks: list[Remark | str] = [*paired, *equal_metrics(by_label), *notes]
     largest, used = largest_values(wanted), label if is_sampled else ""
     return _Read(labels, sides, numbers, largest, remarks, used, of_samples, parameters)

@@ -34,7 +34,6 @@ from sampled_metrics.evaluation.strict_intervals import contradictions, strict_i
 from sampled_metrics.evaluation.units import Units, units
 from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
-from sampled_metrics.ranks.pairing import described, user_numbers
 from sampled_metrics.ranks.read import Form, read_sampled
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.outcomes import Group, Outcomes
@@ -141,9 +140,9 @@ def _of_ranks(
 ) -> Result:
     """Return the result of `correct` of the ranks of a recommender."""
     outcomes, which = Outcomes.observed(ranks)
-    kinds = units((which, user_numbers(ranks), len(outcomes)))
+    kinds = units((which, ranks.user_numbers, len(outcomes)))
     result = _correct_units(outcomes, kinds, estimators, metrics, options, progress)
-    result.attrs["parameters"] = described(ranks, ranks.negatives)
+    result.attrs["parameters"] = ranks.description
     return result.with_remarks(ranks.notes)
 
 

@@ -19,7 +19,6 @@ from sampled_metrics.evaluation.units import Units, units
 from sampled_metrics.metrics.held_out import Metric, MetricsLike, alike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import Judgements, list_labels
-from sampled_metrics.ranks.pairing import described, user_numbers
 from sampled_metrics.ranks.read import Form, read_exact, recommenders
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.ranks.table import RankTable
@@ -124,9 +123,9 @@ def _of_ranks(table: RankTable, metrics: Mapping[str, Metric], options: Interval
     """Return the result of `evaluate` of the ranks of a recommender."""
     wanted = list(metrics.values())
     values, which = exact_outcomes(table, wanted)
-    kinds = units((which, user_numbers(table), values.shape[1]))
+    kinds = units((which, table.user_numbers, values.shape[1]))
     result = _evaluate_units(values, largest_values(wanted), kinds, list(metrics), options, progress)
-    result.attrs["parameters"] = described(table)
+    result.attrs["parameters"] = table.description
     return result.with_remarks([*equal_metrics(metrics), *table.notes])
 
 

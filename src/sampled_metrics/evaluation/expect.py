@@ -14,7 +14,6 @@ from sampled_metrics.evaluation.expectation import Expectation, mean_of_rows
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.metrics.held_out import MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
-from sampled_metrics.ranks.pairing import described, user_numbers
 from sampled_metrics.ranks.read import Form, read_exact
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
@@ -82,7 +81,7 @@ def expect(
     by_label, chosen = metrics_by_label(metrics), estimators_by_label(estimators)
     wanted, rows = tuple(by_label.values()), []
     for name, table in tables.items():
-        design, user = SamplingDesign(negatives, replacement), user_numbers(table)
+        design, user = SamplingDesign(negatives, replacement), table.user_numbers
         each = Expectation.of(table, user, design, list(chosen.values()), wanted)
         true = np.stack([mean_of_rows(table.values(one), user) for one in wanted], axis=1).mean(axis=0)
         expected, deviation = each.means.mean(axis=0), np.sqrt(each.variances.sum(axis=0)) / len(each.variances)
@@ -93,7 +92,7 @@ def expect(
             )
         ]
     result = Result(rows, columns=["recommender", "estimator", "metric", "exact", "expected", "deviation"])
-    result.attrs = {"negatives": negatives, "parameters": described(next(iter(tables.values())))}
+    result.attrs = {"negatives": negatives, "parameters": next(iter(tables.values())).description}
     unused = dict.fromkeys(remark for each in tables.values() for remark in each.notes)
     return result.with_remarks([*_wrong_orders(result, negatives), *unused])
 

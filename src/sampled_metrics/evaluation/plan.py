@@ -24,7 +24,7 @@ from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.verdicts import MOST, expected_gaps
 from sampled_metrics.metrics.held_out import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
-from sampled_metrics.ranks.pairing import Pairs, described, pair_users
+from sampled_metrics.ranks.pairing import Pairs, pair_users
 from sampled_metrics.ranks.read import Form, read_exact
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
@@ -154,7 +154,7 @@ def plan(
     error = float(differences.std(ddof=1)) if len(differences) > 1 else np.nan
     rows.append(_row("exact", None, [_Chance(abs(gap), 0.0, error, 1.0)], len(differences), probability))
     table = Result(rows)
-    table.attrs = {"probability": probability, "parameters": f"{metric_name(label_of_metric)}, {described(one)}"}
+    table.attrs = {"probability": probability, "parameters": f"{metric_name(label_of_metric)}, {one.description}"}
     worse, better = order = names if gap > 0 else names[::-1]
     compared = None
     if len(differences) > 1:

@@ -3,30 +3,16 @@
 import itertools
 import os
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import shown
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.ranked import Ranked
 from sampled_metrics.ranks.table import RankTable, read_ranks
-
-
-class Ranked(Protocol):
-    """Exact or sampled ranks of users."""
-
-    @property
-    def user(self) -> NDArray[np.generic] | None:
-        """(events,) the users; None if they are not known."""
-        ...
-
-    @property
-    def candidates(self) -> Ints:
-        """(events,) n."""
-        ...
 
 
 class Pairs(NamedTuple):
@@ -43,13 +29,6 @@ class Pairs(NamedTuple):
     sentence: str
 
 
-def user_numbers(table: Ranked) -> Ints:
-    """Return the (rows,) numbers of a table's users from 0; every row is a user of its own if users are not known."""
-    if table.user is None:
-        return np.arange(len(table.candidates))
-    return np.asarray(pd.factorize(table.user, sort=True)[0])
-
-
 def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> Pairs:
     """Pair the users of two tables by user if both have users, else by position. A user may have several rows.
 
@@ -60,7 +39,7 @@ def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> Pairs:
         sentence = "Users are paired by the column user."
     elif len(one.candidates) == len(other.candidates):
         known = one if one.user is not None else other
-        first = second = user_numbers(known)
+        first = second = known.user_numbers
         sentence = "Users are paired by position: row i of both tables is taken to be the same user."
     else:
         raise DataError(
@@ -93,7 +72,7 @@ def pair_all(tables: Sequence[Ranked], names: Sequence[str]) -> tuple[list[Ints]
         DataError: two tables cannot be paired.
     """
     base = next((at for at, table in enumerate(tables) if table.user is not None), 0)
-    numbers, sentences = [user_numbers(tables[base])] * len(tables), []
+    numbers, sentences = [tables[base].user_numbers] * len(tables), []
     for at in range(len(tables)):
         if at == base:
             continue
@@ -163,13 +142,3 @@ def _is_numbered(table: RankTable) -> bool:
 def _summary(table: RankTable) -> str:
     n = table.candidates
     return f"{len(table)} users with {n.min()} to {n.max()} candidates, {n.sum()} in all"
-
-
-def described(table: Ranked, negatives: Ints | None = None) -> str:
-    """Return how many users, candidates and negatives there are, such as "60 users, n = 100, m = 20"."""
-    parts = [f"{len(np.unique(user_numbers(table))):,} users"]
-    for name, values in {"n": table.candidates, "m": negatives}.items():
-        if values is not None:
-            mean = " on average" if np.ptp(values) else ""
-            parts.append(f"{name} = {np.mean(values):,.0f}{mean}")
-    return ", ".join(parts)

@@ -13,11 +13,12 @@ from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import refuse_masked, shown
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import Columns, PerUser, Place, refuse_rows
+from sampled_metrics.ranks.ranked import Ranked
 from sampled_metrics.ranks.truncation import seems_truncated
 
 
 @dataclass(frozen=True)
-class SampledRanks:
+class SampledRanks(Ranked):
     """The number of sampled negatives of each event that rank above its held-out item.
 
     All rules about sampled ranks are checked here.
@@ -76,8 +77,9 @@ class SampledRanks:
         for wrong, message in rules:
             refuse_rows(wrong, partial(filled, message), where)
 
-    def __len__(self) -> int:
-        return len(self.x)
+    @property
+    def _numbers(self) -> dict[str, Ints]:
+        return {"n": self.candidates, "m": self.negatives}
 
 
 def sampled_of_columns(

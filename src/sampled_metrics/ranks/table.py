@@ -21,6 +21,7 @@ from sampled_metrics._validation import refuse_masked, shown
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.csv import read_columns
 from sampled_metrics.ranks.frames import Columns, PerUser, Place, refuse_rows
+from sampled_metrics.ranks.ranked import Ranked
 from sampled_metrics.ranks.truncation import seems_truncated
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
@@ -32,7 +33,7 @@ _FEW, _FAR = 20, 10  # a remark says so if no rank of so many users is above thi
 
 
 @dataclass(frozen=True)
-class RankTable:
+class RankTable(Ranked):
     """Exact ranks of the held-out items of a recommender, one row for each event.
 
     Attributes:
@@ -103,9 +104,6 @@ class RankTable:
             values = values.astype(np.int64, copy=False)
         object.__setattr__(self, name, values)
         return values
-
-    def __len__(self) -> int:
-        return len(self.candidates)
 
     def __repr__(self) -> str:
         if not len(self):

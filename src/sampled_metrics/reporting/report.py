@@ -24,7 +24,6 @@ from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, cell
 from sampled_metrics.metrics.held_out import MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.ranks.pairing import user_numbers
 from sampled_metrics.ranks.read import Form, exact_or_sampled, recommenders
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.ranks.table import RankTable
@@ -209,7 +208,7 @@ def _what_was_read(read: Mapping[str, SampledRanks | RankTable]) -> pd.DataFrame
         if table.source not in ("", name):
             row["Source"] = table.source
         row["Rows"] = str(len(table))
-        users = "one for each row" if table.user is None else str(user_numbers(table).max() + 1)
+        users = "one for each row" if table.user is None else str(table.user_numbers.max() + 1)
         row |= {"Users": users, "Candidates": _range(table.candidates)}
         if isinstance(table, SampledRanks):
             row |= {"Negatives": _range(table.negatives), "Ties": "not known"}
