@@ -60,7 +60,7 @@ def seems_truncated(ranks: Ints, most: float) -> bool:
         if at < len(values) and left[at] >= FEWEST
         for sums in [counts[at:] @ (values[at:] - values[at] + 1)]
     ]
-    return bool(chances) and len(chances) * min(chances) < (USUAL if _is_usual(last) else SURE)
+    return bool(chances) and bool(len(chances) * min(chances) < (USUAL if _is_usual(last) else SURE))
 
 
 def log_share_of_compositions(parts: int, total: int, largest: int) -> float:
