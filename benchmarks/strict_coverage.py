@@ -1,8 +1,8 @@
 """How often strict bounds hold the true metric, and how often `compare` decides by them, rightly and wrongly.
 
-Evaluations are simulated from distributions of true ranks: those of the recommenders of given rank tables, with users
-drawn anew, and some made up, of which a few contradict the assumption. The same seed gives the same numbers, whatever
-the number of jobs.
+Bounds are those of the ranks of a sample, and those of published values alone. Evaluations are simulated from
+distributions of true ranks: those of the recommenders of given rank tables, with users drawn anew, and some made up, of
+which a few contradict the assumption. The same seed gives the same numbers, whatever the number of jobs.
 
     python benchmarks/strict_coverage.py --jobs 2 --output docs/reproduction/strict-coverage.md \
         --ranks ml-1m=published/ml-1m --ranks ml-100k=results/ml-100k/ranks \
@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from sampled_metrics import compare
+from sampled_metrics import compare, correct_value
 from sampled_metrics.estimators import estimator
 from sampled_metrics.evaluation.intervals import IntervalOptions
 from sampled_metrics.evaluation.strict_intervals import strict_interval
@@ -34,6 +34,11 @@ from sampled_metrics.sampling.outcomes import Outcomes
 METRICS = ("recall@1", "recall@10", "ndcg@10", "ap")
 SIZES, USERS = (20, 100, 500, 1000), (200, 1000, 6040)
 PAIR_SIZES = (100, 300, 1000)
+VALUES, VALUE_SIZES = (("recall@10",), ("recall@1", "recall@5", "recall@10")), (20, 100, 500)
+"""The values that a paper reports, and the numbers of negatives with them."""
+
+ALL_RANKS = "all ranks"
+"""What is known where the ranks of the sample are, in place of values."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +96,7 @@ class Population:
         x = np.tile(np.arange(negatives + 1), len(self.candidates))
         n = np.repeat(np.array(self.candidates), negatives + 1)
         events = np.where(x == 0, np.round(1000 * np.repeat(self.shares, negatives + 1)), 0).astype(np.int64)
-        ones = np.ones_like(x)
-        return Outcomes(x, negatives * ones, n, False, False, 1, ones, events)
+        return Outcomes(x, np.full_like(x, negatives), n, replacement=False, events=events)
 
 
 def law(weights: np.ndarray) -> np.ndarray:
@@ -155,34 +159,39 @@ def equal_by_recall() -> Population:
     return Population("equal by Recall@10", (3541,), (1.0,), (np.stack(drawn, axis=1),))
 
 
-Cell = tuple[Population, int, int, str]
-"""A population, the numbers of negatives and users, and the assumption."""
+Cell = tuple[Population, int, int, str, tuple[str, ...]]
+"""A population, the numbers of negatives and users, the assumption, and the known values, or () for all ranks."""
 
 
 def simulated(task: Cell, evaluations: int) -> list[dict[str, object]]:
     """Simulate a cell; return a row for each metric."""
-    population, negatives, users, shape = task
+    population, negatives, users, shape, values = task
     outcomes = population.outcomes(negatives)
     wanted = [metric(label) for label in METRICS]
     estimate = estimator(shape).fit(outcomes, wanted)
     sides = len(population.truth)
     truth = population.truth[-1] - (population.truth[0] if sides == 2 else 0)
     first = np.searchsorted(np.array(population.candidates), outcomes.candidates[:: negatives + 1]) * (negatives + 1)
-    rng = np.random.default_rng([1, negatives, users, *map(ord, population.name + shape)])
+    rng = np.random.default_rng([1, negatives, users, *map(ord, population.name + shape + "".join(values))])
     missed, width, kept = np.zeros((2, len(METRICS))), np.zeros(len(METRICS)), 0
     right, wrong = np.zeros(len(METRICS)), np.zeros(len(METRICS))
     most = np.ones(len(METRICS))
     for number in range(evaluations):
         n, ranks = population.draw(users, rng)
-        start = first[np.searchsorted(np.array(population.candidates), n)]
         x = rng.hypergeometric(ranks - 1, (n[:, np.newaxis] - ranks), negatives)
-        kinds = units(*((start + each, np.arange(users), len(outcomes)) for each in x.T))
-        found = strict_interval([estimate] * sides, kinds, IntervalOptions(seed=number), (-most * (sides - 1), most))
-        kept += found.shape == shape
-        missed += [found.low > truth + 1e-12, found.high < truth - 1e-12]
-        width += found.high - found.low
-        right += np.where(truth > 0, found.low > 0, (found.high < 0) & (truth < 0))
-        wrong += np.where(truth > 0, found.high < 0, found.low > 0) + np.where(truth == 0, found.high < 0, 0)
+        if values:
+            low, high, assumed = of_values(x[:, 0], population.candidates[0], negatives, shape, values, number)
+        else:
+            start = first[np.searchsorted(np.array(population.candidates), n)]
+            kinds = units(*((start + each, np.arange(users), len(outcomes)) for each in x.T))
+            limits = -most * (sides - 1), most
+            found = strict_interval([estimate] * sides, kinds, IntervalOptions(seed=number), limits)
+            low, high, assumed = found.low, found.high, found.shape
+        kept += assumed == shape
+        missed += [low > truth + 1e-12, high < truth - 1e-12]
+        width += high - low
+        right += np.where(truth > 0, low > 0, (high < 0) & (truth < 0))
+        wrong += np.where(truth > 0, high < 0, low > 0) + np.where(truth == 0, high < 0, 0)
     return [
         {
             "population": population.name,
@@ -200,9 +209,28 @@ def simulated(task: Cell, evaluations: int) -> list[dict[str, object]]:
             "contradicted": 1 - kept / evaluations,
             "right": right[at] / evaluations,
             "wrong": wrong[at] / evaluations,
+            "known": known_of(values),
+            "evaluations": evaluations,
         }
         for at, label in enumerate(METRICS)
     ]
+
+
+def known_of(values: tuple[str, ...]) -> str:
+    """Return the name of what is known."""
+    return " ".join(values) or ALL_RANKS
+
+
+def of_values(
+    x: np.ndarray, candidates: int, negatives: int, shape: str, values: tuple[str, ...], seed: int
+) -> tuple[np.ndarray, np.ndarray, str]:
+    """Return the bounds by `correct_value` of the values of a sample with three decimals, and what they assume."""
+    shown = {label: f"{metric(label).of_rank(x + 1, negatives + 1).mean():.3f}" for label in values}
+    found = correct_value(
+        shown, negatives=negatives, candidates=candidates, users=len(x), estimators=shape, metrics=METRICS, seed=seed
+    )
+    assumed = str(found["assumes"].iloc[0])
+    return found["low"].to_numpy(), found["high"].to_numpy(), "free" if assumed == "none" else assumed
 
 
 def alarms(estimator_label: str, evaluations: int) -> float:
@@ -224,10 +252,19 @@ def tasks(tables: list[str]) -> list[Cell]:
         (alone if len(population.truth) == 1 else pairs).append(population)
 
     def cells(populations: list[Population], sizes: tuple[int, ...], users: int, shape: str) -> list[Cell]:
-        return [(population, m, users, shape) for m in sizes for population in populations]
+        return [(population, m, users, shape, ()) for m in sizes for population in populations]
 
     found = cells(pairs, PAIR_SIZES, 6040, "decreasing") + cells(alone, SIZES, 1000, "decreasing")
     found += cells(alone, SIZES, 6040, "decreasing") + cells(alone, SIZES, 200, "decreasing")
+    found += [
+        (population, m, users, shape, values)
+        for users in USERS
+        for m in VALUE_SIZES
+        for values in VALUES
+        for shape in ("decreasing", "free")
+        for population in alone
+        if len(population.candidates) == 1
+    ]
     found += cells(pairs, PAIR_SIZES, 6040, "convex") + cells(pairs, PAIR_SIZES, 1000, "decreasing")
     return found + cells([each for each in alone if each.has_shape], SIZES, 1000, "convex")
 
@@ -246,8 +283,8 @@ def main() -> None:
     known = set()
     if arguments.cells.exists():
         done = pd.read_csv(arguments.cells)
-        known = set(zip(done["population"], done["negatives"], done["users"], done["shape"], strict=True))
-    left = [cell for cell in tasks(arguments.ranks) if (cell[0].name, *cell[1:]) not in known]
+        known = set(map(tuple, done[["population", "negatives", "users", "shape", "known"]].to_numpy()))
+    left = [cell for cell in tasks(arguments.ranks) if (cell[0].name, *cell[1:4], known_of(cell[4])) not in known]
     with threadpool_limits(1), Pool(arguments.jobs) as pool:
         work = pool.imap_unordered(partial(simulated, evaluations=arguments.evaluations), left)
         for rows in tqdm(work, total=len(left)):
@@ -258,7 +295,8 @@ def main() -> None:
 
 def page(table: pd.DataFrame, evaluations: int) -> str:
     """Lay out the page."""
-    alone, pairs = table[table["sides"] == 1], table[table["sides"] == 2]
+    of_ranks, published = table[table["known"] == ALL_RANKS], table[table["known"] != ALL_RANKS]
+    alone, pairs = of_ranks[of_ranks["sides"] == 1], of_ranks[of_ranks["sides"] == 2]
     shaped, other = alone[alone["has_shape"]], alone[~alone["has_shape"]]
     parts = [
         "# Do strict bounds hold the truth?",
@@ -288,6 +326,8 @@ def page(table: pd.DataFrame, evaluations: int) -> str:
                 lambda cell: f"{100 * cell['contradicted'].iloc[0]:.1f} ({100 * cell['covered'].min():.1f})",
             ),
         ]
+    if len(published):
+        parts += _published_parts(published)
     if len(pairs):
         parts += [
             "## Two recommenders",
@@ -298,6 +338,46 @@ def page(table: pd.DataFrame, evaluations: int) -> str:
             _pairs(pairs),
         ]
     return "\n\n".join(parts) + "\n"
+
+
+def _published_parts(table: pd.DataFrame) -> list[str]:
+    """Return the section on intervals from published values."""
+    holds = table["has_shape"] | (table["shape"] == "free")
+    parts = [
+        "## From published values",
+        "The intervals of `correct_value`, from values with three decimals: Recall@10 alone, or Recall@1, Recall@5 and "
+        "Recall@10. The columns are m and the number of users. Populations with several n are left out, as a reader of "
+        f"a paper knows one n. Each cell here is {table['evaluations'].min()} simulated evaluations. The first number "
+        "is the share of intervals that hold the true Recall@10, in per cent. In brackets is the lowest share over "
+        "Recall@1, Recall@10, NDCG@10 and AP:",
+        _by_users(table[holds], lambda cell: f"{_of_recall(cell):.0f} ({100 * cell['covered'].min():.0f})"),
+    ]
+    if not holds.all():
+        parts += [
+            "These do not have the shape that `decreasing` assumes. The first number is the share of samples whose "
+            "values contradict it, in per cent. In brackets is the share of intervals that hold the true Recall@10:",
+            _by_users(
+                table[~holds],
+                lambda cell: f"{100 * cell['contradicted'].iloc[0]:.0f} ({_of_recall(cell):.0f})",
+            ),
+        ]
+    return parts
+
+
+def _of_recall(cell: pd.DataFrame) -> float:
+    """Return the coverage of Recall@10 in per cent."""
+    return float(100 * cell.loc[cell["metric"] == "recall@10", "covered"].iloc[0])
+
+
+def _by_users(table: pd.DataFrame, show: Callable[[pd.DataFrame], str]) -> str:
+    """Return a table with a row for each population and what is known, and a column for each m and number of users."""
+    sizes = [(m, users) for m in VALUE_SIZES for users in USERS]
+    rows = []
+    for key, cells in table.groupby(["shape", "known", "population"]):
+        shown = {size: show(cell) for size, cell in cells.groupby(["negatives", "users"])}
+        rows.append([*key, *(shown.get(size, "") for size in sizes)])
+    names = ["assumption", "known", "population", *(f"{m}, {users}" for m, users in sizes)]
+    return str(pd.DataFrame(rows, columns=names).to_markdown(index=False, disable_numparse=True))
 
 
 def _wide(table: pd.DataFrame, show: Callable[[pd.DataFrame], str]) -> str:

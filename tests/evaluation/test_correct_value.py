@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import linprog
-from scipy.stats import binomtest, hypergeom
+from scipy.stats import binom, binomtest, hypergeom
 
 import sampled_metrics as sm
 
@@ -83,6 +83,31 @@ def test_more_values_and_more_digits_say_more_and_a_larger_value_is_higher() -> 
     rough = interval(k10="0.57")
     assert rough[0] <= one[0] < one[1] <= rough[1]
     assert interval(k10="0.467")[1] < one[1]
+
+
+def test_an_assumption_is_contradicted_only_if_all_counts_of_a_rounded_value_contradict_it() -> None:
+    """Of 6040 users, 1.000 is 6037 to 6040. All with x = 0 fits; three with x = 5 to 9, and none with 1 to 4, not."""
+    options = {"negatives": 100, "candidates": 3541, "users": 6040, "estimators": "decreasing"}
+    labels = ("recall@1", "recall@5", "recall@10")
+    rounded = sm.correct_value(dict.fromkeys(labels, "1.000"), **options)
+    assert set(rounded["assumes"]) == {"decreasing"}
+    assert not any("contradicts" in remark for remark in rounded.remarks)
+    shares = [f"{users / 6040:.9f}" for users in (6037, 6037, 6040)]
+    contradicts = sm.correct_value(dict(zip(labels, shares, strict=True)), **options)
+    assert set(contradicts["assumes"]) == {"none"}
+    assert any("contradicts decreasing" in remark for remark in contradicts.remarks)
+    assert (rounded["low"] <= contradicts["low"] + 1e-12).all()
+
+
+@pytest.mark.parametrize("users", [20, 50])
+def test_coverage_of_a_binomial_share_by_enumeration(users: int) -> None:
+    """With m = n - 1 the value is that of the true ranks, also at 0 and 1, so the coverage is a sum over all counts."""
+    given = {"negatives": 99, "candidates": 100, "users": users, "estimators": "free", "metrics": "recall@10"}
+    counts = np.arange(users + 1)
+    ends = [sm.correct_value({"recall@10": f"{each / users:.3f}"}, **given)[["low", "high"]] for each in counts]
+    low, high = np.concatenate(ends).T
+    for truth in np.linspace(0.01, 0.99, 99):
+        assert binom.pmf(counts, users, truth) @ ((low <= truth) & (truth <= high)) >= 0.93
 
 
 def test_coverage_of_a_power_law() -> None:

@@ -58,6 +58,50 @@ def test_exact_ranks_are_hardly_ever_refused(law: str) -> None:
     assert refused <= 2
 
 
+def test_very_many_exact_ranks_that_fall_off_a_little_faster_are_not_refused() -> None:
+    """Half of a normal distribution, and a beta one; none of 100 tables of each was refused in a larger simulation."""
+    rng, n = np.random.default_rng(7), 100_000
+    for _ in range(20):
+        assert not seems_truncated(1 + np.abs(rng.normal(0, 1000, 100_000)).astype(int), n)
+        assert not seems_truncated(1 + (n * rng.beta(0.5, 20, 100_000)).astype(int), n)
+
+
+def test_chance_is_held_by_ranks_that_fall_off_geometrically(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If a chance below .02 is enough for every largest rank, at most 2 % are refused; 4 % is 3 standard errors more.
+
+    The saddlepoint approximation has an error of a few per cent of that.
+    """
+    monkeypatch.setattr("sampled_metrics.ranks.truncation.SURE", 0.02)
+    rng, refused = np.random.default_rng(8), 0
+    for _ in range(400):
+        drawn = rng.geometric(1 / np.exp(rng.uniform(0.2, 5)), int(np.exp(rng.uniform(3, 9))))
+        refused += seems_truncated(drawn, 10**6)
+    assert refused <= 16
+
+
+@pytest.mark.parametrize(
+    ("law", "users", "m", "most"),
+    [
+        ("random", 300, 100, 0.05),
+        ("random", 100_000, 20, 0.0),
+        ("power", 3000, 100, 0.25),
+        ("power", 20_000, 20, 0.0),
+        ("nearly perfect", 3000, 100, 1.0),
+    ],
+)
+def test_share_of_sampled_tables_that_pass(law: str, users: int, m: int, most: float) -> None:
+    """Of 40 tables with n = 5000; a nearly perfect recommender has no user below all negatives."""
+    rng, n, passed = np.random.default_rng(9), 5000, 0
+    for _ in range(40):
+        share = rng.random(users)
+        power = n ** (share ** rng.uniform(0.5, 2))
+        laws = {"random": 1 + share * n, "power": power, "nearly perfect": np.where(share < 0.95, 1, 3)}
+        ranks = laws[law].astype(int)
+        passed += not seems_truncated(1 + rng.hypergeometric(ranks - 1, n - ranks, m), n)
+    assert passed <= most * 40
+    assert law != "nearly perfect" or passed == 40
+
+
 SAMPLED = 1 + np.random.default_rng(0).integers(0, 101, 400)
 """Ranks of a random recommender among 100 sampled negatives."""
 

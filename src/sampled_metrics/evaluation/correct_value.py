@@ -54,7 +54,8 @@ def correct_value(
     Args:
         values: the values by label: recall@k, hit-rate@k, or precision@k, which is that divided by k. Several values
             are of the same users and negatives. A value is rounded as it is written: .62 stands for .615 to .625, and
-            the intervals hold for all numbers of users in between. Text keeps zeros at the end: "0.620".
+            the intervals hold for all numbers of users in between. An assumption is contradicted only if all of
+            these numbers contradict it. Text keeps zeros at the end: "0.620".
         negatives: m, the number of sampled negatives of each user.
         candidates: n, the number of items in an exact evaluation, including the held-out item.
         users: the number of users, each with one held-out item.
@@ -103,11 +104,11 @@ def correct_value(
             raise ConfigError(f"estimators: {label} needs all ranks; of a value, there are bounds: {', '.join(SHAPES)}")
         estimate = ShapeEstimate(each, tuple(wanted.values()), outcomes, cuts)
         found = [strict_interval([estimate], _users(cuts, counts, negatives), options, limits) for counts in possible]
-        weakest = min(found, key=lambda one: SHAPES.index(one.shape))
+        fitting = min(found, key=lambda one: len(one.contradicted))  # of counts that contradict the least
         low: Floats = np.min([one.low for one in found], axis=0)
         high: Floats = np.max([one.high for one in found], axis=0)
-        rows += [(label, *row, weakest.assumes, users) for row in zip(wanted, low, high, strict=True)]
-        remarks += contradictions(weakest.contradicted, label)
+        rows += [(label, *row, fitting.assumes, users) for row in zip(wanted, low, high, strict=True)]
+        remarks += contradictions(fitting.contradicted, label)
     table = Result(rows, columns=["estimator", "metric", "low", "high", "assumes", "users"])
     table.attrs = {
         "confidence_level": confidence_level,

@@ -16,8 +16,12 @@ from scipy.special import gammaln, logsumexp
 
 from sampled_metrics._arrays import Ints
 
-FEWEST = 8
-"""Fewest ranks from a threshold on."""
+FEWEST, MOST = 8, 500
+"""Fewest and most ranks from a threshold on.
+
+More ranks would notice that those of a table with very many users fall off a little faster than geometrically. The last
+500 of them hardly show it. There are more if more than 500 users have one of the ranks R - 2 to R, with R the largest.
+"""
 
 SURE, USUAL = 1e-4, 0.02
 """The chance below which ranks are taken to end at the largest one, and the same where it is a usual number."""
@@ -26,9 +30,10 @@ SURE, USUAL = 1e-4, 0.02
 def seems_truncated(ranks: Ints, most: float) -> bool:
     """Return whether (rows,) ranks end at the largest one, R, although ranks up to `most` are possible.
 
-    The chance is the smallest over the thresholds that leave a quarter of the ranks, an eighth and so on, times the
-    number of these thresholds. R must be at most half of `most`, and the chance be below 0.0001, or below 0.02 if R - 1
-    or R is 1, 2 or 5 times a power of ten, from 20 on, as numbers of negatives are. Docs: docs/how-to/tables.md.
+    The chance is the smallest over the thresholds that leave a quarter of the ranks, or 500 if that is less, half as
+    many and so on, times the number of these thresholds. R must be at most half of `most`, and the chance be below
+    0.0001, or below 0.02 if R - 1 or R is 1, 2 or 5 times a power of ten, from 20 on, as numbers of negatives are.
+    Docs: docs/how-to/tables.md.
 
     Examples:
         Ranks of 300 users among 100 sampled negatives, and exact ranks that fall off as a power law:
@@ -44,7 +49,8 @@ def seems_truncated(ranks: Ints, most: float) -> bool:
         return False
     values, counts = np.unique(ranks, return_counts=True)
     left = np.cumsum(counts[::-1])[::-1]  # ranks from each value on
-    kept, thresholds = len(ranks) // 4, set[int]()
+    of_the_last_three = int(left[np.searchsorted(values, last - 2)])
+    kept, thresholds = min(len(ranks) // 4, max(MOST, of_the_last_three)), set[int]()
     while kept >= FEWEST:
         thresholds.add(int(np.searchsorted(-left, -kept)))
         kept //= 2
@@ -54,7 +60,7 @@ def seems_truncated(ranks: Ints, most: float) -> bool:
         if at < len(values) and left[at] >= FEWEST
         for sums in [counts[at:] @ (values[at:] - values[at] + 1)]
     ]
-    return bool(chances) and len(chances) * min(chances) < (USUAL if _is_usual(last) else SURE)
+    return bool(chances) and bool(len(chances) * min(chances) < (USUAL if _is_usual(last) else SURE))
 
 
 def log_share_of_compositions(parts: int, total: int, largest: int) -> float:
