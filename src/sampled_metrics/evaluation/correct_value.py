@@ -54,7 +54,7 @@ def correct_value(
     Args:
         values: the values by label: recall@k, hit-rate@k, or precision@k, which is that divided by k. Several values
             are of the same users and negatives. A value is rounded as it is written: .62 stands for .615 to .625, and
-            the intervals hold for all numbers of users in between. An assumption is contradicted only if all of
+            the intervals are those of both ends together. An assumption is contradicted only if all of
             these numbers contradict it. Text keeps zeros at the end: "0.620".
         negatives: m, the number of sampled negatives of each user.
         candidates: n, the number of items in an exact evaluation, including the held-out item.

@@ -12,7 +12,7 @@ negatives have about as many users at m as at m - 1, and none above m + 1, which
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 from sampled_metrics._arrays import Ints
 
@@ -22,6 +22,8 @@ FEWEST, MOST = 8, 500
 More ranks would notice that those of a table with very many users fall off a little faster than geometrically. The last
 500 of them hardly show it. There are more if more than 500 users have one of the ranks R - 2 to R, with R the largest.
 """
+
+_FLAT = 1e-3  # below this, over the whole range, a slope has its linear effect only
 
 SURE, USUAL = 1e-4, 0.02
 """The chance below which ranks are taken to end at the largest one, and the same where it is a usual number."""
@@ -72,16 +74,26 @@ def log_share_of_compositions(parts: int, total: int, largest: int) -> float:
     """
     if total in (parts, parts * largest):
         return 0.0 if total == parts else -_log_compositions(parts, total)
-    part = np.arange(1, largest + 1)
-
-    def tilted(slope: float) -> np.ndarray:
-        return np.asarray(np.exp(slope * part - logsumexp(slope * part)))
-
-    slope = brentq(lambda each: tilted(each) @ part - total / parts, -50.0, 50.0)
-    chances = tilted(slope)
-    variance = chances @ part**2 - (chances @ part) ** 2
-    ways = parts * logsumexp(slope * part) - slope * total - np.log(2 * np.pi * parts * variance) / 2
+    slope = brentq(lambda each: _tilted(each, largest)[1] - total / parts, -50.0, 50.0)
+    log_sum, _, variance = _tilted(slope, largest)
+    ways = parts * log_sum - slope * total - np.log(2 * np.pi * parts * variance) / 2
     return float(min(ways - _log_compositions(parts, total), 0.0))
+
+
+def _tilted(slope: float, largest: int) -> tuple[float, float, float]:
+    """Return log Σ e^(slope k) over k = 1 ... largest, and the mean and variance of k with these weights."""
+    if slope > 0:  # k and largest + 1 - k change places
+        log_sum, mean, variance = _tilted(-slope, largest)
+        return log_sum + slope * (largest + 1), largest + 1 - mean, variance
+    if -slope * largest < _FLAT:
+        mean, variance = (largest + 1) / 2, (largest**2 - 1) / 12
+        return float(np.log(largest)) + slope * mean, mean + slope * variance, variance
+    first, last = np.exp(slope), np.exp(slope * largest)
+    rest, beyond = -np.expm1(slope), -np.expm1(slope * largest)
+    log_sum = slope + np.log(beyond) - np.log(rest)
+    mean = 1 / rest - largest * last / beyond
+    variance = first / rest**2 - largest**2 * last / beyond**2
+    return float(log_sum), float(mean), float(variance)
 
 
 def _log_compositions(parts: int, total: int) -> float:
