@@ -291,7 +291,10 @@ class TestMalformedFiles:
         plain = run(command, "f.csv", "--csv", "--method", "delta")
         write(tmp_path, clothes(text))
         code, out, remarks = run(command, "f.csv", "--csv", "--method", "delta")
-        unused = "The column x is not used. Intervals take users as the unit.\n"
+        unused = (
+            "The column x is not used. Intervals take users as the unit. If a column names recommenders, say which by"
+        )
+        unused += " `by` (--by).\n"
         assert (code, out, remarks.replace(unused, "")) == plain
         assert (unused in remarks) == (b",x" in clothes(text))
         assert plain[0] == 0
@@ -964,30 +967,30 @@ class TestRank:
 
 
 class TestSeveralRecommenders:
-    LONG = "user,model,candidates,rank\n1,ncf,50,1\n2,ncf,50,12\n1,mlp,50,4\n2,mlp,50,2\n"
-    WIDE = "user,candidates,ncf,mlp\n1,50,1,4\n2,50,12,2\n"
+    LONG = "user,model,candidates,rank\n1,gmf,50,1\n2,gmf,50,12\n1,mlp,50,4\n2,mlp,50,2\n"
+    WIDE = "user,candidates,gmf,mlp\n1,50,1,4\n2,50,12,2\n"
 
     @pytest.mark.parametrize(
-        ("content", "options"), [(LONG, ["--by", "model"]), (WIDE, ["--rank-column", "ncf,mlp"])], ids=["long", "wide"]
+        ("content", "options"), [(LONG, ["--by", "model"]), (WIDE, ["--rank-column", "gmf,mlp"])], ids=["long", "wide"]
     )
     def test_of_one_table(self, run, tmp_path, content, options):
         (tmp_path / "f.csv").write_text(content)
         code, out, _ = run("evaluate", "f.csv", *options, "--metrics", "ap", "--json")
         assert code == 0
         found = [(row["recommender"], row["value"]) for row in json.loads(out)["rows"]]
-        assert found == [("ncf", pytest.approx(13 / 24)), ("mlp", pytest.approx(3 / 8))]
+        assert found == [("gmf", pytest.approx(13 / 24)), ("mlp", pytest.approx(3 / 8))]
         _, out, _ = run("compare", "f.csv", *options, "--metrics", "ap", "--json")
         assert json.loads(out)["rows"][0]["difference"] == pytest.approx(3 / 8 - 13 / 24)
         _, out, _ = run("correct", "f.csv", *options, "--negatives", 20, "--metrics", "recall@10", "--json")
-        assert [row["recommender"] for row in json.loads(out)["rows"]] == ["ncf", "ncf", "mlp", "mlp"]
+        assert [row["recommender"] for row in json.loads(out)["rows"]] == ["gmf", "gmf", "mlp", "mlp"]
         assert run("report", "f.csv", *options, "-o", "page.html")[0] == 0
-        assert "Comparison of ncf and mlp" in (tmp_path / "page.html").read_text()
+        assert "Comparison of gmf and mlp" in (tmp_path / "page.html").read_text()
 
     def test_of_a_table_of_many_columns(self, run, tmp_path):
         more = ",".join(f"x{at}" for at in range(100))
         rows = "".join(f"{each},{','.join(['0'] * 100)}\n" for each in ("1,50,1,4", "2,50,12,2"))
-        (tmp_path / "f.csv").write_text(f"user,candidates,ncf,mlp,{more}\n{rows}")
-        _, out, _ = run("evaluate", "f.csv", "--rank-column", "ncf,mlp", "--metrics", "ap", "--json")
+        (tmp_path / "f.csv").write_text(f"user,candidates,gmf,mlp,{more}\n{rows}")
+        _, out, _ = run("evaluate", "f.csv", "--rank-column", "gmf,mlp", "--metrics", "ap", "--json")
         assert [row["value"] for row in json.loads(out)["rows"]] == [pytest.approx(13 / 24), pytest.approx(3 / 8)]
 
     def test_files_may_have_names(self, run, tmp_path):
@@ -1006,10 +1009,21 @@ class TestSeveralRecommenders:
             (["compare", "f.csv"], "compare takes two recommenders or more, not only f.csv; or one table and --by"),
             (["compare", "f.csv", "f.csv", "--by", "model"], "f.csv: is given twice"),
             (["compare", "a=f.csv", "b=f.csv", "--by", "model"], "are for one table"),
+            (["evaluate", "=f.csv"], "=f.csv: has no name before the sign ="),
+            (
+                ["compare", "a=f.csv", "--by", "model"],
+                "a=f.csv: a table of several recommenders has no name of its own",
+            ),
             (["evaluate", "a=f.csv,f.csv"], "several files are the seeds of a recommender, which compare takes"),
-            (["plan", "f.csv", "--rank-column", "ncf,mlp"], "plan takes the ranks of two recommenders"),
+            (["plan", "f.csv", "--rank-column", "gmf,mlp"], "plan takes the ranks of two recommenders"),
         ],
     )
     def test_refusals(self, run, tmp_path, command, says):
         (tmp_path / "f.csv").write_text(self.LONG)
         refused(run, says, *command)
+
+
+@pytest.mark.parametrize("option", [["--by", "m"], ["--plot", "x.svg"], ["--user-column", "x"], ["--zero-based"]])
+def test_options_of_ranks_are_refused_with_a_value(run, option):
+    given = ["--value", "hr@10=0.6", "--users", 100, "--negatives", 99, "--candidates", 2000]
+    refused(run, f"{option[0]} is for RANKS, not for --value", "correct", *given, *option)

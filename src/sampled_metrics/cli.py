@@ -266,7 +266,10 @@ def _tables(arguments: tuple[str, ...]) -> Columns | dict[str, Columns]:
     """Return the tables of FILE or NAME=FILE by recommender, or one table that has the ranks of several."""
     params = click.get_current_context().params
     if len(arguments) == 1 and (params.get("by") or len(params.get("rank_column") or ()) > 1):
-        return _one(arguments[0])
+        columns = _one(arguments[0])
+        if isinstance(columns, dict):
+            raise DataError(f"{arguments[0]}: a table of several recommenders has no name of its own")
+        return columns
     found = _seeds(arguments)
     for name, tables in found.items():
         if len(tables) > 1:
@@ -292,6 +295,8 @@ def _named(argument: str) -> tuple[str | None, list[str]]:
     name, equals, paths = argument.partition("=")
     if not equals or Path(argument).exists():
         return None, [argument]
+    if not name.strip():
+        raise DataError(f"{argument}: has no name before the sign =")
     return name, paths.split(",")
 
 
@@ -411,17 +416,21 @@ def _correct(ranks: str | None, values: tuple[str, ...], users: int | None, plot
             raise click.UsageError("give RANKS, or --value and --users")
         _show(sm.correct(_one(ranks), progress=terminal_progress, **options), plot)
         return
+    context = click.get_current_context()
+    kept = ["negatives", "candidates", "replacement", "estimators", "metrics", "confidence_level", "seed"]
+    for option in context.command.params:
+        given = context.get_parameter_source(str(option.name)) is click.core.ParameterSource.COMMANDLINE
+        if given and option.name not in (*kept, "values", "users", "ranks", "json", "csv", "latex"):
+            raise click.UsageError(f"{option.opts[0]} is for RANKS, not for --value")
     if ranks is not None or users is None or None in (options["negatives"], options["candidates"]):
         raise click.UsageError("--value takes --negatives, --candidates and --users, and no RANKS")
-    given = [each.rpartition("=") for each in values]
-    if any(not label for label, _, _ in given) or len({label for label, _, _ in given}) < len(given):
+    pairs = [each.rpartition("=") for each in values]
+    if any(not label for label, _, _ in pairs) or len({label for label, _, _ in pairs}) < len(pairs):
         raise click.UsageError("--value is METRIC=VALUE, such as hit-rate@10=0.62, once for each metric")
-    kept = ["negatives", "candidates", "replacement", "estimators", "confidence_level", "seed"]
-    source = click.get_current_context().get_parameter_source("metrics")
-    if source is not click.core.ParameterSource.DEFAULT:  # by default those of the values
-        kept.append("metrics")
-    by_label = {label: number for label, _, number in given}
-    _show(sm.correct_value(by_label, users=users, **{name: options[name] for name in kept}), plot)
+    if context.get_parameter_source("metrics") is click.core.ParameterSource.DEFAULT:
+        kept.remove("metrics")  # by default those of the values
+    by_label = {label: number for label, _, number in pairs}
+    _show(sm.correct_value(by_label, users=users, **{name: options[name] for name in kept}), None)
 
 
 @cli.command(

@@ -147,3 +147,20 @@ def test_refuses(values, more, error, says) -> None:
     options = {"negatives": 99, "candidates": 20000, "users": 6040} | more
     with pytest.raises(error, match=says):
         sm.correct_value(values, **options)
+
+
+def test_rounded_values_whose_ranges_overlap_hold_the_bounds_of_all_counts():
+    """HR@1 = .5 and HR@5 = .52 stand for all ascending shares of .45 to .55 and .515 to .525, equal ones included."""
+    given = {"negatives": 99, "candidates": 20000, "users": 400, "metrics": ["hr@1", "hr@5"]}
+    wide = sm.correct_value({"hr@1": 0.5, "hr@5": 0.52}, **given)
+    for first, fifth in [(180, 206), (206, 206), (206, 210), (210, 210), (200, 208)]:
+        exact = sm.correct_value({"hr@1": f"{first / 400:.6f}", "hr@5": f"{fifth / 400:.6f}"}, **given)
+        assert (wide["low"] <= exact["low"] + 1e-9).all()
+        assert (wide["high"] >= exact["high"] - 1e-9).all()
+
+
+def test_takes_metrics_as_objects_and_refuses_what_is_no_dict():
+    found = sm.correct_value({sm.metric("hr@10"): 0.62}, negatives=99, candidates=2000, users=500)
+    assert found["metric"].unique().tolist() == ["hit-rate@10"]
+    with pytest.raises(sm.ConfigError, match="values: give a dict such as"):
+        sm.correct_value("hr@10=0.62", negatives=99, candidates=2000, users=500)

@@ -214,7 +214,7 @@ class TestWrongOrder:
         exact = dict(zip(found["recommender"], found["exact"], strict=True))
         assert exact == {"A": 0.0, "B": 0.3}
         assert found.remarks[0].startswith(
-            "Wrong order: by the exact Recall@10, B is ahead of A (0.3000 against 0.0000). Among 50 sampled negatives,"
+            "Another order: by the exact Recall@10, B is ahead of A (0.3000 against 0.0000). Among 50 sampled"
         )
         undecided = "An order by exact values may be undecided. compare says whether the exact ranks decide it."
         assert found.remarks[1:] == (undecided,)
@@ -235,7 +235,7 @@ class TestWrongOrder:
         swapped = [remark for remark in found.remarks if "Recall@10" in remark]
         pairs = [("Y", "X"), ("Z", "X"), ("Z", "Y")]
         assert [remark.split(" (")[0] for remark in swapped] == [
-            f"Wrong order: by the exact Recall@10, {better} is ahead of {worse}" for better, worse in pairs
+            f"Another order: by the exact Recall@10, {better} is ahead of {worse}" for better, worse in pairs
         ]
         assert not [remark for remark in found.remarks if "AUC" in remark]
         assert found[found["metric"] == "auc"].remarks == ()

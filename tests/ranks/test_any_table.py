@@ -13,9 +13,10 @@ import pytest
 from tables_of_ranks import rank_table
 
 from sampled_metrics import compare, correct, evaluate, expect, plan, report
-from sampled_metrics.errors import DataError
+from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks.csv import parse_columns, read_columns
 
+HINT = "If a column names recommenders, say which by `by` (--by)."
 SOURCES = Path(__file__).parents[2] / "src"
 FRAME = pd.DataFrame({"user": ["ann", "bob", "eve"], "candidates": [50, 60, 70], "rank": [1, 12, 5]})
 TABLE = rank_table(FRAME)
@@ -93,9 +94,10 @@ class TestNames:
         pd.testing.assert_frame_equal(correct(plain, **given), correct(other, **given))
 
     def test_that_are_not_used_are_said(self):
-        remark = "The columns item_id, model, score are not used. Intervals take users as the unit."
+        remark = "The columns item_id, model, score are not used. Intervals take users as the unit. "
+        remark += HINT
         assert remark in evaluate(FRAME.assign(item_id=7, model="a", score=0.5)).remarks
-        assert "The column session_id is not used. Each row is taken to be a user." in (
+        assert f"The column session_id is not used. Each row is taken to be a user. {HINT}" in (
             evaluate({"session_id": [4, 5], "rank": [1, 2]}, candidates=9).remarks
         )
         assert not any("not used" in remark for remark in evaluate(FRAME).remarks)
@@ -179,11 +181,11 @@ def test_seeds_as_the_rows_of_an_array_are_refused():
 
 
 LONG = pd.DataFrame(
-    {"user": [1, 2, 3, 1, 2, 3], "model": ["ncf"] * 3 + ["mlp"] * 3, "rank": [1, 12, 5, 4, 2, 30], "candidates": 50}
+    {"user": [1, 2, 3, 1, 2, 3], "model": ["gmf"] * 3 + ["mlp"] * 3, "rank": [1, 12, 5, 4, 2, 30], "candidates": 50}
 )
-WIDE = pd.DataFrame({"user": [1, 2, 3], "ncf": [1, 12, 5], "mlp": [4, 2, 30], "candidates": 50})
-BOTH = {name: LONG[LONG["model"] == name].drop(columns="model") for name in ("ncf", "mlp")}
-FORMS_OF_BOTH = {"by": (LONG, {"by": "model"}), "wide": (WIDE, {"rank_column": ["ncf", "mlp"]}), "mapping": (BOTH, {})}
+WIDE = pd.DataFrame({"user": [1, 2, 3], "gmf": [1, 12, 5], "mlp": [4, 2, 30], "candidates": 50})
+BOTH = {name: LONG[LONG["model"] == name].drop(columns="model") for name in ("gmf", "mlp")}
+FORMS_OF_BOTH = {"by": (LONG, {"by": "model"}), "wide": (WIDE, {"rank_column": ["gmf", "mlp"]}), "mapping": (BOTH, {})}
 
 
 @pytest.mark.parametrize("form", FORMS_OF_BOTH)
@@ -193,7 +195,7 @@ class TestSeveralRecommenders:
     def test_of_evaluate(self, form):
         ranks, given = FORMS_OF_BOTH[form]
         found = evaluate(ranks, metrics=["recall@10", "ap"], **given)
-        assert found["recommender"].tolist() == ["ncf", "ncf", "mlp", "mlp"]
+        assert found["recommender"].tolist() == ["gmf", "gmf", "mlp", "mlp"]
         expected = [2 / 3, (1 + 1 / 12 + 1 / 5) / 3, 2 / 3, (1 / 4 + 1 / 2 + 1 / 30) / 3]
         assert found["value"].tolist() == pytest.approx(expected)
         assert not any("not used" in remark for remark in found.remarks)
@@ -208,24 +210,28 @@ class TestSeveralRecommenders:
         ranks, given = FORMS_OF_BOTH[form]
         found = correct(ranks, negatives=30, metrics="recall@10", estimators=["uncorrected", "free"], **given)
         values = found.set_index(["recommender", "estimator"])["value"]
-        assert values["ncf", "uncorrected"] == values["mlp", "uncorrected"] == pytest.approx(2 / 3)
-        assert any("ncf: any Recall@10 from" in remark for remark in found.remarks)
+        assert values["gmf", "uncorrected"] == values["mlp", "uncorrected"] == pytest.approx(2 / 3)
+        assert any("gmf: any Recall@10 from" in remark for remark in found.remarks)
 
     def test_of_report_and_expect(self, form):
         ranks, given = FORMS_OF_BOTH[form]
-        assert "Comparison of ncf and mlp" in report(ranks, metrics="ap", **given)
+        assert "Comparison of gmf and mlp" in report(ranks, metrics="ap", **given)
         found = expect(ranks, negatives=5, metrics="ap", **given)
-        assert found["recommender"].tolist() == ["ncf", "mlp"]
+        assert found["recommender"].tolist() == ["gmf", "mlp"]
 
 
 class TestColumnsOfRecommenders:
     def test_that_nobody_named_are_remarked_on(self):
-        remark = (
-            "The column model is not used. Intervals take users as the unit. Users have several rows: if one of these "
-            "columns names recommenders, say which by `by` (--by)."
-        )
+        remark = f"The column model is not used. Intervals take users as the unit. {HINT}"
         assert remark in evaluate(LONG).remarks
-        assert remark in evaluate(LONG.assign(user=LONG["user"])).remarks
+        assert f"The column model is not used. Each row is taken to be a user. {HINT}" in (
+            evaluate(LONG.drop(columns="user")).remarks
+        )
+        both = pd.DataFrame({"rank": [1, 2], "position": [7, 8], "candidates": 50})
+        assert any("The column position is not used." in remark for remark in evaluate(both).remarks)
+        found = evaluate(both, rank_column="position", metrics="ap")
+        assert found["value"].item() == pytest.approx((1 / 7 + 1 / 8) / 2)
+        assert "The column rank is not used, but position." in found.remarks
 
     @pytest.mark.parametrize(
         ("ranks", "given", "says"),
@@ -233,7 +239,9 @@ class TestColumnsOfRecommenders:
             (LONG, {"by": "modle"}, "ranks: lacks the column modle (the columns are"),
             (LONG.assign(model=["a", "", "a", "a", "b", "b"]), {"by": "model"}, "model is empty"),
             (LONG, {"by": "model", "rank_column": ["rank", "user"]}, "by is for one column of ranks"),
-            (BOTH, {"by": "model"}, "are for one table, not for a mapping of recommenders"),
+            (BOTH, {"by": "model"}, "are for one table that has the ranks of all recommenders"),
+            ({" ": [1, 2]}, {"candidates": 9}, "the name of a recommender is empty"),
+            (WIDE.assign(mlp=[4, None, 30]), {"rank_column": ["gmf", "mlp"]}, "user 2, column mlp: rank must be"),
             (WIDE, {}, "name the column of ranks, or several, by rank_column (--rank-column)"),
             (rank_table(FRAME), {"by": "model"}, "by and several of rank_column are for a table of columns"),
             (rank_table(FRAME), {"zero_based": True}, "is a RankTable, which has no columns to name"),
@@ -245,9 +253,10 @@ class TestColumnsOfRecommenders:
         assert says in str(caught.value)
 
     @pytest.mark.parametrize("name", ["users", "count", "n_users", "Frequency"])
-    def test_of_counts_are_refused(self, name):
+    def test_of_counts_are_refused_unless_they_are_called_otherwise(self, name):
         with pytest.raises(DataError, match=f"has the column {name}, as a table of counts of ranks has"):
             evaluate({"rank": [1, 2], name: [10, 4]}, candidates=9)
+        assert len(evaluate({"rank": [1, 2], "user": [10, 4], name: [10, 4]}, candidates=9)) == 4
 
     def test_of_lists_may_name_recommenders(self):
         lists = pd.DataFrame(
@@ -264,3 +273,10 @@ class TestColumnsOfRecommenders:
         found = evaluate({"rank": [0, 4]}, candidates=9, metrics="ap", zero_based=True)
         assert found["value"].item() == pytest.approx((1 + 1 / 5) / 2)
         assert plan([9, 99] * 9, [19, 1] * 9, candidates=200, metric="ap", zero_based=True)["users"].notna().any()
+
+    def test_have_the_order_of_their_names(self):
+        assert list(evaluate(LONG.iloc[::-1], by="model")["recommender"].unique()) == ["gmf", "mlp"]
+
+    def test_are_named_by_text(self):
+        with pytest.raises(ConfigError, match="by: a label is text, not"):
+            evaluate(LONG, by=["model"])

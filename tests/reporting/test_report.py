@@ -111,7 +111,7 @@ class TestExactRanks:
         assert sm.expect(ranks, negatives=100, candidates=1000, metrics="recall@10").remarks
         page = sm.report(ranks, candidates=1000, metrics="recall@10")
         assert "Undecided between X and Y: Recall@10." in page
-        assert "Wrong order" not in page
+        assert "Another order" not in page
         assert "rightly" not in page
         assert (
             "<li>1 of 1 comparisons of two recommenders by a metric are undecided by the exact ranks, so that no order "
@@ -138,10 +138,7 @@ class TestExactRanks:
         page = sm.report(frame.assign(item_id=7), metrics="recall@5")
         [row] = table(page, "What was read")
         assert row == {"Recommender": "ranks", "Rows": "3", "Users": "2", "Candidates": "8 to 9", "Ties": "2 rows"}
-        assert (
-            "The column item_id is not used. Intervals take users as the unit. Users have several rows: if one of"
-            in page
-        )
+        assert "The column item_id is not used. Intervals take users as the unit." in page
         assert "There are only 2 users." in page
 
     def test_of_a_catalogue_of_one_item_has_nothing_to_sample(self):

@@ -73,7 +73,7 @@ class LinearEstimator(ABC):
         if without:
             raise DataError(
                 f"{self} has no weights for the {without} of {outcomes.events.sum()} rows without a uniformly sampled "
-                "negative, and the mean of the others may be another one; take decreasing or mle, or draw more "
+                "negative, and the mean of the others may be another one; take decreasing, or draw more "
                 "negatives or with weights that differ less"
             )
         weights = np.empty((len(metrics), len(outcomes)))

@@ -280,7 +280,7 @@ def _recommenders(a: Any, b: Any, names: Any, form: Form) -> dict[str, list[_Giv
     """Return the ranks or lists of the seeds of each recommender, by name."""
     if b is not None:
         if form.splits:
-            raise DataError("by, and several of rank_column, are for one table, so b must not be given too")
+            raise DataError("by, and several of rank_column, are for one table that has the ranks of all recommenders")
         if not form.is_of_columns(a):
             raise DataError("a mapping has all recommenders and their names, so b and names must not be given too")
         of_two = zip(check_names(("A", "B") if names is None else names), (a, b), strict=True)
@@ -293,7 +293,7 @@ def _recommenders(a: Any, b: Any, names: Any, form: Form) -> dict[str, list[_Giv
         found = {name: [each] for name, each in recommenders(a, form).items()}
     else:
         if form.splits:
-            raise DataError("by, and several of rank_column, are for one table, not for a mapping of recommenders")
+            raise DataError("by, and several of rank_column, are for one table that has the ranks of all recommenders")
         found = {
             name: [columns_or_table(each, str(name), form) for each in (ranks if _has_seeds(ranks) else [ranks])]
             for name, ranks in a.items()

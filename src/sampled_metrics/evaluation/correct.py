@@ -222,9 +222,11 @@ def knowledge(
 
 
 def _ends(low: float, high: float) -> tuple[str, str]:
-    """Return the ends of an interval with as many decimals as its width has, to two digits."""
+    """Return the ends of an interval, rounded outward, with as many decimals as its width has, to two digits."""
     decimals = min(max(1 - int(np.floor(np.log10(high - low))), 2), 6) if high > low else 6
-    low_text, high_text = (f"{end:.{decimals}f}" if 0 < end < 1 else f"{end:g}" for end in (low, high))
+    scale = 10.0**decimals
+    outward = np.floor(low * scale + 1e-9) / scale, np.ceil(high * scale - 1e-9) / scale
+    low_text, high_text = (f"{end:.{decimals}f}" if 0 < end < 1 else f"{end:g}" for end in outward)
     return low_text, high_text
 
 

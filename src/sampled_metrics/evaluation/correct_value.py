@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from itertools import product
+from itertools import pairwise, product
 from math import ceil, floor
 
 import numpy as np
@@ -92,8 +92,10 @@ def correct_value(
             raise DataError(f"{name} must be a whole number, {least} or more, not {shown(number)}")
     design, options = SamplingDesign(negatives, replacement), IntervalOptions(confidence_level, None, 1000, seed)
     design.check(candidates)
+    if not isinstance(values, Mapping):
+        raise ConfigError(f"values: give a dict such as {{'hit-rate@10': 0.62}}, not {shown(values)}")
     given = metrics_by_label(list(values), "values")
-    cuts, possible = _counts(given, [values[label] for label in given], negatives, users)
+    cuts, possible = _counts(given, list(values.values()), negatives, users)
     wanted, chosen = given if metrics is None else metrics_by_label(metrics), estimators_by_label(estimators)
     outcomes = Outcomes.of(design, candidates)
     limits = np.zeros(len(wanted)), largest_values(list(wanted.values()))
@@ -148,13 +150,27 @@ def _counts(
         before = limits.get(k, (0, users))
         limits[k] = max(low, before[0]), min(high, before[1])
     cuts = tuple(sorted(limits))
-    corners = [np.array(each) for each in product(*(sorted(set(limits[k])) for k in cuts))]
-    counts = [np.diff(each, prepend=0, append=users) for each in corners]
-    kept = [each for each in counts if (each >= 0).all()]
-    if not kept or any(low > high for low, high in limits.values()):
+    kept = [np.diff(each, prepend=0, append=users) for each in _corners([limits[k] for k in cuts])]
+    if not kept:
         labels = ", ".join(map(metric_name, given))
         raise DataError(f"values: {labels} contradict one another: a larger k cannot have a smaller share")
     return cuts, kept
+
+
+def _corners(limits: Sequence[tuple[int, int]]) -> list[Ints]:
+    """Return the corners of the ascending numbers within limits.
+
+    In a corner, each number is at one of its limits, or equal to a neighbour that is.
+    """
+    ends = sorted({end for each in limits for end in each})
+    within = [[end for end in ends if low <= end <= high] for low, high in limits]
+    found = []
+    for each in product(*within):
+        ascending = all(one <= other for one, other in pairwise(each))
+        limited = {number for number, pair in zip(each, limits, strict=True) if number in pair}
+        if ascending and set(each) <= limited:
+            found.append(np.array(each))
+    return found
 
 
 def _is_flat(metric: Metric, k: int) -> bool:

@@ -107,12 +107,13 @@ def _wrong_orders(table: Result, negatives: int) -> list[Remark]:
             if better["exact"] - worse["exact"] > EQUAL and gap < -EQUAL:
                 variance = better["deviation"] ** 2 + worse["deviation"] ** 2
                 chance = probability_of_order(gap, float(np.sqrt(variance)))
+                name, decimals = metric_name(str(metric_label)), "{:.4f} against {:.4f}"
+                exact = decimals.format(better["exact"], worse["exact"])
+                expected = decimals.format(better["expected"], worse["expected"])
                 sentence = (
-                    f"Wrong order: by the exact {metric_name(str(metric_label))}, {better['recommender']} is ahead of "
-                    f"{worse['recommender']} ({better['exact']:.4f} against {worse['exact']:.4f}). Among {negatives} "
-                    f"sampled negatives, {estimator_name(str(label))} puts it behind on average "
-                    f"({better['expected']:.4f} against {worse['expected']:.4f}). The chance of the exact order is "
-                    f"{chance:.2f}."
+                    f"Another order: by the exact {name}, {better['recommender']} is ahead of {worse['recommender']} "
+                    f"({exact}). Among {negatives} sampled negatives, {estimator_name(str(label))} puts it behind on "
+                    f"average ({expected}). The chance of the exact order is {chance:.2f}."
                 )
                 here = ("estimator", label), ("metric", metric_label)
                 rows, others = ((("recommender", each["recommender"]), *here) for each in (better, worse))

@@ -49,7 +49,7 @@ NAMES = {
 CONTENT = ("rank", "above", "tied", "item")
 """Columns of which a table of ranks, of lists or of judged items has one."""
 
-COUNTS = {"users", "nusers", "numusers", "count", "counts", "frequency", "freq"}
+COUNTS = {"users", "nusers", "numusers", "numberofusers", "count", "counts", "frequency", "freq", "weight", "share"}
 """Names of columns of a table of counts, which has a row for each rank in place of one for each user."""
 
 MEANINGS = {
@@ -93,12 +93,6 @@ class Columns:
                 object.__setattr__(self, "frame", self.by_usual_name(column).frame)
         if len(self.frame) == 0:
             raise DataError(f"{self.name}: has no rows")
-        counts = [str(name) for name in self.frame.columns if plain(name) in COUNTS]
-        if counts and "rank" in self and "user" not in self:
-            raise DataError(
-                f"{self.header}: has the column {counts[0]}, as a table of counts of ranks has; give a row for each "
-                "user (a column of ids is called user)"
-            )
 
     def by_usual_name(self, column: str) -> "Columns":
         """Return the columns with one of the usual names of a column replaced by its own, if it is not there.
@@ -125,12 +119,16 @@ class Columns:
             DataError: there is no such column.
         """
         self.require(*names.values())
-        kept = self.frame.drop(columns=[name for name in names if name in self and names[name] != name])
-        columns = replace(self, frame=kept.rename(columns={name: column for column, name in names.items()}))
+        replaced = [name for name in names if name in self and names[name] not in (name, *names)]
+        notes = self.notes + tuple(f"The column {name} is not used, but {names[name]}." for name in replaced)
+        kept = self.frame.drop(columns=replaced)
+        columns = replace(
+            self, frame=kept.rename(columns={name: column for column, name in names.items()}), notes=notes
+        )
         if not zero_based:
             return columns
         columns.require("rank")
-        ranks, notes = columns.whole_numbers("rank", 0), columns.notes
+        ranks = columns.whole_numbers("rank", 0)
         if ranks.min() > 0:
             notes += (
                 f"{self.name}: no rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1.",
@@ -147,7 +145,7 @@ class Columns:
         names = as_text(self.frame[column])
         refuse_rows(names == "", lambda row: f"{column} is empty", self.place)
         frame, found = self.frame.drop(columns=column), dict[str, Columns]()
-        for name in names.unique():
+        for name in sorted(names.unique()):
             rows = np.flatnonzero(names == name)
             part = frame.iloc[rows].reset_index(drop=True)
             found[str(name)] = replace(self, frame=part, place=partial(_place_of, self.place, rows))
@@ -160,12 +158,22 @@ class Columns:
             DataError: there is no such column.
         """
         self.require(*names)
-        return {
-            name: replace(self, frame=self.frame.drop(columns=[each for each in names if each != name])).named(
-                {"rank": name}, zero_based
+        found = {}
+        for name in names:
+            others = self.frame.drop(columns=[each for each in names if each != name])
+            place = partial(_place_in_column, self.place, name)
+            found[name] = replace(self, frame=others, place=place).named({"rank": name}, zero_based)
+        return found
+
+    def refuse_counts(self) -> "Columns":
+        """Return the columns; raise DataError if they are those of a table of counts of ranks."""
+        counts = [str(name) for name in self.frame.columns if plain(name) in COUNTS]
+        if counts and "rank" in self and "user" not in self:
+            raise DataError(
+                f"{self.header}: has the column {counts[0]}, as a table of counts of ranks has; give a row for each "
+                "user (a column of ids is called user)"
             )
-            for name in names
-        }
+        return self
 
     def __contains__(self, column: str) -> bool:
         return column in self.frame
@@ -251,13 +259,13 @@ class Columns:
         if "uniform_negatives" in self:
             kept, drawn = (self.whole_numbers(each, 0).mean() for each in ("uniform_negatives", "negatives"))
             found.append(f"On average {kept:.3g} of {drawn:.3g} negatives are kept, as a uniform sample.")
-        unused = self.unused((*COLUMNS, *WEIGHTED, *NAMES["rank"]))
+        said = NAMES["rank"] if "above" in self else set[str]()
+        unused = self.unused((*COLUMNS, *WEIGHTED, *said))
         if not unused:
             return found
         unit = "Intervals take users as the unit." if "user" in self else "Each row is taken to be a user."
-        if "user" in self and self.frame["user"].duplicated().any():
-            unit += " Users have several rows: if one of these columns names recommenders, say which by `by` (--by)."
-        return [*found, f"{unused[0]} {unit}"]
+        several = "If a column names recommenders, say which by `by` (--by)."
+        return [*found, f"{unused[0]} {unit} {several}"]
 
     def unused(self, used: Collection[str]) -> list[str]:
         """Return a sentence on the columns that are not used, if there are any."""
@@ -331,6 +339,11 @@ def as_pandas(data: Any, name: str) -> Any:
     if isinstance(table, nw.DataFrame):
         return pd.DataFrame({column: table[column].to_numpy() for column in table.columns})
     return table.to_numpy() if isinstance(table, nw.Series) else data
+
+
+def _place_in_column(place: Place, column: str, row: int) -> str:
+    """Return the place of a row, with the name of a column."""
+    return f"{place(row)}, column {column}"
 
 
 def _place_of(place: Place, rows: Ints, row: int) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sampled_metrics._validation import check_labels
+from sampled_metrics._validation import check_label, check_labels
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.csv import read_columns
 from sampled_metrics.ranks.frames import NAMES, Columns, PerUser, RanksLike, are_lists, columns_of, plain
@@ -55,6 +55,8 @@ class Form:
     @property
     def splits(self) -> bool:
         """Return whether one table has the ranks of several recommenders."""
+        if self.by is not None:
+            check_label(self.by, "by")
         return self.by is not None or len(self.rank_columns) > 1
 
     def is_of_columns(self, ranks: Any) -> bool:
@@ -181,10 +183,10 @@ def recommenders(ranks: RanksLike | Mapping[str, RanksLike], form: Form) -> dict
         raise DataError("there are no ranks")
     if repeated := [name for name in names if names.count(name) > 1]:
         raise DataError(f"ranks: two recommenders are called {repeated[0]!r}; give each a name of its own")
-    if UNNAMED in names:
+    if not all(name.strip() for name in names):
         raise DataError("ranks: the name of a recommender is empty")
     if form.splits:
-        raise DataError("by, and several of rank_column, are for one table, not for a mapping of recommenders")
+        raise DataError("by, and several of rank_column, are for one table that has the ranks of all recommenders")
     return {name: columns_or_table(each, name, form) for name, each in zip(names, ranks.values(), strict=True)}
 
 
@@ -205,4 +207,5 @@ def _read(data: Any, name: str) -> Columns | RankTable | SampledRanks:
 
 
 def _renamed(columns: Columns, form: Form) -> Columns:
-    return columns.named(dict.fromkeys(["rank"][: len(form.rank_columns)], *form.rank_columns), form.zero_based)
+    names = {"rank": form.rank_columns[0]} if form.rank_columns else {}
+    return columns.named(names, form.zero_based).refuse_counts()
