@@ -21,10 +21,6 @@ TIMEOUT = (10.0, 60.0)  # seconds to wait for a connection, and for the next byt
 _RETRIES = 2  # at each address; pooch waits a second before the first, and two before the second
 
 
-class _RefusedError(Exception):
-    """An answer is not the file, and another attempt would not help; pooch does not repeat it."""
-
-
 def file_name(url: str) -> str:
     """Return the name of the file at an address.
 
@@ -110,9 +106,9 @@ def require_addresses(urls: Sequence[str], key: str = "datasets.*.urls") -> None
 def download(urls: Sequence[str], destination: Path, *, md5: str | None = None, sha256: str | None = None) -> None:
     """Download a file from the first address that gives it, complete and verified.
 
-    The file appears under its name when it is complete and verified, or not at all. A connection that fails is tried
-    again, from the start of the file. TLS certificates are always verified, and plain http needs a checksum. A file of
-    more than `MAX_BYTES` is refused.
+    The file appears under its name when it is complete and verified, or not at all. An address that fails is tried
+    again twice, from the start of the file; one that gives another file is not. TLS certificates are always verified,
+    and plain http needs a checksum. A file of more than `MAX_BYTES` is refused.
 
     Args:
         urls: https or http addresses of the same file, or `pypi:` addresses of the same wheel, tried in turn.
@@ -171,14 +167,14 @@ def _fetch(url: str, path: Path, expected: dict[str, str]) -> None:
 
 
 def _fetch_http(url: str, path: Path, has_checksum: bool) -> None:
-    """Write the file at an address to `path` by pooch, which starts again where a connection fails."""
+    """Write the file at an address to `path` by pooch, which starts again after any failure."""
     pooch.get_logger().setLevel(logging.WARNING)  # it would print the name of the temporary file
     site = pooch.create(
         path.parent, base_url="", registry={path.name: None}, urls={path.name: url}, retry_if_failed=_RETRIES
     )
     try:
         site.fetch(path.name, downloader=partial(_request, has_checksum=has_checksum))
-    except (_RefusedError, requests.RequestException, ValueError) as error:
+    except (requests.RequestException, ValueError) as error:
         raise DownloadError(_first_reason(error)) from error
 
 
@@ -208,7 +204,7 @@ def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool
             for data in response.iter_content(2**16):
                 size += len(data)
                 if size > MAX_BYTES:
-                    raise _RefusedError(f"sends more than the {MAX_BYTES} bytes allowed")
+                    raise DownloadError(f"sends more than the {MAX_BYTES} bytes allowed")
                 file.write(data)
                 bar.update(len(data))
 
@@ -223,12 +219,9 @@ def _require_file(response: requests.Response, has_checksum: bool) -> None:
     """Check what a server says before it sends the file."""
     for hop in (*response.history, response):
         if hop.url.lower().startswith("http:") and not has_checksum:
-            raise _RefusedError(f"{hop.url} is plain http, which needs an md5 or sha256")
-    status = f"HTTP {response.status_code} {response.reason}".rstrip()
-    if response.status_code == 429 or response.status_code >= 500:
-        raise requests.HTTPError(status)  # may pass, so pooch asks again
+            raise DownloadError(f"{hop.url} is plain http, which needs an md5 or sha256")
     if response.status_code != 200:
-        raise _RefusedError(status)
+        raise DownloadError(f"HTTP {response.status_code} {response.reason}".rstrip())
     size = response.raw.length_remaining
     if size is not None and size > MAX_BYTES:
-        raise _RefusedError(f"announces {size} bytes, more than the {MAX_BYTES} bytes allowed")
+        raise DownloadError(f"announces {size} bytes, more than the {MAX_BYTES} bytes allowed")
