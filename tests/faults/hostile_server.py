@@ -19,7 +19,7 @@ from pathlib import Path
 CONTENT = bytes(number * number % 251 for number in range(300_000))
 WEB_PAGE = b"<!DOCTYPE html><html><body>Sign in to the WLAN</body></html>"
 _FOLDER = tempfile.TemporaryDirectory(prefix="certificates-")
-REASONS = {200: "OK", 206: "Partial Content", 302: "Found", 404: "Not Found", 416: "Range Not Satisfiable"}
+REASONS = {200: "OK", 302: "Found", 404: "Not Found"}
 
 
 @dataclass
@@ -28,12 +28,10 @@ class Request:
 
     Attributes:
         connection: the socket.
-        first: the first byte asked for; None if all are.
         stopping: set when the server is about to end.
     """
 
     connection: socket.socket
-    first: int | None
     stopping: threading.Event
 
     def send(self, data: bytes) -> None:
@@ -61,7 +59,7 @@ class Server(socketserver.ThreadingTCPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.answers = answers
         self.context = context
-        self.firsts: list[int | None] = []
+        self.requests = 0
         self.stopping = threading.Event()
 
     @property
@@ -94,11 +92,9 @@ class Handler(socketserver.BaseRequestHandler):
             if not received:
                 return
             head += received
-        ranges = [line for line in head.split(b"\r\n") if line.lower().startswith(b"range:")]
-        first = int(ranges[0].partition(b"=")[2].rstrip(b"-")) if ranges else None
-        self.server.firsts.append(first)
+        self.server.requests += 1
         answers = self.server.answers
-        (answers.pop(0) if len(answers) > 1 else answers[0])(Request(connection, first, self.server.stopping))
+        (answers.pop(0) if len(answers) > 1 else answers[0])(Request(connection, self.server.stopping))
 
 
 @contextmanager
@@ -115,20 +111,6 @@ def serving(*answers: Answer, context: ssl.SSLContext | None = None) -> Iterator
         server.server_close()
 
 
-def honest(request: Request) -> None:
-    """The whole file, or the range asked for."""
-    if request.first is None:
-        request.head(200, f"Content-Length: {len(CONTENT)}")
-        request.send(CONTENT)
-    elif request.first >= len(CONTENT):
-        request.head(416, "Content-Length: 0")
-    else:
-        rest = CONTENT[request.first :]
-        span = f"bytes {request.first}-{len(CONTENT) - 1}/{len(CONTENT)}"
-        request.head(206, f"Content-Length: {len(rest)}", f"Content-Range: {span}")
-        request.send(rest)
-
-
 def status(code: int) -> Answer:
     return lambda request: request.head(code, "Content-Length: 0")
 
@@ -141,17 +123,12 @@ def whole(content: bytes, *fields: str) -> Answer:
     return answer
 
 
+honest = whole(CONTENT)
+
+
 def cut(size: int) -> Answer:
-    """Less than announced, of what the range asks for."""
-
-    def answer(request: Request) -> None:
-        first = request.first or 0
-        rest = CONTENT[first:]
-        span = [f"Content-Range: bytes {first}-{len(CONTENT) - 1}/{len(CONTENT)}"] if first else []
-        request.head(206 if first else 200, f"Content-Length: {len(rest)}", *span)
-        request.send(rest[:size])
-
-    return answer
+    """Less than announced."""
+    return then(head_only(f"Content-Length: {len(CONTENT)}"), raw(CONTENT[:size]))
 
 
 def reset(request: Request) -> None:
@@ -176,19 +153,6 @@ def redirect(location: str, *fields: str, body: bytes = b"") -> Answer:
     return answer
 
 
-def lying_range(first: int, sent: bytes) -> Answer:
-    """206 with a Content-Range and bytes that are not those asked for; without a range asked for, the file."""
-
-    def answer(request: Request) -> None:
-        if request.first is None:
-            return honest(request)
-        span = f"Content-Range: bytes {first}-{first + len(sent) - 1}/{len(CONTENT)}"
-        request.head(206, f"Content-Length: {len(sent)}", span)
-        return request.send(sent)
-
-    return answer
-
-
 def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n") -> Answer:
     def answer(request: Request) -> None:
         request.head(200, "Transfer-Encoding: chunked")
@@ -199,14 +163,12 @@ def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n") -> Answer:
     return answer
 
 
-def endless(data: bytes, seconds: float = 0.0) -> Answer:
-    """The same bytes again and again, with a pause in between."""
+def endless(data: bytes) -> Answer:
+    """The same bytes again and again."""
 
     def answer(request: Request) -> None:
         while not request.stopping.is_set():
             request.send(data)
-            if seconds:
-                request.wait(seconds)
 
     return answer
 

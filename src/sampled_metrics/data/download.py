@@ -1,17 +1,15 @@
 """Download a dataset's file and verify its checksum."""
 
-import hashlib
+import logging
 import os
 import re
-import ssl
-import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pooch
 import requests
-import urllib3
 from tqdm import tqdm
 
 from sampled_metrics import _files
@@ -19,14 +17,8 @@ from sampled_metrics.data import wheels
 from sampled_metrics.data.archives import MAX_BYTES, is_web_page
 from sampled_metrics.errors import ConfigError, DataError, DownloadError, reason
 
-ATTEMPTS = 3  # at each address
-PAUSE = 1.0  # seconds before the second attempt, doubled before each further one
 TIMEOUT = (10.0, 60.0)  # seconds to wait for a connection, and for the next bytes
-MAX_SECONDS = 12 * 3600.0  # longest time of a download, over all attempts and addresses; the next run resumes it
-
-
-class _InterruptedError(DownloadError):
-    """An address did not give the file this time; a further attempt may help."""
+_RETRIES = 2  # at each address; pooch waits a second before the first, and two before the second
 
 
 def file_name(url: str) -> str:
@@ -114,11 +106,9 @@ def require_addresses(urls: Sequence[str], key: str = "datasets.*.urls") -> None
 def download(urls: Sequence[str], destination: Path, *, md5: str | None = None, sha256: str | None = None) -> None:
     """Download a file from the first address that gives it, complete and verified.
 
-    The bytes are written to `<destination>.part`. The complete file is verified and then renamed to `destination`. With
-    a checksum, a `.part` of an earlier run or of another address is resumed. Without one, the download starts over,
-    because a wrong beginning would go unnoticed. TLS certificates are always verified, and plain http needs a checksum.
-
-    A download ends after `MAX_SECONDS`, checked when bytes arrive, and after `MAX_BYTES`.
+    The file appears under its name when it is complete and verified, or not at all. An address that fails is tried
+    again twice, from the start of the file; one that gives another file is not. TLS certificates are always verified,
+    and plain http needs a checksum. A file of more than `MAX_BYTES` is refused.
 
     Args:
         urls: https or http addresses of the same file, or `pypi:` addresses of the same wheel, tried in turn.
@@ -129,31 +119,23 @@ def download(urls: Sequence[str], destination: Path, *, md5: str | None = None, 
     Raises:
         ConfigError: there is no address, or one is neither https nor http nor that of a wheel.
         DownloadError: no address gave the file.
-        DataError: the file cannot be written.
+        WriteError: the file cannot be written.
     """
     require_addresses(urls)
     expected = _expected_digests(md5, sha256)
-    part = destination.with_name(f"{destination.name}.part")
-    deadline = time.monotonic() + MAX_SECONDS
     reasons = []
-    try:
-        destination.parent.mkdir(parents=True, exist_ok=True)
+    with _files.atomic_write(destination) as temporary:
         for url in urls:
             try:
-                _fetch(url, part, expected, deadline)
+                _fetch(url, temporary, expected)
             except DownloadError as error:
                 reasons.append(f"{url}: {error}")
-                continue
-            with part.open("rb") as file:
-                os.fsync(file.fileno())  # the name must never stand for less than the file, even after a crash
-            os.replace(part, destination)
-            return
-    except OSError as error:
-        raise DataError(f"{destination}: cannot be written: {error.strerror}") from error
-    raise DownloadError(
-        f"{destination}: could not be downloaded ({'; '.join(reasons)}); "
-        "download it by hand and set the dataset's `path`"
-    )
+            else:
+                return
+        raise DownloadError(
+            f"{destination}: could not be downloaded ({'; '.join(reasons)}); "
+            "download it by hand and set the dataset's `path`"
+        )
 
 
 def _expected_digests(md5: str | None, sha256: str | None) -> dict[str, str]:
@@ -165,76 +147,66 @@ def _fault(path: Path, expected: dict[str, str]) -> str | None:
     """Return the reason why a file is not the expected one; None if it is."""
     verdict = "this is a web page, not the data set" if is_web_page(path) else None
     for algorithm, digest in expected.items():
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, partial(hashlib.new, algorithm, usedforsecurity=False)).hexdigest()
+        found = pooch.file_hash(path, alg=algorithm)
         if found != digest:
             verdict = verdict or "the file is damaged or is not the one configured"
             return f"{algorithm} is {found}, expected {digest}: {verdict}"
     return None if expected else verdict
 
 
-def _fetch(url: str, part: Path, expected: dict[str, str], deadline: float) -> None:
-    """Write the file at an address to `part` and verify it; attempts that fail are repeated after growing pauses."""
-    for attempt in range(ATTEMPTS):
-        try:
-            is_resumed = False
-            if url.startswith(wheels.SCHEME):
-                wheels.fetch(wheels.parse_address(url), part, timeout=deadline - time.monotonic())
-            else:
-                is_resumed = _fetch_http(url, part, bool(expected), deadline)
-            fault = _fault(part, expected)
-            if fault is None:
-                return
-            part.unlink()
-            raise (_InterruptedError if is_resumed else DownloadError)(fault)  # the old beginning may be wrong
-        except _InterruptedError:
-            if attempt == ATTEMPTS - 1:
-                raise
-        time.sleep(PAUSE * 2**attempt)
+def _fetch(url: str, path: Path, expected: dict[str, str]) -> None:
+    """Write the file at an address to `path`, and verify it."""
+    path.unlink(missing_ok=True)  # pooch would keep what is there, such as the wrong file of another address
+    if url.startswith(wheels.SCHEME):
+        wheels.fetch(wheels.parse_address(url), path)
+    else:
+        _fetch_http(url, path, bool(expected))
+    fault = _fault(path, expected)
+    if fault is not None:
+        raise DownloadError(fault)
 
 
-def _fetch_http(url: str, part: Path, has_checksum: bool, deadline: float) -> bool:
-    """Request a file and write it to `part`; returns whether bytes that were there before are kept."""
+def _fetch_http(url: str, path: Path, has_checksum: bool) -> None:
+    """Write the file at an address to `path` by pooch, which starts again after any failure."""
+    pooch.get_logger().setLevel(logging.WARNING)  # it would print the name of the temporary file
+    site = pooch.create(
+        path.parent, base_url="", registry={path.name: None}, urls={path.name: url}, retry_if_failed=_RETRIES
+    )
     try:
-        return _request(url, part, has_checksum, deadline)
-    except DownloadError:
-        raise
-    except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-        raise _failure(error) from error
+        site.fetch(path.name, downloader=partial(_request, has_checksum=has_checksum))
+    except (requests.RequestException, ValueError) as error:
+        raise DownloadError(_first_reason(error)) from error
 
 
-def _failure(error: BaseException) -> DownloadError:
-    """Return the error that says in short why a request failed, from the first error that others wrap."""
-    cause = error
-    while cause.__context__ is not None:
-        cause = cause.__context__
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return DownloadError(cause.verify_message)
-    may_pass = isinstance(error, requests.ConnectionError | requests.Timeout | urllib3.exceptions.HTTPError)
-    return (_InterruptedError if may_pass else DownloadError)(reason(cause))
+def _first_reason(error: BaseException) -> str:
+    """Return the short reason of the first of the errors that others wrap."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return reason(error)
 
 
-def _request(url: str, part: Path, has_checksum: bool, deadline: float) -> bool:
-    """Request a file, or its rest if `part` holds its beginning, and write the answer; returns as `_fetch_http`."""
-    _require_checksum_of_plain_http(url, has_checksum)
-    offset = part.stat().st_size if has_checksum and part.exists() else 0
-    # identity: the checksum and the range are those of the file, not of a compressed transfer
-    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={offset}-"} if offset else {})
+def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool) -> None:
+    """Write what is at an address to the temporary file of an attempt."""
+    os.unlink(temporary)  # pooch made it for its owner alone to read
     with requests.get(
-        url, headers=headers, timeout=TIMEOUT, stream=True, hooks={"response": _close_redirect}
+        url,
+        headers={"Accept-Encoding": "identity"},
+        timeout=TIMEOUT,
+        stream=True,
+        hooks={"response": _close_redirect},
     ) as response:
-        for hop in (*response.history, response):
-            _require_checksum_of_plain_http(hop.url, has_checksum)
-        status = response.status_code
-        is_rest = status == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {offset}-")
-        if offset and not is_rest and status in (206, 416):
-            part.unlink()
-            raise _InterruptedError(f"HTTP {status} does not give the rest of the file from byte {offset} on")
-        if status != 200 and not (offset and is_rest):
-            failure = _InterruptedError if status == 429 or status >= 500 else DownloadError
-            raise failure(f"HTTP {status} {response.reason}".rstrip())
-        _write_body(response.raw, part, offset if is_rest else 0, deadline)
-        return is_rest
+        _require_file(response, has_checksum)
+        # the checksum is that of the bytes sent: a server may call a .gz file a compressed transfer of its content
+        response.raw.headers.pop("Content-Encoding", None)
+        size, total = 0, response.raw.length_remaining
+        bar = tqdm(desc=file_name(url), total=total, unit="B", unit_scale=True, unit_divisor=1024, disable=None)
+        with open(temporary, "xb") as file, bar:
+            for data in response.iter_content(2**16):
+                size += len(data)
+                if size > MAX_BYTES:
+                    raise DownloadError(f"sends more than the {MAX_BYTES} bytes allowed")
+                file.write(data)
+                bar.update(len(data))
 
 
 def _close_redirect(response: requests.Response, **_: Any) -> None:
@@ -243,25 +215,13 @@ def _close_redirect(response: requests.Response, **_: Any) -> None:
         response.close()
 
 
-def _require_checksum_of_plain_http(url: str, has_checksum: bool) -> None:
-    if url.lower().startswith("http:") and not has_checksum:
-        raise DownloadError(f"{url} is plain http, which needs an md5 or sha256")
-
-
-def _write_body(body: urllib3.HTTPResponse, part: Path, offset: int, deadline: float) -> None:
-    """Write a body to `part` from `offset` on; urllib3 raises if the body is shorter than announced."""
-    size = offset
-    total = None if body.length_remaining is None else offset + body.length_remaining
-    if total is not None and total > MAX_BYTES:
-        raise DownloadError(f"announces {total} bytes, more than the {MAX_BYTES} bytes allowed")
-    bar = tqdm(desc=part.stem, initial=offset, total=total, unit="B", unit_scale=True, unit_divisor=1024, disable=None)
-    with part.open("ab" if offset else "wb") as file, bar:
-        while data := body.read1(16 * 1024, decode_content=False):  # read1 does not wait for all of the bytes
-            size += len(data)
-            if size > MAX_BYTES:
-                part.unlink()
-                raise DownloadError(f"sends more than the {MAX_BYTES} bytes allowed")
-            file.write(data)
-            bar.update(len(data))
-            if time.monotonic() > deadline:
-                raise DownloadError(f"the download is not complete after {MAX_SECONDS:g} seconds, the longest allowed")
+def _require_file(response: requests.Response, has_checksum: bool) -> None:
+    """Check what a server says before it sends the file."""
+    for hop in (*response.history, response):
+        if hop.url.lower().startswith("http:") and not has_checksum:
+            raise DownloadError(f"{hop.url} is plain http, which needs an md5 or sha256")
+    if response.status_code != 200:
+        raise DownloadError(f"HTTP {response.status_code} {response.reason}".rstrip())
+    size = response.raw.length_remaining
+    if size is not None and size > MAX_BYTES:
+        raise DownloadError(f"announces {size} bytes, more than the {MAX_BYTES} bytes allowed")

@@ -49,7 +49,7 @@ def parse_address(address: str) -> Wheel:
     return Wheel(**match.groupdict())
 
 
-def fetch(wheel: Wheel, destination: Path, *, timeout: float | None = None) -> None:
+def fetch(wheel: Wheel, destination: Path) -> None:
     """Download a wheel by pip from the index that pip is configured for. The file appears complete or not at all.
 
     Only a wheel for every platform is accepted, so that all machines get the same file.
@@ -57,20 +57,14 @@ def fetch(wheel: Wheel, destination: Path, *, timeout: float | None = None) -> N
     Args:
         wheel: the wheel.
         destination: path of the file, in a folder that exists.
-        timeout: seconds that pip may take; None for no limit.
 
     Raises:
-        DownloadError: pip is missing or too slow, the index cannot be reached, or it has no such wheel; the message is
-            the short reason.
+        DownloadError: pip is missing, the index cannot be reached, or it has no such wheel; the message is the short
+            reason.
     """
     with tempfile.TemporaryDirectory(prefix=".pip-", dir=destination.parent) as folder:
         command = [sys.executable, *_PIP, *_DOWNLOAD, "--dest", folder, f"{wheel.name}=={wheel.version}"]
-        try:
-            ran = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=timeout
-            )
-        except subprocess.TimeoutExpired:
-            raise DownloadError("pip is not done in the time allowed") from None
+        ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         files = list(Path(folder).glob("*.whl"))
         if ran.returncode != 0 or len(files) != 1:
             raise DownloadError(_reason(ran.stderr, wheel))
