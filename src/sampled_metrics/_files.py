@@ -38,7 +38,9 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     if not name:
         raise WriteError("the name of a file to write is empty")
     final = Path(os.path.realpath(name))
-    if final.is_symlink() or (os.path.exists(name) and not os.path.isfile(name)):  # a link remains of a circle of links
+    if os.path.islink(final) or (
+        os.path.exists(name) and not os.path.isfile(name)
+    ):  # a link remains of a circle of links
         raise WriteError(f"{name}: is not a regular file, and only a regular file is written")
     temporary = final.with_name(f".{os.getpid()}.{final.name}")
     try:

@@ -7,10 +7,11 @@ from scipy.sparse import csr_array
 
 from sampled_metrics.estimators import estimator
 from sampled_metrics.estimators.shapes import SHAPES, mixtures
-from sampled_metrics.estimators.strict_bounds import Fit, StrictBounds, _mixtures
+from sampled_metrics.estimators.strict_bounds import Fit, ShapeTest, StrictBounds, _mixtures, p_value_of
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
+from sampled_metrics.sampling.distributions import pmf
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import rank_classes
 
@@ -180,7 +181,32 @@ def test_fits_that_are_known_have_the_same_p_value_when_their_mixtures_are_made_
     outcomes, which = Outcomes.observed(SampledRanks(np.arange(30) % 7, 10, np.repeat([50, 80], 15)))
     estimate, counts = StrictBounds("decreasing").fit(outcomes, METRICS), np.bincount(which)
     shares = csr_array(np.eye(len(outcomes)))
-    first = estimate.p_value(counts, shares, estimate.fits(counts), seed=1)
+    first = estimate.p_value(counts, shares, estimate.fits(counts), "decreasing", seed=1)
     _mixtures.cache_clear()
     estimate = StrictBounds("decreasing").fit(outcomes, METRICS)
-    assert estimate.p_value(counts, shares, estimate.fits(counts), seed=1) == first
+    assert estimate.p_value(counts, shares, estimate.fits(counts), "decreasing", seed=1) == first
+
+
+@pytest.mark.parametrize(
+    ("law_of", "contradicts"),
+    [
+        (lambda ranks, n: 1 / (ranks + (20 if n == 3000 else 40)), False),
+        (lambda ranks, n: np.exp(-(((ranks / n - 0.1) / 0.02) ** 2)), True),
+    ],
+    ids=["decreasing, and another law for each n", "a hump"],
+)
+def test_ranks_that_depend_on_n_within_a_class(law_of, contradicts):
+    """The expected sample of users with 3000 and with 3690 candidates, who are a class."""
+    m, sizes, users = 500, (3000, 3690), 40_000
+    laws = [law_of(np.arange(1.0, n + 1), n) for n in sizes]
+    pools = [(np.arange(n), n - 1) for n in sizes]
+    shares = [law / law.sum() @ pmf(*pool, SamplingDesign(m)) for law, pool in zip(laws, pools, strict=True)]
+    counts = np.round(users / 2 * np.concatenate(shares)).astype(np.int64)
+    x = np.tile(np.arange(m + 1), 2)
+    outcomes = Outcomes(x, np.full_like(x, m), np.repeat(sizes, m + 1), False, counts)
+    estimate = StrictBounds("decreasing").fit(outcomes, METRICS)
+    fits, own = estimate.fits(counts.astype(float)), csr_array(np.eye(len(outcomes)))
+    assert len(fits) == 1
+    any_ranks = mixtures(fits[0][0], METRICS)["free"].chances
+    assert p_value_of([ShapeTest.of(fits[0][1], any_ranks)], seed=0) < 0.05  # by ranks that do not depend on n
+    assert (estimate.p_value(counts, own, fits, "decreasing", seed=0) < 0.05) == contradicts

@@ -105,7 +105,7 @@ class TestShape:
         kinds = units((which, np.arange(len(which)), len(outcomes)))
         estimate = estimator(shape).fit(outcomes, [metric("recall@10")])
         fits = estimate.fits(np.asarray(kinds.counts @ kinds.shares[0]))
-        return estimate.p_value(kinds.counts, kinds.shares[0], fits, seed)
+        return estimate.p_value(kinds.counts, kinds.shares[0], fits, shape, seed)
 
     @pytest.mark.parametrize("shape", SHAPES)
     def test_is_seldom_rejected_if_it_is_right(self, shape):
@@ -180,7 +180,7 @@ class TestEdges:
     ("candidates", "negatives", "builds"),
     [
         (np.full(60, 400), [20] * 6, 1),
-        (np.repeat([400, 390, 200], 20), [20] * 6, 2),  # 400 and 390 are of one class
+        (np.repeat([400, 390, 200], 20), [20] * 6, 4),  # 400 and 390 are of one class, and are looked at apart, too
         (np.full(60, 400), [20, 21, 22, 23, 24, 25], 6),
     ],
     ids=["one n", "n by user", "own m"],

@@ -285,7 +285,9 @@ class ShapeEstimate:
         variance = moments[:, 1] - moments[:, 0] ** 2
         return Bounds(weights, least, most, off, np.maximum(variance[0] - variance[1], 0.0))
 
-    def p_value(self, users: Ints, shares: csr_array, fits: Sequence[tuple[RankClass, Fit]], seed: int) -> float:
+    def p_value(
+        self, users: Ints, shares: csr_array, fits: Sequence[tuple[RankClass, Fit]], shape: str, seed: int
+    ) -> float:
         """Return the p-value of the assumption that the distribution of ranks has the shape of the fits.
 
         The statistic is the squared distance of the observed sample from the nearest one of the shape, in standard
@@ -293,10 +295,15 @@ class ShapeEstimate:
         samples that are drawn from the best fit. If users have several events, the samples vary more by the ratio of
         the variances over users and over events.
 
+        The users of a class have different n, and their ranks may depend on it. So a sample that is far from the shape
+        is compared once more, with what users of the smallest and of the largest n can show apart, and the larger
+        p-value counts.
+
         Args:
             users: (kinds,) numbers of users.
             shares: (kinds, outcomes) shares of a user's events.
             fits: by class of users.
+            shape: that of the fits.
             seed: of the simulated samples.
         """
         any_ranks = {int(members.outcomes[0]): of_shapes[SHAPES[0]].chances for members, of_shapes in self._classes}
@@ -306,7 +313,25 @@ class ShapeEstimate:
             if shares.nnz > shares.shape[0]:
                 test = test.inflated(shares[:, members.outcomes] @ test.directions[self._cells(members)[0]], users)
             tests.append(test)
-        return p_value_of(tests, seed)
+        found = p_value_of(tests, seed)
+        apart = [self._apart(members, shape) for members, _ in fits]
+        if found >= SIGNIFICANCE or all(each is None for each in apart):
+            return found
+        tests = [test if each is None else test.with_members(each) for test, each in zip(tests, apart, strict=True)]
+        return max(found, p_value_of(tests, seed))
+
+    def _apart(self, users: RankClass, shape: str) -> Floats | None:
+        """Return what users of the smallest and of the largest n of a class can show, (members, cells).
+
+        None if the class has one n, or several m.
+        """
+        ends = users.groups[0], users.groups[-1]
+        if ends[0].candidates == ends[1].candidates or len(np.unique(users.negatives)) > 1:
+            return None
+        alone = tuple(RankClass((group,), users.outcomes, users.negatives, users.x) for group in ends)
+        key = users.groups[0].replacement, *((each.candidates, each.negatives) for each in ends)
+        of_ends = _mixtures_of_ends(Keyed(key, alone), self.estimator.replacement)
+        return np.vstack([(self._merged(users, each) if self.cuts else each)[shape].chances for each in of_ends])
 
 
 @dataclass(frozen=True)
@@ -341,6 +366,10 @@ class ShapeTest:
         of_events = float(self.fit.fitted @ np.sum(self.directions**2, axis=1))
         return replace(self, inflation=float(np.sqrt(variance / of_events)))
 
+    def with_members(self, chances: Floats) -> "ShapeTest":
+        """Return the test of a mixture with further members, given by their (members, cells) chances."""
+        return replace(self, members=np.hstack((self.members, (chances @ self.directions).T)))
+
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return the (dimensions,) place of a sample that is drawn from the fit."""
         events = max(1, round(self.fit.users))
@@ -350,7 +379,9 @@ class ShapeTest:
     def statistic(self, place: Floats) -> float:
         """Return the squared distance of the nearest mixture from a place."""
         apart = self.members - place[:, np.newaxis]
-        return float(np.sum((apart @ _nearest(apart, self.fit.proportions)) ** 2))
+        start = np.zeros(apart.shape[1])
+        start[: len(self.fit.proportions)] = self.fit.proportions
+        return float(np.sum((apart @ _nearest(apart, start)) ** 2))
 
 
 def p_value_of(tests: Sequence[ShapeTest], seed: int) -> float:
@@ -432,6 +463,12 @@ def _mixtures(classes: Keyed, metrics: tuple[Metric, ...], replacement: bool | N
     They depend on the numbers of users by n and m, which are the key, and not on what the samples show.
     """
     return tuple(mixtures(users, metrics, replacement) for users in classes.value)
+
+
+@lru_cache(maxsize=8)
+def _mixtures_of_ends(ends: Keyed, replacement: bool | None) -> tuple[dict[str, Mixture], ...]:
+    """Return the mixtures of the users of a class with the smallest and with the largest n, likewise."""
+    return tuple(mixtures(users, (), replacement) for users in ends.value)
 
 
 def inverse_errors(shares: Floats, users: float) -> Floats:

@@ -70,7 +70,8 @@ def strict_interval(
         sides = list(zip(estimates, kinds.shares, strict=True))
         fits = [one.fits(np.asarray(kinds.counts @ shares), shape) for one, shares in sides]
         p_values = [
-            one.p_value(kinds.counts, shares, fit, options.seed) for (one, shares), fit in zip(sides, fits, strict=True)
+            one.p_value(kinds.counts, shares, fit, shape, options.seed)
+            for (one, shares), fit in zip(sides, fits, strict=True)
         ]
         p_value = min(1.0, len(sides) * min(p_values))
         if p_value > (IMPOSSIBLE if shape == SHAPES[0] else SIGNIFICANCE):
