@@ -198,6 +198,12 @@ def test_intervals_cover():
 CASES = [
     (RUN, {"u": {"a": -1}}, {}, "relevance, user 'u': relevance must be a number of 0 or more, not -1"),
     (RUN, {"u": {"a": np.inf}}, {}, "relevance, user 'u': relevance is infinite"),
+    (
+        RUN,
+        {"u0": {"a": 2000}},
+        {"metrics": "ndcg-exp"},
+        "the gain of user row 0 is inf in column 0 .*; a gain has to be a finite number from 0",
+    ),
     ({"u": {"a": np.nan}}, GRADES, {}, "ranks, user 'u': score must be a number, not nan"),
     (table(RUN, "score").assign(score="x"), GRADES, {}, "ranks, row 1: score must be a number, not 'x'"),
     (
@@ -239,7 +245,7 @@ def test_refuses(run, grades, options, says):
 
 
 def test_refuses_options():
-    with pytest.raises(sm.ConfigError, match="auc is no metric of ranked lists; those are ap, mrr"):
+    with pytest.raises(sm.ConfigError, match="auc is no metric of ranked lists; those are recall, hit-rate"):
         sm.evaluate(RUN, relevance=GRADES, metrics="auc")
     with pytest.raises(sm.ConfigError, match="relevant_from must be a number above 0, not 0"):
         sm.evaluate(RUN, relevance=GRADES, relevant_from=0)

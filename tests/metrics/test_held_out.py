@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sampled_metrics import evaluate
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.metrics import held_out
+from sampled_metrics.metrics.formulas import METRICS
 from sampled_metrics.metrics.held_out import Metric, alike, metric, metric_name, metrics_by_label
 
 LABELS = ["auc", "ap", "ap@5", "mrr", "mrr@5", "ndcg", "ndcg@5", "recall@5", "hit-rate@5", "precision@5"]
@@ -45,11 +45,16 @@ class TestOneRelevantItem:
     def test_by_hand(self, label, rank, candidates, value):
         assert metric(label).of_rank(rank, candidates) == pytest.approx(value, abs=1e-15)
 
+    @pytest.mark.parametrize("label", [label for label in LABELS if label != "auc"])
+    def test_is_the_metric_of_a_list_with_one_relevant_item(self, label):
+        one, lists = metric(label), np.eye(30)
+        assert one.formula.of_lists(lists, lists, one.cutoff).tolist() == one.values(30).tolist()
+
     def test_auc_of_one_candidate_is_not_defined(self):
-        assert np.isnan(held_out.auc([1], 1)).all()
+        assert np.isnan(metric("auc").of_rank([1], 1)).all()
 
     def test_every_metric_of_the_registry_is_looked_at(self):
-        assert {label.partition("@")[0] for label in LABELS} == set(held_out.FAMILIES)
+        assert {label.partition("@")[0] for label in LABELS} == set(METRICS)
 
     @given(st.sampled_from(LABELS), st.integers(2, 400))
     def test_lies_in_0_to_1_and_never_rises_with_the_rank(self, label, candidates):

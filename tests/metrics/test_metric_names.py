@@ -2,7 +2,8 @@
 
 import pytest
 
-from sampled_metrics.metrics.held_out import FAMILIES, metric_name
+from sampled_metrics.metrics.formulas import METRICS
+from sampled_metrics.metrics.held_out import metric_name
 
 
 @pytest.mark.parametrize(
@@ -25,4 +26,4 @@ def test_metric(label, name):
 
 
 def test_families_have_different_names():
-    assert len({family.name for family in FAMILIES.values()}) == len(FAMILIES)
+    assert len({family.name for family in METRICS.values()}) == len(METRICS)

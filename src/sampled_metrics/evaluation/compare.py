@@ -40,7 +40,7 @@ from sampled_metrics.evaluation.strict_intervals import contradictions
 from sampled_metrics.evaluation.units import units
 from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.ranks.judged_lists import Judgements, list_labels
+from sampled_metrics.ranks.judged_lists import Judgements, list_metrics
 from sampled_metrics.ranks.pairing import pair_all
 from sampled_metrics.ranks.read import Form, columns_or_table, exact_or_sampled, recommenders
 from sampled_metrics.ranks.sampled import SampledRanks
@@ -236,12 +236,11 @@ def _seeds(given: Mapping[str, Sequence[_Given]]) -> dict[str, _Given]:
 
 def _read_lists(given: Mapping[str, _Given], judged: Judgements, metrics: MetricsLike | None) -> _Read:
     """Return what is read of ranked lists; arguments as in `compare`."""
-    of_lists, remarks = list_labels(metrics), list[Remark | str](judged.remarks)
-    labels = list(of_lists.values())
-    largest, users, sides = judged.largest(labels), np.arange(len(judged.users)), list[_Side]()
+    of_lists, remarks = list_metrics(metrics), list[Remark | str](judged.remarks)
+    largest, users, sides = judged.largest(of_lists.values()), np.arange(len(judged.users)), list[_Side]()
     for name, each in given.items():
         lists, about = judged.lists(each, name)
-        sides.append(_linear_side(judged.values(lists, labels), users, largest))
+        sides.append(_linear_side(judged.values(lists, of_lists.values()), users, largest))
         remarks += about
     return _Read(list(of_lists), sides, [users] * len(sides), largest, remarks)
 

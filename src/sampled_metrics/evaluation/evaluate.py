@@ -18,7 +18,7 @@ from sampled_metrics.evaluation.result import Remark, Result, by_recommender
 from sampled_metrics.evaluation.units import Units, units
 from sampled_metrics.metrics.held_out import Metric, MetricsLike, alike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.ranks.judged_lists import Judgements, list_labels
+from sampled_metrics.ranks.judged_lists import Judgements, ListMetric, list_metrics
 from sampled_metrics.ranks.read import Form, read_exact, recommenders
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.ranks.table import RankTable
@@ -110,7 +110,7 @@ def evaluate(
     check_relevance(relevance, {"relevant_from": relevant_from}, {"candidates": candidates, "exact": exact})
     form = Form(candidates, None, exact, False, by, rank_column, zero_based)
     if relevance is not None:
-        of_lists, judged = list_labels(metrics), Judgements.of(relevance, relevant_from)
+        of_lists, judged = list_metrics(metrics), Judgements.of(relevance, relevant_from)
         runs = recommenders(ranks, form)
         found = {name: _of_run(each, name, judged, of_lists, options, progress) for name, each in runs.items()}
         return by_recommender(found)
@@ -133,15 +133,15 @@ def _of_run(
     run: Columns | RankTable | SampledRanks,
     name: str,
     judged: Judgements,
-    metrics: Mapping[str, str],
+    metrics: Mapping[str, ListMetric],
     options: IntervalOptions,
     progress: Progress,
 ) -> Result:
-    """Return the result of `evaluate` of the ranked lists of a recommender; metrics are usual labels by label."""
-    labels, users = list(metrics.values()), np.arange(len(judged.users))
+    """Return the result of `evaluate` of the ranked lists of a recommender."""
+    users = np.arange(len(judged.users))
     lists, remarks = judged.lists(run, name or "ranks")
-    kinds, values = units((users, users, len(users))), judged.values(lists, labels)
-    result = _evaluate_units(values, judged.largest(labels), kinds, list(metrics), options, progress)
+    kinds, values = units((users, users, len(users))), judged.values(lists, metrics.values())
+    result = _evaluate_units(values, judged.largest(metrics.values()), kinds, list(metrics), options, progress)
     return result.with_remarks([*judged.remarks, *remarks])
 
 

@@ -20,24 +20,29 @@ Metrics return (users,) values, in [0, 1] unless stated otherwise. They raise a 
 gain is not a finite number from 0, or `judged` lacks items of the list, and a `ConfigError` if another argument is not
 allowed.
 
+The formulas, gains and discounts are those of `sampled_metrics.metrics.formulas`.
+
 The article is "MRR vs MAP vs NDCG: Rank-Aware Evaluation Metrics And When To Use Them". The lecture is the video on
 rank-aware top-N metrics that the article draws on, from a course of the University of Minnesota.
 """
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._arrays import Floats
 from sampled_metrics._validation import is_real, is_whole, refuse_masked
 from sampled_metrics.errors import ConfigError, DataError
-
-Gain = Callable[[Floats], Floats]
-Discount = Callable[[Floats], Floats]
-
+from sampled_metrics.metrics.formulas import FORMULAS, Discount, Formula, Gain, above, discounted, refuse_cells
+from sampled_metrics.metrics.formulas import exponential_gain as exponential_gain
+from sampled_metrics.metrics.formulas import gain_above as gain_above
+from sampled_metrics.metrics.formulas import half_life_discount as half_life_discount
+from sampled_metrics.metrics.formulas import linear_gain as linear_gain
+from sampled_metrics.metrics.formulas import log2_discount as log2_discount
+from sampled_metrics.metrics.formulas import log_discount_from as log_discount_from
 
 # --- input ------------------------------------------------------------------------------------------------------------
 
@@ -71,7 +76,7 @@ def binary(relevance: ArrayLike, least: float) -> Floats:
         relevance: grades.
         least: the lowest grade that is relevant, above 0. The article's "bigger than 4" of five whole stars is 5.
     """
-    least = _parameter("least", least, above=0)
+    least = above("least", least, 0)
     grades = _grades(relevance, "relevance")
     return np.where(np.isnan(grades), np.nan, grades >= least)
 
@@ -96,36 +101,17 @@ def _array(values: ArrayLike, name: str) -> Floats:
     return array.astype(np.float64, copy=False)
 
 
-def _refuse(bad: NDArray[np.bool_], array: Floats, name: str, rule: str) -> None:
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise DataError(f"{name} of user row {row} is {array[row, column]:g} in column {column} (from 0); {rule}")
-
-
 def _grades(values: ArrayLike, name: str) -> Floats:
     grades = _array(values, name)
-    _refuse((grades < 0) | np.isinf(grades), grades, name, "a grade has to be a finite number from 0")
+    refuse_cells((grades < 0) | np.isinf(grades), grades, name, "a grade has to be a finite number from 0")
     return grades
 
 
 def _lists(relevance: ArrayLike) -> Floats:
     grades = _grades(relevance, "relevance")
     followed = np.isnan(grades[:, :-1]) & ~np.isnan(grades[:, 1:])
-    _refuse(followed, grades, "relevance", "NaN may only fill up a list after its end")
+    refuse_cells(followed, grades, "relevance", "NaN may only fill up a list after its end")
     return grades
-
-
-def _judged_or_lists(judged: ArrayLike | None, lists: Floats) -> Floats:
-    grades = lists if judged is None else _grades(judged, "judged")
-    if len(grades) != len(lists):
-        raise DataError(f"judged has {len(grades)} users and relevance {len(lists)}; each needs a row in both")
-    return grades
-
-
-def _refuse_lacking(lacking: ArrayLike) -> None:
-    if np.any(lacking):
-        row = np.flatnonzero(lacking)[0]
-        raise DataError(f"judged of user row {row} lacks grades that are on the list; it has to hold those too")
 
 
 def _cutoff(k: int) -> int:
@@ -134,39 +120,46 @@ def _cutoff(k: int) -> int:
     return int(k)
 
 
-def _parameter(name: str, value: float, *, above: float) -> float:
-    if not is_real(value) or not above < value < np.inf:
-        raise ConfigError(f"{name} is {value!r}; it has to be a finite number above {above:g}")
-    return float(value)
-
-
 def _convention(name: str, value: float, least: float = 0.0) -> float:
     if not is_real(value) or value < least or value > 1:
         raise ConfigError(f"{name} is {value!r}; it has to be a number from {least:g} to 1, or NaN")
     return float(value)
 
 
+def _values(
+    formula: Formula,
+    relevance: ArrayLike,
+    k: int | None,
+    judged: ArrayLike | None = None,
+    nothing_relevant: float = 0.0,
+) -> Floats:
+    """Return the (users,) values of a formula; arguments as this module describes them."""
+    convention, listed = _convention("nothing_relevant", nothing_relevant), formula.gains(_lists(relevance))
+    of_judged = listed if judged is None else formula.gains(_grades(judged, "judged"))
+    if len(of_judged) != len(listed):
+        raise DataError(f"judged has {len(of_judged)} users and relevance {len(listed)}; each needs a row in both")
+    if judged is not None:
+        _refuse_lacking(-np.sort(-listed, axis=1), -np.sort(-of_judged, axis=1))
+    return formula.of_lists(listed, of_judged, None if k is None else _cutoff(k), convention)
+
+
+def _refuse_lacking(listed: Floats, judged: Floats) -> None:
+    """Raise DataError if gains on a list are not among those judged; both are (users, …), the highest first."""
+    width = judged.shape[1]
+    lacking = (listed[:, :width] > judged[:, : listed.shape[1]]).any(axis=1) | (listed[:, width:] > 0).any(axis=1)
+    if lacking.any():
+        row = np.flatnonzero(lacking)[0]
+        raise DataError(f"judged of user row {row} lacks grades that are on the list; it has to hold those too")
+
+
 # --- relevant or not --------------------------------------------------------------------------------------------------
-
-
-def _hits(
-    relevance: ArrayLike, k: int | None, judged: ArrayLike | None, nothing_relevant: float
-) -> tuple[NDArray[np.bool_], Ints, Callable[[Floats], Floats]]:
-    """Return (users, at most k) hits, (users,) |R|, and a function that applies the convention to values."""
-    lists = _lists(relevance)
-    convention = _convention("nothing_relevant", nothing_relevant)
-    hits = lists > 0
-    listed, total = hits.sum(axis=1), (_judged_or_lists(judged, lists) > 0).sum(axis=1)
-    _refuse_lacking(listed > total)
-    return hits[:, : None if k is None else _cutoff(k)], total, lambda values: np.where(total > 0, values, convention)
 
 
 def reciprocal_rank(
     relevance: ArrayLike, k: int | None = None, *, judged: ArrayLike | None = None, nothing_relevant: float = 0.0
 ) -> Floats:
     """Reciprocal rank (at k): 1 / rank of the first relevant item, and 0 if none is on the list (lecture)."""
-    hits, _, with_convention = _hits(relevance, k, judged, nothing_relevant)
-    return with_convention(hits.any(axis=1) / (hits.argmax(axis=1) + 1.0))
+    return _values(FORMULAS["mrr"], relevance, k, judged, nothing_relevant)
 
 
 def mean_reciprocal_rank(
@@ -185,10 +178,7 @@ def average_precision(
     eq. 5 of Krichene and Rendle. Without `judged` the mean is over the relevant items of the list, as in the texts.
     AP@k of trec_eval divides by |R|: cut the lists, ``relevance[:, :k]``, and pass `judged` but no `k`.
     """
-    hits, total, with_convention = _hits(relevance, k, judged, nothing_relevant)
-    precisions = (np.cumsum(hits, axis=1) * hits) @ (1.0 / np.arange(1, hits.shape[1] + 1))
-    averaged = total if k is None else np.minimum(total, k)
-    return with_convention(precisions / np.maximum(averaged, 1))
+    return _values(FORMULAS["ap"], relevance, k, judged, nothing_relevant)
 
 
 def mean_average_precision(
@@ -202,94 +192,38 @@ def precision(
     relevance: ArrayLike, k: int, *, judged: ArrayLike | None = None, nothing_relevant: float = 0.0
 ) -> Floats:
     """Precision@k: the relevant items among the first k / k, also if the list is shorter (both texts)."""
-    hits, _, with_convention = _hits(relevance, _cutoff(k), judged, nothing_relevant)
-    return with_convention(hits.sum(axis=1) / k)
+    return _values(FORMULAS["precision"], relevance, _cutoff(k), judged, nothing_relevant)
 
 
 def hit_rate(relevance: ArrayLike, k: int, *, judged: ArrayLike | None = None, nothing_relevant: float = 0.0) -> Floats:
     """Hit rate at k: 1 if a relevant item is among the first k, else 0; also called success."""
-    hits, _, with_convention = _hits(relevance, _cutoff(k), judged, nothing_relevant)
-    return with_convention(np.where(hits.any(axis=1), 1.0, 0.0))
+    return _values(FORMULAS["hit-rate"], relevance, _cutoff(k), judged, nothing_relevant)
 
 
 def recall(relevance: ArrayLike, k: int, *, judged: ArrayLike | None = None, nothing_relevant: float = 0.0) -> Floats:
     """Recall@k: the relevant items among the first k / |R| (article)."""
-    hits, total, with_convention = _hits(relevance, _cutoff(k), judged, nothing_relevant)
-    return with_convention(hits.sum(axis=1) / np.maximum(total, 1))
+    return _values(FORMULAS["recall"], relevance, _cutoff(k), judged, nothing_relevant)
 
 
 def f1(relevance: ArrayLike, k: int, *, judged: ArrayLike | None = None, nothing_relevant: float = 0.0) -> Floats:
     """F1@k: the harmonic mean of precision@k and recall@k, 2 · hits / (k + |R|); 0 where both are 0 (article)."""
-    hits, total, with_convention = _hits(relevance, _cutoff(k), judged, nothing_relevant)
-    return with_convention(2.0 * hits.sum(axis=1) / (k + total))
-
-
-# --- gains and discounts ----------------------------------------------------------------------------------------------
-
-
-def linear_gain(grades: Floats) -> Floats:
-    """Gain of a grade: the grade itself (lecture; Järvelin and Kekäläinen 2002)."""
-    return grades
-
-
-def exponential_gain(grades: Floats) -> Floats:
-    """Gain of a grade g: 2^g - 1, the article's industrial DCG (Burges et al. 2005)."""
-    return np.exp2(grades) - 1.0
-
-
-def gain_above(neutral: float) -> Gain:
-    """Return the gain max(g - neutral, 0), with neutral a finite grade from 0 (Breese et al. 1998)."""
-    if not is_real(neutral) or not 0 <= neutral < np.inf:
-        raise ConfigError(f"neutral is {neutral!r}; it has to be a finite number from 0")
-    return lambda grades: np.maximum(grades - float(neutral), 0.0)
-
-
-def log2_discount(ranks: Floats) -> Floats:
-    """Discount of a rank r: log2(r + 1), so 1, 1.58, 2, … (Burges et al. 2005; trec_eval; eq. 6 of the paper)."""
-    return np.log2(ranks + 1.0)
-
-
-def log_discount_from(base: float) -> Discount:
-    """Return the discount max(1, log_b r), with a base b above 1 (lecture; Järvelin and Kekäläinen 2002).
-
-    The first b ranks have no discount. The lecture's base is 2: 1, 1, 1.58, 2, ….
-    """
-    base = _parameter("base", base, above=1)
-    return lambda ranks: np.maximum(np.log2(ranks) / np.log2(base), 1.0)
-
-
-def half_life_discount(half_life: float) -> Discount:
-    """Return the discount 2^((r - 1) / (half_life - 1)): 1 at rank 1, 2 at the half-life (lecture; Breese et al. 1998).
-
-    The half-life, above 1, is the rank at which a user looks at the item with probability 1/2; 5 in Breese et al.
-    """
-    half_life = _parameter("half_life", half_life, above=1)
-    return lambda ranks: np.exp2((ranks - 1.0) / (half_life - 1.0))
+    return _values(FORMULAS["f1"], relevance, _cutoff(k), judged, nothing_relevant)
 
 
 # --- discounted cumulative gain ---------------------------------------------------------------------------------------
 
 
-def _gains(grades: Floats, gain: Gain) -> Floats:
-    """Return the gains of grades, 0 at the padding."""
-    padding = np.isnan(grades)
-    with np.errstate(over="ignore"):  # refused below
-        gains = np.asarray(gain(np.where(padding, 0.0, grades)), dtype=np.float64)
-    if gains.shape != grades.shape:
-        raise ConfigError(f"the gain of {grades.shape} grades has shape {gains.shape}; it has to be elementwise")
-    bad = ~((gains >= 0) & np.isfinite(gains))
-    _refuse(bad, gains, "the gain", "a gain has to be a finite number from 0")
-    return np.where(padding, 0.0, gains)
+def _with_gain(label: str, gain: Gain, discount: Discount) -> Formula:
+    """Return a formula with another gain and another discount."""
 
+    def checked(ranks: Floats) -> Floats:
+        with np.errstate(over="ignore"):  # a gain divided by infinity is 0
+            divisors = np.asarray(discount(ranks), dtype=np.float64)
+        if divisors.shape != ranks.shape or not (divisors > 0).all() or (divisors[1:] < divisors[:-1]).any():
+            raise ConfigError("a discount has to be one number above 0 for every rank, none smaller than that before")
+        return divisors
 
-def _discounted(gains: Floats, k: int | None, discount: Discount) -> Floats:
-    gains = gains[:, : None if k is None else _cutoff(k)]
-    ranks = np.arange(1.0, gains.shape[1] + 1)
-    with np.errstate(over="ignore"):  # a gain divided by infinity is 0
-        divisors = np.asarray(discount(ranks), dtype=np.float64)
-    if divisors.shape != ranks.shape or not (divisors > 0).all() or (divisors[1:] < divisors[:-1]).any():
-        raise ConfigError("a discount has to be one number above 0 for every rank, none smaller than that before")
-    return gains @ (1.0 / divisors)
+    return replace(FORMULAS[label], term=discounted(checked), gain=gain)
 
 
 def dcg(
@@ -299,7 +233,7 @@ def dcg(
 
     The unit is that of the gain.
     """
-    return _discounted(_gains(_lists(relevance), gain), k, discount)
+    return _values(_with_gain("dcg", gain, discount), relevance, k)
 
 
 def ndcg(
@@ -312,16 +246,7 @@ def ndcg(
     nothing_relevant: float = 0.0,
 ) -> Floats:
     """Normalised DCG (at k): `dcg` divided by that of the ideal list, the highest gains first (both texts)."""
-    convention = _convention("nothing_relevant", nothing_relevant)
-    lists = _lists(relevance)
-    gains = _gains(lists, gain)
-    best = np.sort(_gains(_judged_or_lists(judged, lists), gain), axis=1)[:, ::-1]
-    listed, width = np.sort(gains, axis=1)[:, ::-1], best.shape[1]
-    lacking = (listed[:, :width] > best[:, : listed.shape[1]]).any(axis=1) | (listed[:, width:] > 0).any(axis=1)
-    _refuse_lacking(lacking)
-    ideal = _discounted(best, k, discount)
-    values = _discounted(gains, k, discount) / np.where(ideal > 0, ideal, 1.0)
-    return np.where(ideal > 0, np.minimum(values, 1.0), convention)  # a rounding error above 1
+    return _values(_with_gain("ndcg", gain, discount), relevance, k, judged, nothing_relevant)
 
 
 def half_life_utility(
@@ -360,10 +285,12 @@ def _scores(scores: ArrayLike | None, lists: Floats) -> Floats:
     array = _array(scores, "scores")
     if array.shape != lists.shape:
         raise DataError(f"scores have shape {array.shape} and relevance {lists.shape}; they have to be the same")
-    _refuse(np.isinf(array), array, "scores", "a score has to be a finite number")
-    _refuse(np.isnan(array) != np.isnan(lists), array, "scores", "NaN has to stand where relevance is NaN, only there")
+    refuse_cells(np.isinf(array), array, "scores", "a score has to be a finite number")
+    refuse_cells(
+        np.isnan(array) != np.isnan(lists), array, "scores", "NaN has to stand where relevance is NaN, only there"
+    )
     rises = np.diff(array, axis=1, prepend=np.inf) > 0
-    _refuse(rises, array, "scores", "lists are in ranked order, so a score may not exceed that before")
+    refuse_cells(rises, array, "scores", "lists are in ranked order, so a score may not exceed that before")
     return array
 
 
@@ -436,51 +363,3 @@ def mean_over_users(values: ArrayLike) -> float:
         raise DataError(f"the value of user row {np.flatnonzero(np.isinf(array))[0]} is infinite")
     defined = array[~np.isnan(array)]
     return float(defined.mean()) if defined.size else float("nan")
-
-
-# --- by label ---------------------------------------------------------------------------------------------------------
-
-
-def _dcg(gain: Gain) -> Callable[..., Floats]:
-    return lambda relevance, k, judged: dcg(relevance, k, gain=gain)
-
-
-_OF_GRADES: dict[str, Callable[..., Floats]] = {
-    "ndcg": ndcg,
-    "ndcg-exp": partial(ndcg, gain=exponential_gain),
-    "dcg": _dcg(linear_gain),
-    "dcg-exp": _dcg(exponential_gain),
-}
-_OF_RELEVANT: dict[str, Callable[..., Floats]] = {
-    "ap": average_precision,
-    "mrr": reciprocal_rank,
-    "precision": precision,
-    "recall": recall,
-    "hit-rate": hit_rate,
-    "f1": f1,
-}
-
-
-def values(label: str, relevance: ArrayLike, judged: ArrayLike, relevant_from: float | None = None) -> Floats:
-    """Return the (users,) values of the metric of a label, such as ``ndcg@10``.
-
-    Args:
-        label: ap, mrr, precision, recall, hit-rate and f1; ndcg and dcg with linear, ndcg-exp and dcg-exp with
-            exponential gains; each with ``@k`` or, but for the middle four of them, without.
-        relevance: the lists.
-        judged: the grades of all judged items.
-        relevant_from: the lowest relevant grade, for the metrics that ask whether an item is relevant.
-
-    Raises:
-        ConfigError: the metric is not one of lists.
-    """
-    family, at, k = label.partition("@")
-    cutoff = int(k) if at else None
-    if family in _OF_GRADES:
-        return _OF_GRADES[family](relevance, cutoff, judged=judged)
-    if family not in _OF_RELEVANT:
-        known = ", ".join([*_OF_RELEVANT, *_OF_GRADES])
-        raise ConfigError(f"{label} is no metric of ranked lists; those are {known}")
-    if relevant_from is not None:
-        relevance, judged = binary(relevance, relevant_from), binary(judged, relevant_from)
-    return _OF_RELEVANT[family](relevance, cutoff, judged=judged)

@@ -1,8 +1,8 @@
-"""Ranking metrics: values in [0, 1] from the rank of the relevant item (section 3 of the paper).
+"""Ranking metrics by label: their values at the rank of one relevant item, and of ranked lists.
 
-Ranks start at 1. The functions of one rank (eqs 7-13) are the metrics of an instance with one relevant item. `metric`
-finds a metric by a label such as ``recall@10``, ``ndcg``, ``auc``. For several relevant items there is
-`sampled_metrics.metrics.graded`.
+Ranks start at 1. `metric` finds a metric by a label such as ``recall@10``, ``ndcg``, ``auc``. Of one relevant item, a
+metric is a function of the rank (eqs 7-13 of the paper), with values in [0, 1]. The formulas are those of
+`sampled_metrics.metrics.formulas`.
 
 Papers differ in names: with one relevant item reciprocal rank (mrr) is average precision, and hit rate is recall
 (section 3.1). Both names are registered.
@@ -19,42 +19,7 @@ from numpy.typing import ArrayLike
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_labels, did_you_mean
 from sampled_metrics.errors import ConfigError
-
-# --- one relevant item (eqs 7-13) -------------------------------------------------------------------------------------
-
-
-def auc(rank: ArrayLike, candidates: ArrayLike) -> Floats:
-    """Area under the ROC curve of one relevant item at rank r of n candidates, eq. 7: (n - r) / (n - 1).
-
-    It is linear in the rank, so a mean (fractional) rank gives the mean value. It is NaN for n = 1.
-    """
-    n = np.asarray(candidates, dtype=np.float64)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(n > 1, (n - np.asarray(rank, dtype=np.float64)) / (n - 1), np.nan)
-
-
-def precision(rank: ArrayLike, k: int) -> Floats:
-    """Precision@k of one relevant item, eq. 8: 1/k if its rank is at most k, else 0."""
-    return (np.asarray(rank) <= k) / k
-
-
-def recall(rank: ArrayLike, k: int) -> Floats:
-    """Recall@k of one relevant item, eq. 9: 1 if its rank is at most k, else 0. Also called hit rate."""
-    return (np.asarray(rank) <= k).astype(np.float64)
-
-
-def average_precision(rank: ArrayLike, k: int | None = None) -> Floats:
-    """Average precision of one relevant item, eqs 10 and 12: 1/r, and 0 beyond k. Also called reciprocal rank."""
-    r = np.asarray(rank, dtype=np.float64)
-    return 1.0 / r if k is None else np.where(r <= k, 1.0 / r, 0.0)
-
-
-def ndcg(rank: ArrayLike, k: int | None = None) -> Floats:
-    """NDCG of one relevant item, eqs 11 and 13: 1/log2(r + 1), and 0 beyond k."""
-    r = np.asarray(rank, dtype=np.float64)
-    gain: Floats = 1.0 / np.log2(r + 1.0)
-    return gain if k is None else np.where(r <= k, gain, 0.0)
-
+from sampled_metrics.metrics.formulas import ALIASES, METRICS, Auc, Formula
 
 # --- metrics ----------------------------------------------------------------------------------------------------------
 
@@ -68,12 +33,14 @@ class Metric:
         of_rank: (rank, candidates) → value of one relevant item at that rank (eqs 7-13), elementwise.
         linear_in_rank: whether the value is linear in the rank (AUC alone). Every other metric ignores candidates.
         cutoff: k, the last rank with a value above 0, or None.
+        formula: the metric at any cut-off, also of lists; None if it is one of your own, which is of one rank alone.
     """
 
     label: str
     of_rank: Callable[[ArrayLike, ArrayLike], Floats]
     linear_in_rank: bool
     cutoff: int | None
+    formula: Formula | Auc | None = None
 
     def values(self, candidates: int) -> Floats:
         """Return the metric at every rank 1 … n, as an (n,) array: f(r) of the estimators."""
@@ -144,51 +111,8 @@ def _integral(of_rank: Callable[[ArrayLike], Floats], start: Floats, length: Int
 # --- by label ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Family:
-    name: str  # displayed name
-    build: Callable[[str, int | None], Metric]
-    suffixes: tuple[str, ...]  # of labels: "", "@k"
-
-
-FAMILIES: dict[str, _Family] = {}
-
-
-def _register(family: str, name: str, suffixes: tuple[str, ...], of_rank: Callable[..., Floats]) -> None:
-    """Add a family of metrics, functions of (rank, k)."""
-
-    def build(label: str, k: int | None) -> Metric:
-        return Metric(label, lambda rank, _: of_rank(rank, k), False, k)
-
-    FAMILIES[family] = _Family(name, build, suffixes)
-
-
-def _f1(rank: ArrayLike, k: int) -> Floats:
-    return 2 * recall(rank, k) / (1 + k)
-
-
-_register("recall", "Recall", ("@k",), recall)
-_register("hit-rate", "Hit rate", ("@k",), recall)
-_register("precision", "Precision", ("@k",), precision)
-_register("ap", "AP", ("", "@k"), average_precision)
-_register("mrr", "MRR", ("", "@k"), average_precision)
-_register("ndcg", "NDCG", ("", "@k"), ndcg)
-_register("ndcg-exp", "NDCG-exp", ("", "@k"), ndcg)  # grades alone tell it from ndcg
-_register("dcg", "DCG", ("", "@k"), ndcg)
-_register("dcg-exp", "DCG-exp", ("", "@k"), ndcg)
-_register("f1", "F1", ("@k",), _f1)
-FAMILIES["auc"] = _Family("AUC", lambda label, k: Metric(label, auc, True, k), ("",))
-
 MetricsLike = str | Metric | Sequence[str | Metric]
 """Accepted forms of metrics: one label or `Metric`, or several."""
-
-ALIASES = {
-    **dict.fromkeys(("hr", "hit", "hits", "hitrate", "success"), "hit-rate"),
-    **dict.fromkeys(("map", "average-precision"), "ap"),
-    **dict.fromkeys(("rr", "reciprocal-rank", "recip-rank"), "mrr"),
-    **{"p": "precision", "r": "recall", "ndcg-burges": "ndcg-exp", "dcg-burges": "dcg-exp"},
-}
-"""Other names of metrics."""
 
 
 def metric(label: str) -> Metric:
@@ -207,31 +131,34 @@ def metric(label: str) -> Metric:
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, eqs 7 to 13.
     """
-    usual = _canonical(label)
-    if usual in FAMILIES and "" not in FAMILIES[usual].suffixes:
+    name, at, k = _parts(label)
+    if name in METRICS and not at and "" not in METRICS[name].suffixes:
         raise ConfigError(f"metric {label!r} needs a cut-off, such as {label.strip()}@10")
-    return _metric(usual)
-
-
-@cache
-def _metric(label: str) -> Metric:
-    name, at, k = label.partition("@")
     number = re.fullmatch("[1-9][0-9]{0,8}", k)
-    if name not in FAMILIES or bool(at) != bool(number) or ("@k" if at else "") not in FAMILIES[name].suffixes:
-        known = ", ".join(" or ".join(each + end for end in FAMILIES[each].suffixes) for each in FAMILIES)
-        meant = did_you_mean(name.lower(), [*FAMILIES, *ALIASES], at + k)
+    if name not in METRICS or bool(at) != bool(number) or ("@k" if at else "") not in METRICS[name].suffixes:
+        known = ", ".join(" or ".join(each + end for end in METRICS[each].suffixes) for each in METRICS)
+        meant = did_you_mean(name, [*METRICS, *ALIASES], at + k)
         raise ConfigError(
             f"unknown metric {label!r}{meant}; it may be {known}, with k a whole number from 1 to 999999999"
         )
-    return FAMILIES[name].build(label, int(k) if at else None)
+    return _metric(name, int(k) if at else None)
 
 
-def _canonical(label: str) -> str:
-    """Return the label of a metric in any case, or by another name of it; others are returned unchanged."""
+@cache
+def _metric(name: str, k: int | None) -> Metric:
+    formula = METRICS[name]
+
+    def of_rank(rank: ArrayLike, candidates: ArrayLike) -> Floats:
+        return formula.of_rank(rank, candidates, k)
+
+    return Metric(name if k is None else f"{name}@{k}", of_rank, formula.linear_in_rank, k, formula)
+
+
+def _parts(label: str) -> tuple[str, str, str]:
+    """Return the usual name of a metric, in any case or by another name, then @ and the cut-off if it has one."""
     name, at, k = label.lower().partition("@")
     name = re.sub(r"[\s_]+", "-", name.strip())
-    name = ALIASES.get(name, name)
-    return name + at + k.strip() if name in FAMILIES else label
+    return ALIASES.get(name, name), at, k.strip()
 
 
 def metrics_by_label(given: MetricsLike, what: str = "metrics") -> dict[str, Metric]:
@@ -255,13 +182,13 @@ def metrics_by_label(given: MetricsLike, what: str = "metrics") -> dict[str, Met
 def alike(metrics: Mapping[str, Metric]) -> list[list[str]]:
     """Return the groups of two or more labels whose metrics have the same value at every rank of one relevant item.
 
-    Only metrics of this module are looked at: a function of somebody else may not take every rank.
+    Only metrics with a formula are looked at: a function of somebody else may not take every rank.
     """
     n = 2**30
     ranks = np.unique(np.geomspace(1, n, 1000).round())
     groups: dict[tuple[object, ...], list[str]] = {}
     for label, each in metrics.items():
-        if getattr(each.of_rank, "__module__", "") == __name__:
+        if each.formula is not None:
             groups.setdefault((each.cutoff, each.of_rank(ranks, n).tobytes()), []).append(label)
     return [labels for labels in groups.values() if len(labels) > 1]
 
@@ -271,5 +198,5 @@ def metric_name(label: str) -> str:
 
     Any other label is returned unchanged.
     """
-    family, at, k = _canonical(label).partition("@")
-    return f"{FAMILIES[family].name}{at}{k}" if family in FAMILIES else label
+    name, at, k = _parts(label)
+    return f"{METRICS[name].name}{at}{k}" if name in METRICS else label

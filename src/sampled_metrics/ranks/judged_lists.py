@@ -4,8 +4,9 @@ A run is a table of user, item and score. Judgements are a table of user, item a
 compared as text, so 7 and "7" are the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy.sparse import csr_array
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_labels, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.metrics import graded
+from sampled_metrics.metrics.formulas import FORMULAS, Formula
 from sampled_metrics.metrics.held_out import metrics_by_label
 from sampled_metrics.ranks.frames import Columns, as_text, refuse_rows
 from sampled_metrics.ranks.read import Form, columns_or_table
@@ -28,14 +29,22 @@ LABELS = ("recall@10", "ndcg@10", "ap", "mrr")
 _NUMBERS = 2**24  # numbers of an array that holds the lists of some users
 
 
-def list_labels(metrics: Any) -> dict[str, str]:
-    """Return the usual label of each metric of lists, by label as it is written; None stands for the default ones.
+ListMetric = tuple[Formula, int | None]
+"""A metric of lists and its cut-off."""
+
+
+def list_metrics(metrics: Any) -> dict[str, ListMetric]:
+    """Return the metrics of lists, by label as it is written; None stands for the default ones.
 
     Raises:
-        ConfigError: there are none, one is unknown or no text, or two are the same.
+        ConfigError: there are none, one is unknown, no text or not of lists, or two are the same.
     """
-    found = metrics_by_label(check_labels(LABELS if metrics is None else metrics, "metrics"))
-    return {label: each.label for label, each in found.items()}
+    found = {}
+    for label, each in metrics_by_label(check_labels(LABELS if metrics is None else metrics, "metrics")).items():
+        if not isinstance(each.formula, Formula):
+            raise ConfigError(f"{each.label} is no metric of ranked lists; those are {', '.join(FORMULAS)}")
+        found[label] = each.formula, each.cutoff
+    return found
 
 
 @dataclass(frozen=True)
@@ -135,26 +144,26 @@ class Judgements:
             f"{name}: {each}" for each in [*remarks, *unused]
         ]
 
-    def values(self, lists: csr_array, labels: Sequence[str]) -> Floats:
+    def values(self, lists: csr_array, metrics: Iterable[ListMetric]) -> Floats:
         """Return the (metrics, users) values of lists, as `lists` returns them."""
-        judged, found = self._judged, []
-        for label in labels:
-            cut = lists[:, : int(label.partition("@")[2])] if "@" in label else lists
-            step = max(1, _NUMBERS // (cut.shape[1] + judged.shape[1]))
-            blocks = [slice(first, first + step) for first in range(0, len(self.users), step)]
-            of_blocks = [
-                graded.values(label, cut[rows].toarray(), judged[rows].toarray(), self.relevant_from) for rows in blocks
-            ]
-            found.append(np.concatenate(of_blocks))
-        return np.stack(found)
+        return np.stack([self._values(lists[:, :k], formula, k) for formula, k in metrics])
 
-    def largest(self, labels: Sequence[str]) -> Floats:
+    def largest(self, metrics: Iterable[ListMetric]) -> Floats:
         """Return the (metrics,) largest values: 1, or the largest DCG that a user could have."""
-        return np.array(
-            [self.values(self._judged, [label]).max() if label.startswith("dcg") else 1.0 for label in labels]
-        )
+        judged = self._judged
+        return np.array([1.0 if each.bounded else self._values(judged, each, k).max() for each, k in metrics])
 
-    @property
+    def _values(self, lists: csr_array, formula: Formula, k: int | None) -> Floats:
+        """Return the (users,) values of lists, computed for some users at a time."""
+        judged, found = self._judged, []
+        step = max(1, _NUMBERS // (lists.shape[1] + judged.shape[1]))
+        for first in range(0, len(self.users), step):
+            rows = slice(first, first + step)
+            gains = formula.gains(lists[rows].toarray(), self.relevant_from)
+            found.append(formula.of_lists(gains, formula.gains(judged[rows].toarray(), self.relevant_from), k))
+        return np.concatenate(found)
+
+    @cached_property
     def _judged(self) -> csr_array:
         """Return the grades above 0, (users, most of a user), the highest first."""
         user = self.pairs // len(self.items)
