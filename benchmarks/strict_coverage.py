@@ -26,7 +26,7 @@ from sampled_metrics import compare, correct_value
 from sampled_metrics.estimators import estimator
 from sampled_metrics.evaluation.intervals import IntervalOptions
 from sampled_metrics.evaluation.strict_intervals import strict_interval
-from sampled_metrics.evaluation.units import units
+from sampled_metrics.evaluation.users import users_by_outcome
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.sampling.outcomes import Outcomes
@@ -183,9 +183,9 @@ def simulated(task: Cell, evaluations: int) -> list[dict[str, object]]:
             low, high, assumed = of_values(x[:, 0], population.candidates[0], negatives, shape, values, number)
         else:
             start = first[np.searchsorted(np.array(population.candidates), n)]
-            kinds = units(*((start + each, np.arange(users), len(outcomes)) for each in x.T))
+            by_outcome = users_by_outcome(*((start + each, np.arange(users), len(outcomes)) for each in x.T))
             limits = -most * (sides - 1), most
-            found = strict_interval([estimate] * sides, kinds, IntervalOptions(seed=number), limits)
+            found = strict_interval([estimate] * sides, by_outcome, IntervalOptions(seed=number), limits)
             low, high, assumed = found.low, found.high, found.shape
         kept += assumed == shape
         missed += [low > truth + 1e-12, high < truth - 1e-12]

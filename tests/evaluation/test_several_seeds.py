@@ -37,13 +37,13 @@ class TestSpread:
         freedom = (between / 120) ** 2 / 3 + (rest / 120) ** 2 / (3 * 29)
         assert found.over_freedom[0] == pytest.approx(freedom)
 
-    def test_of_kinds_is_that_of_users(self):
-        kinds, counts = np.random.default_rng(2).normal(size=(3, 2, 5)), np.array([4, 1, 3, 7, 2])
-        users = np.repeat(kinds, counts, axis=2)
-        of_kinds = SeedSpread.of(users.mean(axis=2), kinds, counts)
+    def test_of_groups_is_that_of_users(self):
+        groups, counts = np.random.default_rng(2).normal(size=(3, 2, 5)), np.array([4, 1, 3, 7, 2])
+        users = np.repeat(groups, counts, axis=2)
+        of_groups = SeedSpread.of(users.mean(axis=2), groups, counts)
         of_users = SeedSpread.of(users.mean(axis=2), users, np.ones(17, dtype=np.int64))
-        assert of_kinds.variance == pytest.approx(of_users.variance)
-        assert of_kinds.over_freedom == pytest.approx(of_users.over_freedom)
+        assert of_groups.variance == pytest.approx(of_users.variance)
+        assert of_groups.over_freedom == pytest.approx(of_users.over_freedom)
 
     def test_of_one_seed_or_of_equal_ones_is_none(self):
         y = np.random.default_rng(3).normal(size=(1, 1, 200))

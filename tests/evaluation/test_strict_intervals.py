@@ -10,7 +10,7 @@ from sampled_metrics import compare, correct, evaluate
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator, strict_bounds
 from sampled_metrics.estimators.shapes import SHAPES
-from sampled_metrics.evaluation.units import units
+from sampled_metrics.evaluation.users import users_by_outcome
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.outcomes import Outcomes
@@ -72,7 +72,7 @@ class TestKnownIntervals:
         often = pd.concat([frame] * 3).sample(frac=1, random_state=1)
         for shape in SHAPES:
             once, thrice = (ends(each, shape, method=method) for each in (frame, often))
-            # a bootstrap draws users by kind, and here each user is a kind
+            # a bootstrap draws users by outcome, and here each user is a group
             width = (once[:, 1] - once[:, 0])[:, np.newaxis]
             assert (np.abs(thrice - once) <= (1e-6 if method == "delta" else 0.1) * width).all()
 
@@ -102,10 +102,10 @@ class TestShape:
     @staticmethod
     def p_value(sampled, shape, seed=0):
         outcomes, which = Outcomes.observed(SampledRanks(sampled - 1, np.int64(M), np.int64(N)))
-        kinds = units((which, np.arange(len(which)), len(outcomes)))
+        by_outcome = users_by_outcome((which, np.arange(len(which)), len(outcomes)))
         estimate = estimator(shape).fit(outcomes, [metric("recall@10")])
-        fits = estimate.fits(np.asarray(kinds.counts @ kinds.shares[0]))
-        return estimate.p_value(kinds.counts, kinds.shares[0], fits, shape, seed)
+        fits = estimate.fits(np.asarray(by_outcome.counts @ by_outcome.shares[0]))
+        return estimate.p_value(by_outcome.counts, by_outcome.shares[0], fits, shape, seed)
 
     @pytest.mark.parametrize("shape", SHAPES)
     def test_is_seldom_rejected_if_it_is_right(self, shape):

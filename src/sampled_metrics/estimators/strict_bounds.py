@@ -300,8 +300,8 @@ class ShapeEstimate:
         p-value counts.
 
         Args:
-            users: (kinds,) numbers of users.
-            shares: (kinds, outcomes) shares of a user's events.
+            users: (groups,) numbers of users.
+            shares: (groups, outcomes) shares of a user's events.
             fits: by class of users.
             shape: that of the fits.
             seed: of the simulated samples.
@@ -361,7 +361,7 @@ class ShapeTest:
         return cls(fit, directions, (fit.mixture.chances @ directions).T, fit.observed @ directions)
 
     def inflated(self, places: Floats, users: Ints) -> "ShapeTest":
-        """Return the test for (kinds,) users with several events, from their mean (kinds, dimensions) places."""
+        """Return the test for (groups,) users with several events, from their mean (groups, dimensions) places."""
         variance = float(users @ np.sum(places**2, axis=1)) / self.fit.users
         of_events = float(self.fit.fitted @ np.sum(self.directions**2, axis=1))
         return replace(self, inflation=float(np.sqrt(variance / of_events)))

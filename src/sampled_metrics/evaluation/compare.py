@@ -37,7 +37,7 @@ from sampled_metrics.evaluation.families import pairs_of
 from sampled_metrics.evaluation.intervals import IntervalOptions
 from sampled_metrics.evaluation.result import Remark
 from sampled_metrics.evaluation.strict_intervals import contradictions
-from sampled_metrics.evaluation.units import units
+from sampled_metrics.evaluation.users import users_by_outcome
 from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import Judgements, list_metrics
@@ -176,11 +176,13 @@ def compare(
     else:
         read = _read_ranks(exact_or_sampled(_seeds(given), form), metrics, estimator)
     sides, numbers = read.sides, read.numbers
-    kinds = units(*((which, user, len(seen)) for (_, which, seen), user in zip(sides, numbers, strict=True)))
+    by_outcome = users_by_outcome(
+        *((which, user, len(seen)) for (_, which, seen), user in zip(sides, numbers, strict=True))
+    )
     recommenders, first = list[Recommender](), 0
     for name, seeds in given.items():
         places = tuple(range(first, first := first + len(seeds)))
-        seen = np.mean([kinds.shares[place] @ sides[place][2] for place in places], axis=0)
+        seen = np.mean([by_outcome.shares[place] @ sides[place][2] for place in places], axis=0)
         recommenders.append(Recommender(name, tuple(sides[place][0] for place in places), places, seen))
     if len(sides) > len(given) and isinstance(sides[0][0], ShapeEstimate):
         raise DataError(
@@ -188,8 +190,8 @@ def compare(
             "as bv-0.1"
         )
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
-    found = differences(recommenders, kinds, options, read.largest, progress)
-    users = int(kinds.counts.sum())
+    found = differences(recommenders, by_outcome, options, read.largest, progress)
+    users = int(by_outcome.counts.sum())
     table = _table(found, list(given), read.labels, users)
     notes = _assumed(found, list(given))
     if read.estimator and not found.strict:
@@ -198,7 +200,7 @@ def compare(
     table.attrs = {"confidence_level": confidence_level, "names": list(given), "assumption": assumption}
     table.attrs["parameters"] = read.parameters
     remarks = [*_conclusions(table, found, list(given), confidence_level), *_on_seeds(given), *notes, *_held(table)]
-    return table.with_remarks([*remarks, *undefined(table, "difference"), *about_users(kinds), *read.remarks])
+    return table.with_remarks([*remarks, *undefined(table, "difference"), *about_users(by_outcome), *read.remarks])
 
 
 class _Read(NamedTuple):

@@ -31,7 +31,7 @@ from sampled_metrics.evaluation.evaluate import about_users, equal_metrics, larg
 from sampled_metrics.evaluation.intervals import IntervalOptions, in_blocks, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result, by_recommender
 from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
-from sampled_metrics.evaluation.units import Units, units
+from sampled_metrics.evaluation.users import Users, users_by_outcome
 from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.read import Form, read_sampled
@@ -140,42 +140,44 @@ def _of_ranks(
 ) -> Result:
     """Return the result of `correct` of the ranks of a recommender."""
     outcomes, which = Outcomes.observed(ranks)
-    kinds = units((which, ranks.user_numbers, len(outcomes)))
-    result = _correct_units(outcomes, kinds, estimators, metrics, options, progress)
+    by_outcome = users_by_outcome((which, ranks.user_numbers, len(outcomes)))
+    result = _correct_users(outcomes, by_outcome, estimators, metrics, options, progress)
     result.attrs["parameters"] = ranks.description
     return result.with_remarks(ranks.notes)
 
 
-def _correct_units(
+def _correct_users(
     outcomes: Outcomes,
-    kinds: Units,
+    by_outcome: Users,
     estimators: Mapping[str, Estimator],
     metrics: Mapping[str, Metric],
     options: IntervalOptions,
     progress: Progress,
 ) -> Result:
-    """Return the result of `correct` from the outcomes of a sample and the users by kind."""
+    """Return the result of `correct` from the outcomes of a sample and the users by outcome."""
     labels, wanted = list(metrics), tuple(metrics.values())
-    counts = np.asarray(kinds.counts @ kinds.shares[0])
+    counts = np.asarray(by_outcome.counts @ by_outcome.shares[0])
     fitted = {label: each.fit(outcomes, wanted) for label, each in estimators.items()}
     linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}
-    biases = _biases(linear, outcomes, kinds, wanted, options.seed)
-    users, missing, rows, remarks = int(kinds.counts.sum()), np.full(len(labels), np.nan), [], []
+    biases = _biases(linear, outcomes, by_outcome, wanted, options.seed)
+    users, missing, rows, remarks = int(by_outcome.counts.sum()), np.full(len(labels), np.nan), [], []
     for label, estimate in fitted.items():
         assumes = "bias is zero"
         value = estimate.estimate(counts)
         limits = np.zeros(len(labels)), largest_values(wanted)
         if isinstance(estimate, ShapeEstimate):
-            strict = strict_interval([estimate], kinds, options, limits, progress)
+            strict = strict_interval([estimate], by_outcome, options, limits, progress)
             value, assumes = np.fmax(np.fmin(value, strict.high), strict.low), strict.assumes
             columns = value, strict.low, strict.high, [assumes] * len(labels), missing, missing, missing
             remarks += contradictions(strict.contradicted, label)
         else:
             weights = None
             if isinstance(estimate, LinearEstimate):
-                weights, limits = kinds.weights(estimate.weights), estimate.bounds
-            statistic = kinds.statistic(in_blocks(estimate.estimate, len(outcomes)))
-            interval = uncertainty(statistic, kinds.counts, options, bounds=limits, weights=weights, progress=progress)
+                weights, limits = by_outcome.weights(estimate.weights), estimate.bounds
+            statistic = by_outcome.statistic(in_blocks(estimate.estimate, len(outcomes)))
+            interval = uncertainty(
+                statistic, by_outcome.counts, options, bounds=limits, weights=weights, progress=progress
+            )
             bias = biases.get(label, (missing, missing))
             columns = value, interval.low, interval.high, [assumes] * len(labels), interval.standard_error, *bias
         rows += [(label, *row, users) for row in zip(labels, *columns, strict=True)]
@@ -193,7 +195,7 @@ def _correct_units(
             *_warnings(fitted),
             *undefined(table),
             *equal_metrics(metrics),
-            *about_users(kinds),
+            *about_users(by_outcome),
         ]
     )
 
@@ -231,7 +233,7 @@ def _ends(low: float, high: float) -> tuple[str, str]:
 
 
 def _biases(
-    fitted: Mapping[str, LinearEstimate], outcomes: Outcomes, kinds: Units, metrics: tuple[Metric, ...], seed: int
+    fitted: Mapping[str, LinearEstimate], outcomes: Outcomes, by_outcome: Users, metrics: tuple[Metric, ...], seed: int
 ) -> dict[str, Floats]:
     """Return the mean errors of linear estimators and their standard errors, (2, metrics) each.
 
@@ -240,9 +242,9 @@ def _biases(
     """
     if not fitted:
         return {}
-    users = kinds.counts.sum()
-    drawn = np.random.default_rng(seed).multinomial(users, kinds.counts / users, size=BIAS_RESAMPLES)
-    samples = np.asarray(np.vstack((kinds.counts, drawn)) @ kinds.shares[0])
+    users = by_outcome.counts.sum()
+    drawn = np.random.default_rng(seed).multinomial(users, by_outcome.counts / users, size=BIAS_RESAMPLES)
+    samples = np.asarray(np.vstack((by_outcome.counts, drawn)) @ by_outcome.shares[0])
     weights = [np.vstack(each) for each in zip(*(one.of_groups for one in fitted.values()), strict=True)]
     of_group = {_key(group): each for group, each in zip(outcomes.groups, weights, strict=True)}
 

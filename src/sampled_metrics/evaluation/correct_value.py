@@ -23,7 +23,7 @@ from sampled_metrics.evaluation.evaluate import largest_values
 from sampled_metrics.evaluation.intervals import IntervalOptions
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
-from sampled_metrics.evaluation.units import Units
+from sampled_metrics.evaluation.users import Users
 from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
@@ -191,9 +191,9 @@ def _rounded(label: str, value: float | str) -> tuple[float, float]:
     return float(digits), 0.5 * 10.0**exponent if exponent < 0 else 0.0
 
 
-def _users(cuts: tuple[int, ...], counts: Ints, negatives: int) -> Units:
+def _users(cuts: tuple[int, ...], counts: Ints, negatives: int) -> Users:
     """Return the users by range of x; the first outcome of a range stands for it."""
     there = np.flatnonzero(counts)
     first = np.array((0, *cuts))[there]
     shape = len(there), negatives + 1
-    return Units(counts[there], (csr_array((np.ones(len(there)), (np.arange(len(there)), first)), shape=shape),))
+    return Users(counts[there], (csr_array((np.ones(len(there)), (np.arange(len(there)), first)), shape=shape),))

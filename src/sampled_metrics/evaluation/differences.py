@@ -23,7 +23,7 @@ from sampled_metrics.evaluation.intervals import (
 )
 from sampled_metrics.evaluation.seeds import SeedSpread, with_seeds
 from sampled_metrics.evaluation.strict_intervals import StrictInterval, strict_interval
-from sampled_metrics.evaluation.units import Units
+from sampled_metrics.evaluation.users import Users
 from sampled_metrics.evaluation.verdicts import users_needed
 from sampled_metrics.sampling.moments import EQUAL
 
@@ -37,8 +37,8 @@ class Recommender:
     Attributes:
         name: of the recommender.
         estimates: fitted estimators, one for each seed.
-        sides: their places in the units.
-        seen: (kinds,) mean sampled ranks of users; two recommenders differ for users with different ones.
+        sides: their places among the recommenders of `Users`.
+        seen: (groups,) mean sampled ranks of users; two recommenders differ for users with different ones.
     """
 
     name: str
@@ -46,25 +46,25 @@ class Recommender:
     sides: tuple[int, ...]
     seen: Floats
 
-    def statistic(self, kinds: Units) -> Statistic:
-        """Return the mean of the metrics over seeds as a statistic of the counts of kinds."""
-        seeds = self._statistics(kinds)
+    def statistic(self, by_outcome: Users) -> Statistic:
+        """Return the mean of the metrics over seeds as a statistic of the counts of groups."""
+        seeds = self._statistics(by_outcome)
         return lambda counts: np.mean([each(counts) for each in seeds], axis=0)
 
-    def of_seeds(self, kinds: Units) -> Floats:
+    def of_seeds(self, by_outcome: Users) -> Floats:
         """Return the (seeds, metrics) estimates of each seed."""
-        return np.stack([each(kinds.counts[np.newaxis])[0] for each in self._statistics(kinds)])
+        return np.stack([each(by_outcome.counts[np.newaxis])[0] for each in self._statistics(by_outcome)])
 
-    def _statistics(self, kinds: Units) -> list[Statistic]:
+    def _statistics(self, by_outcome: Users) -> list[Statistic]:
         return [
-            kinds.statistic(in_blocks(each.estimate, kinds.shares[side].shape[1]), side)
+            by_outcome.statistic(in_blocks(each.estimate, by_outcome.shares[side].shape[1]), side)
             for each, side in zip(self.estimates, self.sides, strict=True)
         ]
 
-    def weights(self, kinds: Units) -> Floats | None:
-        """Return the (seeds, metrics, kinds) values of users; None if the estimator is not linear."""
+    def weights(self, by_outcome: Users) -> Floats | None:
+        """Return the (seeds, metrics, groups) values of users; None if the estimator is not linear."""
         found = [
-            kinds.weights(each.weights, side)
+            by_outcome.weights(each.weights, side)
             for each, side in zip(self.estimates, self.sides, strict=True)
             if isinstance(each, LinearEstimate)
         ]
@@ -110,7 +110,7 @@ class Differences:
 
 def differences(
     recommenders: Sequence[Recommender],
-    kinds: Units,
+    by_outcome: Users,
     options: IntervalOptions,
     most: Floats,
     progress: Progress = no_progress,
@@ -119,7 +119,7 @@ def differences(
 
     Args:
         recommenders: all with the same estimator.
-        kinds: their users.
+        by_outcome: their users.
         options: of the intervals; the confidence level is that of all pairs of a metric together.
         most: (metrics,) largest values.
         progress: wraps the blocks of bootstrap samples, or the pairs.
@@ -128,15 +128,17 @@ def differences(
         DataError: there are fewer than two users, or the delta method takes too much work.
     """
     if all(isinstance(each, ShapeEstimate) for one in recommenders for each in one.estimates):
-        return _strict(recommenders, kinds, options, most, progress)
+        return _strict(recommenders, by_outcome, options, most, progress)
     pairs, alpha = pairs_of(len(recommenders)), 1 - options.confidence_level
-    of_seeds, of_users = zip(*((each.of_seeds(kinds), each.weights(kinds)) for each in recommenders), strict=True)
+    of_seeds, of_users = zip(
+        *((each.of_seeds(by_outcome), each.weights(by_outcome)) for each in recommenders), strict=True
+    )
     linear = [each.mean(axis=0) for each in of_users if each is not None]
     values = np.stack([each.mean(axis=0) for each in of_seeds])
-    statistics, replicates = [each.statistic(kinds) for each in recommenders], None
+    statistics, replicates = [each.statistic(by_outcome) for each in recommenders], None
     if uses_bootstrap(options, bool(linear)):
         replicates = bootstrap(
-            lambda counts: np.stack([each(counts) for each in statistics], axis=1), kinds.counts, options, progress
+            lambda counts: np.stack([each(counts) for each in statistics], axis=1), by_outcome.counts, options, progress
         )
     bonferroni = np.full(len(most), alpha / len(pairs))
     rates, family = bonferroni, BONFERRONI
@@ -144,25 +146,25 @@ def differences(
         if replicates is not None:
             rates, family = replicate_rates(values, replicates, alpha), MAX_T
         elif linear:
-            samples = resamples(kinds.counts, options, progress)
-            rates, family = max_t_rates(np.stack(linear), kinds.counts, alpha, samples), MAX_T
-    spreads = [SeedSpread.of(*each, kinds.counts) for each in zip(of_seeds, of_users, strict=True)]
+            samples = resamples(by_outcome.counts, options, progress)
+            rates, family = max_t_rates(np.stack(linear), by_outcome.counts, alpha, samples), MAX_T
+    spreads = [SeedSpread.of(*each, by_outcome.counts) for each in zip(of_seeds, of_users, strict=True)]
     found = []
     for one, other in pairs:
         (least, largest), (other_least, other_largest) = (recommenders[each].bounds(most) for each in (one, other))
         interval = uncertainty(
             lambda counts, one=one, other=other: statistics[other](counts) - statistics[one](counts),  # type: ignore[misc]
-            kinds.counts,
+            by_outcome.counts,
             options,
             bounds=(other_least - largest, other_largest - least),
             weights=linear[other] - linear[one] if linear else None,
             alpha=rates,
             replicates=None if replicates is None else replicates[:, other] - replicates[:, one],
-            differ=kinds.counts @ (np.abs(recommenders[other].seen - recommenders[one].seen) > EQUAL),
+            differ=by_outcome.counts @ (np.abs(recommenders[other].seen - recommenders[one].seen) > EQUAL),
             test=True,
         )
         if len(of_seeds[one]) > 1 or len(of_seeds[other]) > 1:
-            gap, users = values[other] - values[one], int(kinds.counts.sum())
+            gap, users = values[other] - values[one], int(by_outcome.counts.sum())
             interval = with_seeds(interval, gap, (spreads[one], spreads[other]), users, rates)
         found.append(interval)
     low, high, p_value = (np.stack([getattr(each, end) for each in found]) for end in ("low", "high", "p_value"))
@@ -172,10 +174,10 @@ def differences(
 
 
 def _strict(
-    recommenders: Sequence[Recommender], kinds: Units, options: IntervalOptions, most: Floats, progress: Progress
+    recommenders: Sequence[Recommender], by_outcome: Users, options: IntervalOptions, most: Floats, progress: Progress
 ) -> Differences:
     """Return differences with strict bounds, which hold together by Bonferroni's inequality."""
-    pairs, values = pairs_of(len(recommenders)), np.stack([each.of_seeds(kinds)[0] for each in recommenders])
+    pairs, values = pairs_of(len(recommenders)), np.stack([each.of_seeds(by_outcome)[0] for each in recommenders])
     rate = (1 - options.confidence_level) / len(pairs)
     inner = progress
     if len(pairs) > 1:
@@ -184,7 +186,7 @@ def _strict(
     for at in progress(range(len(pairs))) if len(pairs) > 1 else range(len(pairs)):
         sides = [recommenders[each] for each in pairs[at]]
         estimates = [each for side in sides for each in side.estimates if isinstance(each, ShapeEstimate)]
-        users = kinds.of(*(side.sides[0] for side in sides))
+        users = by_outcome.of(*(side.sides[0] for side in sides))
         strict = strict_interval(estimates, users, options, (-most, most), inner)
         needed[at] = _needed(estimates, strict, users, options.confidence_level)
         found.append(strict)
@@ -197,13 +199,13 @@ def _strict(
 
 
 def _needed(
-    estimates: Sequence[ShapeEstimate], strict: StrictInterval, kinds: Units, confidence_level: float
+    estimates: Sequence[ShapeEstimate], strict: StrictInterval, by_outcome: Users, confidence_level: float
 ) -> Floats:
     """Return the (metrics,) numbers of users that would decide what is undecided; NaN where no number would."""
     undecided = (strict.low <= EQUAL) & (strict.high >= -EQUAL)
     found, places = np.full(len(undecided), np.nan), [int(at) for at in np.flatnonzero(undecided)]
     if places:
-        users = users_needed(estimates, strict.fits, kinds, confidence_level, places)
+        users = users_needed(estimates, strict.fits, by_outcome, confidence_level, places)
         for at, number in zip(places, users, strict=True):
             if np.isfinite(number):
                 found[at] = _rounded(number)

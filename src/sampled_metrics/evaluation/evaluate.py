@@ -15,7 +15,7 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.evaluation.comparison import listed
 from sampled_metrics.evaluation.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result, by_recommender
-from sampled_metrics.evaluation.units import Units, units
+from sampled_metrics.evaluation.users import Users, users_by_outcome
 from sampled_metrics.metrics.held_out import Metric, MetricsLike, alike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import Judgements, ListMetric, list_metrics
@@ -123,8 +123,8 @@ def _of_ranks(table: RankTable, metrics: Mapping[str, Metric], options: Interval
     """Return the result of `evaluate` of the ranks of a recommender."""
     wanted = list(metrics.values())
     values, which = exact_outcomes(table, wanted)
-    kinds = units((which, table.user_numbers, values.shape[1]))
-    result = _evaluate_units(values, largest_values(wanted), kinds, list(metrics), options, progress)
+    by_outcome = users_by_outcome((which, table.user_numbers, values.shape[1]))
+    result = _evaluate_users(values, largest_values(wanted), by_outcome, list(metrics), options, progress)
     result.attrs["parameters"] = table.description
     return result.with_remarks([*equal_metrics(metrics), *table.notes])
 
@@ -140,22 +140,29 @@ def _of_run(
     """Return the result of `evaluate` of the ranked lists of a recommender."""
     users = np.arange(len(judged.users))
     lists, remarks = judged.lists(run, name or "ranks")
-    kinds, values = units((users, users, len(users))), judged.values(lists, metrics.values())
-    result = _evaluate_units(values, judged.largest(metrics.values()), kinds, list(metrics), options, progress)
+    by_outcome, values = users_by_outcome((users, users, len(users))), judged.values(lists, metrics.values())
+    result = _evaluate_users(values, judged.largest(metrics.values()), by_outcome, list(metrics), options, progress)
     return result.with_remarks([*judged.remarks, *remarks])
 
 
-def _evaluate_units(
-    values: Floats, largest: Floats, kinds: Units, labels: Sequence[str], options: IntervalOptions, progress: Progress
+def _evaluate_users(
+    values: Floats,
+    largest: Floats,
+    by_outcome: Users,
+    labels: Sequence[str],
+    options: IntervalOptions,
+    progress: Progress,
 ) -> Result:
-    """Return the result of `evaluate` from (metrics, outcomes) values, (metrics,) largest values, and users by kind."""
-    weights, bounds = kinds.weights(values), (0.0, largest)
-    interval = uncertainty(linear(weights), kinds.counts, options, bounds=bounds, weights=weights, progress=progress)
-    users = int(kinds.counts.sum())
+    """Return the result of `evaluate` from (metrics, outcomes) values, (metrics,) largest values, and users."""
+    weights, bounds = by_outcome.weights(values), (0.0, largest)
+    interval = uncertainty(
+        linear(weights), by_outcome.counts, options, bounds=bounds, weights=weights, progress=progress
+    )
+    users = int(by_outcome.counts.sum())
     result = Result(
         {
             "metric": labels,
-            "value": linear(weights)(kinds.counts[np.newaxis])[0],
+            "value": linear(weights)(by_outcome.counts[np.newaxis])[0],
             "low": interval.low,
             "high": interval.high,
             "standard_error": interval.standard_error,
@@ -163,7 +170,7 @@ def _evaluate_units(
         }
     )
     result.attrs = {"confidence_level": options.confidence_level}
-    return result.with_remarks([*undefined(result), *about_users(kinds)])
+    return result.with_remarks([*undefined(result), *about_users(by_outcome)])
 
 
 def check_relevance(relevance: Any, of_lists: Mapping[str, Any], of_ranks: Mapping[str, Any]) -> None:
@@ -202,10 +209,10 @@ def equal_metrics(metrics: Mapping[str, Metric]) -> list[Remark]:
     ]
 
 
-def about_users(kinds: Units) -> list[str]:
+def about_users(by_outcome: Users) -> list[str]:
     """Return remarks if users have several rows, or if there are too few users to rely on an interval."""
-    remarks, users = [], int(kinds.counts.sum())
-    if any((shares.data < 1).any() for shares in kinds.shares):
+    remarks, users = [], int(by_outcome.counts.sum())
+    if any((shares.data < 1).any() for shares in by_outcome.shares):
         remarks.append(
             "Some users have several rows. A user counts by the mean over the user's rows, each of one relevant item "
             "among irrelevant ones. Hit rate, NDCG or MAP of all items of a user together are others: `evaluate` has "

@@ -54,10 +54,10 @@ def max_t_rates(weights: Floats, counts: Ints, alpha: float, samples: Iterable[I
     """Return the error rates α' of the pairs of a family by the max-t bootstrap, for means of the values of users.
 
     Args:
-        weights: (recommenders, metrics, kinds) values of the users of a kind.
-        counts: (kinds,) numbers of users.
+        weights: (recommenders, metrics, groups) values of the users of a group.
+        counts: (groups,) numbers of users.
         alpha: error rate of the family of a metric.
-        samples: blocks of (samples, kinds) counts of users that are drawn with replacement.
+        samples: blocks of (samples, groups) counts of users that are drawn with replacement.
 
     Returns:
         (metrics,) error rates, from alpha / pairs to alpha.
@@ -72,7 +72,7 @@ def max_t_rates(weights: Floats, counts: Ints, alpha: float, samples: Iterable[I
 
 
 def _largest_t(values: Floats, counts: Floats, shares: Floats, pairs: Sequence[Pair]) -> Floats:
-    """Return the (samples,) largest |d* - d| / s* of (recommenders, kinds) values; s is the standard deviation."""
+    """Return the (samples,) largest |d* - d| / s* of (recommenders, groups) values; s is the standard deviation."""
     first, second = np.transpose(pairs)
     differences = (values[second] - values[first]).T
     moved = shares @ differences

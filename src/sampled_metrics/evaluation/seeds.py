@@ -42,9 +42,9 @@ class SeedSpread:
 
         Args:
             values: (seeds, metrics) estimates.
-            weights: (seeds, metrics, kinds) values of the users of a kind; None for an estimator that is not linear.
+            weights: (seeds, metrics, groups) values of the users of a group; None for an estimator that is not linear.
                 Its interaction is not known and not subtracted, so the interval is somewhat too wide.
-            counts: (kinds,) numbers of users.
+            counts: (groups,) numbers of users.
         """
         seeds, users = len(values), counts.sum()
         nothing = np.zeros(values.shape[1])

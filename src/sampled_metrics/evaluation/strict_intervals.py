@@ -18,7 +18,7 @@ from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import IMPOSSIBLE, PAIRED, SIGNIFICANCE, Fit, ShapeEstimate
 from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
 from sampled_metrics.evaluation.result import Remark
-from sampled_metrics.evaluation.units import Units
+from sampled_metrics.evaluation.users import Users
 from sampled_metrics.sampling.rank_classes import RankClass
 
 Fits = Sequence[Sequence[tuple[RankClass, Fit]]]
@@ -51,7 +51,7 @@ class StrictInterval:
 
 def strict_interval(
     estimates: Sequence[ShapeEstimate],
-    kinds: Units,
+    by_outcome: Users,
     options: IntervalOptions,
     limits: tuple[Floats, Floats],
     progress: Progress = no_progress,
@@ -60,17 +60,17 @@ def strict_interval(
 
     Args:
         estimates: one or two recommenders, with the same shape.
-        kinds: their users.
+        by_outcome: their users.
         options: of the intervals.
         limits: (metrics,) smallest and largest values.
         progress: wraps the blocks of bootstrap samples.
     """
     contradicted: dict[str, float] = {}
     for shape in SHAPES[SHAPES.index(estimates[0].estimator.shape) :: -1]:
-        sides = list(zip(estimates, kinds.shares, strict=True))
-        fits = [one.fits(np.asarray(kinds.counts @ shares), shape) for one, shares in sides]
+        sides = list(zip(estimates, by_outcome.shares, strict=True))
+        fits = [one.fits(np.asarray(by_outcome.counts @ shares), shape) for one, shares in sides]
         p_values = [
-            one.p_value(kinds.counts, shares, fit, shape, options.seed)
+            one.p_value(by_outcome.counts, shares, fit, shape, options.seed)
             for (one, shares), fit in zip(sides, fits, strict=True)
         ]
         p_value = min(1.0, len(sides) * min(p_values))
@@ -79,17 +79,17 @@ def strict_interval(
         contradicted[shape] = p_value
     quantile = float(ndtri(0.5 + options.confidence_level / 2))
     deviations = quantile * (PAIRED if len(estimates) == 2 else 1.0)
-    weights = bound_weights(estimates, fits, kinds, deviations, range(len(estimates[0].metrics)))
+    weights = bound_weights(estimates, fits, by_outcome, deviations, range(len(estimates[0].metrics)))
     defined = np.isfinite(weights.values.sum(axis=1))
     found = uncertainty(
         linear(weights.values[defined]),
-        kinds.counts,
+        by_outcome.counts,
         options,
         bounds=(weights.least[defined], weights.most[defined]),
         weights=weights.values[defined],
         progress=progress,
     )
-    at_the_bound = weights.limits(kinds.counts, quantile)[defined]
+    at_the_bound = weights.limits(by_outcome.counts, quantile)[defined]
     ends = np.full((2, len(defined)), np.nan)
     ends[0, defined] = np.minimum(found.low, at_the_bound)
     ends[1, defined] = np.maximum(found.high, at_the_bound)
@@ -104,7 +104,7 @@ class BoundWeights:
     """Weights of users whose means bound metrics, or differences of metrics: first lower bounds, then upper ones.
 
     Attributes:
-        values: (2 metrics, kinds) weights.
+        values: (2 metrics, groups) weights.
         least: (2 metrics,) smallest weights that a user can have.
         most: (2 metrics,) largest weights.
         off: (2 metrics,) means in the fitted sample, minus those in the observed one. Weights that are chosen for a
@@ -120,7 +120,7 @@ class BoundWeights:
     more: Floats
 
     def limits(self, counts: Ints, quantile: float) -> Floats:
-        """Return the (2 metrics,) confidence limits of the mean weights of (kinds,) counts of users, as at the bound.
+        """Return the (2 metrics,) confidence limits of the mean weights of (groups,) counts of users, as at the bound.
 
         A limit takes the variance at the bound, as a score interval does: a sample in which an outcome is missing says
         little about how much its weight varies.
@@ -130,23 +130,23 @@ class BoundWeights:
         return means + reach * np.repeat([-1, 1], len(means) // 2)
 
     def moments(self, counts: Ints) -> tuple[Floats, Floats]:
-        """Return the (2 metrics,) means and variances over (kinds,) counts of users."""
+        """Return the (2 metrics,) means and variances over (groups,) counts of users."""
         shares = counts / counts.sum()
         means = self.values @ shares
         return means, (self.values - means[:, np.newaxis]) ** 2 @ shares
 
 
 def bound_weights(
-    estimates: Sequence[ShapeEstimate], fits: Fits, kinds: Units, deviations: float, wanted: Sequence[int]
+    estimates: Sequence[ShapeEstimate], fits: Fits, by_outcome: Users, deviations: float, wanted: Sequence[int]
 ) -> BoundWeights:
     """Return the weights of some metrics, or of their differences between the second and the first recommender."""
     bounds = [one.bounds(fit, deviations, wanted) for one, fit in zip(estimates, fits, strict=True)]
     last = bounds[-1]
-    values = np.concatenate([kinds.weights(each, len(bounds) - 1) for each in last.weights])
+    values = np.concatenate([by_outcome.weights(each, len(bounds) - 1) for each in last.weights])
     least, most, off, more = last.least, last.most, last.off, last.more
     if len(bounds) == 2:  # the upper bound of a difference takes the lower one of what is subtracted
         first = bounds[0]
-        values = values - np.concatenate([kinds.weights(each, 0) for each in first.weights[::-1]])
+        values = values - np.concatenate([by_outcome.weights(each, 0) for each in first.weights[::-1]])
         least, most, off = least - first.most[::-1], most - first.least[::-1], off - first.off[::-1]
         more = more + first.more[::-1]
     return BoundWeights(values, *(each.ravel() for each in (least, most, off, more)))

@@ -9,7 +9,7 @@ from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics.estimators.strict_bounds import PAIRED, ShapeEstimate, expected_weights
 from sampled_metrics.evaluation.expectation import mean_of_rows
 from sampled_metrics.evaluation.strict_intervals import Fits, bound_weights
-from sampled_metrics.evaluation.units import Units
+from sampled_metrics.evaluation.users import Users
 from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
@@ -25,7 +25,7 @@ _QUANTILE = float(ndtri(0.975))  # of the intervals of a plan
 
 
 def users_needed(
-    estimates: Sequence[ShapeEstimate], fits: Fits, kinds: Units, confidence_level: float, undecided: Sequence[int]
+    estimates: Sequence[ShapeEstimate], fits: Fits, by_outcome: Users, confidence_level: float, undecided: Sequence[int]
 ) -> Floats:
     """Return the numbers of users for which the interval of the difference would not include 0, by undecided metric.
 
@@ -33,12 +33,12 @@ def users_needed(
     fitted one. The weights are those that are best for some multiples of the present users, so the numbers are rough.
     """
     quantile = float(ndtri(0.5 + confidence_level / 2))
-    users = kinds.counts.sum()
+    users = by_outcome.counts.sum()
     needed, left = np.full(len(undecided), np.inf), list(range(len(undecided)))
     for factor in FACTORS[::-1]:
         wanted = [undecided[at] for at in left]
-        weights = bound_weights(estimates, fits, kinds, PAIRED * quantile / np.sqrt(factor), wanted)
-        mean, variance = weights.moments(kinds.counts)
+        weights = bound_weights(estimates, fits, by_outcome, PAIRED * quantile / np.sqrt(factor), wanted)
+        mean, variance = weights.moments(by_outcome.counts)
         low, high = np.split(mean + weights.off, 2)  # in the fitted sample
         for distance, spread in zip((low, -high), np.split(np.sqrt(variance), 2), strict=True):
             enough = np.divide(quantile * spread, distance, out=np.full(len(left), np.inf), where=distance > 0) ** 2
