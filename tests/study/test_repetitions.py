@@ -21,7 +21,7 @@ def evaluation(repetitions=3, **changes):
     settings = {
         "design": SamplingDesign(12),
         "repetitions": repetitions,
-        "readings": ["default"],
+        "variants": ["default"],
         "estimators": ["uncorrected", "bv-0.1"],
         "metrics": ["ap", "auc"],
         "assume_replacement": True,
@@ -37,7 +37,7 @@ def estimates_of(runs, **keys):
 
 class TestRepeat:
     def test_has_a_row_for_each_reading_metric_estimator_and_repetition(self):
-        what = evaluation(readings=["default", "as-printed"])
+        what = evaluation(variants=["default", "as-printed"])
         runs = study.repeat(random_table(1, 9), what, np.random.default_rng(1))
         assert list(runs.columns) == ["reading", "metric", "estimator", "repetition", "estimate"]
         keys = list(zip(*(runs[name] for name in list(runs.columns)[:4]), strict=True))
@@ -50,7 +50,7 @@ class TestRepeat:
         more = study.repeat(
             table,
             evaluation(
-                readings=["as-printed", "default"],
+                variants=["as-printed", "default"],
                 estimators=["cls", "bv-0.1", "rank-estimate", "uncorrected"],
                 metrics=["recall@3", "auc", "ap"],
             ),
@@ -69,8 +69,8 @@ class TestRepeat:
             assert estimates_of(short, **keys) == estimates_of(long, **keys)[:4]
             assert len(set(estimates_of(long, **keys))) > 1
 
-    def test_the_readings_share_the_draws_and_differ_where_there_are_ties(self):
-        both = evaluation(readings=["default", "as-printed"], estimators=["uncorrected", "rank-estimate"])
+    def test_the_variants_share_the_draws_and_differ_where_there_are_ties(self):
+        both = evaluation(variants=["default", "as-printed"], estimators=["uncorrected", "rank-estimate"])
         without = study.repeat(random_table(4, 30, ties=False), both, np.random.default_rng(1))
         for label in ("ap", "auc"):
             one, other = (
@@ -91,7 +91,7 @@ class TestRepeat:
         what = evaluation(
             1,
             design=SamplingDesign(1),
-            readings=["default", "as-printed"],
+            variants=["default", "as-printed"],
             estimators=["rank-estimate"],
             metrics=["ap"],
         )
@@ -111,7 +111,7 @@ class TestRepeat:
 
     def test_refuses_an_unknown_reading(self):
         with pytest.raises(ConfigError, match="unknown reading 'printed'; it may be default, as-printed"):
-            study.repeat(random_table(1, 3), evaluation(readings=["printed"]), np.random.default_rng(1))
+            study.repeat(random_table(1, 3), evaluation(variants=["printed"]), np.random.default_rng(1))
 
     def test_is_configured_by_the_config_entries(self):
         sampling = {"negatives": 7, "replacement": True, "repetitions": 5, "readings": ["default"]}
@@ -177,10 +177,10 @@ class TestExpect:
         [row] = found.to_dict("records")
         assert (row["mean_exact"], row["sd_exact"]) == pytest.approx((0.75, 0.25 / np.sqrt(2)))
 
-    def test_the_readings_break_ties_differently(self):
+    def test_the_variants_break_ties_differently(self):
         # both negatives tie and both are drawn: at random the rank is 1, 2 or 3; as printed it beats one, 1 or 2
         what = evaluation(
-            design=SamplingDesign(2), readings=["default", "as-printed"], estimators=["uncorrected"], metrics=["ap"]
+            design=SamplingDesign(2), variants=["default", "as-printed"], estimators=["uncorrected"], metrics=["ap"]
         )
         found = study.exact_moments(table_of([(3, 0, 2)]), what).set_index("reading")
         assert found["mean_exact"].to_dict() == pytest.approx({"default": (1 + 1 / 2 + 1 / 3) / 3, "as-printed": 0.75})
@@ -189,7 +189,7 @@ class TestExpect:
     def test_as_printed_has_the_divisor_of_the_printed_numbers(self):
         # x = 1 of m = 1: rank 1 + floor(2 · 1 / 1) = 3 by eq. 20, 1 + floor(2 · 1 / 2) = 2 as printed
         what = evaluation(
-            design=SamplingDesign(1), readings=["default", "as-printed"], estimators=["rank-estimate"], metrics=["ap"]
+            design=SamplingDesign(1), variants=["default", "as-printed"], estimators=["rank-estimate"], metrics=["ap"]
         )
         found = study.exact_moments(table_of([(3, 2, 0)]), what).set_index("reading")
         assert found["mean_exact"].to_dict() == pytest.approx({"default": 1 / 3, "as-printed": 1 / 2})
@@ -213,7 +213,7 @@ class TestExpect:
         assert len(found) == 2
 
     def test_has_the_rows_of_the_repetitions(self):
-        table, what = random_table(11, 30), evaluation(readings=["default", "as-printed"], estimators=["cls", "mle"])
+        table, what = random_table(11, 30), evaluation(variants=["default", "as-printed"], estimators=["cls", "mle"])
         runs = study.repeat(table, what, np.random.default_rng(1))
         keys = ["reading", "metric", "estimator"]
         assert (

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from sampled_metrics.study.page import Section
-from sampled_metrics.study.readings import READINGS
+from sampled_metrics.study.variants import VARIANTS
 
 Finding = tuple[str, bool | None]
 """The measurement, in words, and whether the claim holds; None if the paper is not specific enough."""
@@ -65,7 +65,7 @@ def sections(table: pd.DataFrame) -> list[Section]:
     columns = {"place": "Where", "claim": "The paper says", "ours": "We find", "holds": "Holds"}
     return [
         (
-            READINGS[str(name)].heading if table["reading"].nunique() > 1 else "",
+            VARIANTS[str(name)].heading if table["reading"].nunique() > 1 else "",
             rows[list(columns)].rename(columns=columns),
         )
         for name, rows in table.groupby("reading", sort=False)

@@ -17,7 +17,7 @@ from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import Draws, draw
 from sampled_metrics.sampling.moments import linear_moments
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.study.readings import reading
+from sampled_metrics.study.variants import variant
 
 
 def sampled_histograms(
@@ -38,7 +38,7 @@ class Evaluation:
     Attributes:
         design: how negatives are drawn from each event's own other candidates.
         repetitions: number of repetitions.
-        readings: names of `readings.READINGS`. They share the draws.
+        variants: names of `variants.VARIANTS`. They share the draws.
         estimators: labels of estimators, fitted for a table's mean number of candidates.
         metrics: labels of metrics.
         assume_replacement: whether estimators take P(x | r) as binomial.
@@ -46,18 +46,18 @@ class Evaluation:
 
     design: SamplingDesign
     repetitions: int
-    readings: Sequence[str]
+    variants: Sequence[str]
     estimators: Sequence[str]
     metrics: Sequence[str]
     assume_replacement: bool
 
     def fitted_labels(self) -> list[str]:
-        """Return the labels of all estimators that the readings use."""
-        readings = [reading(name) for name in self.readings]
-        return sorted({each.substitutes.get(label, label) for each in readings for label in self.estimators})
+        """Return the labels of all estimators that the variants use."""
+        variants = [variant(name) for name in self.variants]
+        return sorted({each.substitutes.get(label, label) for each in variants for label in self.estimators})
 
     def fit(self, candidates: int) -> dict[str, Estimate]:
-        """Fit the estimators that the readings use for all metrics, with n candidates; return them by label."""
+        """Fit the estimators that the variants use for all metrics, with n candidates; return them by label."""
         outcomes, metrics = Outcomes.of(self.design, candidates), [metric(label) for label in self.metrics]
         return {
             label: estimator(label, assume_replacement=self.assume_replacement).fit(outcomes, metrics)
@@ -136,16 +136,16 @@ def repeat(
     design, repetitions = evaluation.design, evaluation.repetitions
     design.check(table.candidates)
     draws = (draw(table.above, table.tied, table.candidates, design, rng) for _ in progress(range(repetitions)))
-    readings = [reading(name) for name in evaluation.readings]
-    rules = sorted({each.tie_rule for each in readings})
+    variants = [variant(name) for name in evaluation.variants]
+    rules = sorted({each.tie_rule for each in variants})
     histograms = sampled_histograms(draws, rules, design.negatives, table.weights)
     fitted = evaluation.fit(table.mean_candidates)
     estimates = []
-    for each in readings:
+    for each in variants:
         labels = [each.substitutes.get(label, label) for label in evaluation.estimators]
         by_label = [fitted[label].estimate(histograms[each.tie_rule]) for label in labels]
         estimates.append(np.stack(by_label).transpose(2, 0, 1).ravel())  # metrics × estimators × repetitions
-    keys = [evaluation.readings, evaluation.metrics, evaluation.estimators, range(repetitions)]
+    keys = [evaluation.variants, evaluation.metrics, evaluation.estimators, range(repetitions)]
     index = pd.MultiIndex.from_product(keys, names=["reading", "metric", "estimator", "repetition"])
     return pd.DataFrame({"estimate": np.concatenate(estimates)}, index).reset_index()
 
@@ -171,11 +171,11 @@ def exact_moments(table: RankTable, evaluation: Evaluation) -> pd.DataFrame:
     stacked = np.vstack([np.empty((0, evaluation.design.negatives + 1)), *linear.values()])
     missing, columns = np.full((len(evaluation.metrics), 2), np.nan), ["mean_exact", "sd_exact"]
     rows = []
-    for each in map(reading, evaluation.readings):
+    for each in map(variant, evaluation.variants):
         both = np.stack(linear_moments(table, evaluation.design, stacked, each.tie_rule), axis=1)
         moments = dict(zip(linear, both.reshape(len(linear), *missing.shape), strict=True))
         labels = [each.substitutes.get(label, label) for label in evaluation.estimators]
         rows.append(np.stack([moments.get(label, missing) for label in labels], axis=1).reshape(-1, 2))
-    keys = [evaluation.readings, evaluation.metrics, evaluation.estimators]
+    keys = [evaluation.variants, evaluation.metrics, evaluation.estimators]
     index = pd.MultiIndex.from_product(keys, names=["reading", "metric", "estimator"])
     return pd.DataFrame(np.concatenate(rows), index, columns).reset_index()

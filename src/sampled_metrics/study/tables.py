@@ -12,7 +12,7 @@ from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 from sampled_metrics.study.page import Section, number, plus_minus, with_best
-from sampled_metrics.study.readings import READINGS
+from sampled_metrics.study.variants import VARIANTS
 
 KEYS = ["reading", "metric", "estimator"]
 WITHOUT_REPETITIONS = "Without repetitions"
@@ -34,7 +34,7 @@ def table_3(
         The first estimator of each metric is `exact`; its standard deviation is that of breaking ties at random once.
     """
     rows: list[tuple[object, ...]] = []
-    for name in _readings(estimates):
+    for name in _variants(estimates):
         for recommender, runs in estimates.items():
             moments, table = expected[recommender].set_index(KEYS), ranks[recommender]
             for label, metric_rows in runs[runs["reading"] == name].groupby("metric", sort=False):
@@ -67,7 +67,7 @@ def table_4(
     """
     moments = {name: each.set_index(KEYS) for name, each in expected.items()}
     rows: list[tuple[object, ...]] = []
-    for name in _readings(estimates):
+    for name in _variants(estimates):
         for one, other in combinations(estimates, 2):
             first, second = (each[each["reading"] == name] for each in (estimates[one], estimates[other]))
             pairs = first.merge(second, on=[*KEYS, "repetition"], suffixes=("_one", "_other"))
@@ -85,7 +85,7 @@ def table_4(
     return pd.DataFrame(rows, columns=columns)
 
 
-def _readings(estimates: Mapping[str, pd.DataFrame]) -> list[str]:
+def _variants(estimates: Mapping[str, pd.DataFrame]) -> list[str]:
     """Return the names of all readings, in their order."""
     return list(dict.fromkeys(name for runs in estimates.values() for name in runs["reading"].unique()))
 
@@ -108,7 +108,7 @@ def sections_3(table: pd.DataFrame, repetitions: int) -> list[Section]:
     cells = cells_3(table)
     cells["cell"] = with_best(cells["cell"], 100 * cells["mean"], [cells[key] for key in KEYS], 2)
     sections = [
-        (READINGS[str(name)].heading, wide(rows, ["metric", "recommender"]))
+        (VARIANTS[str(name)].heading, wide(rows, ["metric", "recommender"]))
         for name, rows in cells.groupby("reading", sort=False)
     ]
     linear = table[(table["estimator"] != "exact") & table["mean_exact"].notna()]
@@ -149,7 +149,7 @@ def sections_4(table: pd.DataFrame) -> list[Section]:
         keys = [cells[key] for key in ("reading", "pair", "metric")]
         cells["cell"] = with_best(cells["cell"], 100 * cells[column], keys, 0)
         for name, rows in cells.groupby("reading", sort=False):
-            sections.append((prefix + READINGS[str(name)].heading, wide(rows, ["pair", "metric"])))
+            sections.append((prefix + VARIANTS[str(name)].heading, wide(rows, ["pair", "metric"])))
     return sections
 
 

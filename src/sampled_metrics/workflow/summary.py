@@ -20,8 +20,8 @@ from sampled_metrics.recommenders import recommender_type
 from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.study import tables
 from sampled_metrics.study.page import Page
-from sampled_metrics.study.readings import READINGS
 from sampled_metrics.study.repetitions import of_size, sizes_of
+from sampled_metrics.study.variants import VARIANTS
 
 TITLE = "Do sampled metrics order recommenders correctly?"
 
@@ -151,7 +151,7 @@ def summary(
             page.heading(title, 3)
             for m in sizes_of(table):
                 part = of_size(table, m)
-                heading = READINGS[reading].heading
+                heading = VARIANTS[reading].heading
                 page.paragraphs([heading if m is None else f"m = {m}. {heading}"])
                 page.table(title, layout(part[part["reading"] == reading]))
             page.paragraphs([f"{_BOLD[name]} {captions[name]}"], "caption")
@@ -332,12 +332,12 @@ def _table_4(table: pd.DataFrame, standings: Mapping[str, Standings], repetition
 def reproduced(printed: pd.DataFrame, claims: pd.DataFrame | None = None) -> list[str]:
     """Say in sentences how many printed numbers are reproduced under each reading, and how many claims hold."""
     said = []
-    readings = [name for name in READINGS if (printed["reading"] == name).any()]
+    readings = [name for name in VARIANTS if (printed["reading"] == name).any()]
     for name in readings:
         # the tables of the running example have one reading
         rows = printed[(printed["reading"] == name) | ~printed["table"].isin(_tables(printed, name))]
         each = [f"{found.sum()} of {len(found)} in Table {table}" for table, found in rows.groupby("table")["ok"]]
-        heading = READINGS[name].heading.removeprefix("Reading: ")
+        heading = VARIANTS[name].heading.removeprefix("Reading: ")
         which = "is the correct one" if name == "default" else "repeats two slips that the printed numbers seem to have"
         said.append(
             f"The reading {heading} {which}. It reproduces {rows['ok'].sum()} of the {len(rows)} printed numbers: "

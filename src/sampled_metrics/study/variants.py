@@ -1,4 +1,4 @@
-"""Readings of the paper, whose text and printed numbers disagree."""
+"""Variants of the estimates, for the readings of the paper, whose text and printed numbers disagree."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from sampled_metrics.errors import ConfigError
 
 
 @dataclass(frozen=True)
-class Reading:
+class Variant:
     """The way an estimate is computed from a sample.
 
     Attributes:
@@ -21,9 +21,9 @@ class Reading:
     substitutes: Mapping[str, str] = field(default_factory=dict)
 
 
-READINGS = {
-    "default": Reading("Reading: default (ties broken at random, eq. 20 as written)"),
-    "as-printed": Reading(
+VARIANTS = {
+    "default": Variant("Reading: default (ties broken at random, eq. 20 as written)"),
+    "as-printed": Variant(
         "Reading: as printed (with the two slips that the paper's numbers have)",
         "beats-one",
         {"rank-estimate": "rank-estimate-as-printed"},
@@ -32,12 +32,12 @@ READINGS = {
 """`default` is correct; `as-printed` has the two slips that reproduce the paper's printed numbers."""
 
 
-def reading(name: str) -> Reading:
-    """Return a reading by its name.
+def variant(name: str) -> Variant:
+    """Return a variant by the name of its reading.
 
     Raises:
         ConfigError: there is no such reading.
     """
-    if name not in READINGS:
-        raise ConfigError(f"unknown reading {name!r}; it may be {', '.join(READINGS)}")
-    return READINGS[name]
+    if name not in VARIANTS:
+        raise ConfigError(f"unknown reading {name!r}; it may be {', '.join(VARIANTS)}")
+    return VARIANTS[name]
