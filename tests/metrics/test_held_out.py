@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sampled_metrics import evaluate
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.metrics.formulas import METRICS
+from sampled_metrics.metrics.formulas import METRICS, Formula
 from sampled_metrics.metrics.held_out import Metric, alike, metric, metric_name, metrics_by_label
 
 LABELS = ["auc", "ap", "ap@5", "mrr", "mrr@5", "ndcg", "ndcg@5", "recall@5", "hit-rate@5", "precision@5"]
@@ -49,6 +49,14 @@ class TestOneRelevantItem:
     def test_is_the_metric_of_a_list_with_one_relevant_item(self, label):
         one, lists = metric(label), np.eye(30)
         assert one.formula.of_lists(lists, lists, one.cutoff).tolist() == one.values(30).tolist()
+
+    def test_a_new_metric_is_one_entry(self, monkeypatch):
+        rbp = Formula("RBP", ("", "@k"), lambda r, i, g: 0.2 * 0.8 ** (r - 1), lambda relevant, k: 1)
+        monkeypatch.setitem(METRICS, "rbp", rbp)
+        of_ranks = evaluate([1, 2, 4], candidates=9, metrics="rbp@3")
+        lists = {user: {item: -item for item in range(1, 10)} for user in (1, 2, 4)}
+        of_lists = evaluate(lists, relevance={user: {user: 1} for user in lists}, metrics="rbp@3")
+        assert of_ranks["value"][0] == of_lists["value"][0] == pytest.approx((0.2 + 0.16) / 3)
 
     def test_auc_of_one_candidate_is_not_defined(self):
         assert np.isnan(metric("auc").of_rank([1], 1)).all()
