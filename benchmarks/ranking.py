@@ -48,10 +48,9 @@ Call = Callable[[], Values]
 def ours(case: Case, threads: int, precision: str = "float64") -> Iterator[Call]:
     """Exact ranks by this project, and the metrics of them."""
     from sampled_metrics.metrics.held_out import metric
-    from sampled_metrics.ranking.ranking import rank_held_out
 
     def call() -> Values:
-        table = rank_held_out(case.model, case.split, precision=precision, threads=threads)
+        table = case.model.rank(case.split, precision=precision, threads=threads)
         return {label: float(table.values(metric(label)).mean()) for label in METRICS}
 
     yield call
@@ -62,7 +61,7 @@ def limit(case: Case, threads: int) -> Iterator[Call]:
     """The scores in float32, and one comparison of each: no ties, no training items, no metrics."""
     users = case.model.user_factors.astype(np.float32)
     items = np.ascontiguousarray(case.model.item_factors.T, dtype=np.float32)
-    target = np.einsum("ij,ji->i", users, items[:, case.split.held_out])[:, np.newaxis]
+    target = np.einsum("ij,ji->i", users, items[:, case.split.item])[:, np.newaxis]
 
     def call() -> Values:
         return {"above": float((users @ items > target).sum(axis=1).mean())}
@@ -113,11 +112,10 @@ def recbole(case: Case, threads: int, mode: str = "full") -> Iterator[Call]:
 def repetition(case: Case, threads: int) -> Iterator[Call]:
     """One repetition of the evaluation among 100 negatives by this project, drawn from the ranks, all metrics."""
     from sampled_metrics.metrics.held_out import metric
-    from sampled_metrics.ranking.ranking import rank_held_out
     from sampled_metrics.sampling.design import SamplingDesign
     from sampled_metrics.sampling.draws import draw
 
-    table = rank_held_out(case.model, case.split, threads=threads)
+    table = case.model.rank(case.split, threads=threads)
     design, rng = SamplingDesign(100, replacement=False), np.random.default_rng(0)
     values = np.stack([metric(label).values(101) for label in METRICS], axis=1)
 

@@ -189,7 +189,7 @@ SNAKEMAKE_MB = 300  # what snakemake takes beside the script
 def train_memory(wildcards, input, attempt):
     """MB that the recommender asks for."""
     chosen = recommender(config["recommenders"][wildcards.recommender])
-    needed = chosen.training_memory(shape(input.split), config["ranking"]["memory"])
+    needed = chosen.training_memory(shape(input.split))
     return attempt * (SNAKEMAKE_MB + math.ceil(needed / 1e6))
 
 
