@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ranked_by_argsort import one_each
 from scipy.sparse import csr_array
 
 from sampled_metrics.data import split as splits
 from sampled_metrics.data.events import Events
-from sampled_metrics.data.split import Split, leave_random_out, leave_users_out, pair_matrix, read_shape, read_split
+from sampled_metrics.data.split import Split, leave_random_out, leave_users_out, read_shape, read_split
 from sampled_metrics.errors import ConfigError, DataError
 
 
@@ -168,9 +169,9 @@ class TestCounts:
     @pytest.mark.parametrize(
         ("held_out", "says"),
         [
-            (pair_matrix([0], [2], (1, 4)), r"held_out has shape \(1, 4\)"),
-            (pair_matrix([0, 1], [2, 4], (2, 5)), r"held_out has shape \(2, 5\)"),
-            (pair_matrix([0, 1], [1, 1], (2, 4)), "user 0: the held-out item is one of the user's training items"),
+            (one_each([2], 4), r"held_out has shape \(1, 4\)"),
+            (one_each([2, 4], 5), r"held_out has shape \(2, 5\)"),
+            (one_each([1, 1], 4), "user 0: the held-out item is one of the user's training items"),
             (csr_array(([1, 1], [2, 2], [0, 2, 2]), shape=(2, 4)), "a user's held-out items are repeated"),
         ],
     )

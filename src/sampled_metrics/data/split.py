@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics import _files
 from sampled_metrics._arrays import Ints
-from sampled_metrics.data.events import Events, pair_numbers
+from sampled_metrics.data.events import Events
 from sampled_metrics.errors import ConfigError, DataError
 
 # Which of a user's events at the latest time counts as the last: the one with the greatest key, by the places in the
@@ -160,10 +160,18 @@ def read_shape(path: str | os.PathLike[str]) -> Shape:
     return Shape(users, items, events)
 
 
-def pair_matrix(users: NDArray[Any], items: NDArray[Any], shape: tuple[int, int]) -> csr_array:
-    """Return a sparse matrix with 1.0 for each of (pairs,) users and items; ValueError if an index is out of range."""
-    found = csr_array((np.ones(len(users)), (users, items)), shape=shape)
-    found.data[:] = 1.0  # a pair may be there twice
+def pair_matrix(
+    users: NDArray[Any], items: NDArray[Any], shape: tuple[int, int], kind: type[np.generic] = np.float64
+) -> csr_array:
+    """Return a sparse matrix with 1 for each of (pairs,) users and items; its indices take 32 bits if that is enough.
+
+    Raises:
+        ValueError: an index is out of range.
+    """
+    index = np.int32 if max(*shape, len(users)) < 2**31 else np.int64
+    pairs = users.astype(index, copy=False), items.astype(index, copy=False)
+    found = csr_array((np.ones(len(users), dtype=kind), pairs), shape=shape)
+    found.data[:] = 1  # a pair may be there twice
     return found
 
 
@@ -260,11 +268,11 @@ def _hold_out(events: Events, test: Ints) -> Split:
         raise DataError(f"none of the {len(kept)} users has an event to train on and one to hold out")
     number = np.cumsum(kept, dtype=np.int32) - 1  # index of a kept user among the kept ones
     shape = (int(kept.sum()), len(events.item_ids))
-    known = events.timestamps is not None
-    training, order = _training(number[events.users[train]], events.items[train], shape, order=known)
-    times = None if events.timestamps is None else events.timestamps[train][order]
     held_out = pair_matrix(number[events.users[test]], events.items[test], shape)
-    return Split(training, held_out, events.user_ids[kept], events.item_ids, times)
+    pairs = number[events.users[train]], events.items[train]
+    # in a matrix, the times take the order of the training events
+    times = None if events.timestamps is None else csr_array((events.timestamps[train], pairs), shape=shape).data
+    return Split(pair_matrix(*pairs, shape), held_out, events.user_ids[kept], events.item_ids, times)
 
 
 def leave_users_out(split: Split, min_training_events: int) -> Split:
@@ -282,28 +290,6 @@ def leave_users_out(split: Split, min_training_events: int) -> Split:
         split.item_ids,
         None if split.timestamps is None else split.timestamps[np.repeat(kept, counts)],
     )
-
-
-def _training(
-    users: NDArray[np.integer], items: NDArray[np.integer], shape: tuple[int, int], *, order: bool
-) -> tuple[csr_array, Ints | None]:
-    """Return distinct pairs as a sparse matrix, sorted, with indices of 32 bits where these are enough.
-
-    And their order, if it is asked for, which takes longer than sorting them.
-    """
-    kind = np.int32 if max(*shape, len(users)) < 2**31 else np.int64
-    indptr = np.concatenate(([0], np.cumsum(np.bincount(users, minlength=shape[0])))).astype(kind)
-    numbers = pair_numbers(users, items, shape[1])
-    del users, items
-    places = np.argsort(numbers) if order else None
-    if places is None:
-        numbers.sort()
-    else:
-        numbers = numbers[places]
-    numbers %= shape[1]
-    indices = numbers.astype(kind)
-    del numbers
-    return csr_array((np.ones(len(indices)), indices, indptr), shape=shape), places
 
 
 def split_events(

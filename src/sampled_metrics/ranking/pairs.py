@@ -141,12 +141,13 @@ def matrix(pairs: Pairs, name: str) -> csr_array:
     if not np.isfinite(found.data).all():
         raise DataError(f"{name} {MATRIX}; some are not finite")
     there = found.data != 0
-    return pair_matrix(found.row[there], found.col[there], found.shape)
+    return pair_matrix(found.row[there], found.col[there], found.shape, np.int8)
 
 
 def _of_table(table: Pairs, name: str, users: Ids, items: Ids) -> csr_array:
     columns = table_of_pairs(table, name)
-    return pair_matrix(users.positions(columns), items.positions(columns), (len(users.values), len(items.values)))
+    shape = len(users.values), len(items.values)
+    return pair_matrix(users.positions(columns), items.positions(columns), shape, np.int8)
 
 
 def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
@@ -177,4 +178,4 @@ def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
             f"not {numbers[at]:g}"
         )
     there = numbers >= 0
-    return pair_matrix(user[there], numbers[there].astype(np.int64), shape)
+    return pair_matrix(user[there], numbers[there], shape, np.int8)
