@@ -99,12 +99,12 @@ class Split:
         if not several.any() and user[-1] - user[0] + 1 == len(user):  # consecutive users: nothing is copied
             ends = training.indptr[user[0] : user[-1] + 2]
             return training.indices[ends[0] : ends[-1]], ends - ends[0]
-        mine = training[user]
-        if several.any():
-            mine = csr_array(mine + self.held_out[user])
-            mine.data[mine.indices == np.repeat(self.item[rows], np.diff(mine.indptr))] = 0
-            mine.eliminate_zeros()
-        return mine.indices, mine.indptr
+        if not several.any():
+            mine = training[user]
+            return mine.indices, mine.indptr
+        mine = self.excluded[user]
+        other = mine.indices != np.repeat(self.item[rows], np.diff(mine.indptr))
+        return mine.indices[other], mine.indptr - np.arange(len(rows) + 1)  # a row lacks its own item
 
     @property
     def shape(self) -> Shape:

@@ -95,8 +95,6 @@ class Place:
 
     def count(self, which: Any) -> NDArray[np.int64]:
         """Return on the host how many of each row of (rows, items) are true."""
-        if self.is_host:
-            return np.array([np.count_nonzero(row) for row in which])  # faster than by the axis
         return self.pull(self.xp.count_nonzero(which, axis=1)).astype(np.int64)
 
     def comparable(self, scores: Any) -> Any:
