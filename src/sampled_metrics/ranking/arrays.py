@@ -119,14 +119,14 @@ class Place:
 
 def as_array(scores: Any) -> Any:
     """Return scores on a device as they are, without a gradient, and others as of `as_scores`."""
-    return _detached(scores) if is_on_device(scores) else as_scores(scores)
+    return detached(scores) if is_on_device(scores) else as_scores(scores)
 
 
 def as_scores(scores: Any) -> NDArray[Any]:
     """Return scores as an array of their own type, without copying arrays; Python numbers as float64 or integers."""
     refuse_masked(scores, "scores")
     refuse_device(scores, "scores")
-    scores = _detached(scores)
+    scores = detached(scores)
     given = None  # the Python numbers, if float64 might round them
     try:
         found = np.asarray(scores)
@@ -145,6 +145,6 @@ def as_scores(scores: Any) -> NDArray[Any]:
     return found
 
 
-def _detached(array: Any) -> Any:
+def detached(array: Any) -> Any:
     """Return an array without its gradient, which tensors of torch may have."""
     return array.detach() if hasattr(array, "detach") else array

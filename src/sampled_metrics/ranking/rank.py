@@ -18,6 +18,7 @@ from sampled_metrics.ranking.arrays import (
     ScoreFunction,
     as_array,
     as_scores,
+    detached,
     is_on_device,
 )
 from sampled_metrics.ranking.loop import TIE, Tolerance, rank_users
@@ -186,14 +187,17 @@ def scores_and_shape(
     return lambda users: dense[users, ...], tuple(dense.shape)
 
 
-def _scores_on_device(users: Any, items: Any) -> tuple[ScoreFunction, Tolerance]:
+def _scores_on_device(users: Any, items: Any) -> tuple[ScoreFunction | Factors, Tolerance | None]:
     """Return the function that multiplies factors on a device, in double precision, and what still ties.
 
-    No setting of a library makes products of float64 less exact. So the counts are right without a look at such
-    settings, as for TensorFloat-32.
+    No setting of a library makes products of float64 less exact, as TensorFloat-32 does those of float32. If the
+    device lacks float64, the factors are returned on the host.
     """
     place, d = Place(users, items), items.shape[1]
     xp = place.xp
+    if not place.has_float64():
+        users, items = (place.pull(place.comparable(each)).astype(np.float64) for each in (users, items))
+        return (users, items), None
 
     def wide(factors: Any) -> Any:
         return xp.astype(factors, xp.float64)
@@ -224,17 +228,15 @@ def _lengths(xp: Any, factors: Any) -> Any:
     return largest[:, 0] * xp.sqrt(xp.sum(scaled * scaled, axis=1))
 
 
-def _factors(given: tuple[Any, ...], read: Callable[[Any], Any]) -> tuple[Any, Any]:
+def _factors(given: tuple[Any, ...], read: Callable[[Any], Any]) -> Factors:
     """Return factors of users as they are, and of items in the precision of the scores, or both as on a device.
 
     The factors of the users may be in a file that is larger than the memory, so they are converted when they are used.
     """
     stay = read is as_array and any(map(is_on_device, given))
     if stay:
-        place = Place(*given)
-        given, stay = tuple(map(as_array, given)), place.has_float64()
-        given = given if stay else tuple(place.pull(place.comparable(each)) for each in given)
-    found: list[Any] = list(given) if stay else [as_scores(each) for each in given]
+        Place(*given)  # refuses arrays of two libraries or devices
+    found: list[Any] = [detached(each) if stay else as_scores(each) for each in given]
     if len(found) != 2 or any(each.ndim != 2 for each in found) or found[0].shape[1] != found[1].shape[1]:
         shapes = ", ".join(str(tuple(each.shape)) for each in found)
         raise DataError(f"a tuple of scores must be two factors, (users, d) and (items, d), not arrays of {shapes}")
