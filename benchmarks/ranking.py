@@ -31,7 +31,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "benchmarks")]
 
 from factor_case import Case  # noqa: E402
 
-from sampled_metrics.data.split import Split, read_split  # noqa: E402
+from sampled_metrics.data.split import Split, pair_matrix, read_split  # noqa: E402
 from sampled_metrics.recommenders.models import FactorModel, read_model  # noqa: E402
 
 CATALOGUES = (1000, 3000, 10_000, 30_000)
@@ -215,7 +215,12 @@ def random_case(items: int) -> Case:
     first = np.arange(USERS) * items // USERS
     training = np.sort((first[:, np.newaxis] + np.arange(EVENTS)) % items, axis=1).ravel()
     pairs = (np.ones(len(training)), training, np.arange(USERS + 1) * EVENTS)
-    split = Split(csr_array(pairs, shape=(USERS, items)), (first + EVENTS) % items, np.arange(USERS), np.arange(items))
+    split = Split(
+        csr_array(pairs, shape=(USERS, items)),
+        pair_matrix(np.arange(USERS), (first + EVENTS) % items, (USERS, items)),
+        np.arange(USERS),
+        np.arange(items),
+    )
     return Case(split, FactorModel(rng.normal(size=(USERS, FACTORS)), rng.normal(size=(items, FACTORS))))
 
 

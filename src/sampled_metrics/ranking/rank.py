@@ -60,8 +60,8 @@ def rank(
 
             Higher is better, equal is a tie. Candidates with -inf, as of items that a library masks, rank last and tie
             with each other; factors are finite. Scores are compared in their own type, without rounding. Dense scores
-            and factors may be arrays of torch, CuPy or JAX. Those in the memory of a GPU are counted there, with the
-            same counts; this needs array-api-compat. Both factors must be of one library and on one device.
+            and factors may be arrays of torch, CuPy or JAX. Those in the memory of a GPU are counted there, factors in
+            double precision; this needs array-api-compat. Both factors must be of one library and on one device.
         training: what the users have in training: (users, items), sparse or dense, not 0 where the user has the item;
             or a DataFrame with the columns user and item, in any order.
         held_out: (users,) index of each user's held-out item, negative or missing (NaN, None) for none; or (users,
@@ -86,7 +86,6 @@ def rank(
             rounded, an entry is masked, an id is unknown, missing or repeated, an index is out of range, a held-out
             item is one of its user's training items, or no user has one; `users` has no user, or one twice.
         ConfigError: batch_size is no whole number from 1 on, or is given for factors.
-        NumericError: a device multiplies float32 factors with larger errors than float32 has.
 
     Examples:
         The first user has item 0 in training, and item 1 ties with the held-out item 2.

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, diags_array
 
 from sampled_metrics._arrays import Floats
 from sampled_metrics.data.split import Shape
-from sampled_metrics.recommenders.cosine import ROW_NORMS, Interactions, blocks
+from sampled_metrics.recommenders.cosine import ROW_BYTES, ROW_NORMS, ROWS_AT_ONCE, Interactions, blocks
 from sampled_metrics.recommenders.models import Model, SimilarityModel, SparseSimilarityModel
 from sampled_metrics.recommenders.neighbours import KEPT_BYTES, near_items
 from sampled_metrics.recommenders.parameters import COUNT, parameter
@@ -58,15 +58,14 @@ class ItemCF(Recommender):
         return SparseSimilarityModel(csr_array(kept.T))
 
     def least_memory(self, shape: Shape) -> int:
-        """Return the bytes of the events by item, and of the neighbours or all similarities."""
+        """Return the bytes of the events by item, of some rows, and of the neighbours or all similarities."""
         most = self._most_neighbours
         kept = KEPT_BYTES * min(most + 1, shape.items) if most else 8 * shape.items
-        return 12 * shape.events + shape.items * (24 + kept)
+        return 12 * shape.events + shape.items * (24 + kept) + max(ROWS_AT_ONCE, ROW_BYTES * shape.items)
 
     def training_memory(self, shape: Shape) -> int:
-        """Return the bytes to reserve for training: the neighbours, or all similarities."""
-        most = self._most_neighbours
-        return reserved_memory(shape, 2 * shape.items * min(most + 1 if most else shape.items, shape.items))
+        """Return the bytes to reserve for training on a cluster."""
+        return reserved_memory(shape, 0) + self.least_memory(shape)
 
     @property
     def _most_neighbours(self) -> int:
