@@ -95,16 +95,16 @@ class Split:
             The items of one row after another, and (rows + 1,) their number before each row, and of all.
         """
         user, training = self.user[rows], self.training
-        several = np.diff(self.held_out.indptr)[user] > 1
-        if not several.any() and user[-1] - user[0] + 1 == len(user):  # consecutive users: nothing is copied
+        counts = self.held_out.indptr[user + 1] - self.held_out.indptr[user]
+        if (counts > 1).any():
+            mine = self.excluded[user]
+            other = mine.indices != np.repeat(self.item[rows], np.diff(mine.indptr))
+            return mine.indices[other], mine.indptr - np.arange(len(rows) + 1)  # a row lacks its own item
+        if user[-1] - user[0] + 1 == len(user):  # consecutive users: nothing is copied
             ends = training.indptr[user[0] : user[-1] + 2]
             return training.indices[ends[0] : ends[-1]], ends - ends[0]
-        if not several.any():
-            mine = training[user]
-            return mine.indices, mine.indptr
-        mine = self.excluded[user]
-        other = mine.indices != np.repeat(self.item[rows], np.diff(mine.indptr))
-        return mine.indices[other], mine.indptr - np.arange(len(rows) + 1)  # a row lacks its own item
+        mine = training[user]
+        return mine.indices, mine.indptr
 
     @property
     def shape(self) -> Shape:
