@@ -38,8 +38,8 @@ class Case:
     @property
     def test(self) -> csr_matrix:
         """The held-out items, (users, items)."""
-        users = len(self.split.held_out)
-        pairs = (np.ones(users), self.split.held_out, np.arange(users + 1))
+        users = self.split.held_out.nnz
+        pairs = (np.ones(users), self.split.item, np.arange(users + 1))
         return _as_tools_want(csr_array(pairs, shape=self.split.training.shape))
 
 

@@ -31,7 +31,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "benchmarks")]
 
 from factor_case import Case  # noqa: E402
 
-from sampled_metrics.data.split import Split, read_split  # noqa: E402
+from sampled_metrics.data.split import Split, pair_matrix, read_split  # noqa: E402
 from sampled_metrics.recommenders.models import FactorModel, read_model  # noqa: E402
 
 CATALOGUES = (1000, 3000, 10_000, 30_000)
@@ -48,10 +48,9 @@ Call = Callable[[], Values]
 def ours(case: Case, threads: int, precision: str = "float64") -> Iterator[Call]:
     """Exact ranks by this project, and the metrics of them."""
     from sampled_metrics.metrics.held_out import metric
-    from sampled_metrics.ranking.ranking import rank_held_out
 
     def call() -> Values:
-        table = rank_held_out(case.model, case.split, precision=precision, threads=threads)
+        table = case.model.rank(case.split, precision=precision, threads=threads)
         return {label: float(table.values(metric(label)).mean()) for label in METRICS}
 
     yield call
@@ -62,7 +61,7 @@ def limit(case: Case, threads: int) -> Iterator[Call]:
     """The scores in float32, and one comparison of each: no ties, no training items, no metrics."""
     users = case.model.user_factors.astype(np.float32)
     items = np.ascontiguousarray(case.model.item_factors.T, dtype=np.float32)
-    target = np.einsum("ij,ji->i", users, items[:, case.split.held_out])[:, np.newaxis]
+    target = np.einsum("ij,ji->i", users, items[:, case.split.item])[:, np.newaxis]
 
     def call() -> Values:
         return {"above": float((users @ items > target).sum(axis=1).mean())}
@@ -113,11 +112,10 @@ def recbole(case: Case, threads: int, mode: str = "full") -> Iterator[Call]:
 def repetition(case: Case, threads: int) -> Iterator[Call]:
     """One repetition of the evaluation among 100 negatives by this project, drawn from the ranks, all metrics."""
     from sampled_metrics.metrics.held_out import metric
-    from sampled_metrics.ranking.ranking import rank_held_out
     from sampled_metrics.sampling.design import SamplingDesign
     from sampled_metrics.sampling.draws import draw
 
-    table = rank_held_out(case.model, case.split, threads=threads)
+    table = case.model.rank(case.split, threads=threads)
     design, rng = SamplingDesign(100, replacement=False), np.random.default_rng(0)
     values = np.stack([metric(label).values(101) for label in METRICS], axis=1)
 
@@ -217,7 +215,12 @@ def random_case(items: int) -> Case:
     first = np.arange(USERS) * items // USERS
     training = np.sort((first[:, np.newaxis] + np.arange(EVENTS)) % items, axis=1).ravel()
     pairs = (np.ones(len(training)), training, np.arange(USERS + 1) * EVENTS)
-    split = Split(csr_array(pairs, shape=(USERS, items)), (first + EVENTS) % items, np.arange(USERS), np.arange(items))
+    split = Split(
+        csr_array(pairs, shape=(USERS, items)),
+        pair_matrix(np.arange(USERS), (first + EVENTS) % items, (USERS, items)),
+        np.arange(USERS),
+        np.arange(items),
+    )
     return Case(split, FactorModel(rng.normal(size=(USERS, FACTORS)), rng.normal(size=(items, FACTORS))))
 
 

@@ -66,7 +66,7 @@ def evaluations(case: Case) -> Iterator[Callable[..., Evaluation]]:
         return lambda: trainer.evaluate(test, load_best_model=False, show_progress=False)
 
     events = vstack([case.training, case.test * 2]).tocoo()
-    users = len(case.split.held_out)
+    users = case.split.held_out.nnz
     columns = {"user_id:token": events.row % users, "item_id:token": events.col, "timestamp:float": events.data}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path("events").mkdir()

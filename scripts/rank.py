@@ -4,28 +4,26 @@ import logging
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.data.split import read_shape, read_split
-from sampled_metrics.ranking.memory import spare_memory
-from sampled_metrics.ranking.ranking import part_of_users, rank_held_out
+from sampled_metrics.data.split import read_split
 from sampled_metrics.ranks.table import COLUMNS
 from sampled_metrics.ranks.ties import log_ranks
-from sampled_metrics.recommenders.models import ranking_memory, read_model
+from sampled_metrics.recommenders.models import part_of_users, read_model
 from sampled_metrics.workflow.jobs import progress_bar, run
+from sampled_metrics.workflow.memory import ranking_memory, require_memory
 
 
 def main(snakemake: Any) -> None:
     """Write the rank table or, where the users are divided (wildcard scatteritem), that of one part of them."""
     path, wildcards, precision = snakemake.input.model, snakemake.wildcards, snakemake.params.precision
     memory, threads = snakemake.config["ranking"]["memory"], snakemake.threads  # change no number
-    least = ranking_memory(path, read_shape(snakemake.input.split, ranking=True), threads)
-    spare_memory(least, memory, "ranking")  # refuses too little before the model is read
+    require_memory(ranking_memory(path, snakemake.input.split, threads), memory, "ranking")
     model, split = read_model(path), read_split(snakemake.input.split)
     model.check(split, path)
     item = getattr(wildcards, "scatteritem", None)
     part, parts = map(int, (item or "1-of-1").split("-of-"))
     progress = progress_bar(f"rank {wildcards.recommender} on {wildcards.dataset}")
     users = part_of_users(split.shape, part, parts)
-    table = rank_held_out(model, split, progress, users=users, precision=precision, threads=threads, memory=memory)
+    table = model.rank(split, users, precision=precision, threads=threads, progress=progress)
     if item is None:
         log_ranks(table)
         table.write(snakemake.output.ranks)

@@ -7,7 +7,6 @@ from sampled_metrics.data.split import read_split
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.paper import fidelity
 from sampled_metrics.paper.reference import RANDOM_RECOMMENDER
-from sampled_metrics.ranking.ranking import rank_held_out
 from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.recommenders import recommender
 from sampled_metrics.study.repetitions import Evaluation, exact_moments, repeat
@@ -31,7 +30,7 @@ def main(snakemake: Any) -> None:
         # every recommender is sampled anew, as in a study of its own
         names = (params.seed, dataset, f"start {start}")
         model = recommender(params.entry).fit(split.training, stream(*names, RANDOM_RECOMMENDER, "train"))
-        ranks[RANDOM_RECOMMENDER] = rank_held_out(model, split)
+        ranks[RANDOM_RECOMMENDER] = model.rank(split)
         expected[RANDOM_RECOMMENDER] = exact_moments(ranks[RANDOM_RECOMMENDER], evaluation)
         estimates = {name: repeat(table, evaluation, stream(*names, name, "sample")) for name, table in ranks.items()}
         runs.append((table_3(ranks, estimates, expected), table_4(ranks, estimates, expected)))

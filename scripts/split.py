@@ -41,7 +41,7 @@ def main(snakemake: Any) -> None:
             split.candidates,
             int(np.max(sampling["negatives"])),
             sampling["replacement"],
-            split.user_ids[split.users],
+            split.user_ids[split.user],
         )
     except DataError as error:
         raise DataError(f"sampling.negatives, dataset {name}: {error}") from None
@@ -53,14 +53,14 @@ def main(snakemake: Any) -> None:
         "events": len(events),
         "training_events": split.training.nnz,
         "users_left_out_with_few_training_events": len(events.user_ids) - len(split.user_ids),
-        "users_without_held_out_items": len(split.user_ids) - len(np.unique(split.users)),
+        "users_without_held_out_items": len(split.user_ids) - len(np.unique(split.user)),
         "events_in_file": before[0] + sum(left_out.values()),
         **{f"events_left_out_{reason}": count for reason, count in left_out.items()},
         "events_left_out_by_core": before[0] - len(events),
         "users_left_out_by_core": before[1] - len(events.user_ids),
         "items_left_out_by_core": before[2] - len(events.item_ids),
-        "held_out_items": len(split.held_out),
-        "held_out_items_without_training_events": int((~trained[split.held_out]).sum()),
+        "held_out_items": split.held_out.nnz,
+        "held_out_items_without_training_events": int((~trained[split.item]).sum()),
         "mean_candidates": float(split.candidates.mean()),
         "source": archive.name,
         "sha256": sha256,

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from sampled_metrics.data.split import read_shape, read_split
-from sampled_metrics.ranking.memory import spare_memory
 from sampled_metrics.recommenders import Command, recommender
 from sampled_metrics.workflow.jobs import run
+from sampled_metrics.workflow.memory import require_memory, split_memory
 from sampled_metrics.workflow.seeds import stream
 
 
@@ -15,14 +15,16 @@ def main(snakemake: Any) -> None:
     """Write the trained model."""
     wildcards, entry, memory = snakemake.wildcards, snakemake.params.entry, snakemake.config["ranking"]["memory"]
     chosen, name = recommender(entry), f"recommender {wildcards.recommender}"
-    spare_memory(chosen.least_memory(read_shape(snakemake.input.split)), memory, entry["type"])  # refuses too little
+    least = chosen.least_memory(read_shape(snakemake.input.split))
+    if least:
+        require_memory(split_memory(snakemake.input.split) + least, memory, entry["type"])
     split = read_split(snakemake.input.split)
     rng = stream(snakemake.params.seed, wildcards.dataset, wildcards.recommender, "train")
     if isinstance(chosen, Command):
         files = {Path(path).stem: path for path in snakemake.input.tables}
         model = chosen.run(files, split, rng, name, snakemake.log[0])
     else:
-        model = chosen.fit(split.training, rng, memory)
+        model = chosen.fit(split.training, rng)
     model.check(split, name)
     model.write(snakemake.output.model)
     logging.info(

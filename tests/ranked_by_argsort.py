@@ -1,17 +1,38 @@
-"""Splits from plain matrices, and the ranks of plain scores: from each user's candidates in sorted order."""
+"""Splits from plain matrices, and the ranks of plain scores: by counting, and by sorting each user's candidates."""
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from sampled_metrics.data.split import Split
+from sampled_metrics.data.split import Split, pair_matrix
 from sampled_metrics.ranks.table import RankTable
 
 
+def one_each(held_out, items: int) -> csr_array:
+    """A (users, items) matrix with the held-out item of each user."""
+    return pair_matrix(np.arange(len(held_out)), np.asarray(held_out), (len(held_out), items))
+
+
 def split_of(training, held_out) -> Split:
-    """A split of (users, items) training; the users are 100, 101, …"""
-    training = np.asarray(training, dtype=np.float64)
+    """A split of (users, items) training, and of the same for held-out items, or one of each user.
+
+    The users are 100, 101, …
+    """
+    training, held_out = np.asarray(training, dtype=np.float64), np.asarray(held_out)
     users, items = training.shape
-    return Split(csr_array(training), np.array(held_out), 100 + np.arange(users), np.arange(items))
+    test = one_each(held_out, items) if held_out.ndim == 1 else csr_array(held_out.astype(np.float64))
+    return Split(csr_array(training), test, 100 + np.arange(users), np.arange(items))
+
+
+def by_definition(scores, training, held_out) -> list[tuple[int, int, int, int]]:
+    """User, candidates, above and tied of each held-out item, (users, items), by counting the candidates."""
+    found = []
+    for user, item in zip(*np.nonzero(held_out), strict=True):
+        candidates = [each for each in range(len(scores[user])) if not (training[user, each] or held_out[user, each])]
+        target = scores[user][item]
+        above = sum(bool(scores[user][each] > target) for each in candidates)
+        tied = sum(bool(scores[user][each] == target) for each in candidates)
+        found.append((int(user), len(candidates) + 1, above, tied))
+    return found
 
 
 def by_argsort(scores, training, held_out) -> list[tuple[int, int]]:

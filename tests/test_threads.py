@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from ranked_by_argsort import one_each
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import sampled_metrics as sm
 from sampled_metrics.data.split import Split
 from sampled_metrics.metrics.held_out import Metric
-from sampled_metrics.ranking.ranking import rank_held_out
 from sampled_metrics.recommenders.ease import EASE
 from sampled_metrics.recommenders.models import FactorModel
 from sampled_metrics.sampling.design import SamplingDesign
@@ -103,9 +103,9 @@ def test_ranking_takes_the_threads_that_are_asked_for(threads: int) -> None:
     """Each block of users has one thread of its own."""
     training = np.zeros((3, 4))
     training[:, 0] = 1
-    split = Split(csr_array(training), np.array([1, 2, 3]), np.arange(3), np.arange(4))
+    split = Split(csr_array(training), one_each([1, 2, 3], 4), np.arange(3), np.arange(4))
     model = FactorModel(np.ones((3, 2)), np.ones((4, 2)))
-    assert seen_by(lambda seen: rank_held_out(model, split, seen.progress, threads=threads)) == {1}
+    assert seen_by(lambda seen: model.rank(split, progress=seen.progress, threads=threads)) == {1}
 
 
 def test_training(monkeypatch: pytest.MonkeyPatch) -> None:

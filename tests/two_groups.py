@@ -5,6 +5,7 @@ is held out; nobody has an item of the other group. So the held-out item belongs
 """
 
 import numpy as np
+from ranked_by_argsort import one_each
 from scipy.sparse import csr_array
 
 from sampled_metrics.data.split import Split
@@ -18,4 +19,4 @@ def two_groups() -> Split:
     dense[:first, :first] = 1 - np.eye(first)
     dense[first:, first:] = 1 - np.eye(second)
     everyone = np.arange(first + second)
-    return Split(csr_array(dense), held_out=everyone, user_ids=100 + everyone, item_ids=200 + everyone)
+    return Split(csr_array(dense), one_each(everyone, len(everyone)), user_ids=100 + everyone, item_ids=200 + everyone)

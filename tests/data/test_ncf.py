@@ -37,7 +37,7 @@ def test_says_which_events_are_held_out():
 def test_the_split_is_the_files_own():
     split = leave_published_out(binarize(parse(), 0))
     assert split.item_ids.tolist() == [7, 25, 32, 34]
-    assert split.item_ids[split.held_out].tolist() == [25, 34, 32]
+    assert split.item_ids[split.item].tolist() == [25, 34, 32]
     assert split.training.toarray().tolist() == [[0, 0, 1, 1], [0, 0, 1, 0], [1, 0, 0, 0]]
 
 

@@ -42,7 +42,7 @@ def test_an_entry_reads_what_the_file_holds(name: str, tmp_path: Path, monkeypat
     for row, user in enumerate(map(str, found.user_ids)):
         items = {item for _, item in events[user]}
         training = {str(item) for item in found.item_ids[found.training[[row]].indices]}
-        held_out = str(found.item_ids[found.held_out[row]])
+        held_out = str(found.item_ids[found.item[row]])
         assert training | {held_out} == items
         assert held_out not in training
         if config["split"]["strategy"] == "last-event":

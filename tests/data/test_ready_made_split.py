@@ -22,7 +22,7 @@ RNG = np.random.default_rng(1)
 
 def test_the_last_event_may_be_told_by_a_fraction_of_a_second():
     halves = events([0, 0, 1, 1], [0, 1, 0, 1], [1.5, 1.25, 1.25, 1.5])
-    assert leave_last_out(halves, "first", RNG).held_out.tolist() == [0, 1]
+    assert leave_last_out(halves, "first", RNG).item.tolist() == [0, 1]
 
 
 def test_the_last_event_needs_timestamps():
@@ -35,7 +35,7 @@ class TestReadyMade:
         split = leave_published_out(
             events([1, 0, 0, 0, 1], [2, 1, 0, 2, 0], [1, 9, 9, 0, 0], [False, False, False, True, True])
         )
-        assert split.held_out.tolist() == [2, 0]
+        assert split.item.tolist() == [2, 0]
         assert split.training.toarray().tolist() == [[1, 1, 0], [0, 0, 1]]
         assert split.user_ids.tolist() == [10, 20]
         assert split.training.has_sorted_indices
@@ -53,18 +53,18 @@ def test_text_ids_are_written_and_read(tmp_path):
     read = read_split(tmp_path / "split.npz")
     assert read.user_ids.tolist() == ["é", "x y"]
     assert read.item_ids.tolist() == ["a", "b", "c"]
-    assert read.held_out.tolist() == [0, 1]
+    assert read.item.tolist() == [0, 1]
     assert read.training.toarray().tolist() == split.training.toarray().tolist()
 
 
 def test_a_file_with_a_split_of_its_own_is_split_as_it_says():
     both = events([0, 0, 0, 1, 1], [0, 1, 2, 0, 1], [5, 5, 1, 1, 2], [False, False, True, True, False])
-    assert split_events(both, "last-event", "first", RNG).held_out.tolist() == [2, 0]
-    assert split_events(both, "random-event", "first", RNG).held_out.tolist() == [2, 0]
+    assert split_events(both, "last-event", "first", RNG).item.tolist() == [2, 0]
+    assert split_events(both, "random-event", "first", RNG).item.tolist() == [2, 0]
 
 
 def test_strategies_by_name():
     one = events([0, 0, 0, 1, 1], [0, 1, 2, 0, 1], [5, 5, 1, 1, 2])
-    assert split_events(one, "last-event", "first", RNG).held_out.tolist() == [0, 1]
-    assert split_events(one, "last-event", "last", RNG).held_out.tolist() == [1, 1]
-    assert set(split_events(one, "random-event", "last", RNG).held_out.tolist()) <= {0, 1, 2}
+    assert split_events(one, "last-event", "first", RNG).item.tolist() == [0, 1]
+    assert split_events(one, "last-event", "last", RNG).item.tolist() == [1, 1]
+    assert set(split_events(one, "random-event", "last", RNG).item.tolist()) <= {0, 1, 2}

@@ -23,7 +23,6 @@ import json, sys
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.workflow.config import check_recommender
 from sampled_metrics.data.split import read_split
-from sampled_metrics.ranking.ranking import rank_held_out
 from sampled_metrics.recommenders import recommender
 from sampled_metrics.recommenders.models import read_model
 from sampled_metrics.workflow.seeds import stream
@@ -35,7 +34,7 @@ except ConfigError as error:
     print(error)
 split = read_split("split.npz")
 recommender(entry).fit(split.training, stream(1, "train")).write("model.npz")
-rank_held_out(read_model("model.npz"), split).write("ranks.csv")
+read_model("model.npz").rank(split).write("ranks.csv")
 """
 
 

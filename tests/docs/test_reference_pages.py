@@ -36,7 +36,7 @@ def test_a_summary_is_the_first_sentence() -> None:
     documented = dict(REFERENCE["documented"](Path(rank.__file__)))
     assert documented[""] == "Exact ranks of held-out items by the scores of any model."
     assert documented["rank"] == "Rank the held-out items of users among all candidates, by the scores of a model."
-    assert documented["MOST_USERS"] == "Largest number of users of a batch, unless the caller chooses it."
+    assert documented["ScoresLike"].startswith("Accepted forms of scores: (users, items) dense or sparse, a tuple of ")
     assert "_factors" not in documented
 
 

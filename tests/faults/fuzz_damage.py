@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from ranked_by_argsort import one_each
 from scipy.sparse import csr_array
 
 from faults.fuzzing import Target, pieces
@@ -22,8 +23,8 @@ from sampled_metrics.recommenders.models import (
     FactorModel,
     Model,
     SparseSimilarityModel,
-    ranking_memory,
     read_model,
+    stored_kind,
 )
 from sampled_metrics.workflow.stage_files import read_table
 
@@ -72,7 +73,7 @@ def damaged(name: str, write: Callable[[Path], None], read: Read, peek: Read | N
 
 
 TRAINING = csr_array(np.array([[1.0, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]]))
-SPLIT = Split(TRAINING, np.array([2, 0, 1]), np.array(["ada", "ben", "cleo"]), np.array([10, 20, 30, 40]))
+SPLIT = Split(TRAINING, one_each([2, 0, 1], 4), np.array(["ada", "ben", "cleo"]), np.array([10, 20, 30, 40]))
 RANKS = RankTable(np.array(["a", "b", "c"]), np.array([9, 8, 9]), np.array([0, 3, 5]), np.array([0, 1, 2]))
 MODELS: dict[str, Model] = {
     "factors": FactorModel(np.arange(6.0).reshape(3, 2), np.arange(8.0).reshape(4, 2)),
@@ -105,9 +106,7 @@ DAMAGED = {
     "a table of expectations": Target(pieces(*EXPECTED), check_expected, [EXPECTED[0], b"".join(EXPECTED[:3])]),
     "a split, damaged": damaged("split.npz", SPLIT.write, read_split, read_shape),
     **{
-        f"a model of {name}, damaged": damaged(
-            "model.npz", model.write, read_model, lambda path: ranking_memory(path, SPLIT.shape, 1)
-        )
+        f"a model of {name}, damaged": damaged("model.npz", model.write, read_model, stored_kind)
         for name, model in MODELS.items()
     },
     "ranks in gzip, damaged": damaged("ranks.csv.gz", RANKS.write, lambda path: replace(read_ranks(path), source="")),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from made_up_project import archive, copy_of_project, ratings
+from ranked_by_argsort import one_each
 from scipy.sparse import csr_array
 
 from sampled_metrics import rank
@@ -18,7 +19,6 @@ from sampled_metrics.data import formats
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.split import Split, leave_last_out
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.ranking import rank_held_out
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.recommenders.models import FactorModel
 
@@ -264,14 +264,14 @@ class TestWhatComesOfIt:
     def test_of_repeated_pairs_the_first_counts(self):
         # user 1: items 1 (at 5), 2 (at 9) and 1 again at 20, which does not count: 2 is the last
         split = split_of("1::1::5::5\n1::2::5::9\n1::1::5::20\n")
-        assert split.item_ids[split.held_out].tolist() == [2]
+        assert split.item_ids[split.item].tolist() == [2]
         assert split.training.toarray().tolist() == [[1, 0]]
 
     @pytest.mark.parametrize("order", [1, -1])
     def test_times_that_differ_in_the_last_of_64_bits(self, order):
         lines = ["1::1::5::9007199254740993\n", "1::2::5::9007199254740992\n"][::order]  # one, as float64
         split = split_of("".join(lines))
-        assert split.item_ids[split.held_out].tolist() == [1]
+        assert split.item_ids[split.item].tolist() == [1]
 
     def test_times_of_which_some_have_decimals_and_some_64_bits(self):
         [way] = [way for way in WAYS if way.name == "delimited" and way.separator == ","]
@@ -283,7 +283,7 @@ class TestWhatComesOfIt:
     def test_one_user(self):
         split = split_of("7::1::5::1\n7::2::5::2\n7::3::5::3\n")
         assert split.user_ids.tolist() == [7]
-        assert split.item_ids[split.held_out].tolist() == [3]
+        assert split.item_ids[split.item].tolist() == [3]
         assert split.candidates.tolist() == [1]
 
     def test_one_item(self):
@@ -310,7 +310,7 @@ class TestScores:
         table = rank(np.zeros((2, 4)), TRAINING, HELD_OUT)
         assert (table.above.tolist(), table.tied.tolist()) == ([0, 0], [2, 2])
         model = FactorModel(np.ones((2, 1)), np.ones((4, 1)))
-        of_factors = rank_held_out(model, Split(*as_split()))
+        of_factors = model.rank(Split(*as_split()))
         assert (of_factors.above.tolist(), of_factors.tied.tolist()) == ([0, 0], [2, 2])
 
     @pytest.mark.parametrize("item", [1, 2])
@@ -333,13 +333,13 @@ class TestScores:
             factors = [np.ones((2, 2)), np.ones((4, 2))]
             factors[whose][1, 1] = value
             with pytest.raises(DataError, match="factors are not finite"):
-                rank_held_out(FactorModel(*factors), Split(*as_split()), precision=precision)
+                FactorModel(*factors).rank(Split(*as_split()), precision=precision)
 
     @pytest.mark.parametrize(("value", "precision"), [(1e200, "float64"), (1e30, "float32")])
     def test_scores_that_overflow(self, value, precision):
         model = FactorModel(np.full((2, 1), value), np.full((4, 1), value))
         with pytest.raises(DataError, match="too large for scores"):
-            rank_held_out(model, Split(*as_split()), precision=precision)
+            model.rank(Split(*as_split()), precision=precision)
 
     def test_scores_in_the_largest_numbers(self):
         scores = np.array([[0, 1.7e308, -1.7e308, 1.7e308], [5e-324, 0, 0.0, -0.0]])
@@ -358,7 +358,7 @@ class TestScores:
 
 
 def as_split() -> tuple:
-    return csr_array(TRAINING.astype(float)), HELD_OUT, np.array([1, 2]), np.array([10, 20, 30, 40])
+    return csr_array(TRAINING.astype(float)), one_each(HELD_OUT, 4), np.array([1, 2]), np.array([10, 20, 30, 40])
 
 
 RANKS: dict[str, tuple[bytes, str]] = {

@@ -77,7 +77,7 @@ def check_ncf(contents: tuple[bytes, bytes]) -> None:
     assert len(set(held_out)) == len(held_out)
     assert {user for chunk in chunks for user in chunk.users.tolist()} == set(held_out)
     split = leave_published_out(binarize(chunks, -np.inf))
-    assert dict(zip(split.user_ids, split.item_ids[split.held_out], strict=True)) == dict(
+    assert dict(zip(split.user_ids, split.item_ids[split.item], strict=True)) == dict(
         row[:2] for row in naive(test, "\t")
     )
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ranked_by_argsort import by_argsort, rows, split_of
+from ranked_by_argsort import by_argsort, one_each, rows, split_of
 from scipy.sparse import csr_array
 
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking import factors, ranking
+from sampled_metrics.ranking import factors
 from sampled_metrics.ranking.near_ties import pair_scores
 from sampled_metrics.recommenders.models import FactorModel
 
@@ -29,39 +29,27 @@ def case(seed, users, items, factors, *, whole=False, dense=0.3):
 
 
 class TestCounts:
-    @settings(deadline=None, max_examples=30)
-    @given(st.integers(0, 10_000), st.integers(1, 20), st.integers(2, 40), st.integers(1, 5), st.integers(1, 9))
-    def test_are_those_of_an_argsort_whatever_the_blocks(self, seed, users, items, wide, long):
-        model, split, training = case(seed, users, items, 3, whole=True)
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(factors, "USERS", 3 * wide)
-            patched.setattr(factors, "ITEMS", 2 * long)
-            patched.setattr(factors, "SCORES", wide * long)
-            table = ranking.rank_held_out(model, split)
-        scores = model.user_factors @ model.item_factors.T
-        assert rows(table) == by_argsort(scores, training, split.held_out)
-
     def test_are_those_of_an_argsort_of_a_float64_product(self):
         model, split, training = case(1, 700, 5000, 16, dense=0.02)
         scores = model.user_factors @ model.item_factors.T
-        assert rows(ranking.rank_held_out(model, split)) == by_argsort(scores, training, split.held_out)
+        assert rows(model.rank(split)) == by_argsort(scores, training, split.item)
 
     def test_in_float32_are_those_of_a_float32_product(self):
         model, split, training = case(2, 300, 3000, 8, whole=True, dense=0.02)
         scores = model.user_factors.astype(np.float32) @ model.item_factors.astype(np.float32).T
-        found = ranking.rank_held_out(model, split, precision="float32")
-        assert rows(found) == by_argsort(scores, training, split.held_out)
+        found = model.rank(split, precision="float32")
+        assert rows(found) == by_argsort(scores, training, split.item)
 
     def test_float32_cannot_tell_what_float64_can(self):
-        split = Split(csr_array((1, 2)), np.array([0]), np.arange(1), np.arange(2))
+        split = Split(csr_array((1, 2)), one_each([0], 2), np.arange(1), np.arange(2))
         model = FactorModel(np.array([[1.0]]), np.array([[1.0], [1.0 + 1e-12]]))
-        assert rows(ranking.rank_held_out(model, split)) == [(1, 0)]
-        assert rows(ranking.rank_held_out(model, split, precision="float32")) == [(0, 1)]
+        assert rows(model.rank(split)) == [(1, 0)]
+        assert rows(model.rank(split, precision="float32")) == [(0, 1)]
 
     def test_do_not_depend_on_threads(self):
         model, split, _ = case(3, 900, 2500, 16)
-        one = ranking.rank_held_out(model, split)
-        assert rows(ranking.rank_held_out(model, split, threads=3)) == rows(one)
+        one = model.rank(split)
+        assert rows(model.rank(split, threads=3)) == rows(one)
 
 
 def added_in_order(users, items):
@@ -83,7 +71,7 @@ def check_against_scores_in_order(user_factors, item_factors, precision, seed=0)
     held_out = rng.integers(0, items, users)
     training[np.arange(users), held_out] = False
     model = FactorModel(user_factors, item_factors)
-    table = ranking.rank_held_out(model, split_of(training, held_out), precision=precision)
+    table = model.rank(split_of(training, held_out), precision=precision)
     scores = added_in_order(user_factors.astype(precision), item_factors.astype(precision))
     assert rows(table) == by_argsort(scores, training, held_out)
 
@@ -94,9 +82,9 @@ class TestNearTies:
     def test_items_with_the_same_factors_tie_wherever_they_stand(self, factors, precision):
         rng = np.random.default_rng(factors)
         items = np.repeat(rng.normal(size=(1, factors)), 4097, axis=0)  # by a matrix product many differ in a digit
-        split = Split(csr_array((33, 4097)), rng.integers(0, 4097, 33), np.arange(33), np.arange(4097))
+        split = Split(csr_array((33, 4097)), one_each(rng.integers(0, 4097, 33), 4097), np.arange(33), np.arange(4097))
         model = FactorModel(rng.normal(size=(33, factors)), items)
-        assert rows(ranking.rank_held_out(model, split, precision=precision)) == [(0, 4096)] * 33
+        assert rows(model.rank(split, precision=precision)) == [(0, 4096)] * 33
 
     @pytest.mark.parametrize("precision", ["float64", "float32"])
     @pytest.mark.parametrize("factors", [1, 3, 8, 40])
@@ -135,7 +123,7 @@ class TestNearTies:
     def test_do_not_depend_on_the_product(self, monkeypatch):
         """Whatever a library makes of a product, within the bound, the counts are the same."""
         model, split, _ = case(8, 300, 700, 24)
-        wanted = rows(ranking.rank_held_out(model, split))
+        wanted = rows(model.rank(split))
         rng, product = np.random.default_rng(4), np.matmul
 
         def off(left, right, out):
@@ -145,7 +133,7 @@ class TestNearTies:
             return out
 
         monkeypatch.setattr(factors.np, "matmul", off)
-        assert rows(ranking.rank_held_out(model, split)) == wanted
+        assert rows(model.rank(split)) == wanted
 
 
 class TestRefusals:
@@ -155,14 +143,14 @@ class TestRefusals:
         model, split, _ = case(6, 5, 6, 2)
         getattr(model, f"{whose}_factors")[1, 1] = bad
         with pytest.raises(DataError, match="factors are not finite, or too large for scores in float64"):
-            ranking.rank_held_out(model, split)
+            model.rank(split)
 
     @pytest.mark.parametrize(("precision", "size"), [("float32", 1e20), ("float64", 1e160)])
     def test_factors_whose_products_could_overflow(self, precision, size):
         model, split, _ = case(7, 5, 6, 2)
         model.user_factors[0, 0] = model.item_factors[0, 0] = size
         with pytest.raises(DataError, match=f"too large for scores in {precision}$"):
-            ranking.rank_held_out(model, split, precision=precision)
+            model.rank(split, precision=precision)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

@@ -8,7 +8,6 @@ from scipy.sparse import coo_array, csr_array, csr_matrix
 
 from sampled_metrics import rank
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking import held_out as held_out_module
 
 RNG = np.random.default_rng(5)
 USERS, ITEMS = 37, 23
@@ -28,22 +27,6 @@ def table_of(matrix: np.ndarray, users=USER_IDS, items=ITEM_IDS, names=("user", 
 
 def as_matrix(held_out: np.ndarray) -> np.ndarray:
     return np.arange(ITEMS) == held_out[:, np.newaxis]
-
-
-@pytest.mark.parametrize(
-    "scores",
-    [
-        FACTORS,
-        tuple(each.astype(np.float32) for each in FACTORS),
-        tuple(each.astype(int).tolist() for each in FACTORS),
-        csr_array(SCORES),
-        csr_matrix(SCORES),
-        lambda users: SCORES[users],
-        SCORES.astype(np.int8),
-    ],
-)
-def test_each_form_of_scores_gives_the_ranks_of_sorting(scores) -> None:
-    assert rows(rank(scores, TRAINING, HELD_OUT)) == EXPECTED
 
 
 @pytest.mark.parametrize("names", [("user", "item"), ("user_id", "item_id"), ("userId", "itemId")])
@@ -93,25 +76,6 @@ def _batches(scores, size: int) -> dict:
     return {} if isinstance(scores, tuple) else {"batch_size": size}
 
 
-@pytest.mark.parametrize("scores", [FACTORS, SCORES, lambda users: SCORES[users]])
-@pytest.mark.parametrize("entries", [2**24, 50, 1])
-def test_several_held_out_items_are_ranked_each_without_the_others(scores, entries, monkeypatch) -> None:
-    monkeypatch.setattr(held_out_module, "ENTRIES", entries)
-    held_out = (np.random.default_rng(6).random((USERS, ITEMS)) < 0.15) & ~TRAINING
-    held_out[:3] = False
-    without = USERS - held_out.any(axis=1).sum()
-    expected = []
-    for user, item in zip(*np.nonzero(held_out), strict=True):
-        others = TRAINING[user] | (held_out[user] & (np.arange(ITEMS) != item))
-        expected += by_argsort(SCORES[[user]], others[np.newaxis], [item])
-    with pytest.warns(UserWarning, match=f"{without} of 37"):
-        table = rank(scores, TRAINING, held_out, **_batches(scores, 3))
-    assert rows(table) == expected
-    assert table.user.tolist() == np.nonzero(held_out)[0].tolist()
-    irrelevant = ITEMS - TRAINING.sum(axis=1) - held_out.sum(axis=1)
-    assert table.candidates.tolist() == (irrelevant + 1)[table.user].tolist()
-
-
 @pytest.mark.parametrize(("batch_size", "calls"), [(None, [37]), (1, [1] * 37), (10, [10, 10, 10, 7])])
 def test_a_function_is_called_with_batches_of_users(batch_size, calls) -> None:
     lengths, steps = [], []
@@ -151,21 +115,6 @@ def test_more_items_than_are_counted_at_a_time() -> None:
     scores[1, 3] = np.inf
     with pytest.raises(DataError, match=r"gives user 1 a score that is NaN or \+inf"):
         rank(scores, training, [1, 2, 69_999])
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("form", [np.array, csr_array, lambda scores: lambda users: scores[users], np.ndarray.tolist])
-@pytest.mark.parametrize("kind", [np.float64, np.float32])
-def test_masked_candidates_rank_last_and_tie(seed: int, form, kind: type) -> None:
-    """Against the definition: the candidates that score more, and the others that score the same."""
-    rng = np.random.default_rng(seed)
-    scores = np.where(rng.random(SCORES.shape) < 0.3 * (1 + seed), -np.inf, SCORES).astype(kind)
-    target = scores[np.arange(USERS), HELD_OUT, np.newaxis]
-    above, tied = (((each & ~TRAINING).sum(axis=1)) for each in (scores > target, scores == target))
-    assert np.isneginf(target).any()
-    for batch_size in (None, 1):
-        table = rank(form(scores), TRAINING, HELD_OUT, batch_size=batch_size)
-        assert (table.above.tolist(), table.tied.tolist()) == (above.tolist(), (tied - 1).tolist())
 
 
 def test_scores_whose_sum_is_not_finite_are_ranked() -> None:

@@ -3,13 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from sampled_metrics import rank
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking import scores as ranking_scores
 from sampled_metrics.ranks.table import RankTable
 
 SCORES = np.array([[0.9, 0.5, 0.5, 0.1, 0.5], [0.1, 0.2, 0.3, 0.4, 0.5]])
@@ -30,46 +27,6 @@ def test_by_hand() -> None:
 
 def test_users_are_their_indices_without_ids() -> None:
     assert rank(SCORES, TRAINING, HELD_OUT).user.tolist() == [0, 1]
-
-
-@st.composite
-def cases(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    users, items = draw(st.integers(1, 6)), draw(st.integers(2, 9))
-    levels = draw(st.integers(1, 12))  # few levels make ties
-    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    held_out = rng.integers(items, size=users)
-    training = (rng.random((users, items)) < 0.4) & (np.arange(items) != held_out[:, np.newaxis])
-    return rng.integers(levels, size=(users, items)) / 8, training, held_out
-
-
-@given(cases())
-def test_ties_broken_for_and_against_the_held_out_item_give_the_first_and_last_position_of_a_sort(case) -> None:
-    scores, training, held_out = case
-    table = rank(scores, training, held_out)
-    for user, item in enumerate(held_out):
-        candidates = [each for each in range(scores.shape[1]) if not training[user, each]]
-        best = sorted(candidates, key=lambda each: (-scores[user, each], each != item))
-        worst = sorted(candidates, key=lambda each: (-scores[user, each], each == item))
-        assert table.candidates[user] == len(candidates)
-        assert table.above[user] == best.index(item)
-        assert table.above[user] + table.tied[user] == worst.index(item)
-
-
-@given(cases(), st.sampled_from(["array", "callable", "sparse", "float32", "list"]), st.integers(1, 3))
-def test_form_and_blocks_do_not_matter(case, form: str, rows: int) -> None:
-    scores, training, held_out = case
-    expected = columns(rank(scores, training, held_out))
-    untouched = scores.copy()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranking_scores, "BLOCK_BYTES", 8 * scores.shape[1] * rows)
-        given_scores = {
-            "callable": lambda users: scores[users],
-            "float32": scores.astype(np.float32),  # eighths are exact in single precision
-            "list": scores.tolist(),
-        }.get(form, scores)
-        given_training = csr_array(training.astype(float)) if form == "sparse" else training
-        assert columns(rank(given_scores, given_training, held_out)) == expected
-    np.testing.assert_array_equal(scores, untouched)
 
 
 def test_a_pair_stored_twice_counts_once_and_a_stored_zero_does_not_count() -> None:
@@ -123,12 +80,11 @@ def test_a_user_with_all_other_items_in_training_has_one_candidate() -> None:
     assert columns(rank([[5, 1, 3]], [[1, 0, 1]], [1])) == [[1], [0], [0]]
 
 
-def test_a_refused_score_in_a_later_block_names_its_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranking_scores, "BLOCK_BYTES", 1)
+def test_a_refused_score_in_a_later_block_names_its_user() -> None:
     scores = np.ones((4, 3))
     scores[2, 1] = np.nan
     with pytest.raises(DataError, match=r"gives user 102 a score that is NaN or \+inf"):
-        rank(scores, np.zeros((4, 3)), [0] * 4, user_ids=[100, 101, 102, 103])
+        rank(scores, np.zeros((4, 3)), [0] * 4, user_ids=[100, 101, 102, 103], batch_size=1)
 
 
 @pytest.mark.parametrize("score", [np.nan, np.inf])

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from docs_blocks import blocks
-from ranked_by_argsort import by_argsort, rows
+from ranked_by_argsort import by_argsort, one_each, rows
 from scipy.sparse import csr_array, save_npz
 from two_groups import two_groups
 
@@ -17,7 +17,6 @@ from sampled_metrics._files import write_table
 from sampled_metrics.data.split import Split
 from sampled_metrics.data.split_tables import split_tables
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.ranking import rank_held_out
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.recommenders import Command
 from sampled_metrics.recommenders.models import read_model
@@ -27,7 +26,7 @@ RNG = np.random.default_rng(5)
 HELD_OUT = RNG.integers(7, size=9)
 TRAINING = (RNG.random((9, 7)) < 0.4) & (np.arange(7) != HELD_OUT[:, np.newaxis])
 USERS, ITEMS = np.array([f"u {at}" for at in range(9)]), 10 * np.arange(7)
-SPLIT = Split(csr_array(TRAINING.astype(float)), HELD_OUT, USERS, ITEMS)
+SPLIT = Split(csr_array(TRAINING.astype(float)), one_each(HELD_OUT, TRAINING.shape[1]), USERS, ITEMS)
 FACTORS = RNG.integers(-2, 3, (9, 2)), RNG.integers(-2, 3, (7, 2))  # small whole numbers, so that many tie
 SCORES = FACTORS[0] @ FACTORS[1].T
 RANKS = by_argsort(SCORES, TRAINING, HELD_OUT)
@@ -50,7 +49,7 @@ def copied(writes: str) -> RankTable:
     model = run(["sh", "-c", "cp made/* $1", "{held_out}", "{output}"], writes)
     model.check(SPLIT, "recommender W")
     model.write("W.npz")
-    return rank_held_out(read_model("W.npz"), SPLIT)
+    return read_model("W.npz").rank(SPLIT)
 
 
 def write_matrix(name: str, matrix: np.ndarray, form: str) -> None:
@@ -302,7 +301,7 @@ def test_the_example_in_python_is_the_definition() -> None:
         [sum(len(who[item] & who[other]) for other in np.flatnonzero(had) if other != item) for item in range(7)]
         for had in TRAINING
     ]
-    assert model.scores(SPLIT.training, slice(None), slice(None)).tolist() == scores
+    assert model.scores(slice(None), SPLIT.training).tolist() == scores
 
 
 @pytest.mark.parametrize(
@@ -336,7 +335,7 @@ def test_a_config_that_cannot_work(entry: dict[str, Any], says: str) -> None:
 def test_the_tables_are_the_split() -> None:
     split = two_groups()
     times = np.arange(split.training.nnz) * 0.5
-    tables = split_tables(Split(split.training, split.held_out, split.user_ids, split.item_ids, timestamps=times))
+    tables = split_tables(Split(split.training, split.held_out, split.user_ids, split.item_ids, times))
     train = tables["train"]
     assert list(train) == ["user", "item", "timestamp"]
     found = split.training[split.user_ids.searchsorted(train["user"]), split.item_ids.searchsorted(train["item"])]
@@ -344,6 +343,6 @@ def test_the_tables_are_the_split() -> None:
     assert not train.duplicated(["user", "item"]).any()
     assert train["timestamp"].tolist() == times.tolist()
     assert tables["held_out"]["user"].tolist() == tables["users"]["user"].tolist() == split.user_ids.tolist()
-    assert tables["held_out"]["item"].tolist() == split.item_ids[split.held_out].tolist()
+    assert tables["held_out"]["item"].tolist() == split.item_ids[split.item].tolist()
     assert tables["items"]["item"].tolist() == split.item_ids.tolist()
     assert "timestamp" not in split_tables(split)["train"]

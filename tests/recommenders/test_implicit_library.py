@@ -28,7 +28,7 @@ def training() -> csr_array:
 
 def scores(model: str, training: csr_array, seed: int = 0) -> np.ndarray:
     trained = ImplicitLibrary(model, OPTIONS[model]).fit(training, np.random.default_rng(seed))
-    return trained.scores(training, slice(None), slice(None))
+    return trained.scores(slice(None), training)
 
 
 def recommended(model: str, training: csr_array, seed: int = 0) -> list[dict[int, float]]:
@@ -132,7 +132,7 @@ def test_recommenders_do_not_share_their_default_options() -> None:
 
 def test_weights_that_are_not_numbers_are_refused_in_one_line() -> None:
     """Users who have all items but one have a TF-IDF weight of 0 in implicit, and 0 / 0 is their similarity."""
-    split = Split(csr_array(1.0 - np.eye(5)), np.arange(5), np.arange(5), np.arange(5))
+    split = Split(csr_array(1.0 - np.eye(5)), csr_array(np.eye(5)), np.arange(5), np.arange(5))
     model = ImplicitLibrary("tfidf").fit(split.training, np.random.default_rng(0))
     with pytest.raises(DataError, match=r"^recommender V: has similarities that are not finite numbers$"):
         model.check(split, "recommender V")

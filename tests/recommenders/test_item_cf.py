@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from sampled_metrics.data.split import Shape
-from sampled_metrics.errors import ConfigError
-from sampled_metrics.ranking.memory import MEGABYTE
 from sampled_metrics.recommenders import cosine
 from sampled_metrics.recommenders.cosine import Interactions
 from sampled_metrics.recommenders.item_cf import ItemCF
-from sampled_metrics.recommenders.models import CosineModel, SparseSimilarityModel
+from sampled_metrics.recommenders.models import SparseSimilarityModel
 from sampled_metrics.recommenders.neighbours import near_items, nearest
 
 # 4 users. Item 0 has users 0-3, item 1 has 0, item 2 has 0 and 1, item 3 has nobody, item 4 has 3.
@@ -31,10 +29,11 @@ COSINE = np.array([[1, H, R, 0, H], [H, 1, R, 0, 0], [R, R, 1, 0, 0], [0, 0, 0, 
 def similarity(training=TRAINING, **parameters):
     """s''_ij, item i that is scored in rows."""
     model = ItemCF(**({"exponent": 1} | parameters)).fit(training, np.random.default_rng(0))
-    items = training.shape[1]
-    if isinstance(model, CosineModel):  # stored is how to make them
-        return model.columns(Interactions(training), slice(0, items), rows=2).T
-    return model.similarity.toarray().T
+    return dense(model).T
+
+
+def dense(model):
+    return model.similarity.toarray() if isinstance(model, SparseSimilarityModel) else model.similarity
 
 
 def cosines(training):
@@ -99,9 +98,8 @@ class TestByHand:
 
     def test_scores_are_sums_over_the_users_items(self):
         model = ItemCF(exponent=1, row_norm="none").fit(TRAINING, np.random.default_rng(0))
-        scores = model.scores(TRAINING, slice(1, 3), slice(0, 5))
+        scores = model.scores(slice(1, 3), TRAINING)
         np.testing.assert_allclose(scores, [[1 + R, H + R, R + 1, 0, H], [1, H, R, 0, H]], atol=1e-15)
-        np.testing.assert_allclose(model.scores(TRAINING, slice(2, 3), slice(1, 3)), [[H, R]], atol=1e-15)
 
     def test_an_item_without_users_is_similar_to_nothing(self):
         for parameters in ({}, {"denominator": True}, {"neighbours": 2}, {"row_norm": "l1"}):
@@ -125,9 +123,8 @@ class TestNearest:
     def test_all_rows_at_once_or_one_by_one_are_the_same(self):
         interactions = Interactions(TRAINING)
         wanted = COSINE * [[0, 0, 1, 0, 1], [0, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0] * 5, [0] * 5]  # each column's nearest
-        for rows in (1, 2, 5):
-            np.testing.assert_allclose(near_items(interactions, 1, None, rows).toarray(), wanted, atol=1e-15)
-            np.testing.assert_allclose(near_items(interactions, None, 1, rows).toarray(), wanted.T, atol=1e-15)
+        np.testing.assert_allclose(near_items(interactions, 1, None).toarray(), wanted, atol=1e-15)
+        np.testing.assert_allclose(near_items(interactions, None, 1).toarray(), wanted.T, atol=1e-15)
 
     @pytest.mark.parametrize(("users", "count", "of"), [(3, 1, 2), (4, 1, 3), (9, 2, 8), (12, 3, 12)])
     def test_items_of_equal_cosine_are_equally_near_whatever_their_counts(self, users, count, of):
@@ -139,7 +136,7 @@ class TestNearest:
         for columns in ([first, small, large], [first, large, small]):
             training = csr_array(np.array(columns).T)
             assert cosines(training)[0, 1] == pytest.approx(count / sqrt(users * of))
-            assert (near_items(Interactions(training), 1, None, 3).toarray()[:, 0] > 0).tolist() == [False, True, False]
+            assert (near_items(Interactions(training), 1, None).toarray()[:, 0] > 0).tolist() == [False, True, False]
 
 
 def naive(training, q, k, k_prime, keep_self, row_norm, denominator):
@@ -199,7 +196,7 @@ def test_is_the_papers_equations_one_by_one(seed, q, k, k_prime, keep_self, row_
         # the neighbours of items that are equally near but for rounding are not what is tested here
         k = k_prime = None
     model = ItemCF(q, k, k_prime, keep_self, row_norm, denominator).fit(csr_array(training), rng)
-    scores = model.scores(csr_array(training), slice(0, len(training)), slice(0, training.shape[1]))
+    scores = model.scores(slice(None), csr_array(training))
     wanted = naive(training, q, k, k_prime, keep_self, row_norm, denominator)
     np.testing.assert_allclose(scores, wanted, rtol=1e-12, atol=1e-14)
 
@@ -256,10 +253,8 @@ class TestByBlocks:
         for rows in (1, 7, 1000):
             monkeypatch.setattr(cosine, "ROWS_AT_ONCE", rows * cosine.ROW_BYTES * items)
             model = ItemCF(q, k, k_prime, keep_self, row_norm, denominator).fit(csr_array(training), None)
-            if isinstance(model, CosineModel):
-                similar = model.columns(Interactions(csr_array(training)), slice(0, items), rows)
-            else:
-                similar = model.similarity.toarray()
+            similar = dense(model)
+            if isinstance(model, SparseSimilarityModel):
                 assert model.similarity.nnz == np.count_nonzero(similar) == np.count_nonzero(wanted)  # and no zeros
             np.testing.assert_allclose(similar, wanted, rtol=1e-13, atol=1e-16)
             found.append(similar)
@@ -267,33 +262,10 @@ class TestByBlocks:
             np.testing.assert_array_equal(other, found[0])  # to the bit
 
 
-def test_columns_are_those_of_the_whole():
-    weighting, interactions = CosineModel(3, True, "l2", False), Interactions(csr_array(catalogue()))
-    whole = weighting.columns(interactions, slice(0, 60), rows=60)
-    for items in (slice(0, 1), slice(10, 33), slice(59, 60)):
-        np.testing.assert_array_equal(weighting.columns(interactions, items, rows=4), whole[:, items])
-
-
-class TestMemory:
-    def test_of_neighbours_grows_with_items_and_not_with_their_square(self):
-        shapes = [Shape(1000, items, 10_000) for items in (0, 10_000, 20_000, 40_000)]
-        base, *more = (ItemCF(1, neighbours=10).least_memory(shape) for shape in shapes)
-        assert more[2] - base == 2 * (more[1] - base) == 4 * (more[0] - base)
-        assert more[2] - base < 8 * 40_000**2 / 100
-
-    def test_too_little_is_refused_with_what_would_do(self):
-        training = csr_array(catalogue())
-        with pytest.raises(
-            ConfigError, match=r"^ranking\.memory: item-cf takes (\d+) MB at least, .* give \1 or more$"
-        ) as no:
-            ItemCF(1, neighbours=3).fit(training, None, memory=10)
-        enough = int(str(no.value).split()[3])
-        assert isinstance(ItemCF(1, neighbours=3).fit(training, None, memory=enough), SparseSimilarityModel)
-        with pytest.raises(ConfigError):
-            ItemCF(1, neighbours=3).fit(training, None, memory=enough - 1)
-        assert ItemCF(1).least_memory(Shape(0, 0, 0)) >= 100 * MEGABYTE  # Python and its libraries
-
-    def test_a_cluster_is_asked_for_no_more_than_the_budget(self):
-        shape = Shape(1000, 40_000, 10_000)
-        assert ItemCF(1, neighbours=10).training_memory(shape, 10**6) > 700 * MEGABYTE + 64 * 40_000 * 11
-        assert ItemCF(1, neighbours=10).training_memory(shape, 600) == 600 * MEGABYTE
+def test_memory_of_neighbours_grows_with_items_and_of_all_similarities_with_their_square():
+    shapes = [Shape(1000, items, 10_000) for items in (20_000, 30_000, 40_000)]
+    least = [ItemCF(1, neighbours=10).least_memory(shape) for shape in shapes]
+    assert least[2] - least[1] == least[1] - least[0]
+    assert least[2] < 8 * 40_000**2 / 100
+    assert ItemCF(1).least_memory(shapes[-1]) > 8 * 40_000**2
+    assert ItemCF(1, neighbours=10).training_memory(shapes[-1]) > 700 * 2**20 + 64 * 40_000 * 11

@@ -10,7 +10,6 @@ import numpy as np
 from ranked_by_argsort import rows, split_of
 from scipy.sparse import csr_array
 
-from sampled_metrics.ranking.ranking import rank_held_out
 from sampled_metrics.recommenders.item_cf import ItemCF
 
 CASES = 250
@@ -71,7 +70,7 @@ def is_exact(training, parameters):
         scores = exact_scores(training, **parameters)
         for turn in range(training.shape[1]):
             held_out = [np.resize(np.flatnonzero(~has), turn + 1)[turn] for has in training]
-            table = rank_held_out(model, split_of(training, held_out))
+            table = model.rank(split_of(training, held_out))
             if rows(table) != exact_counts(scores, training, held_out):
                 return False
     return True

@@ -6,19 +6,15 @@ from scipy.sparse import csr_array, eye_array, random_array
 from two_groups import two_groups
 
 from sampled_metrics import _files
-from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.memory import BASE, MEGABYTE
 from sampled_metrics.recommenders.models import (
-    KINDS,
-    CosineModel,
     FactorModel,
     RandomModel,
     ScoreModel,
     SimilarityModel,
     SparseSimilarityModel,
-    ranking_memory,
     read_model,
+    stored_kind,
 )
 
 RNG = np.random.default_rng(3)
@@ -29,11 +25,9 @@ MODELS = {
     "dense similarity": SimilarityModel(RNG.random((14, 14))),
     "sparse similarity": SparseSimilarityModel(csr_array(random_array((14, 14), density=0.2, rng=RNG))),
     "sparse similarity without entries": SparseSimilarityModel(csr_array((14, 14))),
-    "cosine": CosineModel(3, False, "l1", True),
     "random": RandomModel(2**64 - 1),
     "scores": ScoreModel(RNG.random((14, 14))),
 }
-SHAPE = Shape(1000, 500, 20_000)
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
@@ -44,46 +38,16 @@ class TestEvery:
         assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
         again = read_model(tmp_path / "1.npz")
         assert type(again) is type(model)
-        everything = SPLIT.training, slice(0, 14), slice(0, 14)
-        assert (again.scores(*everything) == model.scores(*everything)).all()
-
-    def test_memory_of_ranking_is_known_before_the_model_is_read(self, tmp_path, model):
-        model.write(tmp_path / "model.npz")
-        for threads in (1, 3):
-            assert ranking_memory(tmp_path / "model.npz", SHAPE, threads) == model.least_memory(
-                model.size, SHAPE, threads
-            )
+        assert (again.scores(slice(14), SPLIT.training) == model.scores(slice(14), SPLIT.training)).all()
+        assert stored_kind(tmp_path / "1.npz") is type(model)
 
     def test_fits_its_split(self, model):
         model.check(SPLIT, "X")
 
-    def test_a_block_is_that_part_of_all_scores(self, model):
-        every = model.scores(SPLIT.training, slice(0, 14), slice(0, 14))
-        assert every.shape == (14, 14)
-        block = model.scores(SPLIT.training, slice(1, 3), slice(2, 6))
-        np.testing.assert_allclose(block, every[1:3, 2:6], atol=1e-15)
-
-
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_memory_of_ranking_grows_with_model_events_and_threads(kind):
-    least = kind.least_memory(10**6, SHAPE, 1)
-    stores_arrays = kind not in (CosineModel, RandomModel)
-    assert least > BASE + 12 * SHAPE.events + 10**6 * stores_arrays
-    assert kind.least_memory(10**7, SHAPE, 1) >= least + 9 * 10**6 * stores_arrays
-    assert kind.least_memory(10**6, SHAPE._replace(events=10**6), 1) > least
-    assert kind.least_memory(10**6, SHAPE, 2) > least
-
-
-def test_memory_of_ranking_by_factors_by_hand():
-    model = FactorModel(np.zeros((1000, 4)), np.zeros((500, 4)))
-    assert model.size == 8 * 4 * 1500
-    least = model.least_memory(model.size, SHAPE, 1)
-    assert least == BASE + 12 * 20_000 + 64 * 1000 + 32 * 500 + 3 * 8 * 4 * 1500 + 16 * MEGABYTE
-
 
 class TestRefuses:
     @pytest.mark.parametrize("arrays", [{"x": np.arange(3)}, {"kind": np.array("tree")}], ids=["no kind", "other kind"])
-    @pytest.mark.parametrize("read", [read_model, lambda path: ranking_memory(path, SHAPE, 1)], ids=["model", "memory"])
+    @pytest.mark.parametrize("read", [read_model, stored_kind])
     def test_another_npz(self, tmp_path, arrays, read):
         _files.write_npz(tmp_path / "other.npz", **arrays)
         with pytest.raises(DataError, match=r"other\.npz: is not a model of this project"):

@@ -73,7 +73,7 @@ def test_precomputed_ranks_cannot_be_trained():
     ],
 )
 def test_memory_to_reserve_is_that_of_the_events_and_four_times_the_model(entry, numbers):
-    reserved = recommender(entry).training_memory(Shape(10_000, 5000, 10**6), 1000)
+    reserved = recommender(entry).training_memory(Shape(10_000, 5000, 10**6))
     assert reserved == 700 * 2**20 + 200 * 10**6 + 4 * 8 * numbers
 
 

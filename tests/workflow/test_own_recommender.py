@@ -23,7 +23,7 @@ def test_a_class_beside_the_config_is_trained_and_ranked(project: Project) -> No
     both = training.T @ training
     either = both.diagonal()[:, np.newaxis] + both.diagonal() - both
     scores = training @ (both / (either + 10) * (1 - np.eye(len(both))))
-    own = scores[np.arange(len(scores)), split.held_out][:, np.newaxis]
+    own = scores[np.arange(len(scores)), split.item][:, np.newaxis]
     assert table.above.tolist() == ((scores > own * (1 + 1e-12)) & (training == 0)).sum(axis=1).tolist()
 
     project.configure(recommenders={"X": None, "Y": None, "Z": None, "W": entry | {"type": "mine.models.Jacard"}})

@@ -14,9 +14,9 @@ from made_up_project import ROOT, archive, ratings
 from sampled_metrics._files import read_npz
 from sampled_metrics.data.split import read_split
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking import scores
 from sampled_metrics.ranks.table import read_ranks
-from sampled_metrics.recommenders.models import CosineModel, FactorModel, SparseSimilarityModel, read_model
+from sampled_metrics.recommenders.models import FactorModel, SimilarityModel, SparseSimilarityModel, read_model
+from sampled_metrics.recommenders.models import model as models
 
 NEAR = {"type": "item-cf", "exponent": 1, "neighbours_prime": 10}
 ENTRIES = {
@@ -24,7 +24,7 @@ ENTRIES = {
     "Y": {"type": "item-cf", "exponent": 3},
     "near": NEAR,
 }
-KINDS = {"X": FactorModel, "Y": CosineModel, "near": SparseSimilarityModel}
+KINDS = {"X": FactorModel, "Y": SimilarityModel, "near": SparseSimilarityModel}
 
 
 def call(script: str, *, input: Mapping[str, Any], output: Mapping[str, Any], **others: Any) -> None:
@@ -114,8 +114,8 @@ def test_a_test_file_of_ones_own(tmp_path: Path) -> None:
         negatives=1,
     )
     split, facts = read_split(tmp_path / "split.npz"), json.loads((tmp_path / "dataset.json").read_text("utf-8"))
-    assert split.user_ids[split.users].tolist() == [1, 1, 2]
-    assert split.item_ids[split.held_out].tolist() == [12, 13, 11]
+    assert split.user_ids[split.user].tolist() == [1, 1, 2]
+    assert split.item_ids[split.item].tolist() == [12, 13, 11]
     assert split.candidates.tolist() == [2, 2, 4]
     counts = {"users": 3, "items": 5, "events": 9, "training_events": 5, "held_out_items": 3}
     counts |= {"users_left_out_with_few_training_events": 1, "users_without_held_out_items": 1}
@@ -128,7 +128,7 @@ def test_parts_that_are_joined_are_the_ranks_of_all_users(
     folder: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     split = read_split(folder / "split.npz")
-    monkeypatch.setattr(scores, "BLOCK_BYTES", 8 * split.shape.items * 5)  # five users
+    monkeypatch.setattr(models, "BLOCK_BYTES", 8 * split.shape.items * 5)  # five users
     model = train(folder, name)
     assert type(read_model(model)) is KINDS[name]
     whole = rank(folder, model).read_bytes()

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from ranked_by_argsort import one_each
 from scipy.sparse import csr_array
 
 from sampled_metrics.data.split import Split
@@ -161,7 +162,7 @@ def test_the_running_example_and_the_paper_beside_it(tmp_path):
 def test_the_spread_over_random_starts(study):
     training = csr_array((np.random.default_rng(2).random((40, 200)) < 0.1) * 1.0)
     held_out = np.array([next(item for item in range(200) if not training[[user], [item]][0]) for user in range(40)])
-    Split(training, held_out, np.arange(40), np.arange(200)).write(study.path / "split.npz")
+    Split(training, one_each(held_out, 200), np.arange(40), np.arange(200)).write(study.path / "split.npz")
     entry = {"type": "ials", "factors": 2, "regularization": 1, "unobserved_weight": 0.1, "iterations": 1}
     evaluation = {"sampling": SAMPLING, "estimators": ["uncorrected"], "metrics": ["ap"], "assume_replacement": True}
     given = ALL_RANKS | {"split": "split.npz"}

@@ -85,7 +85,7 @@ def test_ties_are_those_of_equal_popularity(folder: Path) -> None:
     training = held.training.toarray() > 0
     popularity = training.sum(axis=0)
     tied, candidates = [], []
-    for user, item in enumerate(held.held_out):
+    for user, item in enumerate(held.item):
         others = [other for other in range(len(popularity)) if not training[user, other] and other != item]
         tied.append(sum(popularity[other] == popularity[item] for other in others))
         candidates.append(len(others) + 1)

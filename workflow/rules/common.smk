@@ -189,14 +189,13 @@ SNAKEMAKE_MB = 300  # what snakemake takes beside the script
 def train_memory(wildcards, input, attempt):
     """MB that the recommender asks for."""
     chosen = recommender(config["recommenders"][wildcards.recommender])
-    needed = chosen.training_memory(shape(input.split), config["ranking"]["memory"])
+    needed = chosen.training_memory(shape(input.split))
     return attempt * (SNAKEMAKE_MB + math.ceil(needed / 1e6))
 
 
 def rank_memory(wildcards, input, attempt):
-    """MB: the model twice, the events, and similarities of all items to all, but no more than the budget."""
-    _, items, events = shape(input.split)
-    held = 2 * data_mb(input) + (100 * events + 8 * items**2) / 1e6
+    """MB: the model three times, and the events, but no more than the budget."""
+    held = 3 * data_mb(input) + 100 * shape(input.split).events / 1e6
     needed = math.ceil(700 + 150 * config["ranking"]["threads"] + held)
     return attempt * (SNAKEMAKE_MB + min(needed, config["ranking"]["memory"]))
 

@@ -1,9 +1,10 @@
 """The split: some events of the users are held out, as a rule the last one of each (section 6); the others train."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics import _files
 from sampled_metrics._arrays import Ints
-from sampled_metrics.data.events import Events, pair_numbers
+from sampled_metrics.data.events import Events
 from sampled_metrics.errors import ConfigError, DataError
 
 # Which of a user's events at the latest time counts as the last: the one with the greatest key, by the places in the
@@ -30,87 +31,80 @@ class Shape(NamedTuple):
     items: int
     events: int
 
-    def with_rows(self, rows: int) -> "Shape":
-        """Return the size with a part of the rows of `Split.parts`, each with its user's events."""
-        return Shape(self.users + rows, self.items, 3 * self.events)
-
 
 @dataclass(frozen=True)
 class Split:
-    """Training events and held-out items.
+    """Training events and held-out items, as two matrices. A row for each held-out item has the order of `held_out`.
 
     Attributes:
-        training: (users, items) sparse, 1.0 where the user has the item in training.
-        held_out: (rows,) int, indices of the items that were held out.
+        training: (users, items) sparse, stored where the user has the item in training.
+        held_out: (users, items) sparse, stored where the item is held out. A user may have several, or none.
         user_ids: (users,) the ids of the file.
         item_ids: (items,) the ids of the file.
-        user: (rows,) int, ascending, index of the user of each held-out item; None if row i is that of user i.
         timestamps: (training events,) in the order of `training`, in the unit of the file; None if not known.
     """
 
     training: csr_array
-    held_out: Ints
+    held_out: csr_array
     user_ids: NDArray[np.generic]
     item_ids: NDArray[np.generic]
-    user: Ints | None = None
     timestamps: NDArray[np.generic] | None = None
 
     def __post_init__(self) -> None:
-        users, items = self.training.shape
-        if not (self.held_out.shape == self.users.shape and self.user_ids.shape == (users,)) or (
-            self.item_ids.shape != (items,)
-        ):
+        shape = self.training.shape
+        if not shape == self.held_out.shape == (*self.user_ids.shape, *self.item_ids.shape):
             raise DataError(
-                f"training has {users} users and {items} items, but held_out has shape {self.held_out.shape}, "
+                f"training has {shape[0]} users and {shape[1]} items, but held_out has shape {self.held_out.shape}, "
                 f"user_ids {self.user_ids.shape} and item_ids {self.item_ids.shape}"
             )
-        if (np.diff(self.users) < 0).any() or not ((self.users >= 0) & (self.users < users)).all():
-            raise DataError(f"user must ascend, from 0 to {users - 1}")
-        wrong = (self.held_out < 0) | (self.held_out >= items)
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            raise DataError(
-                f"user {self.user_ids[self.users[at]]}: held_out must be an index of the {items} items, 0 to "
-                f"{items - 1}, not {self.held_out[at]}"
-            )
-        if not self.training.has_canonical_format:
-            raise DataError("a user's training items are repeated, or not in ascending order")
-        if len(np.unique(pair_numbers(self.users, self.held_out, items))) < len(self.users):
-            raise DataError("a user's held-out items are repeated")
-        both = self.training[self.users, self.held_out].nonzero()[0]
-        if len(both):
-            user = self.user_ids[self.users[both[0]]]
-            raise DataError(f"user {user}: the held-out item is one of the user's training items")
+        for pairs, kind in ((self.training, "training"), (self.held_out, "held-out")):
+            if not pairs.has_canonical_format:
+                raise DataError(f"a user's {kind} items are repeated, or not in ascending order")
+        both = self.training.multiply(self.held_out).tocoo()
+        if both.nnz:
+            raise DataError(f"user {self.user_ids[both.row[0]]}: the held-out item is one of the user's training items")
+
+    @cached_property
+    def user(self) -> Ints:
+        """(rows,) index of the user of each held-out item."""
+        return np.repeat(np.arange(len(self.user_ids)), np.diff(self.held_out.indptr))
 
     @property
-    def users(self) -> Ints:
-        """(rows,) index of the user of each held-out item."""
-        return np.arange(len(self.user_ids)) if self.user is None else self.user
+    def item(self) -> Ints:
+        """(rows,) index of each held-out item."""
+        return np.asarray(self.held_out.indices)
 
     @property
     def candidates(self) -> Ints:
         """(rows,) n: the number of items minus the user's training items and other held-out items."""
-        own = np.diff(self.training.indptr).astype(np.int64)
-        own += np.bincount(self.users, minlength=len(own))
-        return self.training.shape[1] + 1 - own[self.users]
+        own = np.diff(self.training.indptr).astype(np.int64) + np.diff(self.held_out.indptr)
+        return self.training.shape[1] + 1 - own[self.user]
 
-    @property
-    def by_row(self) -> "Split":
-        """The split with a user for each held-out item, whose other held-out items are candidates."""
-        if self.user is None:
-            return self
-        return Split(self.training[self.user], self.held_out, self.user_ids[self.user], self.item_ids)
+    @cached_property
+    def excluded(self) -> csr_array:
+        """(users, items), stored where the item is no negative of the user: it is in training, or held out."""
+        return csr_array(self.training + self.held_out)
 
-    def parts(self) -> Iterator[tuple[int, "Split"]]:
-        """Yield the first row and the split of consecutive rows; `by_row` at most doubles the events of each part."""
-        if self.user is None:
-            yield 0, self
-            return
-        events = np.diff(self.training.indptr).astype(np.int64)[self.user]
-        number = (np.cumsum(events) - 1) // self.training.nnz
-        for rows in np.split(np.arange(len(number)), np.flatnonzero(np.diff(number)) + 1):
-            some = self.held_out[rows], self.user_ids, self.item_ids, self.user[rows]
-            yield int(rows[0]), Split(self.training, *some)
+    def others(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Return the items that are no candidates of some rows: those in training, and other held-out items.
+
+        Args:
+            rows: (rows,) ascending.
+
+        Returns:
+            The items of one row after another, and (rows + 1,) their number before each row, and of all.
+        """
+        user, training = self.user[rows], self.training
+        counts = self.held_out.indptr[user + 1] - self.held_out.indptr[user]
+        if (counts > 1).any():
+            mine = self.excluded[user]
+            other = mine.indices != np.repeat(self.item[rows], np.diff(mine.indptr))
+            return mine.indices[other], mine.indptr - np.arange(len(rows) + 1)  # a row lacks its own item
+        if user[-1] - user[0] + 1 == len(user):  # consecutive users: nothing is copied
+            ends = training.indptr[user[0] : user[-1] + 2]
+            return training.indices[ends[0] : ends[-1]], ends - ends[0]
+        mine = training[user]
+        return mine.indices, mine.indptr
 
     @property
     def shape(self) -> Shape:
@@ -118,21 +112,17 @@ class Split:
         users, items = self.training.shape
         return Shape(users, items, self.training.nnz)
 
-    @property
-    def ranking_shape(self) -> Shape:
-        """The size at most while the rows are ranked, a part at a time."""
-        return self.shape if self.user is None else self.shape.with_rows(len(self.user))
-
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the split as npz."""
+        one_each = np.array_equal(self.user, np.arange(len(self.user_ids)))
         _files.write_npz(
             path,
             indptr=self.training.indptr,
             indices=self.training.indices,
-            held_out=self.held_out,
+            held_out=self.item.astype(np.int64),
             user_ids=self.user_ids,
             item_ids=self.item_ids,
-            **({} if self.user is None else {"user": self.user}),
+            **({} if one_each else {"user": self.user}),
             **({} if self.timestamps is None else {"timestamps": self.timestamps}),
         )
 
@@ -146,18 +136,18 @@ def read_split(path: str | os.PathLike[str], *, timestamps: bool = False) -> Spl
     names = ("indptr", "indices", "held_out", "user_ids", "item_ids")
     arrays = _files.read_npz(path, "a split", names, only=(*names, "user", *(["timestamps"] if timestamps else [])))
     shape = (len(arrays["user_ids"]), len(arrays["item_ids"]))
-    indices = arrays["indices"]
+    indices, item = arrays["indices"], arrays["held_out"]
     try:
         training = csr_array((np.ones(len(indices)), indices, arrays["indptr"]), shape=shape)
         training.check_format(full_check=True)
-        optional = (arrays.get(name) for name in ("user", "timestamps"))
-        return Split(training, arrays["held_out"], arrays["user_ids"], arrays["item_ids"], *optional)
+        held_out = pair_matrix(arrays.get("user", np.arange(shape[0])), item, shape)
+        return Split(training, held_out, arrays["user_ids"], arrays["item_ids"], arrays.get("timestamps"))
     except ValueError as error:  # of what is stored; DataError is one
         raise DataError(f"{path}: is not a split, or is damaged: {error}") from None
 
 
-def read_shape(path: str | os.PathLike[str], *, ranking: bool = False) -> Shape:
-    """Read the shape, or the ranking shape, of what `Split.write` wrote, without reading the arrays.
+def read_shape(path: str | os.PathLike[str]) -> Shape:
+    """Read the shape of what `Split.write` wrote, without reading the arrays.
 
     Raises:
         DataError: the file is not a split, or is damaged.
@@ -167,8 +157,22 @@ def read_shape(path: str | os.PathLike[str], *, ranking: bool = False) -> Shape:
         (users,), (items,), (events,) = (headers[name][0] for name in ("user_ids", "item_ids", "indices"))
     except (KeyError, ValueError):
         raise DataError(f"{path}: is not a split, or is damaged") from None
-    shape = Shape(users, items, events)
-    return shape.with_rows(headers["user"][0][0]) if ranking and "user" in headers else shape
+    return Shape(users, items, events)
+
+
+def pair_matrix(
+    users: NDArray[Any], items: NDArray[Any], shape: tuple[int, int], kind: type[np.generic] = np.float64
+) -> csr_array:
+    """Return a sparse matrix with 1 for each of (pairs,) users and items; its indices take 32 bits if that is enough.
+
+    Raises:
+        ValueError: an index is out of range.
+    """
+    index = np.int32 if max(*shape, len(users)) < 2**31 else np.int64
+    pairs = users.astype(index, copy=False), items.astype(index, copy=False)
+    found = csr_array((np.ones(len(users), dtype=kind), pairs), shape=shape)
+    found.data[:] = 1  # a pair may be there twice
+    return found
 
 
 def leave_last_out(events: Events, ties: str, rng: np.random.Generator, held_out: int = 1) -> Split:
@@ -262,16 +266,13 @@ def _hold_out(events: Events, test: Ints) -> Split:
     test = test[kept[events.users[test]]]
     if not len(test):
         raise DataError(f"none of the {len(kept)} users has an event to train on and one to hold out")
-    test = test[np.argsort(events.users[test], kind="stable")]
     number = np.cumsum(kept, dtype=np.int32) - 1  # index of a kept user among the kept ones
     shape = (int(kept.sum()), len(events.item_ids))
-    known = events.timestamps is not None
-    training, order = _training(number[events.users[train]], events.items[train], shape, order=known)
-    times = None if events.timestamps is None else events.timestamps[train][order]
-    user = number[events.users[test]].astype(np.int64)
-    held_out = events.items[test].astype(np.int64)
-    one_each = np.array_equal(user, np.arange(shape[0]))
-    return Split(training, held_out, events.user_ids[kept], events.item_ids, None if one_each else user, times)
+    held_out = pair_matrix(number[events.users[test]], events.items[test], shape)
+    pairs = number[events.users[train]], events.items[train]
+    # in a matrix, the times take the order of the training events
+    times = None if events.timestamps is None else csr_array((events.timestamps[train], pairs), shape=shape).data
+    return Split(pair_matrix(*pairs, shape), held_out, events.user_ids[kept], events.item_ids, times)
 
 
 def leave_users_out(split: Split, min_training_events: int) -> Split:
@@ -280,40 +281,15 @@ def leave_users_out(split: Split, min_training_events: int) -> Split:
     kept = counts >= min_training_events
     if kept.all():
         return split
-    rows = kept[split.users]
-    if not rows.any():
+    if not kept[split.user].any():
         raise DataError(f"no user has {min_training_events} (split.min_training_events) training events or more")
-    number = np.cumsum(kept) - 1
     return Split(
         split.training[kept],
-        split.held_out[rows],
+        split.held_out[kept],
         split.user_ids[kept],
         split.item_ids,
-        None if split.user is None else number[split.user[rows]],
         None if split.timestamps is None else split.timestamps[np.repeat(kept, counts)],
     )
-
-
-def _training(
-    users: NDArray[np.integer], items: NDArray[np.integer], shape: tuple[int, int], *, order: bool
-) -> tuple[csr_array, Ints | None]:
-    """Return distinct pairs as a sparse matrix, sorted, with indices of 32 bits where these are enough.
-
-    And their order, if it is asked for, which takes longer than sorting them.
-    """
-    kind = np.int32 if max(*shape, len(users)) < 2**31 else np.int64
-    indptr = np.concatenate(([0], np.cumsum(np.bincount(users, minlength=shape[0])))).astype(kind)
-    numbers = pair_numbers(users, items, shape[1])
-    del users, items
-    places = np.argsort(numbers) if order else None
-    if places is None:
-        numbers.sort()
-    else:
-        numbers = numbers[places]
-    numbers %= shape[1]
-    indices = numbers.astype(kind)
-    del numbers
-    return csr_array((np.ones(len(indices)), indices, indptr), shape=shape), places
 
 
 def split_events(
@@ -351,7 +327,7 @@ def split_events(
         split = leave_random_out(events, rng, held_out)
     else:
         split = leave_last_out(events, ties, rng, held_out)
-    train, out = split.training.nnz, len(split.held_out)
+    train, out = split.training.nnz, split.held_out.nnz
     left_out = int((~np.isin(events.user_ids, split.user_ids))[events.users].sum())
     if train + out + left_out != len(events):
         raise DataError(

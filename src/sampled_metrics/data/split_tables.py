@@ -22,7 +22,7 @@ def split_tables(split: Split) -> dict[str, pd.DataFrame]:
     }
     return {
         "train": pd.DataFrame(train),
-        "held_out": pd.DataFrame({"user": split.user_ids[split.users], "item": split.item_ids[split.held_out]}),
+        "held_out": pd.DataFrame({"user": split.user_ids[split.user], "item": split.item_ids[split.item]}),
         "users": pd.DataFrame({"user": split.user_ids}),
         "items": pd.DataFrame({"item": split.item_ids}),
     }

@@ -8,13 +8,13 @@ thousand, are compared by their exact scores. So the counts do not depend on the
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from numpy.typing import NDArray
 
 from sampled_metrics._arrays import Ints
 from sampled_metrics.data.split import Split
-from sampled_metrics.ranking.counter import Counter, count_rows
 from sampled_metrics.ranking.near_ties import (
     Factors,
     Floats32,
@@ -26,73 +26,91 @@ from sampled_metrics.ranking.near_ties import (
     sieve_of,
 )
 
-PRECISIONS = {"float64": np.float64, "float32": np.float32}
-"""Types that scores can be computed in, by name."""
-
-USERS = 1024
-"""Users of a block, which one thread counts."""
+ROWS = 1024
+"""Held-out items of a block, which one thread counts."""
 
 SCORES, ITEMS = 2**20, 4096
 """Scores that are computed at a time, four megabytes of them, and the largest number of items among them."""
 
+WORDS = 255
+"""Number of words of eight bytes, each 0 or 1, that can be added before a byte overflows."""
 
-class FactorCounter(Counter):
-    """Counts by dot products of factors, (users, d) and (items, d), rounded to a precision, float64 or float32.
 
-    Raises:
-        DataError: the bound of the scores is not finite.
+class FactorCounts:
+    """Counts by dot products of factors, rounded to the precision of the factors of the items.
+
+    Args:
+        user_factors: (users, d), perhaps in a file; only those of the users of a block are read.
+        item_factors: (items, d), float64 or float32.
+        split: training and held-out items.
     """
 
-    def __init__(self, user_factors: Factors, item_factors: Factors, split: Split, precision: str) -> None:
-        self._users = user_factors.astype(PRECISIONS[precision], copy=False)
-        self._items = item_factors.astype(PRECISIONS[precision], copy=False)
-        largest = (float(np.abs(self._users).max(initial=0.0)), float(np.abs(self._items).max(initial=0.0)))
-        require_finite_scores(self._items.shape[1], largest, precision)
-        self._same = first_same(self._items)
-        sieve, self._exponent = scale(self._items, each=False)
+    def __init__(self, user_factors: NDArray[Any], item_factors: Factors, split: Split) -> None:
+        self._users, self._items, self._split = user_factors, item_factors, split
+        self._largest = float(np.abs(item_factors).max(initial=0.0))
+        self._same = first_same(item_factors)
+        sieve, self._exponent = scale(item_factors, each=False)
         self._longest = float(lengths(sieve).max(initial=0.0))
         self._sieve = np.ascontiguousarray(sieve.T)
-        self._training, self._held_out = split.training, split.held_out
-        users, items = split.training.shape
+        items = len(item_factors)
         self._width = items if items <= ITEMS else ITEMS // 2
         self._height = max(1, SCORES // self._width)
-        self.blocks = [np.arange(first, min(first + USERS, users)) for first in range(0, users, USERS)]
 
-    def count_block(self, users: Ints) -> tuple[Ints, Ints]:
-        """Return above and tied, (users,) each, of the users of a block."""
-        factors, held_out = self._users[users], self._held_out[users]
-        target = pair_scores(factors, self._items, np.arange(len(users)), held_out)
+    def blocks(self, rows: Ints) -> list[Ints]:
+        """Divide rows into blocks."""
+        return [rows[first : first + ROWS] for first in range(0, len(rows), ROWS)]
+
+    def count(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Return above and tied, (rows,) each, of the rows of a block.
+
+        Raises:
+            DataError: the bound of the scores is not finite.
+        """
+        split, items = self._split, len(self._items)
+        factors: Any = self._users[split.user[rows]].astype(self._items.dtype, copy=False)
+        largest = float(np.abs(factors).max(initial=0.0))
+        require_finite_scores(factors.shape[1], (largest, self._largest), self._items.dtype.name)
+        held_out, (others, ends) = split.item[rows], split.others(rows)
+        target = pair_scores(factors, self._items, np.arange(len(rows)), held_out)
         sieve, low, high = sieve_of(factors, target, self._exponent, self._longest)
-        above = np.zeros(len(users), dtype=np.int64)
+        above = np.zeros(len(rows), dtype=np.int64)
         doubtful = [(above[:0], above[:0])]
         bits = np.zeros((self._height, -(-self._width // 8) * 8), dtype=np.bool_)
-        for top, first, scores in self._blocks_of_scores(sieve, users):
-            rows = slice(top, top + len(scores))
-            sure = count_rows(scores, np.greater, high[rows], bits)
-            possible = count_rows(scores, np.greater_equal, low[rows], bits)
-            above[rows] += sure
+        for top, first, scores in self._blocks_of_scores(sieve, held_out, others, ends):
+            here = slice(top, top + len(scores))
+            sure = count_rows(scores, np.greater, high[here], bits)
+            possible = count_rows(scores, np.greater_equal, low[here], bits)
+            above[here] += sure
             unsettled = np.flatnonzero(possible != sure)
             if len(unsettled):
-                near = (scores[unsettled] >= low[rows][unsettled]) & (scores[unsettled] <= high[rows][unsettled])
+                near = (scores[unsettled] >= low[here][unsettled]) & (scores[unsettled] <= high[here][unsettled])
                 row, column = np.nonzero(near)
                 doubtful.append((top + unsettled[row], first + column))
         row, item = (np.concatenate(each) for each in zip(*doubtful, strict=True))
         same = self._same[item] == self._same[held_out[row]]
-        tied = np.bincount(row[same], minlength=len(users))
+        tied = np.bincount(row[same], minlength=len(rows))
         row, item = row[~same], item[~same]
         score = pair_scores(factors, self._items, row, item)
-        above += np.bincount(row[score > target[row]], minlength=len(users))
-        tied += np.bincount(row[score == target[row]], minlength=len(users))
-        counts = np.diff(self._training.indptr[users[0] : users[-1] + 2])
-        return above, np.where(factors.any(axis=1), tied, len(self._items) - counts - 1)
+        above += np.bincount(row[score > target[row]], minlength=len(rows))
+        tied += np.bincount(row[score == target[row]], minlength=len(rows))
+        return above, np.where(factors.any(axis=1), tied, items - np.diff(ends) - 1)
 
-    def _blocks_of_scores(self, sieve: Floats32, users: Ints) -> Iterator[tuple[int, int, Floats32]]:
-        """Yield first row, first item and scores of blocks, -∞ for training and held-out items."""
-        height, width, held_out = self._height, self._width, self._held_out[users]
-        places = _training_by_block(self._training, users, height, width)
+    def _blocks_of_scores(
+        self, sieve: Floats32, held_out: Ints, others: Ints, ends: Ints
+    ) -> Iterator[tuple[int, int, Floats32]]:
+        """Yield first row, first item and scores of blocks, -∞ for what is no candidate and for held-out items.
+
+        Args:
+            sieve: (rows, d) factors of users.
+            held_out: (rows,) items.
+            others: as of `Split.others`.
+            ends: likewise.
+        """
+        height, width, items = self._height, self._width, len(self._items)
+        places = _places_by_block(others, ends, items, height, width)
         memory = np.empty(height * width, dtype=np.float32)
         for top in range(0, len(sieve), height):
-            for first in range(0, len(self._items), width):
+            for first in range(0, items, width):
                 left, right = sieve[top : top + height], self._sieve[:, first : first + width]
                 wide = right.shape[1]
                 scores = np.matmul(left, right, out=memory[: len(left) * wide].reshape(len(left), wide))
@@ -103,25 +121,43 @@ class FactorCounter(Counter):
                 yield top, first, scores
 
 
-def _training_by_block(training: csr_array, users: Ints, height: int, width: int) -> Iterator[Ints]:
-    """Yield, for each block, the positions of the users' training items in the block's memory."""
-    ends = training.indptr[users[0] : users[-1] + 2]
-    item = training.indices[ends[0] : ends[-1]]
-    counts, every = np.diff(ends), training.shape[1]
-    if every <= width:
-        for top in range(0, len(users), height):
-            trained = counts[top : top + height]
-            first = ends[top] - ends[0]
-            here = item[first : first + trained.sum()]
-            yield np.repeat(np.arange(len(trained)) * every, trained) + here
+def _places_by_block(item: Ints, ends: Ints, items: int, height: int, width: int) -> Iterator[Ints]:
+    """Yield, for each block of scores, the positions of what is no candidate in the block's memory.
+
+    Args:
+        item: as of `Split.others`.
+        ends: likewise, (rows + 1,).
+        items: number of all items.
+        height: rows of a block.
+        width: items of a block.
+    """
+    counts, rows = np.diff(ends), len(ends) - 1
+    if items <= width:
+        for top in range(0, rows, height):
+            here = counts[top : top + height]
+            yield np.repeat(np.arange(len(here)) * items, here) + item[ends[top] : ends[top + len(here)]]
         return
-    blocks, tops = -(-every // width), -(-len(users) // height)
-    row = np.repeat(np.arange(len(users)), counts)
+    blocks, tops = -(-items // width), -(-rows // height)
+    row = np.repeat(np.arange(rows), counts)
     number = row // height * blocks + item // width
     order = np.argsort(number.astype(np.uint16) if tops * blocks <= 2**16 else number, kind="stable")  # 16 bits: radix
     row, item = row[order], item[order]
     ends = np.append(0, np.cumsum(np.bincount(number, minlength=tops * blocks)))
     for block in range(tops * blocks):
-        here = slice(ends[block], ends[block + 1])
+        own = slice(ends[block], ends[block + 1])
         top, first = block // blocks * height, block % blocks * width
-        yield (row[here] - top) * min(width, every - first) + (item[here] - first)
+        yield (row[own] - top) * min(width, items - first) + (item[own] - first)
+
+
+def count_rows(scores: Floats32, compare: np.ufunc, threshold: Floats32, bits: NDArray[np.bool_]) -> Ints:
+    """Count the scores of each row that compare true with its threshold, (rows, 1); bits is working memory."""
+    wide = scores.shape[1]
+    here = bits[: len(scores), : -(-wide // 8) * 8]
+    here[:, wide:] = False
+    compare(scores, threshold, out=here[:, :wide])
+    words = here.view(np.uint64)  # eight at a time: adding words adds their bytes
+    total = np.zeros(len(scores), dtype=np.int64)
+    for first in range(0, words.shape[1], WORDS):
+        sums = words[:, first : first + WORDS].sum(axis=1, keepdims=True)
+        total += sums.view(np.uint8).sum(axis=1, dtype=np.int64)
+    return total

@@ -74,9 +74,7 @@ def thresholds(target: Floats, doubt: Floats) -> tuple[Floats32, Floats32]:
     return np.nextafter(low, -most)[:, np.newaxis], np.nextafter(high, most)[:, np.newaxis]
 
 
-def sieve_of(
-    factors: Factors, target: Factors, exponent: Ints, longest: float, lost: float = 0.0
-) -> tuple[Floats32, Floats32, Floats32]:
+def sieve_of(factors: Factors, target: Factors, exponent: Ints, longest: float) -> tuple[Floats32, Floats32, Floats32]:
     """Return users' factors, (users, d), scaled for the float32 product, and the thresholds low and high, (users, 1).
 
     Without factors, all of a user's scores are 0, and both thresholds are infinite.
@@ -86,11 +84,10 @@ def sieve_of(
         target: (users,) scores of the held-out items, of the type of the factors.
         exponent: of the scale of all items.
         longest: the largest length of an item's scaled factors.
-        lost: bound of an error of the product besides rounding.
     """
     sieve, exponents = scale(factors, each=True)
     exponents = exponents + exponent
-    doubt = error_bound(sieve.shape[1], factors.dtype.name, exponents) * lengths(sieve) * longest + lost
+    doubt = error_bound(sieve.shape[1], factors.dtype.name, exponents) * lengths(sieve) * longest
     low, high = thresholds(np.ldexp(target.astype(np.float64), -exponents), doubt)
     flat = ~factors.any(axis=1)
     low[flat], high[flat] = np.inf, np.inf

@@ -12,13 +12,13 @@ from scipy.sparse import csr_array
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._validation import is_whole, refuse_masked, shown
+from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.counter import not_comparable, require_comparable, require_finite
 from sampled_metrics.ranking.distinct import Streams, draw_numbers
-from sampled_metrics.ranking.held_out import HeldOut, Ids, Pairs, held_out_items, is_table, table_of_pairs
+from sampled_metrics.ranking.loop import block_of_scores, in_blocks, not_comparable, require_comparable, users_of_batch
 from sampled_metrics.ranking.near_ties import pair_scores
-from sampled_metrics.ranking.rank import ScoresLike, scores_and_shape, users_of_batch
-from sampled_metrics.ranking.scores import batch_of_scores, batches
+from sampled_metrics.ranking.pairs import Ids, Pairs, is_table, split_of, table_of_pairs, warn_of_users_without
+from sampled_metrics.ranking.rank import ScoresLike, scores_and_shape
 from sampled_metrics.ranks.frames import Columns
 
 _Draw = Callable[[Ints], tuple[Ints, Ints]]
@@ -96,38 +96,39 @@ def rank_among_negatives(
     if not is_whole(seed) or seed < 0:
         raise ConfigError(f"seed must be a whole number, 0 or more, not {shown(seed)}")
     given, shape = scores_and_shape(scores, batch_size)
-    data = held_out_items(training, held_out, shape, user_ids, item_ids)
-    weight = None if weights is None else _checked(weights, data.items)
+    split, *ids = split_of(training, held_out, shape, user_ids, item_ids)
+    warn_of_users_without(split, np.arange(split.shape.users))
+    weight = None if weights is None else _checked(weights, split.item_ids)
     streams = cache(lambda *address: np.random.default_rng(np.random.SeedSequence(seed, spawn_key=address)))
-    draw, most = _drawing(negatives, weight, replacement, data, streams)
-    user, items = _rows_of(data.held_out), data.training.shape[1]
+    draw, most = _drawing(negatives, weight, replacement, split, ids, streams)
+    user, items = split.user, split.shape.items
     # of factors, there are no scores of all items, but several arrays with a number for each negative
-    blocks = batches(user, users_of_batch(4 * most if isinstance(given, tuple) else items, batch_size))
+    size = users_of_batch(4 * most if isinstance(given, tuple) else items, batch_size)
+    blocks = in_blocks(np.arange(len(user)), user // size)
     found, smallest = list[tuple[Ints, ...]](), np.inf
     for step in progress(range(len(blocks))):
         rows = blocks[step]
         users, place = np.unique(user[rows], return_inverse=True)
-        score, tie = _score_function(given, user[rows], items, data.users.values), streams(_TIES).random(len(rows))
-        target = score(np.arange(len(rows)), data.held_out.indices[rows])
-        require_comparable(not_comparable(target), data.users.values[user[rows]])
+        score, tie = _score_function(given, user[rows], items, split.user_ids), streams(_TIES).random(len(rows))
+        target = score(np.arange(len(rows)), split.item[rows])
+        require_comparable(not_comparable(target), split.user_ids[user[rows]])
         at, drawn = draw(users)
         row, item = (at, drawn) if len(users) == len(rows) else _of_rows(place, at, drawn)
         other, own = score(row, item), target[row]
         wrong = np.bincount(row[not_comparable(other)], minlength=len(rows)) > 0
-        require_comparable(wrong, data.users.values[user[rows]])
+        require_comparable(wrong, split.user_ids[user[rows]])
         above, tied = other > own, np.flatnonzero(other == own)
         counts = _ranks(tie, row, row[above], row[tied])
         if weight is not None and replacement:
-            least = np.array([np.delete(weight, each).min() for each in _lists(data.excluded[users])])
+            least = np.array([np.delete(weight, each).min() for each in _lists(split.excluded[users])])
             # kept with the chance q_min / q_j, so that what is kept is a uniform sample of a random size
             stays = streams(_KEPT).random(len(row)) * weight[item] < least[place][row]
             counts += _ranks(tie, row[stays], row[above & stays], row[tied[stays[tied]]])
             smallest = min(smallest, least.min())
         found.append(tuple(counts))
     columns = [np.concatenate(each) for each in zip(*found, strict=True)]
-    who, others = data.users.values[user], np.diff(data.excluded.indptr).astype(np.int64)
-    candidates = items - others[user] + 1
-    table = pd.DataFrame({"user": who, "candidates": candidates, "negatives": columns[0], "rank": columns[1]})
+    names = "user", "candidates", "negatives", "rank"
+    table = pd.DataFrame(dict(zip(names, (split.user_ids[user], split.candidates, *columns[:2]), strict=True)))
     if weight is None:
         return table
     table["weighted"] = True
@@ -145,12 +146,15 @@ def _score_function(
 
         def of_factors(row: Ints, item: Ints) -> NDArray[Any]:
             found = pair_scores(factors, scores[1], row, item)
-            require_finite(np.bincount(row[~np.isfinite(found)], minlength=len(users)) > 0, user_ids[users])
+            wrong = ~np.isfinite(found)
+            if wrong.any():
+                user = user_ids[users[row[wrong].min()]]
+                raise DataError(f"the recommender gives user {user} a score that is not a finite number")
             return found
 
         return of_factors
-    batch, place = batch_of_scores(scores, users, items)
-    return lambda row, item: batch[place[row], item]
+    block = block_of_scores(scores, slice(int(users[0]), int(users[-1]) + 1), items)
+    return lambda row, item: block[users[row] - users[0], item]
 
 
 def _of_rows(place: Ints, at: Ints, drawn: Ints) -> tuple[Ints, Ints]:
@@ -181,32 +185,30 @@ def _lists(matrix: csr_array) -> list[Ints]:
 
 
 def _drawing(
-    negatives: Any, weight: Floats | None, replacement: bool, data: HeldOut, streams: Streams
+    negatives: Any, weight: Floats | None, replacement: bool, split: Split, ids: list[Ids], streams: Streams
 ) -> tuple[_Draw, int]:
     """Return the function that draws, and the largest number of negatives if it is known."""
     if is_whole(negatives):
-        return _draw_candidates(negatives, weight, replacement, data, streams), min(data.training.shape[1], negatives)
+        return _draw_candidates(negatives, weight, replacement, split, streams), min(split.shape.items, negatives)
     if weight is not None:
         raise ConfigError("weights are for negatives that are drawn, and negatives is a list of them")
-    return _look_up(negatives, replacement, data), 1
+    return _look_up(negatives, replacement, split, ids), 1
 
 
-def _draw_candidates(
-    negatives: int, weight: Floats | None, replacement: bool, data: HeldOut, streams: Streams
-) -> _Draw:
+def _draw_candidates(negatives: int, weight: Floats | None, replacement: bool, split: Split, streams: Streams) -> _Draw:
     """Return the function that draws the negatives of users."""
     if negatives < 1:
         raise ConfigError(f"negatives must be 1 or more, not {negatives}")
 
     def draw(users: Ints) -> tuple[Ints, Ints]:
-        others = data.excluded[users]
+        others = split.excluded[users]
         free = others.shape[1] - np.diff(others.indptr)
         if weight is not None:
             gone = _rows_of(others)[weight[others.indices] > 0]
             free = np.count_nonzero(weight) - np.bincount(gone, minlength=len(users))
         too_few = free < (1 if replacement else negatives)
         if too_few.any():
-            first, who = too_few.argmax(), data.users.values[users[too_few]][0]
+            first, who = too_few.argmax(), split.user_ids[users[too_few]][0]
             less = "" if replacement or not free[first] else "; take fewer, or draw with replacement"
             of_weight = "" if weight is None else " with a weight above 0"
             raise DataError(
@@ -245,22 +247,22 @@ def _draw_weighted(weight: Floats, gone: Ints, negatives: int, replacement: bool
     return rng.choice(len(p), negatives, replace=replacement, p=p / p.sum(), shuffle=False)
 
 
-def _checked(weights: Any, items: Ids) -> Floats:
+def _checked(weights: Any, item_ids: NDArray[np.generic]) -> Floats:
     """Return weights in the order of the items; those with an index or keys are found by id."""
     if isinstance(weights, Mapping):
         weights = pd.Series(dict(weights))
     if isinstance(weights, pd.Series) and not isinstance(weights.index, pd.RangeIndex):
-        missing = ~np.isin(items.values, weights.index)
+        missing = ~np.isin(item_ids, weights.index)
         if missing.any():
-            raise DataError(f"weights: lack item {shown(items.values[missing.argmax()])}")
-        weights = weights[~weights.index.duplicated()].loc[items.values]
+            raise DataError(f"weights: lack item {shown(item_ids[missing.argmax()])}")
+        weights = weights[~weights.index.duplicated()].loc[item_ids]
     refuse_masked(weights, "weights")
     try:
         found = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
         found = np.empty(0)
-    if found.shape != (len(items.values),) or not (np.isfinite(found) & (found >= 0)).all():
-        count = len(items.values)
+    if found.shape != (len(item_ids),) or not (np.isfinite(found) & (found >= 0)).all():
+        count = len(item_ids)
         raise DataError(f"weights must be a number of 0 or more for each of the {count} items, in their order")
     scaled = found / (found.max() or 1.0)
     if np.count_nonzero(scaled) < np.count_nonzero(found):
@@ -268,17 +270,17 @@ def _checked(weights: Any, items: Ids) -> Floats:
     return scaled
 
 
-def _look_up(negatives: Any, replacement: bool, data: HeldOut) -> _Draw:
+def _look_up(negatives: Any, replacement: bool, split: Split, ids: list[Ids]) -> _Draw:
     """Return the function that looks up given negatives."""
-    columns, users, items = _listed(negatives, data)
+    columns, users, items = _listed(negatives, ids)
     user, item = users.positions(columns), items.positions(columns)
     order, ends = np.argsort(user, kind="stable"), np.cumsum(np.bincount(user, minlength=len(users.values)))
     # a matrix in which a negative that is given twice is stored twice
-    given = csr_array((np.ones(len(item), np.int8), item[order], np.append(0, ends)), shape=data.training.shape)
+    given = csr_array((np.ones(len(item), np.int8), item[order], np.append(0, ends)), shape=split.training.shape)
     width = len(items.values)
 
     def draw(chosen: Ints) -> tuple[Ints, Ints]:
-        mine, others = given[chosen], data.excluded[chosen]
+        mine, others = given[chosen], split.excluded[chosen]
         at, drawn = _rows_of(mine), mine.indices
         nothing, pair = np.diff(mine.indptr) == 0, np.sort(at * width + drawn)
         wrong = np.isin(pair, _rows_of(others) * width + others.indices)
@@ -298,12 +300,12 @@ def _look_up(negatives: Any, replacement: bool, data: HeldOut) -> _Draw:
     return draw
 
 
-def _listed(negatives: Any, data: HeldOut) -> tuple[Columns, Ids, Ids]:
+def _listed(negatives: Any, ids: list[Ids]) -> tuple[Columns, Ids, Ids]:
     """Return given negatives as columns user and item, and the ids that these columns have."""
     if is_table(negatives):
-        return table_of_pairs(negatives, "negatives"), data.users, data.items
+        return table_of_pairs(negatives, "negatives"), ids[0], ids[1]
     refuse_masked(negatives, "negatives")
-    users, items = Ids.of("user", None, len(data.users.values)), Ids.of("item", None, len(data.items.values))
+    users, items = (Ids.of(each.kind, None, len(each.values)) for each in ids)
     named = negatives if isinstance(negatives, Mapping) else None
     try:
         lists = [np.asarray(each) for each in (negatives if named is None else named.values())]
@@ -318,4 +320,4 @@ def _listed(negatives: Any, data: HeldOut) -> tuple[Columns, Ids, Ids]:
     keys = pd.Series(list(named)) if named is not None else pd.Series(users.values)
     table = pd.DataFrame({"user": keys.repeat([len(each) for each in lists]).to_numpy(), "item": np.concatenate(lists)})
     columns = table_of_pairs(table, "negatives")
-    return (columns, users, items) if named is None else (columns, data.users, data.items)
+    return (columns, users, items) if named is None else (columns, ids[0], ids[1])

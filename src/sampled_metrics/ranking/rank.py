@@ -9,22 +9,22 @@ from scipy.sparse import csr_array, issparse
 
 from sampled_metrics._arrays import Ints
 from sampled_metrics._progress import Progress, no_progress
-from sampled_metrics._validation import is_whole, shown
-from sampled_metrics.data.split import Split
+from sampled_metrics._validation import is_whole, refuse_masked, shown
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranking.counter import Counter
-from sampled_metrics.ranking.device import Device, detached, is_on_device
-from sampled_metrics.ranking.device_factors import DeviceFactorCounter
-from sampled_metrics.ranking.factors import FactorCounter
-from sampled_metrics.ranking.held_out import Pairs, held_out_items
-from sampled_metrics.ranking.scores import MATRIX, ScoreCounter, ScoreFunction, as_array, as_scores, batch_of_scores
+from sampled_metrics.ranking.arrays import (
+    MATRIX,
+    Factors,
+    Place,
+    ScoreFunction,
+    as_array,
+    as_scores,
+    detached,
+    is_on_device,
+)
+from sampled_metrics.ranking.loop import TIE, Tolerance, rank_users
+from sampled_metrics.ranking.near_ties import require_finite_scores
+from sampled_metrics.ranking.pairs import Pairs, split_of, warn_of_users_without
 from sampled_metrics.ranks.table import RankTable
-
-BATCH_BYTES = 2**28
-"""Bytes of the scores of a batch, if they are float64."""
-
-MOST_USERS = 1024
-"""Largest number of users of a batch, unless the caller chooses it."""
 
 ScoresLike = Any
 """Accepted forms of scores: (users, items) dense or sparse, a tuple of factors, or a function of a slice of users."""
@@ -60,8 +60,8 @@ def rank(
 
             Higher is better, equal is a tie. Candidates with -inf, as of items that a library masks, rank last and tie
             with each other; factors are finite. Scores are compared in their own type, without rounding. Dense scores
-            and factors may be arrays of torch, CuPy or JAX. Those in the memory of a GPU are counted there, with the
-            same counts; this needs array-api-compat. Both factors must be of one library and on one device.
+            and factors may be arrays of torch, CuPy or JAX. Those in the memory of a GPU are counted there, factors in
+            double precision; this needs array-api-compat. Both factors must be of one library and on one device.
         training: what the users have in training: (users, items), sparse or dense, not 0 where the user has the item;
             or a DataFrame with the columns user and item, in any order.
         held_out: (users,) index of each user's held-out item, negative or missing (NaN, None) for none; or (users,
@@ -86,7 +86,6 @@ def rank(
             rounded, an entry is masked, an id is unknown, missing or repeated, an index is out of range, a held-out
             item is one of its user's training items, or no user has one; `users` has no user, or one twice.
         ConfigError: batch_size is no whole number from 1 on, or is given for factors.
-        NumericError: a device multiplies float32 factors with larger errors than float32 has.
 
     Examples:
         The first user has item 0 in training, and item 1 ties with the held-out item 2.
@@ -116,21 +115,48 @@ def rank(
         relevant item among all candidates.
     """
     scores, shape = scores_and_shape(scores, batch_size, as_array)
-    data = held_out_items(training, held_out, shape, user_ids, item_ids, users)
-    if users is not None:
-        scores = _scores_of_users(scores, data.chosen, data.training.shape[1])
-    rows = [(data.users.values[:0], *np.empty((3, 0), dtype=np.int64))]  # perhaps no user has a held-out item
-    for user, split in data.parts():
-        counter = _counter(scores, split, user, batch_size)
-        above, tied = counter.count(slice(0, len(user)), 1, progress)
-        rows.append((split.user_ids, split.candidates, above, tied))
-    user_ids, candidates, above, tied = (np.concatenate(each) for each in zip(*rows, strict=True))
-    return RankTable(user_ids, candidates, above, tied)
+    split, *_ = split_of(training, held_out, shape, user_ids, item_ids)
+    chosen = _chosen_users(users, split.shape.users)
+    warn_of_users_without(split, chosen)
+    tolerance = None
+    if isinstance(scores, tuple) and is_on_device(scores[0]):
+        scores, tolerance = _scores_on_device(*scores)
+    return rank_users(scores, split, chosen, batch_size=batch_size, tolerance=tolerance, progress=progress)
+
+
+def _chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
+    """Return the ascending indices of a part of the users, from a slice of them or their indices; None is all.
+
+    Raises:
+        DataError: there are no such users, or one is there twice.
+    """
+    if users is None:
+        return np.arange(count)
+    refuse_masked(users, "users")
+    try:
+        found = np.arange(*users.indices(count)) if isinstance(users, slice) else np.asarray(users)
+    except (TypeError, ValueError):  # ValueError: lists that differ in length, or a step of 0
+        raise DataError(f"users must be a slice of the users, or indices of them, not {shown(users)}") from None
+    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
+        raise DataError(
+            f"users must be a slice of the users, or one-dimensional indices of them, whole numbers, not {found.dtype} "
+            f"of shape {found.shape}"
+        )
+    if not found.size:
+        raise DataError("users: names none of the users")
+    found = np.sort(found)
+    if found[0] < 0 or found[-1] >= count:
+        wrong = found[0] if found[0] < 0 else found[-1]
+        raise DataError(f"users: {wrong} is not an index of the {count} users, 0 to {count - 1}")
+    twice = np.flatnonzero(found[1:] == found[:-1])
+    if len(twice):
+        raise DataError(f"users: {found[twice[0]]} is there twice")
+    return found.astype(np.int64)
 
 
 def scores_and_shape(
     scores: ScoresLike, batch_size: int | None, read: Callable[[Any], Any] = as_scores
-) -> tuple[ScoreFunction | tuple[NDArray[Any], NDArray[Any]], tuple[int | None, int | None]]:
+) -> tuple[ScoreFunction | Factors, tuple[int | None, int | None]]:
     """Return scores as a function or as two factors, and the numbers of users and items where they are known.
 
     Args:
@@ -160,41 +186,55 @@ def scores_and_shape(
     return lambda users: dense[users, ...], tuple(dense.shape)
 
 
-def users_of_batch(items: int, batch_size: int | None) -> int:
-    """Return the number of users of a batch."""
-    return batch_size or min(MOST_USERS, max(1, BATCH_BYTES // (8 * items)))
+def _scores_on_device(users: Any, items: Any) -> tuple[ScoreFunction | Factors, Tolerance | None]:
+    """Return the function that multiplies factors on a device, in double precision, and what still ties.
+
+    No setting of a library makes products of float64 less exact, as TensorFloat-32 does those of float32. If the
+    device lacks float64, the factors are returned on the host.
+    """
+    place, d = Place(users, items), items.shape[1]
+    xp = place.xp
+    if not place.has_float64():
+        users, items = (place.pull(place.comparable(each)).astype(np.float64) for each in (users, items))
+        return (users, items), None
+
+    def wide(factors: Any) -> Any:
+        return xp.astype(factors, xp.float64)
+
+    def largest(factors: Any) -> float:
+        return float(xp.max(xp.abs(wide(factors))))
+
+    largest_of_items = largest(items)
+    require_finite_scores(d, (0.0, largest_of_items), "float64")
+    columns, longest = xp.matrix_transpose(wide(items)), float(xp.max(_lengths(xp, wide(items))))
+
+    def scores(block: slice) -> Any:
+        factors = users[block, ...]
+        require_finite_scores(d, (largest(factors), largest_of_items), "float64")
+        return xp.matmul(wide(factors), columns)
+
+    def tolerance(user: Ints, target: NDArray[Any]) -> NDArray[Any]:
+        lengths = place.pull(_lengths(xp, wide(place.take(users, user))))
+        return max(TIE, d * float(np.finfo(np.float64).eps)) * lengths * longest
+
+    return scores, tolerance
 
 
-def _counter(scores: Any, split: Split, user: Ints, batch_size: int | None) -> Counter:
-    if isinstance(scores, tuple) and is_on_device(scores[0]):
-        return DeviceFactorCounter(scores[0], scores[1], split, user)
-    if isinstance(scores, tuple):
-        return FactorCounter(scores[0][user], scores[1], split, scores[1].dtype.name)
-    return ScoreCounter(scores, split, user, users_of_batch(split.training.shape[1], batch_size))
+def _lengths(xp: Any, factors: Any) -> Any:
+    """Return the length of each row of (rows, d) factors."""
+    largest = xp.max(xp.abs(factors), axis=1, keepdims=True)
+    scaled = factors / xp.where(largest > 0, largest, xp.ones_like(largest))  # so that no square overflows
+    return largest[:, 0] * xp.sqrt(xp.sum(scaled * scaled, axis=1))
 
 
-def _scores_of_users(scores: Any, users: Ints, items: int) -> Any:
-    """Return the scores of (users,) chosen users alone, ascending, from those of `scores_and_shape`."""
-    if isinstance(scores, tuple):
-        factors = Device(*scores).take(scores[0], users) if is_on_device(scores[0]) else scores[0][users]
-        return factors, scores[1]
-
-    def of_slice(rows: slice) -> Any:
-        runs = np.split(users[rows], np.flatnonzero(np.diff(users[rows]) > 1) + 1)
-        found = [batch_of_scores(scores, run, items, as_array)[0] for run in runs]
-        if len(found) == 1:
-            return found[0]
-        return Device(*found).xp.concat(found) if is_on_device(found[0]) else np.concatenate(found)
-
-    return of_slice
-
-
-def _factors(given: tuple[Any, ...], read: Callable[[Any], Any]) -> tuple[Any, Any]:
+def _factors(given: tuple[Any, ...], read: Callable[[Any], Any]) -> Factors:
     """Return factors of users as they are, and of items in the precision of the scores, or both as on a device.
 
     The factors of the users may be in a file that is larger than the memory, so they are converted when they are used.
     """
     stay = read is as_array and any(map(is_on_device, given))
+    if stay:
+        Place(*given)  # refuses arrays of two libraries or devices
     found: list[Any] = [detached(each) if stay else as_scores(each) for each in given]
     if len(found) != 2 or any(each.ndim != 2 for each in found) or found[0].shape[1] != found[1].shape[1]:
         shapes = ", ".join(str(tuple(each.shape)) for each in found)
@@ -202,7 +242,6 @@ def _factors(given: tuple[Any, ...], read: Callable[[Any], Any]) -> tuple[Any, A
     if not found[0].shape[1]:
         raise DataError("factors must have one dimension or more, not 0")
     if stay:
-        Device(*found)
         return found[0], found[1]
     kind = np.float32 if all(each.dtype == np.float32 for each in found) else np.float64
     return found[0], found[1].astype(kind, copy=False)

@@ -79,7 +79,7 @@ class Command(Recommender):
         """The names of the files of the split that the command reads."""
         return [f"{name}.{self.format}" for name in TABLES if any(f"{{{name}}}" in each for each in self.arguments)]
 
-    def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> Model:
+    def fit(self, training: csr_array, rng: np.random.Generator) -> Model:
         """Raise ConfigError: a command reads files."""
         raise ConfigError("a command (type command) is trained by the workflow, which writes the files that it reads")
 
@@ -161,10 +161,10 @@ def _factors(folder: Path, split: Split) -> FactorModel:
 
 
 def _ranks(folder: Path, split: Split) -> RankModel:
-    if split.user is not None:
+    if not np.array_equal(split.user, np.arange(split.shape.users)):
         raise DataError("a command that writes ranks needs one held-out item of each user; let it write scores")
     table = read_ranks(_written(folder, "ranks", _RANKS))
-    nothing = np.zeros_like(split.held_out)
+    nothing = np.zeros_like(split.user)
     expected = RankTable(split.user_ids, split.candidates, nothing, nothing)
     pairs = pair_users(expected, table, ("the split", "ranks"))
     rows = np.argsort(pairs.other)[pairs.one]

@@ -51,12 +51,8 @@ class Interactions:
         return together
 
 
-def rows_at_once(items: int, memory: float = ROWS_AT_ONCE) -> int:
-    """Return the number of rows of similarities, at least one, that one product computes in `memory` bytes."""
-    return max(1, int(min(memory, ROWS_AT_ONCE) // (ROW_BYTES * max(1, items))))
-
-
-def blocks(items: slice, rows: int) -> Iterator[slice]:
-    """Divide a range of items into blocks."""
-    for first in range(items.start, items.stop, rows):
-        yield slice(first, min(first + rows, items.stop))
+def blocks(items: int) -> Iterator[slice]:
+    """Divide the items into blocks whose rows of similarities are computed by one product."""
+    rows = max(1, ROWS_AT_ONCE // (ROW_BYTES * max(1, items)))
+    for first in range(0, items, rows):
+        yield slice(first, min(first + rows, items))

@@ -25,7 +25,7 @@ class EASE(Recommender):
     regularization: float = parameter("λ, the weight of ‖B‖²", type="number", exclusiveMinimum=0)
 
     @on_one_thread
-    def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> SimilarityModel:
+    def fit(self, training: csr_array, rng: np.random.Generator) -> SimilarityModel:
         """Solve for B, (items, items), in double precision. Nothing is random.
 
         Raises:
@@ -42,7 +42,11 @@ class EASE(Recommender):
         np.fill_diagonal(weights, 0.0)
         return SimilarityModel(weights)
 
-    def training_memory(self, shape: Shape, memory: int) -> int:
+    def least_memory(self, shape: Shape) -> int:
+        """Return the bytes of the similarity, which ranking needs."""
+        return 8 * shape.items**2
+
+    def training_memory(self, shape: Shape) -> int:
         """Return the bytes to reserve for training: all items by all items."""
         return reserved_memory(shape, shape.items**2)
 

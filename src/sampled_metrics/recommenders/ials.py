@@ -37,7 +37,7 @@ class IALS(Recommender):
     )
 
     @on_one_thread
-    def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> FactorModel:
+    def fit(self, training: csr_array, rng: np.random.Generator) -> FactorModel:
         """Train on (users, items) events, from a random start drawn from rng."""
         from implicit.als import AlternatingLeastSquares  # slow to import, and needed for training only
 
@@ -57,6 +57,6 @@ class IALS(Recommender):
         scale = np.sqrt(1 + self.unobserved_weight)
         return FactorModel(solver.user_factors / scale, solver.item_factors / scale)
 
-    def training_memory(self, shape: Shape, memory: int) -> int:
+    def training_memory(self, shape: Shape) -> int:
         """Return the bytes to reserve for training: the factors."""
         return reserved_memory(shape, self.factors * (shape.users + shape.items))

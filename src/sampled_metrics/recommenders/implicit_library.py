@@ -83,7 +83,7 @@ class ImplicitLibrary(Recommender):
             if not allows(value):
                 raise ConfigError(f"options.{name}: must be {values}, not {value!r}")
 
-    def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> Model:
+    def fit(self, training: csr_array, rng: np.random.Generator) -> Model:
         """Train on (users, items) events, with a seed drawn from rng.
 
         Raises:
@@ -94,7 +94,7 @@ class ImplicitLibrary(Recommender):
             return FactorModel(trained.user_factors.astype(np.float64), trained.item_factors.astype(np.float64))
         return SparseSimilarityModel(csr_array(trained.similarity))  # row i: what item i adds to scores
 
-    def training_memory(self, shape: Shape, memory: int) -> int:
+    def training_memory(self, shape: Shape) -> int:
         """Return the bytes to reserve for training: the factors, or as much for similarities."""
         return reserved_memory(shape, self.options.get("factors", 128) * (shape.users + shape.items))
 

@@ -4,8 +4,8 @@ Where the paper's text and its printed numbers disagree, a parameter says which 
 from the L2 norm in eq. 29, no denominator in eq. 30, and, for Z, i among the 10 items nearest to j (k = 10 in eq. 28,
 not k' = 10 as printed), without j itself.
 
-A matrix of all items by all items is never in memory. With k or k', the neighbours are found by blocks of items and
-stored as a sparse matrix. Otherwise only the weighting is stored; ranking computes the similarities from the events.
+With k or k', the neighbours are found by blocks of items and stored as a sparse matrix, and a matrix of all items by
+all items is never in memory. Otherwise most similarities are not 0, and the matrix is dense.
 """
 
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
+from sampled_metrics._arrays import Floats
 from sampled_metrics.data.split import Shape
-from sampled_metrics.ranking.memory import MEGABYTE, spare_memory, split_memory
-from sampled_metrics.recommenders.cosine import ROW_BYTES, ROW_NORMS, Interactions, rows_at_once
-from sampled_metrics.recommenders.models import CosineModel, Model, SparseSimilarityModel
+from sampled_metrics.recommenders.cosine import ROW_BYTES, ROW_NORMS, ROWS_AT_ONCE, Interactions, blocks
+from sampled_metrics.recommenders.models import Model, SimilarityModel, SparseSimilarityModel
 from sampled_metrics.recommenders.neighbours import KEPT_BYTES, near_items
 from sampled_metrics.recommenders.parameters import COUNT, parameter
 from sampled_metrics.recommenders.recommender import Recommender, reserved_memory
@@ -45,39 +45,68 @@ class ItemCF(Recommender):
         type="boolean",
     )
 
-    def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> Model:
-        """Find the neighbours of items; without k and k' there is nothing to do. Nothing is random.
-
-        Raises:
-            ConfigError: the memory is too small.
-        """
-        users, items = training.shape
-        spare = spare_memory(self.least_memory(Shape(users, items, training.nnz)), memory, "item-cf")
-        model = CosineModel(float(self.exponent), self.keep_self, self.row_norm, self.denominator)
-        if self._most_neighbours == 0:
-            return model
+    def fit(self, training: csr_array, rng: np.random.Generator) -> Model:
+        """Compute the similarities, or those of neighbours alone. Nothing is random."""
         interactions = Interactions(training)
-        rows = rows_at_once(items, spare + ROW_BYTES * items)
-        kept = near_items(interactions, self.neighbours, self.neighbours_prime, rows)
+        if self._most_neighbours == 0:
+            return SimilarityModel(self._all(interactions))
+        kept = near_items(interactions, self.neighbours, self.neighbours_prime)
         if self.keep_self:
             kept = csr_array(kept + diags_array((interactions.users > 0).astype(np.float64)))
             kept.eliminate_zeros()  # items without users
-        model.weight(kept, rows)
+        self._weight(kept)
         return SparseSimilarityModel(csr_array(kept.T))
 
     def least_memory(self, shape: Shape) -> int:
-        """Return the bytes of the split and, with k or k', of the events by item, the neighbours and a row."""
-        if self._most_neighbours == 0:
-            return split_memory(shape)
-        by_item = 12 * shape.events + 24 * shape.items
-        kept = KEPT_BYTES * shape.items * min(self._most_neighbours + 1, shape.items)
-        return split_memory(shape) + by_item + kept + ROW_BYTES * shape.items
+        """Return the bytes of the events by item, of some rows, and of the neighbours or all similarities."""
+        most = self._most_neighbours
+        kept = KEPT_BYTES * min(most + 1, shape.items) if most else 8 * shape.items
+        return 12 * shape.events + shape.items * (24 + kept) + max(ROWS_AT_ONCE, ROW_BYTES * shape.items)
 
-    def training_memory(self, shape: Shape, memory: int) -> int:
-        """Return the bytes to reserve for training: the neighbours, but no more than the budget."""
-        kept = 2 * shape.items * min(self._most_neighbours + 1, shape.items)
-        return min(reserved_memory(shape, kept), memory * MEGABYTE)
+    def training_memory(self, shape: Shape) -> int:
+        """Return the bytes to reserve for training on a cluster."""
+        return reserved_memory(shape, 0) + self.least_memory(shape)
 
     @property
     def _most_neighbours(self) -> int:
         return max(self.neighbours or 0, self.neighbours_prime or 0)
+
+    def _all(self, interactions: Interactions) -> Floats:
+        """Return the similarities of all items to all. A row holds what an event with its item adds to the scores."""
+        items = len(interactions.users)
+        similar = np.empty((items, items))
+        for block in blocks(items):
+            cosines = interactions.cosines(block)
+            self._sharpen(cosines)
+            dense = cosines.toarray()
+            if not self.keep_self:
+                dense[np.arange(len(dense)), np.arange(block.start, block.stop)] = 0.0
+            similar[:, block] = self._normalized(dense).T
+        return similar
+
+    def _weight(self, kept: csr_array) -> None:
+        """Weight cosines, sparse (items, items), in place.
+
+        Rows are made dense, because the order of a sum affects its last digit.
+        """
+        self._sharpen(kept)
+        for block in blocks(kept.shape[0]):
+            stored = slice(kept.indptr[block.start], kept.indptr[block.stop])
+            owners = np.repeat(np.arange(block.stop - block.start), np.diff(kept.indptr[block.start : block.stop + 1]))
+            kept.data[stored] = self._normalized(kept[block].toarray())[owners, kept.indices[stored]]
+
+    def _sharpen(self, rows: csr_array) -> None:
+        """Raise cosines to the exponent, in place."""
+        if self.exponent != 1:
+            rows.data **= float(self.exponent)
+
+    def _normalized(self, rows: Floats) -> Floats:
+        """Divide complete rows of similarities, (some items, items), in place by norm and denominator."""
+        _divide(rows, ROW_NORMS[self.row_norm](rows))
+        if self.denominator:
+            _divide(rows, rows.sum(axis=1))
+        return rows
+
+
+def _divide(rows: Floats, by: Floats) -> None:
+    rows /= np.where(by > 0, by, 1.0)[:, np.newaxis]

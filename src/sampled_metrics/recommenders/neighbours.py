@@ -24,16 +24,16 @@ def nearest(similar: Floats, items: Ints, k: int) -> Ints:
     return near[order[:k]]
 
 
-def near_items(interactions: Interactions, k: int | None, k_prime: int | None, rows: int) -> csr_array:
+def near_items(interactions: Interactions, k: int | None, k_prime: int | None) -> csr_array:
     """Return the cosines that eq. 28 keeps, as sparse (items, items); an item is not its own neighbour.
 
     s_ij, in row i, is kept if i is among the k items nearest to j, and j is among the k' nearest to i. None means all
-    items; k and k' are not both None. The cosines of `rows` rows are computed at a time.
+    items; k and k' are not both None.
     """
     items = len(interactions.users)
     most = min(max(k or 0, k_prime or 0), items)
     near, cosines, found = np.empty((items, most), np.int32), np.empty((items, most)), np.zeros(items, np.int64)
-    for block in blocks(slice(0, items), rows):
+    for block in blocks(items):
         similar = interactions.cosines(block)
         for row, item in enumerate(range(block.start, block.stop)):
             stored = slice(similar.indptr[row], similar.indptr[row + 1])

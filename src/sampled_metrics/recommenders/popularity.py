@@ -13,7 +13,7 @@ from sampled_metrics.recommenders.recommender import Recommender
 class Popularity(Recommender):
     """An item's score is the number of its training events; equally popular items tie."""
 
-    def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> FactorModel:
+    def fit(self, training: csr_array, rng: np.random.Generator) -> FactorModel:
         """Count the events of each item. Nothing is random."""
         users, items = training.shape
         events = np.bincount(training.indices, minlength=items).astype(np.float64)

@@ -30,6 +30,6 @@ class PrecomputedRanks(Recommender):
         """Return the file that holds the ranks on a dataset."""
         return self.path.replace("{dataset}", dataset)
 
-    def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> Model:
+    def fit(self, training: csr_array, rng: np.random.Generator) -> Model:
         """Raise ConfigError: there is nothing to train."""
         raise ConfigError("precomputed ranks (type ranks) cannot be trained")

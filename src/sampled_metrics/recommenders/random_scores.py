@@ -13,6 +13,6 @@ from sampled_metrics.recommenders.recommender import Recommender
 class RandomScores(Recommender):
     """Scores are independent and uniform on [0, 1)."""
 
-    def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> RandomModel:
+    def fit(self, training: csr_array, rng: np.random.Generator) -> RandomModel:
         """Draw the key of the scores from rng; the events do not matter."""
         return RandomModel(int(rng.integers(2**64, dtype=np.uint64)))

@@ -6,7 +6,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sampled_metrics.data.split import Shape
-from sampled_metrics.ranking.memory import MEGABYTE
 from sampled_metrics.recommenders.models import Model
 
 
@@ -14,27 +13,23 @@ class Recommender(ABC):
     """An algorithm with its parameters. A subclass is a dataclass whose fields are defined by `parameter`."""
 
     @abstractmethod
-    def fit(self, training: csr_array, rng: np.random.Generator, memory: int | None = None) -> Model:
+    def fit(self, training: csr_array, rng: np.random.Generator) -> Model:
         """Train on events.
 
         Args:
             training: (users, items) 1.0 where there is an event.
             rng: the source of everything random.
-            memory: limit of resident memory in megabytes, for recommenders that support it; None for no limit.
         """
 
     def least_memory(self, shape: Shape) -> int:
-        """Return the least bytes for training; 0 for a recommender that ignores `memory`."""
+        """Return the least bytes for training besides the events; 0 if `ranking.memory` does not limit it."""
         return 0
 
-    def training_memory(self, shape: Shape, memory: int) -> int:
-        """Return the bytes to reserve for training on a cluster, with a budget of `memory` megabytes.
-
-        The default is for 128 factors of each user and item.
-        """
+    def training_memory(self, shape: Shape) -> int:
+        """Return the bytes to reserve for training on a cluster, by default for 128 factors of each user and item."""
         return reserved_memory(shape, 128 * (shape.users + shape.items))
 
 
 def reserved_memory(shape: Shape, numbers: int) -> int:
     """Return the bytes to reserve for Python, the events, and four copies of a model of `numbers` numbers."""
-    return 700 * MEGABYTE + 200 * shape.events + 4 * 8 * numbers
+    return 700 * 2**20 + 200 * shape.events + 4 * 8 * numbers

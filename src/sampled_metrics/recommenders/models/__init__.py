@@ -1,14 +1,11 @@
 """Trained recommenders, one class for each kind. A new kind is a file of this package and an entry of `KINDS`."""
 
-import math
 import os
 
 from sampled_metrics import _files
-from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import DataError
-from sampled_metrics.recommenders.models.cosine import CosineModel
 from sampled_metrics.recommenders.models.factors import FactorModel
-from sampled_metrics.recommenders.models.model import Arrays, Model
+from sampled_metrics.recommenders.models.model import Arrays, Model, part_of_users
 from sampled_metrics.recommenders.models.random import RandomModel
 from sampled_metrics.recommenders.models.ranks import RankModel
 from sampled_metrics.recommenders.models.scores import ScoreModel
@@ -16,7 +13,6 @@ from sampled_metrics.recommenders.models.similarity import SimilarityModel, Spar
 
 __all__ = [
     "KINDS",
-    "CosineModel",
     "FactorModel",
     "Model",
     "RandomModel",
@@ -24,8 +20,9 @@ __all__ = [
     "ScoreModel",
     "SimilarityModel",
     "SparseSimilarityModel",
-    "ranking_memory",
+    "part_of_users",
     "read_model",
+    "stored_kind",
 ]
 
 KINDS: dict[str, type[Model]] = {
@@ -34,7 +31,6 @@ KINDS: dict[str, type[Model]] = {
         FactorModel,
         SimilarityModel,
         SparseSimilarityModel,
-        CosineModel,
         RandomModel,
         ScoreModel,
         RankModel,
@@ -61,16 +57,13 @@ def read_model(path: str | os.PathLike[str]) -> Model:
         raise DataError(f"{path}: is not {_MODEL}, or is damaged: {error}") from None
 
 
-def ranking_memory(path: str | os.PathLike[str], shape: Shape, threads: int) -> int:
-    """Return `Model.least_memory`, the least bytes for ranking, of a stored model without reading it.
+def stored_kind(path: str | os.PathLike[str]) -> type[Model]:
+    """Return the kind of a stored model, without reading its arrays.
 
     Raises:
         DataError: the file is not a model, or is damaged.
     """
-    kind = _kind(path, _files.read_npz(path, _MODEL, only=("kind",)))
-    headers = _files.npz_headers(path, _MODEL).values()
-    size = sum(math.prod(dimensions) * dtype.itemsize for dimensions, dtype in headers if dimensions)
-    return kind.least_memory(size, shape, threads)
+    return _kind(path, _files.read_npz(path, _MODEL, only=("kind",)))
 
 
 def _kind(path: str | os.PathLike[str], arrays: Arrays) -> type[Model]:

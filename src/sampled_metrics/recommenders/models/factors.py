@@ -7,11 +7,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sampled_metrics._arrays import Floats
-from sampled_metrics.data.split import Shape, Split
+from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.counter import Counter
-from sampled_metrics.ranking.factors import FactorCounter
-from sampled_metrics.ranking.memory import BLOCK_BYTES, split_memory
+from sampled_metrics.ranking.arrays import Factors
 from sampled_metrics.recommenders.models.model import Model
 
 
@@ -25,12 +23,17 @@ class FactorModel(Model):
     """
 
     kind: ClassVar[str] = "factors"
+    copies: ClassVar[int] = 3
     user_factors: Floats
     item_factors: Floats
 
-    def scores(self, training: csr_array, users: slice, items: slice) -> Floats:
-        """Return the scores of a block, (users, items)."""
-        return np.asarray(self.user_factors[users] @ self.item_factors[items].T)
+    def scores(self, users: slice, training: csr_array) -> Floats:
+        """Return the scores of some users and all items, (some users, items)."""
+        return np.asarray(self.user_factors[users] @ self.item_factors.T)
+
+    def scored(self, training: csr_array, precision: str) -> Factors:
+        """Return the factors, whose products are counted by a faster way than scores."""
+        return self.user_factors, self.item_factors.astype(precision, copy=False)
 
     def check(self, split: Split, name: str) -> None:
         """Refuse factors that are not finite, or do not have one row for each user and item of the split."""
@@ -45,13 +48,3 @@ class FactorModel(Model):
         if self.user_factors.shape[1] != self.item_factors.shape[1]:
             lengths = f"{self.user_factors.shape[1]} and {self.item_factors.shape[1]}"
             raise DataError(f"{name}: the factors of users and items differ in length, {lengths}")
-
-    @classmethod
-    def least_memory(cls, size: int, shape: Shape, threads: int) -> int:
-        """Return the bytes of split, factors and two copies of them (rounded and transposed), and blocks of scores."""
-        return split_memory(shape) + 3 * size + threads * BLOCK_BYTES
-
-    def counter(self, split: Split, *, precision: str, threads: int, spare: float) -> Counter:
-        """Count by a float32 product, and by exact scores for near ties."""
-        users = self.user_factors if split.user is None else self.user_factors[split.user]
-        return FactorCounter(users, self.item_factors, split.by_row, precision)

@@ -1,4 +1,4 @@
-"""The base class of trained recommenders: scores, a file, checks, and the counter that ranking uses."""
+"""The base class of trained recommenders: scores, a file, checks, and ranking by the scores."""
 
 import os
 from abc import ABC, abstractmethod
@@ -11,33 +11,79 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sampled_metrics import _files
-from sampled_metrics._arrays import Floats
+from sampled_metrics._progress import Progress, no_progress
+from sampled_metrics._threads import on_one_thread
 from sampled_metrics.data.split import Shape, Split
-from sampled_metrics.ranking.counter import Counter
-from sampled_metrics.ranking.memory import BLOCK_BYTES, split_memory
-from sampled_metrics.ranking.scores import COPIES, ScoreCounter
+from sampled_metrics.ranking.arrays import Factors, ScoreFunction
+from sampled_metrics.ranking.loop import rank_users, users_of_batch
+from sampled_metrics.ranks.table import RankTable
 
 Arrays = Mapping[str, NDArray[Any]]
+
+BLOCK_BYTES = 2**24
+"""Bytes of the scores of a block of users, if they are float64."""
 
 _SINGLE = (bool, int, float, str)
 
 
 @dataclass(frozen=True)
 class Model(ABC):
-    """A trained recommender. Ranking counts by its scores, unless a subclass returns another counter.
+    """A trained recommender.
 
     Attributes:
         kind: name of the kind in a model's file.
+        tolerance: scores tie if they differ by no more than this fraction of the held-out item's.
+        copies: number of copies of the model's arrays in memory while it ranks.
     """
 
     kind: ClassVar[str]
+    tolerance: ClassVar[float] = 0.0
+    copies: ClassVar[int] = 1
 
     @abstractmethod
-    def scores(self, training: csr_array, users: slice, items: slice) -> Floats:
-        """Return the scores of a block of users and items, (users, items): higher is better, equal is a tie.
+    def scores(self, users: slice, training: csr_array) -> NDArray[Any]:
+        """Return the scores of some users and all items, (some users, items): higher is better, equal is a tie.
 
-        The model was trained on the events, (users, items).
+        Args:
+            users: the users.
+            training: (users, items) events of all users, on which the model was trained.
         """
+
+    @on_one_thread
+    def rank(
+        self,
+        split: Split,
+        users: slice = slice(None),
+        *,
+        precision: str = "float64",
+        threads: int = 1,
+        progress: Progress = no_progress,
+    ) -> RankTable:
+        """Rank each held-out item among the user's candidates.
+
+        Args:
+            split: the training events and the held-out items.
+            users: a part of the users, as of `part_of_users`; all by default.
+            precision: float64 or float32, the precision of the scores of factor models.
+            threads: number of blocks of users to count at a time; the counts do not depend on it.
+            progress: wraps the range of blocks, for a progress bar.
+
+        Raises:
+            DataError: a candidate's score is NaN or +inf.
+        """
+        return rank_users(
+            self.scored(split.training, precision),
+            split,
+            users,
+            batch_size=_users_of_block(split.shape),
+            tolerance=(lambda user, target: self.tolerance * np.abs(target)) if self.tolerance else None,
+            threads=threads,
+            progress=progress,
+        )
+
+    def scored(self, training: csr_array, precision: str) -> ScoreFunction | Factors:
+        """Return the scores as `rank_users` takes them; arguments as of `rank`."""
+        return lambda users: self.scores(users, training)
 
     def arrays(self) -> Arrays:
         """Return the arrays that are stored, by name. The default is the fields of the class."""
@@ -53,11 +99,6 @@ class Model(ABC):
         """Write the model as npz."""
         _files.write_npz(path, kind=np.array(self.kind), **self.arrays())
 
-    @property
-    def size(self) -> int:
-        """Bytes of the arrays; single numbers do not count."""
-        return sum(array.nbytes for array in self.arrays().values() if array.ndim)
-
     def check(self, split: Split, name: str) -> None:  # noqa: B027 - not abstract: some kinds have nothing to check
         """Raise an error if the model does not fit the split that it was trained on, or a number is not finite.
 
@@ -65,18 +106,16 @@ class Model(ABC):
             DataError: the message begins with the name, of the recommender or of the model's file.
         """
 
-    @classmethod
-    def least_memory(cls, size: int, shape: Shape, threads: int) -> int:
-        """Return the least memory, in bytes, for ranking by a model whose arrays have `size` bytes."""
-        return split_memory(shape) + size + threads * COPIES * max(BLOCK_BYTES, 8 * shape.items)
 
-    def counter(self, split: Split, *, precision: str, threads: int, spare: float) -> Counter:
-        """Return the counter of the candidates above and tied with the held-out items.
+def part_of_users(shape: Shape, part: int, parts: int) -> slice:
+    """Return the consecutive users of one of several parts, from 1, which is empty if there are more parts than blocks.
 
-        Args:
-            split: training and held-out items.
-            precision: float64 or float32; scores of factors are rounded to it.
-            threads: number of blocks that are computed at the same time.
-            spare: bytes of memory beyond `least_memory`.
-        """
-        return ScoreCounter(lambda users: self.scores(split.training, users, slice(None)), split.by_row, split.users)
+    The last digit of a score may depend on the other users of its block, so no block of scores is divided.
+    """
+    size = _users_of_block(shape)
+    blocks = -(-shape.users // size)
+    return slice((part - 1) * blocks // parts * size, min(part * blocks // parts * size, shape.users))
+
+
+def _users_of_block(shape: Shape) -> int:
+    return users_of_batch(shape.items, most_bytes=BLOCK_BYTES)

@@ -22,12 +22,12 @@ class RandomModel(Model):
     kind: ClassVar[str] = "random"
     key: int
 
-    def scores(self, training: csr_array, users: slice, items: slice) -> Floats:
-        """Return the scores of a block, (users, items); a score does not depend on the block."""
-        every_user, every_item = training.shape
-        block = range(every_user)[users]
-        scores = np.empty((len(block), every_item))
+    def scores(self, users: slice, training: csr_array) -> Floats:
+        """Return the scores of some users and all items; a score does not depend on the other users."""
+        every, items = training.shape
+        block = range(every)[users]
+        scores = np.empty((len(block), items))
         for row, user in zip(scores, block, strict=True):
             key = np.array([self.key, user], dtype=np.uint64)
             np.random.Generator(np.random.Philox(key=key)).random(out=row)
-        return scores[:, items]
+        return scores

@@ -1,15 +1,15 @@
 """Ranks that a recommender has counted itself."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._arrays import Ints
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.counter import Counter
+from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.recommenders.models.model import Model
 
 
@@ -26,18 +26,10 @@ class RankModel(Model):
     above: Ints
     tied: Ints
 
-    def scores(self, training: csr_array, users: slice, items: slice) -> Floats:
+    def scores(self, users: slice, training: csr_array) -> NDArray[Any]:
         """Raise DataError: there are none."""
         raise DataError("a recommender that writes ranks has no scores")
 
-    def counter(self, split: Split, *, precision: str, threads: int, spare: float) -> Counter:
+    def rank(self, split: Split, users: slice = slice(None), **options: Any) -> RankTable:
         """Return what was counted."""
-        return _Counted(self)
-
-
-class _Counted(Counter):
-    def __init__(self, model: RankModel) -> None:
-        self._model, self.blocks = model, [np.arange(len(model.above))]
-
-    def count_block(self, users: Ints) -> tuple[Ints, Ints]:
-        return self._model.above[users], self._model.tied[users]
+        return RankTable(split.user_ids[users], split.candidates[users], self.above[users], self.tied[users])

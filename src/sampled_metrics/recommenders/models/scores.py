@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.counter import not_comparable
+from sampled_metrics.ranking.loop import not_comparable
 from sampled_metrics.recommenders.models.model import Model
 
 
@@ -23,9 +23,9 @@ class ScoreModel(Model):
     kind: ClassVar[str] = "scores"
     matrix: NDArray[Any]
 
-    def scores(self, training: csr_array, users: slice, items: slice) -> NDArray[Any]:
-        """Return the scores of a block, (users, items)."""
-        return self.matrix[users, items]
+    def scores(self, users: slice, training: csr_array) -> NDArray[Any]:
+        """Return the scores of some users and all items, (some users, items)."""
+        return self.matrix[users]
 
     def check(self, split: Split, name: str) -> None:
         """Refuse scores of another shape, or of a candidate that are NaN or +∞; a training item may score anything."""

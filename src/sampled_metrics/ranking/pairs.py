@@ -1,9 +1,8 @@
 """Training and held-out items of users, from matrices, arrays of indices, or tables of users and items."""
 
 import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,65 +12,13 @@ from scipy.sparse import coo_array, csr_array, issparse
 
 from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import refuse_masked, shown
-from sampled_metrics.data.split import Split
+from sampled_metrics.data.split import Split, pair_matrix
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.device import refuse_device
-from sampled_metrics.ranking.scores import MATRIX
+from sampled_metrics.ranking.arrays import MATRIX, refuse_device
 from sampled_metrics.ranks.frames import Columns, as_pandas, as_text, columns_of, refuse_rows
-
-ENTRIES = 2**24
-"""Training items of a part of the rows, summed over the rows; a single user may have more."""
 
 Pairs = Any
 """Accepted forms of pairs of users and items: a dense or sparse matrix, a table, or columns of a file."""
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Users, all or a part of them, with training and held-out items. All users have the same items.
-
-    Attributes:
-        training: (users, items), stored where the user has the item in training.
-        held_out: (users, items), stored where the item is held out. A user may have several, or none.
-        users: the ids of the users.
-        items: the ids of the items.
-        chosen: (users,) their indices among the users of the scores, ascending.
-    """
-
-    training: csr_array
-    held_out: csr_array
-    users: "Ids"
-    items: "Ids"
-    chosen: Ints
-
-    def __post_init__(self) -> None:
-        both = coo_array(self.training.multiply(self.held_out))
-        if both.nnz:
-            raise DataError(
-                f"user {self.users.values[both.row[0]]}: the held-out item is one of the user's training items"
-            )
-
-    @cached_property
-    def excluded(self) -> csr_array:
-        """(users, items), stored where the item is no negative of the user: it is in training, or held out."""
-        return csr_array(self.training + self.held_out)
-
-    def parts(self) -> Iterator[tuple[Ints, Split]]:
-        """Yield the (rows,) users of a part of the rows, ascending, and the split of these rows.
-
-        Each held-out item is a row. The user's other held-out items are no candidates, like the training items.
-        """
-        rows = np.diff(self.held_out.indptr)
-        part = np.cumsum(rows * np.diff(self.excluded.indptr).astype(np.int64)) // ENTRIES
-        for users in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(part)) + 1):
-            user = np.repeat(users, rows[users])
-            if not len(user):
-                continue
-            item = self.held_out.indices[self.held_out.indptr[users[0]] : self.held_out.indptr[users[-1] + 1]]
-            others = self.excluded[user]
-            others.data[others.indices == np.repeat(item, np.diff(others.indptr))] = 0
-            others.eliminate_zeros()
-            yield user, Split(others, item.astype(np.int64), self.users.values[user], np.arange(others.shape[1]))
 
 
 @dataclass(frozen=True)
@@ -120,15 +67,14 @@ class Ids:
         return found
 
 
-def held_out_items(
+def split_of(
     training: Pairs,
     held_out: Any,
     shape: tuple[int | None, int | None],
     user_ids: ArrayLike | None,
     item_ids: ArrayLike | None,
-    users: slice | ArrayLike | None = None,
-) -> HeldOut:
-    """Return users with training and held-out items; arguments as in `rank`.
+) -> tuple[Split, Ids, Ids]:
+    """Return the split of training and held-out items, and the ids of users and items; arguments as in `rank`.
 
     Args:
         training: as in `rank`.
@@ -136,7 +82,6 @@ def held_out_items(
         shape: numbers of users and items of the scores; None if they are not known.
         user_ids: as in `rank`.
         item_ids: as in `rank`.
-        users: as in `rank`; the result has these alone.
 
     Raises:
         DataError: they are wrong, or do not fit each other.
@@ -160,42 +105,14 @@ def held_out_items(
     test = _of_table(held_out, "held_out", *ids) if is_table(held_out) else _of_array(held_out, *ids)
     if not test.nnz:
         raise DataError("held_out: no user has a held-out item")
-    chosen = np.arange(count)
-    if users is not None:
-        chosen = _chosen_users(users, count)
-        train, test, ids = train[chosen], test[chosen], (replace(ids[0], values=ids[0].values[chosen]), ids[1])
-    without = len(chosen) - np.count_nonzero(np.diff(test.indptr))
+    return Split(train, test, ids[0].values, ids[1].values), *ids
+
+
+def warn_of_users_without(split: Split, users: Ints) -> None:
+    """Warn if users, (k,) indices, have no held-out item."""
+    without = len(users) - np.count_nonzero(np.diff(split.held_out.indptr)[users])
     if without:
-        warnings.warn(f"{without} of {len(chosen)} users have no held-out item, and are left out", stacklevel=3)
-    return HeldOut(train, test, *ids, chosen)
-
-
-def _chosen_users(users: slice | ArrayLike, count: int) -> Ints:
-    """Return the ascending indices of a part of the users, from a slice of them or their indices.
-
-    Raises:
-        DataError: there are no such users, or one is there twice.
-    """
-    refuse_masked(users, "users")
-    try:
-        found = np.arange(*users.indices(count)) if isinstance(users, slice) else np.asarray(users)
-    except (TypeError, ValueError):  # ValueError: lists that differ in length, or a step of 0
-        raise DataError(f"users must be a slice of the users, or indices of them, not {shown(users)}") from None
-    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
-        raise DataError(
-            f"users must be a slice of the users, or one-dimensional indices of them, whole numbers, not {found.dtype} "
-            f"of shape {found.shape}"
-        )
-    if not found.size:
-        raise DataError("users: names none of the users")
-    found = np.sort(found)
-    if found[0] < 0 or found[-1] >= count:
-        wrong = found[0] if found[0] < 0 else found[-1]
-        raise DataError(f"users: {wrong} is not an index of the {count} users, 0 to {count - 1}")
-    twice = np.flatnonzero(found[1:] == found[:-1])
-    if len(twice):
-        raise DataError(f"users: {found[twice[0]]} is there twice")
-    return found.astype(np.int64)
+        warnings.warn(f"{without} of {len(users)} users have no held-out item, and are left out", stacklevel=3)
 
 
 def is_table(pairs: Pairs) -> bool:
@@ -224,19 +141,13 @@ def matrix(pairs: Pairs, name: str) -> csr_array:
     if not np.isfinite(found.data).all():
         raise DataError(f"{name} {MATRIX}; some are not finite")
     there = found.data != 0
-    return _matrix_of(found.row[there], found.col[there], found.shape)
+    return pair_matrix(found.row[there], found.col[there], found.shape, np.int8)
 
 
 def _of_table(table: Pairs, name: str, users: Ids, items: Ids) -> csr_array:
     columns = table_of_pairs(table, name)
-    return _matrix_of(users.positions(columns), items.positions(columns), (len(users.values), len(items.values)))
-
-
-def _matrix_of(users: Ints, items: Ints, shape: tuple[int, int]) -> csr_array:
-    """Return the matrix of (pairs,) users and items; a pair may be there twice."""
-    found = csr_array((np.ones(len(users), dtype=np.int8), (users, items)), shape=shape)
-    found.data[:] = 1
-    return found
+    shape = len(users.values), len(items.values)
+    return pair_matrix(users.positions(columns), items.positions(columns), shape, np.int8)
 
 
 def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
@@ -267,4 +178,4 @@ def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
             f"not {numbers[at]:g}"
         )
     there = numbers >= 0
-    return _matrix_of(user[there], numbers[there].astype(np.int64), shape)
+    return pair_matrix(user[there], numbers[there], shape, np.int8)

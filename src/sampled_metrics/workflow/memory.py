@@ -1,0 +1,57 @@
+"""The memory limit of a job (`ranking.memory` of config).
+
+What a job needs follows from the sizes of its files. So a limit that is too small is refused before anything is read.
+"""
+
+import math
+import os
+
+from sampled_metrics import _files
+from sampled_metrics.data.split import read_shape
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.recommenders.models import stored_kind
+from sampled_metrics.recommenders.models.model import BLOCK_BYTES
+
+MEGABYTE = 2**20
+
+BASE = 200 * MEGABYTE
+"""Bytes of Python, its libraries, the preamble of snakemake, and the reserve of the allocator."""
+
+_COPIES = 5
+"""Number of arrays of the size of a block of scores while the block is made and counted."""
+
+
+def split_memory(path: str | os.PathLike[str]) -> int:
+    """Return the bytes of a job that has read a split.
+
+    An event of 4 bytes in the file takes 12 in memory, and 12 again if users have several held-out items.
+    """
+    return BASE + 6 * _bytes(path, "a split")
+
+
+def ranking_memory(model: str | os.PathLike[str], split: str | os.PathLike[str], threads: int) -> int:
+    """Return the bytes of a job that ranks by a model: the split, the model and a block of scores in each thread.
+
+    Raises:
+        DataError: a file is not what it should be, or is damaged.
+    """
+    block = max(BLOCK_BYTES, 8 * read_shape(split).items)
+    return split_memory(split) + stored_kind(model).copies * _bytes(model, "a model") + threads * _COPIES * block
+
+
+def require_memory(needed: int, memory: int, what: str) -> None:
+    """Refuse a limit, in megabytes of 2²⁰ bytes, that is too small.
+
+    Raises:
+        ConfigError: the message names the job and the smallest limit that is enough.
+    """
+    enough = math.ceil(needed / MEGABYTE)
+    if enough > memory:
+        raise ConfigError(
+            f"ranking.memory: {what} takes {enough} MB at least, and may take {memory}; give {enough} or more"
+        )
+
+
+def _bytes(path: str | os.PathLike[str], content: str) -> int:
+    """Return the bytes of the arrays of an npz file."""
+    return sum(math.prod(shape) * kind.itemsize for shape, kind in _files.npz_headers(path, content).values())

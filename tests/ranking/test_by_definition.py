@@ -1,0 +1,182 @@
+"""Ranks are those of the definition: by any model, and by scores and factors in any form and of any library.
+
+Scores are whole numbers, or sums of them, so many tie and none is rounded. Some users have several held-out items,
+some none, some have no training item, and some candidates score -∞.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ranked_by_argsort import by_definition, split_of
+from scipy.sparse import csr_array, csr_matrix
+
+import sampled_metrics as sm
+from sampled_metrics.ranking import factors, loop, rank
+from sampled_metrics.recommenders.models import (
+    FactorModel,
+    RandomModel,
+    ScoreModel,
+    SimilarityModel,
+    SparseSimilarityModel,
+)
+from sampled_metrics.recommenders.models import model as models
+
+
+class Case:
+    """Training and held-out items, (users, items), factors, a similarity, and the scores by each of them."""
+
+    def __init__(self, seed: int, users: int, items: int) -> None:
+        rng = np.random.default_rng(seed)
+        chosen = rng.random((users, items)) < rng.choice([0.1, 0.4, 0.7], (users, 1))
+        share = rng.choice([0, 0.2, 1], (users, 1), p=[0.2, 0.6, 0.2])  # of them, all, some or none are held out
+        self.held_out = chosen & (rng.random((users, items)) < share)
+        self.held_out[0] |= np.arange(items) == rng.integers(items)  # at least one
+        self.training = chosen & ~self.held_out
+        self.factors = rng.integers(-2, 3, (users, 3)).astype(float), rng.integers(-2, 3, (items, 3)).astype(float)
+        self.products = self.factors[0] @ self.factors[1].T
+        self.similarity = rng.integers(-2, 3, (items, items)) * (rng.random((items, items)) < 0.5) / 4
+        self.sums = self.training @ self.similarity
+        self.masked = np.where(rng.random((users, items)) < 0.3, -np.inf, self.products)
+        self.masked[self.training & (rng.random((users, items)) < 0.5)] = np.nan  # what is in training may score so
+
+
+MODELS: dict[str, Callable[[Case], tuple[Any, np.ndarray]]] = {
+    "factors": lambda case: (FactorModel(*case.factors), case.products),
+    "similarity": lambda case: (SimilarityModel(case.similarity), case.sums),
+    "sparse similarity": lambda case: (SparseSimilarityModel(csr_array(case.similarity)), case.sums),
+    "random": lambda case: (RandomModel(7), RandomModel(7).scores(slice(None), csr_array(case.training))),
+    "scores": lambda case: (ScoreModel(case.masked), case.masked),
+    "whole scores": lambda case: (ScoreModel(case.products.astype(np.int8)), case.products),
+}
+
+
+def _strict(array: np.ndarray) -> Any:
+    strict = pytest.importorskip("array_api_strict")
+    return strict.asarray(array, device=strict.Device("device1"))
+
+
+def _torch(array: np.ndarray) -> Any:
+    return pytest.importorskip("torch").asarray(array)
+
+
+def _torch_as_on_device(array: np.ndarray) -> Any:
+    torch = pytest.importorskip("torch")
+    return torch.asarray(array, device="cuda") if torch.cuda.is_available() else torch.asarray(array).bfloat16()
+
+
+LIBRARIES: dict[str, Callable[[np.ndarray], Any]] = {
+    "numpy": np.asarray,
+    "array-api-strict, on a device": _strict,
+    "torch": _torch,
+    "torch, on a device": _torch_as_on_device,
+}
+
+FORMS: dict[str, Callable[[Case, Callable[[np.ndarray], Any]], tuple[Any, np.ndarray]]] = {
+    "factors": lambda case, to: (tuple(map(to, case.factors)), case.products),
+    "factors in float32": lambda case, to: (tuple(to(each.astype(np.float32)) for each in case.factors), case.products),
+    "factors of two types": lambda case, to: (
+        (to(case.factors[0].astype(np.int16)), to(case.factors[1].astype(np.float32))),
+        case.products,
+    ),
+    "matrix": lambda case, to: (to(case.masked), case.masked),
+    "matrix in float32": lambda case, to: (to(case.masked.astype(np.float32)), case.masked),
+    "matrix of whole numbers": lambda case, to: (to(case.products.astype(np.int64)), case.products),
+    "matrix of true and false": lambda case, to: (to(case.products > 0), case.products > 0),
+    "function": lambda case, to: (lambda users: to(case.masked[users]), case.masked),
+}
+
+NUMPY_ALONE: dict[str, Callable[[Case], tuple[Any, np.ndarray]]] = {
+    "sparse": lambda case: (csr_array(case.products), case.products),
+    "sparse matrix": lambda case: (csr_matrix(case.products), case.products),
+    "lists": lambda case: (case.products.astype(int).tolist(), case.products),
+    "function that returns lists": lambda case: (lambda users: case.masked[users].tolist(), case.masked),
+}
+
+ALL: dict[str, Callable[[Case], tuple[Any, np.ndarray]]] = {
+    **{f"model: {name}": make for name, make in MODELS.items()},
+    **{
+        f"{library}: {form}": lambda case, make=make, to=to: make(case, to)
+        for library, to in LIBRARIES.items()
+        for form, make in FORMS.items()
+        if not (library == "torch, on a device" and form == "factors of two types")
+    },
+    **{f"numpy: {name}": make for name, make in NUMPY_ALONE.items()},
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+@settings(deadline=None, max_examples=25)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    users=st.integers(1, 12),
+    items=st.integers(1, 15),
+    size=st.integers(1, 5),
+    threads=st.integers(1, 2),
+    together=st.sampled_from([1, 20, 2**16]),
+    data=st.data(),
+)
+def test_ranks_are_those_of_the_definition(name, seed, users, items, size, threads, together, data) -> None:
+    case = Case(seed, users, items)
+    scores, plain = ALL[name](case)
+    expected = by_definition(plain, case.training, case.held_out)
+    first, last = sorted(data.draw(st.lists(st.integers(0, users), min_size=2, max_size=2)))
+    chosen = data.draw(st.lists(st.integers(0, users - 1), unique=True, min_size=1))
+    if name.startswith("model"):
+        split = split_of(case.training, case.held_out)
+
+        def ranked(users: Any = slice(None)) -> sm.RankTable:
+            return scores.rank(split, users, threads=threads)
+    else:
+        options = {} if isinstance(scores, tuple) else {"batch_size": size}
+
+        def ranked(users: Any = None) -> sm.RankTable:
+            return sm.rank(
+                scores, case.training, case.held_out, users=users, user_ids=100 + np.arange(count), **options
+            )
+
+    count = users
+    with pytest.MonkeyPatch.context() as patched, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of users without a held-out item
+        patched.setattr(factors, "ROWS", 3 * size)
+        patched.setattr(factors, "ITEMS", 2 * size)
+        patched.setattr(factors, "SCORES", size * size)
+        patched.setattr(models, "BLOCK_BYTES", 8 * items * size)
+        patched.setattr(loop, "_TOGETHER", together)
+        patched.setattr(loop, "_TOGETHER_ON_DEVICE", together)
+        assert _rows(ranked()) == expected
+        if first < last:
+            assert _rows(ranked(slice(first, last))) == [row for row in expected if first <= row[0] < last]
+        assert _rows(ranked(np.sort(chosen))) == [row for row in expected if row[0] in chosen]
+
+
+def _rows(table: sm.RankTable) -> list[tuple[int, int, int, int]]:
+    columns = (table.user - 100, table.candidates, table.above, table.tied)
+    return list(zip(*(each.tolist() for each in columns), strict=True))
+
+
+def test_of_a_device_without_float64_the_factors_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case(3, 12, 15)
+    monkeypatch.setattr(rank.Place, "has_float64", lambda place: False)
+    monkeypatch.setattr(loop, "Place", None)  # nothing is counted there
+    tensors = tuple(_strict(each.astype(np.float32)) for each in case.factors)
+    with pytest.warns(UserWarning, match="have no held-out item"):
+        table = sm.rank(tensors, case.training, case.held_out, user_ids=100 + np.arange(12))
+    assert _rows(table) == by_definition(case.products, case.training, case.held_out)
+
+
+@pytest.mark.parametrize("users", [1e-200, 1e-30, 1.0, 1e150])
+@pytest.mark.parametrize("items", [1e-100, 1.0, 1e140])
+def test_factors_of_any_size_on_a_device_have_the_ranks_of_numpy(users: float, items: float) -> None:
+    """Equal factors tie, and the others differ by more than rounding."""
+    rng = np.random.default_rng(2)
+    given_factors = users * rng.normal(size=(40, 24)), (items * rng.normal(size=(60, 24)))[rng.integers(60, size=90)]
+    held_out = rng.integers(90, size=40)
+    wanted = sm.rank(given_factors, np.zeros((40, 90)), held_out)
+    found = sm.rank(tuple(map(_strict, given_factors)), np.zeros((40, 90)), held_out)
+    assert found.to_frame().equals(wanted.to_frame())
+    assert wanted.tied.sum() > 10

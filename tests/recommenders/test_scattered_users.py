@@ -1,0 +1,43 @@
+"""The parts of the users that ranking jobs are scattered over."""
+
+import numpy as np
+import pytest
+from ranked_by_argsort import split_of
+from scipy.sparse import csr_array
+
+from sampled_metrics.data.split import Shape
+from sampled_metrics.recommenders.models import ScoreModel, model, part_of_users
+
+
+@pytest.mark.parametrize("users_in_block", [1, 7, 1024])
+@pytest.mark.parametrize("parts", [1, 2, 50])
+def test_one_after_another_are_all_users_and_divide_no_block(monkeypatch, users_in_block: int, parts: int) -> None:
+    monkeypatch.setattr(model, "BLOCK_BYTES", 8 * 250 * users_in_block)
+    users = [part_of_users(Shape(1500, 250, 9000), part, parts) for part in range(1, parts + 1)]
+    assert [user for part in users for user in range(1500)[part]] == list(range(1500))
+    assert all(part.start % users_in_block == 0 or part.start == part.stop for part in users)
+
+
+def test_are_about_equal() -> None:
+    shape = Shape(6040, 3706, 1_000_000)
+    sizes = [len(range(6040)[part_of_users(shape, part, 4)]) for part in range(1, 5)]
+    assert sizes == [1130, 1695, 1695, 1520]
+
+
+def test_blocks_of_scores_are_those_of_all_users(monkeypatch) -> None:
+    """So that scores whose last digit depends on the other users of the block do not change."""
+    monkeypatch.setattr(model, "BLOCK_BYTES", 8 * 12 * 3)
+    seen, steps = list[slice](), list[int]()
+
+    class Noted(ScoreModel):
+        def scores(self, users: slice, training: csr_array) -> np.ndarray:
+            seen.append(users)
+            return super().scores(users, training)
+
+    noted, split = Noted(np.ones((10, 12))), split_of(np.zeros((10, 12)), np.arange(10))
+    noted.rank(split, progress=lambda blocks: steps.extend(blocks) or blocks)
+    assert steps == [0, 1, 2, 3]
+    whole, seen[:] = list(seen), []
+    for part in (1, 2, 3, 4, 5):
+        noted.rank(split, part_of_users(split.shape, part, 5))
+    assert seen == whole == [slice(0, 3), slice(3, 6), slice(6, 9), slice(9, 10)]
