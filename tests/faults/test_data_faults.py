@@ -87,6 +87,7 @@ WHOLE: dict[str, Callable[[str], bytes]] = {
     "no line end after the last line": lambda text: text.removesuffix("\n").encode(),
     "an empty last line": lambda text: (text + "\n").encode(),
     "an empty last line and CRLF": lambda text: (text + "\n").replace("\n", "\r\n").encode(),
+    "line ends of old Macs (CR)": lambda text: text.replace("\n", "\r").encode(),
     "line ends of both kinds": lambda text: text.replace("\n", "\r\n", 2).encode(),
 }
 
@@ -145,17 +146,23 @@ def test_ids_that_are_text(fault: str) -> None:
         assert way.read(way.file([way.line(*each) for each in rows]).encode()) == expected(way, rows)
 
 
+@pytest.mark.parametrize("written", [" 3 ", "+3", "3.0", "3e0", "03"])
+def test_ids_that_are_whole_numbers_in_other_clothes(written: str) -> None:
+    for way, column in itertools.product([way for way in WAYS if not way.has_text_ids], [0, 1]):
+        row = list(ROWS[2])
+        row[column] = written
+        rows = with_third((*row[:column], 3, *row[column + 1 :]))
+        assert way.read(way.file([way.line(*each) for each in with_third(tuple(row))]).encode()) == expected(way, rows)
+
+
 BAD_IDS = {
     "ids as text": "ada",
     "ids in other letters": "é",
     "ids in other digits": "１２",
     "negative ids": "-3",
-    "ids with decimals": "3.0",
+    "ids with decimals": "3.5",
     "ids that are beyond 64 bits": "99999999999999999999",
-    "ids with spaces around": " 3 ",
-    "ids with a sign": "+3",
     "ids in hexadecimal": "0x1f",
-    "ids with an exponent": "1e3",
 }
 BAD_NUMBERS = {
     "no rating": (2, ""),
@@ -181,7 +188,6 @@ BAD_LINES: dict[str, Callable[[Way], bytes]] = {
     "an empty line in the middle": lambda way: b"\n",
     "a line of spaces": lambda way: b"   \n",
     "a zero byte": lambda way: way.line(2, "1\0", 3, 80).encode(),
-    "an old Mac's line end": lambda way: way.line(*ROWS[2]).replace("\n", "\r").encode(),
     "bytes that are no UTF-8": lambda way: way.line(2, "x", 3, 80).encode().replace(b"x", b"\xff\xfe"),
     "an endless line": lambda way: b"1" * 3_000_000 + b"\n",
     "a quote that nothing closes": lambda way: way.line('"2', 10, 3, 80).encode(),
@@ -194,7 +200,7 @@ def refusal(way: Way, third: bytes) -> str:
     with pytest.raises(DataError) as caught:
         way.read(before.encode() + third + after.encode())
     message = str(caught.value)
-    assert message.startswith(f"events, line {way.first_line + 2}: expected ")
+    assert message.startswith(f"events, line {way.first_line + 2}: ")
     assert len(message.splitlines()) == 1
     assert len(message) < 500
     return message
@@ -278,7 +284,7 @@ class TestWhatComesOfIt:
         lines = ["1,1,5,9007199254740993\n", "1,2,5,9007199254740992\n", "2,1,5,0.5\n"]
         with pytest.raises(DataError, match=r"^events, line 2: ") as caught:
             way.read(way.file(lines).encode())
-        assert "9007199254740993" in str(caught.value)
+        assert "when is 2^53 or more" in str(caught.value)
 
     def test_one_user(self):
         split = split_of("7::1::5::1\n7::2::5::2\n7::3::5::3\n")
@@ -380,7 +386,7 @@ RANKS: dict[str, tuple[bytes, str]] = {
         "line 2: rank 1999999999999999999",
     ),
     "ranks: a field too many": (b"candidates,rank\n9,1\n9,1,1\n", "line 3: has 3 fields"),
-    "ranks: a field too few": (b"candidates,rank\n9,1\n9\n", "line 3: rank must be"),
+    "ranks: a field too few": (b"candidates,rank\n9,1\n9\n", "line 3: has 1 fields"),
     "ranks: a user without a name": (b"user,candidates,rank\n,9,1\n", "line 2: user is empty"),
     "ranks: no column of ranks": (b"candidates\n9\n", "line 1: lacks the column rank"),
     "ranks: a column twice": (b"candidates,rank,rank\n9,1,2\n", "line 1: has the column 'rank' more than once"),

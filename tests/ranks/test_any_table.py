@@ -10,11 +10,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from tables_of_ranks import rank_table
+from tables_of_ranks import parse_columns, rank_table
 
 from sampled_metrics import compare, correct, evaluate, expect, plan, report
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.csv import parse_columns, read_columns
+from sampled_metrics.ranks.files import read_columns
 
 SOURCES = Path(__file__).parents[2] / "src"
 FRAME = pd.DataFrame({"user": ["ann", "bob", "eve"], "candidates": [50, 60, 70], "rank": [1, 12, 5]})

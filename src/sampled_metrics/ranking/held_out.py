@@ -14,10 +14,11 @@ from scipy.sparse import coo_array, csr_array, issparse
 from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import refuse_masked, shown
 from sampled_metrics.data.split import Split
+from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.device import refuse_device
 from sampled_metrics.ranking.scores import MATRIX
-from sampled_metrics.ranks.frames import Columns, as_pandas, as_text, columns_of, refuse_rows
+from sampled_metrics.ranks.frames import Columns, as_pandas, as_text, columns_of
 
 ENTRIES = 2**24
 """Training items of a part of the rows, summed over the rows; a single user may have more."""
