@@ -427,6 +427,12 @@ class TestTrec:
         assert [*qrels.frame] == ["user", "item", "relevance"]
         assert qrels.frame.to_numpy().tolist() == [["q1", "d2", "1"], ["q2", "d1", "2"], ["q2", "d3", "0"]]
 
+    def test_are_the_same_wherever_a_block_ends(self, monkeypatch):
+        whole = parse(self.RUN).frame
+        for size in range(1, 40):
+            monkeypatch.setattr(text_module, "_BLOCK_BYTES", size)
+            assert parse(self.RUN.replace(b"bm25", b"bm25  ")).frame.equals(whole)
+
     def test_are_evaluated(self, tmp_path):
         paths = tmp_path / "run.txt", tmp_path / "qrels.txt"
         for path, text in zip(paths, (self.RUN, self.QRELS), strict=True):

@@ -99,7 +99,7 @@ class Format:
     """Format of a file of events.
 
     Attributes:
-        rows: function from a stream, its name, and the column of each role to rows with a column for each role.
+        rows: function that yields rows with a column for each role, such as `json_rows`.
         columns: the column of each role: user, item, rating and timestamp; None if an option says so.
         has_number_ids: whether ids are whole numbers from 0. Otherwise they are any text.
         member: name of the file of events inside the published archive, or a pattern such as `*.inter`; None if the
@@ -155,7 +155,7 @@ class Format:
             numbers |= {"user", "item"}
         is_named = isinstance(wanted["user"], str)
         return events_of_rows(
-            self.rows(stream, name, wanted, numbers, skips, **reading),
+            self.rows(stream, name, wanted, numbers=numbers, skips_bad_lines=skips, **reading),
             name,
             {role: str(column) if is_named else f"column {column}" for role, column in wanted.items()},
             has_number_ids=self.has_number_ids,
@@ -190,9 +190,9 @@ def _csv(
     stream: BinaryIO,
     name: str,
     columns: Mapping[str, Column],
-    numbers: Collection[str],
-    skips: bool,
     *,
+    numbers: Collection[str],
+    skips_bad_lines: bool,
     separator: str = ",",
     quotes: bool = True,
     fields: int | None = None,
@@ -206,7 +206,7 @@ def _csv(
         name: name of the file in errors.
         columns: the column of each role, by name or, if the file has no header, by position.
         numbers: the roles that are numbers.
-        skips: whether lines with more or fewer fields than the first are left out.
+        skips_bad_lines: whether lines with more or fewer fields than the first are left out.
         separator: separator of fields.
         quotes: whether a field may be in double quotes.
         fields: number of fields; None for that of the first line.
@@ -225,21 +225,7 @@ def _csv(
     if header or has_header:
         require_columns(place, header, found.values())
     names = {header.index(column): role for role, column in found.items() if header}
-    yield from table.rows(names, has_header=has_header, numbers=numbers, text=object, skips_bad_lines=skips)
-
-
-def _json(
-    stream: BinaryIO, name: str, keys: Mapping[str, str], numbers: Collection[str], skips: bool
-) -> Iterator[Rows]:
-    names = {key: role for role, key in keys.items()}
-    return json_rows(Text(stream, name), names, numbers=numbers, skips_bad_lines=skips)
-
-
-def _parquet(
-    stream: BinaryIO, name: str, columns: Mapping[str, str], numbers: Collection[str], skips: bool
-) -> Iterator[Rows]:
-    names = {column: role for role, column in columns.items()}
-    return parquet_rows(stream, name, names, numbers=numbers)
+    yield from table.rows(names, has_header=has_header, numbers=numbers, text=object, skips_bad_lines=skips_bad_lines)
 
 
 _POSITIONS = {"user": 1, "item": 2, "rating": 3, "timestamp": 4}
@@ -263,8 +249,8 @@ FORMATS = {
         member="*.inter",
     ),
     "delimited": Format(_csv, options=_NAMED_OR_NUMBERED),
-    "json-lines": Format(_json, options=_NAMED),
-    "parquet": Format(_parquet, options=_NAMED),
+    "json-lines": Format(json_rows, options=_NAMED),
+    "parquet": Format(parquet_rows, options=_NAMED),
 }
 
 

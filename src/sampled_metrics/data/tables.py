@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from sampled_metrics._arrays import Ints
-from sampled_metrics.data.text import Text, shown
+from sampled_metrics.data.text import Readable, Text, shown
 from sampled_metrics.errors import DataError, reason
 
 SPACES = " \t"
@@ -33,7 +33,7 @@ class Rows:
     """Consecutive rows of a table.
 
     Attributes:
-        frame: the columns, of text or objects where they are text. It is empty where there is nothing.
+        frame: the columns. Text is empty where there is nothing.
         place: the place of each row.
         has_line_breaks: whether a field may have a line break in it.
         skipped: how many malformed lines were left out.
@@ -157,7 +157,7 @@ class Csv:
     def _unify_separators(self) -> None:
         """Write a separator of several signs as a tab."""
         if self.separator == SPACES:
-            block = re.sub(rb"(?m)^[ \t]+|[ \t]+$", b"", self.text.block)
+            block = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\n)", b"", self.text.block)
             self.text.block = re.sub(rb"[ \t]+", b"\t", block)
         elif len(self.separator) > 1:
             self.text.block = self.text.block.replace(self.separator.encode(), b"\t")
@@ -255,16 +255,30 @@ def _line(name: str, numbers: Sequence[int] | Ints, row: int) -> str:
 
 
 def json_rows(
-    text: Text, names: Mapping[str, str], *, numbers: Collection[str] = (), skips_bad_lines: bool = False
+    stream: Readable,
+    name: str,
+    columns: Mapping[str, str],
+    *,
+    numbers: Collection[str] = (),
+    skips_bad_lines: bool = False,
 ) -> Iterator[Rows]:
-    """Yield the values of some keys of the objects on the lines of each block; `names` has names of columns by key.
+    """Yield the values of some keys of objects of JSON, of which each line has one.
 
-    Columns are text, but those of `numbers` in a block in which all their values are numbers. Text is empty where the
-    key is missing, or where the value is null, a list, an object, or text with a line break or a zero byte.
+    Text is empty where the key is missing, or where the value is null, a list, an object, or text with a line break or
+    a zero byte.
+
+    Args:
+        stream: the file, opened for bytes.
+        name: its name in errors.
+        columns: the key of each column.
+        numbers: columns that are numbers in a block in which all their values are; other columns are text.
+        skips_bad_lines: whether lines that are no object are left out. Otherwise they are refused.
 
     Raises:
         DataError: a line is no object of JSON, or the first line lacks a key.
     """
+    text = Text(stream, name)
+    first = text.line
     while text.block.strip(b"\n"):
         used = text.block.rfind(b"\n", 0, len(text.block.rstrip(b"\n")) + 1) + 1  # not empty lines at the end
         objects, places = [], list[int]()
@@ -274,11 +288,13 @@ def json_rows(
                 objects.append(found)
                 places.append(number)
             elif not skips_bad_lines:
-                raise DataError(f"{text.name}, line {number}: expected an object of JSON, got {shown(line)}")
-            if number == 1 and not skips_bad_lines:
-                require_columns(f"{text.name}, line 1", list(found), names)
-        columns = {name: _values([each.get(key) for each in objects], name in numbers) for key, name in names.items()}
-        yield Rows(pd.DataFrame(columns), partial(_line, text.name, places), skipped=len(lines) - len(objects))
+                raise DataError(f"{name}, line {number}: expected an object of JSON, got {shown(line)}")
+            if number == first and not skips_bad_lines:
+                require_columns(f"{name}, line {number}", list(found), columns.values())
+        values = {
+            column: _values([each.get(key) for each in objects], column in numbers) for column, key in columns.items()
+        }
+        yield Rows(pd.DataFrame(values), partial(_line, name, places), skipped=len(lines) - len(objects))
         text.advance(used)
 
 
@@ -306,7 +322,12 @@ def _text(value: Any) -> str:
 
 
 def parquet_rows(
-    stream: Any, name: str, names: Mapping[str, str] | None = None, *, numbers: Collection[str] | None = None
+    stream: Any,
+    name: str,
+    columns: Mapping[str, str] | None = None,
+    *,
+    numbers: Collection[str] | None = None,
+    skips_bad_lines: bool = False,
 ) -> Iterator[Rows]:
     """Yield some or all columns of a parquet file, many rows at a time, so that its pages bound the memory.
 
@@ -315,8 +336,9 @@ def parquet_rows(
     Args:
         stream: the file, opened for bytes.
         name: its name in errors.
-        names: names for some columns of the file; None for all columns as they are, but an index of pandas.
-        numbers: names of the columns that are not made text; None for all.
+        columns: the column of the file for each column; None for all but an index of pandas.
+        numbers: columns that are not made text; None for all.
+        skips_bad_lines: as of `json_rows`, for formats alike; no row is malformed here.
 
     Raises:
         DataError: pyarrow is not installed, the file is not parquet, or a named column is missing or of another type.
@@ -329,24 +351,24 @@ def parquet_rows(
     try:
         file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=_BUFFER_BYTES)  # reads page by page
         schema, before = file.schema_arrow, 0
-        if names is None:
+        if columns is None:
             index = (schema.pandas_metadata or {}).get("index_columns", [])
-            names = {each: each for each in schema.names if each not in index}
+            columns = {each: each for each in schema.names if each not in index}
         else:
-            require_columns(f"{name}, line 1", schema.names, names)
-            for column in names:
+            require_columns(f"{name}, line 1", schema.names, columns.values())
+            for column in columns.values():
                 kind = schema.field(column).type
                 if pa.types.is_nested(kind) or pa.types.is_binary(kind):
                     raise DataError(f"{name}: column {column!r} is of type {kind}; expected numbers, text or times")
-        for batch in file.iter_batches(_PARQUET_ROWS, columns=list(names), use_threads=False):
+        for batch in file.iter_batches(_PARQUET_ROWS, columns=list(columns.values()), use_threads=False):
             found = {
                 called: _of_arrow(batch.column(column), numbers is None or called in numbers)
-                for column, called in names.items()
+                for called, column in columns.items()
             }
             yield Rows(pd.DataFrame(found), partial(_row, name, before))
             before += batch.num_rows
         if not before:
-            yield Rows(pd.DataFrame(columns=list(names.values())), str)
+            yield Rows(pd.DataFrame(columns=list(columns)), str)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{name}: cannot be read: {reason(error)}") from None
 
