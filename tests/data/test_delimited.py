@@ -77,49 +77,10 @@ class TestQuotes:
             ('"",8,', "user is empty"),
             ('7,"",', "item is empty"),
             ('"7\n1",8,9', r"user must be text in one line, not '7\n1'"),
-            ('"7,8,9', "has a quotation mark that nothing closes: '\"7,8,9'"),
-            ('7,8,"9', "has a quotation mark that nothing closes: '7,8,\"9'"),
-            ('"7"x,8,9', "has text behind a quotation mark that closes: '\"7\"x,8,9'"),
-            ('7,8,"9"9', "has text behind a quotation mark that closes: '7,8,\"9\"9'"),
-            ('"7" ,8,9', "has text behind a quotation mark that closes: '\"7\" ,8,9'"),
-            ('7,8,9"9","9"', 'has 4 fields, but the lines before have 3: \'7,8,9"9","9"\''),
         ],
     )
     def test_malformed(self, line, says):
         assert error_of(f'user,item,x\n1,2,"over\ntwo lines"\n{line}\n') == f"events.csv, line 4: {says}"
-
-    def test_lines_are_counted_over_chunks(self, monkeypatch):
-        monkeypatch.setattr(text, "_BLOCK_BYTES", 40)
-        content = "user,item,x\n" + '1,2,"over\ntwo lines"\n' * 100 + "1,2\n" + "1,2,3\n" * 100
-        assert "line 202:" in error_of(content)
-
-    def test_a_quote_that_is_never_closed_is_not_read_to_the_end(self, monkeypatch):
-        monkeypatch.setattr(text, "LONGEST_LINE", 1000)
-        monkeypatch.setattr(text, "_BLOCK_BYTES", 1000)
-        content = 'user,item,x\n1,2,"\n' + "1,2,3\n" * 10_000
-        stream = io.BytesIO(content.encode())
-        with pytest.raises(DataError, match="line 2: has a quotation mark that nothing closes"):
-            list(formats.get("delimited").parse(stream, "events.csv", columns=USER_ITEM))
-        assert stream.tell() < 3000
-
-    @settings(deadline=None, max_examples=25)
-    @given(
-        st.lists(
-            st.tuples(*[st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), min_size=1)] * 2),
-            min_size=1,
-            max_size=20,
-        ),
-        st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
-        st.sampled_from(",;|\t "),
-        st.integers(1, 50),
-    )
-    def test_reads_what_python_writes(self, events, quoting, separator, block):
-        with io.StringIO(newline="") as file, pytest.MonkeyPatch.context() as patch:
-            patch.setattr(text, "_BLOCK_BYTES", block)
-            writer = csv.writer(file, delimiter=separator, quoting=quoting)
-            writer.writerow(["user", "item", "other"])
-            writer.writerows((user, item, f"{item}\n{user}") for user, item in events)
-            assert pairs(file.getvalue(), separator=separator) == events
 
 
 class TestRefused:

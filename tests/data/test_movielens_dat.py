@@ -38,17 +38,6 @@ class TestWellFormed:
         (chunk,) = parse(b"999999999999999999::123456789012345678::1::4\n")
         assert (chunk.users[0], chunk.items[0]) == (999999999999999999, 123456789012345678)
 
-    @pytest.mark.parametrize(("ending", "has_empty_end"), [(b"\n", False), (b"\r\n", True)])
-    def test_chunks_are_cut_at_line_ends(self, monkeypatch, ending, has_empty_end):
-        lines = [b"%d::7::4::%d" % (number, 20 - number) for number in range(20)]
-        content = ending.join(lines) + ending * (2 if has_empty_end else 1)
-        for size in range(1, 30):  # up to two lines and more: every place a cut can fall on
-            monkeypatch.setattr(text, "_BLOCK_BYTES", size)
-            chunks = parse(content)
-            assert len(chunks) > 5
-            assert np.concatenate([chunk.users for chunk in chunks]).tolist() == list(range(20))
-            assert np.concatenate([chunk.timestamps for chunk in chunks]).tolist() == list(range(20, 0, -1))
-
 
 class TestMalformed:
     @pytest.mark.parametrize(
@@ -72,43 +61,10 @@ class TestMalformed:
     def test_the_number_of_fields_is_known(self):
         assert error_of(b"1::2::3\n") == "ml-1m.zip/ratings.dat, line 1: has 3 fields, and 4 are expected"
 
-    def test_fields_that_only_add_up_over_lines_are_found(self):
-        assert "line 1:" in error_of(b"1::2::3\n1::2::3::4::5\n")
-        assert "line 1:" in error_of(b"1::2::3::4::5\n1::2::3\n")
-        assert "line 2:" in error_of(b"1::2::3::4\n1::2::3\n1::2::3::4::5\n")
-
-    def test_line_number_counts_from_the_start_of_the_file(self, monkeypatch):
-        monkeypatch.setattr(text, "_BLOCK_BYTES", 50)
-        content = b"1::2::3::4\n" * 1000 + b"1::2::3\n" + b"1::2::3::4\n" * 1000
-        assert "line 1001:" in error_of(content)
-
-    def test_an_empty_line_is_only_tolerated_at_the_ends(self, monkeypatch):
-        for size in (2**24, 1):
-            monkeypatch.setattr(text, "_BLOCK_BYTES", size)
-            assert "line 2: is empty" in error_of(b"1::2::3::4\n\n1::2::3::4\n")
-            assert sum(len(chunk.users) for chunk in parse(b"\n\r\n1::2::3::4\n\n\r\n\n")) == 1
-
     def test_shows_control_characters_escaped(self):
         message = error_of(b"1::2::3::4\n1::2::\x1b[31m::4\n")
         assert message.endswith(r"column 3 must be a number, not '\x1b[31m'")
         assert message.isprintable()
-
-    def test_a_file_without_line_ends_is_not_read_whole(self):
-        class Endless(io.RawIOBase):
-            served = 0
-
-            def readable(self) -> bool:
-                return True
-
-            def readinto(self, buffer) -> int:
-                self.served += len(buffer)
-                buffer[:] = b"1" * len(buffer)
-                return len(buffer)
-
-        endless = Endless()
-        with pytest.raises(DataError, match="line 1:"):
-            list(formats.get("movielens-dat").parse(io.BufferedReader(endless), "endless"))
-        assert endless.served < 3 * text._BLOCK_BYTES
 
     @pytest.mark.parametrize("content", [b"", b"\n", b"\r\n", b"\xef\xbb\xbf"])
     def test_a_file_without_events_is_refused(self, content):

@@ -107,16 +107,6 @@ class TestEveryFormat:
             monkeypatch.setattr(text, "_BLOCK_BYTES", block)
             assert error_of(form, content).startswith(f"file, line {number}: {says.format(RATINGS[form])}")
 
-    def test_shows_a_long_line_shortened(self, form):
-        message = error_of(form, written(form) + b"x" * 100_000)
-        assert message.endswith("has 1 fields, but the lines before have 4: " + repr("x" * 79 + "…"))
-
-    def test_a_file_without_line_ends_is_not_read_whole(self, form):
-        stream = io.BytesIO(written(form) + b"1" * 3 * text._BLOCK_BYTES)
-        with pytest.raises(DataError, match=r"line [45]:"):
-            list(formats.get(form).parse(stream, "file", **OPTIONS.get(form, {})))
-        assert stream.tell() < 2.1 * text._BLOCK_BYTES
-
     def test_a_file_without_events(self, form):
         assert error_of(form, HEADERS[form]) == "file: holds no events"
 
@@ -152,13 +142,6 @@ class TestTextIds:
     def test_ids_in_utf8(self, form):
         assert columns(parse(form, written(form, [("é", "東京", 1, 1)])))[:2] == [["é"], ["東京"]]
 
-    @pytest.mark.parametrize("block", [20, 2**24])
-    def test_other_encodings_are_refused(self, form, block, monkeypatch):
-        monkeypatch.setattr(text, "_BLOCK_BYTES", block)
-        bad = line(form, "caf\N{LATIN SMALL LETTER E WITH ACUTE}", 2, 3, 4).replace("é".encode(), b"\xe9")
-        message = error_of(form, written(form) + bad + line(form, 9, 9, 9, 9))
-        assert message == "file, line 5: is not UTF-8 text"
-
     @pytest.mark.parametrize(
         ("text", "value"),
         [
@@ -182,9 +165,6 @@ class TestTextIds:
         texts = [f"{number / 1000:.3f}" for number in range(10_000)]
         (chunk,) = parse(form, written(form, [(1, 2, text, 1) for text in texts]))
         assert chunk.ratings.tolist() == [float(text) for text in texts]
-
-    def test_header_that_is_not_text(self, form):
-        assert error_of(form, b"\xff\n1\n") == "file, line 1: is not UTF-8 text"
 
     def test_a_huge_header_is_shown_shortened(self, form):
         message = error_of(form, SEPARATORS[form].join([b"x" * 1000] * 900))
