@@ -110,8 +110,8 @@ def _rows(path: str | os.PathLike[str], text: Collection[str]) -> Rows:
     try:
         with gzip.open(path) if Path(path).suffix == ".gz" else open(path, "rb") as file:
             table = Csv(Text(file, str(path)))
-            if not table.first:
-                raise DataError(f"{path}: is damaged: it is empty")
+            if not table.first or len(set(table.first)) < len(table.first):
+                raise DataError(f"{path}: is damaged: it is empty, or names a column twice")
             names = dict(enumerate(table.first))
             parts = list(table.rows(names, has_header=True, numbers=set(table.first) - set(text)))
     except DataError as error:
