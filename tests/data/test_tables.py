@@ -117,6 +117,11 @@ def test_faults_wherever_a_block_ends(fault):
         assert refused(content, block=block) == says
 
 
+@pytest.mark.parametrize("separator", ["\n", "\r", '"'])
+def test_separators_that_no_table_has(separator):
+    assert refused(b"a,b\n1,2\n", separator=separator) == f"f: {separator!r} cannot separate fields"
+
+
 def test_a_line_that_is_shown_is_shortened():
     assert refused(b"a,b\n" + b"x" * 100_000).endswith(": " + repr("x" * 79 + "…"))
 

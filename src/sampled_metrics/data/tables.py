@@ -88,8 +88,10 @@ class Csv:
         """Look at the first line.
 
         Raises:
-            DataError: a quotation mark in it is not closed.
+            DataError: a quotation mark in it is not closed, or no table can have the separator.
         """
+        if separator in ("\n", "\r", '"'):
+            raise DataError(f"{text.name}: {separator!r} cannot separate fields")
         self.text, self.separator, self.has_quotes = text, separator, has_quotes
         self._sign = separator if len(separator) == 1 else "\t"
         self._any_record = re.compile(self._record("*+", rb"[^%b\n]*+" % re.escape(self._sign.encode())))
