@@ -15,6 +15,7 @@ from pyarrow import parquet
 from sampled_metrics.data import formats, text
 from sampled_metrics.data.events import EventChunk
 from sampled_metrics.data.reading import read_events
+from sampled_metrics.data.tables import parquet_rows
 from sampled_metrics.errors import DataError
 
 COLUMNS = {"user": "u", "item": "i", "rating": None, "timestamp": "t"}
@@ -83,6 +84,13 @@ def test_ratings_and_kept_rows():
     assert error_of(content, columns) == "events.parquet, row 2: r is empty"
     [chunk] = parse(content, columns, keep={"column": "ok", "values": [True]}, on_bad_lines="skip")
     assert (chunk.users.tolist(), chunk.ratings.tolist()) == (["1", "3"], [0.5, 4.0])
+
+
+def test_numbers_that_are_missing_are_nan_where_nothing_is_made_text():
+    content = io.BytesIO(written(score=[1.5, None], rank=[None, 2], user=["a", "b"]))
+    [rows] = parquet_rows(content, "ranks.parquet")
+    assert rows.frame.fillna(-1.0).to_dict("list") == {"score": [1.5, -1.0], "rank": [-1.0, 2.0], "user": ["a", "b"]}
+    assert rows.place(1) == "ranks.parquet, row 2"
 
 
 def test_refused():

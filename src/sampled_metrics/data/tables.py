@@ -333,13 +333,13 @@ def parquet_rows(
 ) -> Iterator[Rows]:
     """Yield some or all columns of a parquet file, many rows at a time, so that its pages bound the memory.
 
-    Times and dates stay so, and so do numbers and truth values without gaps. All else is text.
+    Of columns that may be numbers, times and dates stay so, and so do numbers without gaps. All else is text.
 
     Args:
         stream: the file, opened for bytes.
         name: its name in errors.
         columns: the column of the file for each column; None for all but an index of pandas.
-        numbers: columns that are not made text; None for all.
+        numbers: columns that may be numbers; None for all columns as pandas converts them.
         skips_bad_lines: as of `json_rows`, for formats alike; no row is malformed here.
 
     Raises:
@@ -363,10 +363,10 @@ def parquet_rows(
                 if pa.types.is_nested(kind) or pa.types.is_binary(kind):
                     raise DataError(f"{name}: column {column!r} is of type {kind}; expected numbers, text or times")
         for batch in file.iter_batches(_PARQUET_ROWS, columns=list(columns.values()), use_threads=False):
-            found = {
-                called: _of_arrow(batch.column(column), numbers is None or called in numbers)
-                for called, column in columns.items()
-            }
+            found = {}
+            for called, column in columns.items():
+                values = batch.column(column)
+                found[called] = values.to_pandas() if numbers is None else _of_arrow(values, called in numbers)
             yield Rows(pd.DataFrame(found), partial(_row, name, before))
             before += batch.num_rows
         if not before:
