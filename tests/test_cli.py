@@ -161,7 +161,7 @@ EVALUATE = {
     "one user": ("user,rank\n1,3\n", N, "an interval needs two users or more, not 1"),
     "too many fields": ("user,rank\n1,3\n2,3,4\n", N, "f.csv, line 3: has 3 fields, but the lines before have 2"),
     "a comma too much": ("user,rank\n1,3,\n2,3,\n", N, "f.csv, line 2: has 3 fields"),
-    "too few fields": ("user,rank\n1,3\n2\n", N, f"f.csv, line 3: rank {WHOLE}''"),
+    "too few fields": ("user,rank\n1,3\n2\n", N, "f.csv, line 3: has 1 fields"),
     "quotation mark": ('user,rank\n1,3\n"2,3\n3,4\n', N, "f.csv, line 3: has a quotation mark that nothing closes"),
     "after a line break in quotes": ('user,rank\n"1\n1",3\n2,x\n', N, f"f.csv, line 4: rank {WHOLE}'x'"),
     "JSON": ('[{"rank": 3}]\n', N, "f.csv: has no rows"),

@@ -233,7 +233,7 @@ OUTPUT = _options(
 
 
 def _read(path: str) -> Columns:
-    from sampled_metrics.ranks.csv import read_columns, read_stream
+    from sampled_metrics.ranks.files import read_columns, read_stream
 
     given = click.get_current_context().meta
     separator = given[f"{NAME}.separator"]

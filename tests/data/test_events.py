@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampled_metrics.data.events import binarize
-from sampled_metrics.data.formats import EventChunk
+from sampled_metrics.data.events import EventChunk, binarize
 from sampled_metrics.errors import DataError
 
 

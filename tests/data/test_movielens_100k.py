@@ -3,9 +3,10 @@ import io
 import numpy as np
 
 from sampled_metrics.data import formats
+from sampled_metrics.data.events import EventChunk
 
 
-def parse(content: bytes) -> list[formats.EventChunk]:
+def parse(content: bytes) -> list[EventChunk]:
     return list(formats.get("movielens-100k").parse(io.BytesIO(content), "ml-100k.zip/u.data"))
 
 

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from sampled_metrics.data import formats
+from sampled_metrics.data.events import EventChunk
 from sampled_metrics.errors import DataError
 
 HEADER = b"userId,movieId,rating,timestamp\n"
 
 
-def parse(content: bytes) -> list[formats.EventChunk]:
+def parse(content: bytes) -> list[EventChunk]:
     return list(formats.get("movielens-csv").parse(io.BytesIO(content), "ml-20m.zip/ratings.csv"))
 
 
@@ -26,11 +27,9 @@ def test_keeps_file_order_values_and_types():
 
 @pytest.mark.parametrize(
     "header",
-    [b"1,2,3.5,1112486027", b"user,item,rating,timestamp", b"movieId,userId,rating,timestamp", b"", b"\x1b[31m"],
+    [b"1,2,3.5,1112486027", b"user,item,rating,timestamp", b"userId,itemId,rating,timestamp", b"\x1b[31m,a"],
 )
 def test_another_header_is_refused(header):
     with pytest.raises(DataError) as caught:
         parse(header + b"\n1,29,5,10\n")
-    assert str(caught.value) == (
-        f"ml-20m.zip/ratings.csv, line 1: expected the header userId,movieId,rating,timestamp, got {header.decode()!r}"
-    )
+    assert str(caught.value).startswith("ml-20m.zip/ratings.csv, line 1: there is no column ")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sampled_metrics.data import formats
-from sampled_metrics.data.events import binarize
+from sampled_metrics.data.events import EventChunk, binarize
 from sampled_metrics.data.reading import files_beside, read_events
 from sampled_metrics.data.split import leave_published_out
 from sampled_metrics.errors import DataError
@@ -15,7 +15,7 @@ TRAIN = b"0\t32\t4\t978824330\n0\t34\t4\t978824330\n2\t7\t3\t5\n1\t32\t5\t9\n"
 TEST = b"2\t32\t4\t10\n0\t25\t5\t978824351\n1\t34\t3\t2\n"
 
 
-def parse(train: bytes = TRAIN, test: bytes = TEST) -> list[formats.EventChunk]:
+def parse(train: bytes = TRAIN, test: bytes = TEST) -> list[EventChunk]:
     parser = formats.get("ncf").parse
     return list(parser(io.BytesIO(train), "a.train.rating", io.BytesIO(test), "a.test.rating"))
 
@@ -107,7 +107,7 @@ class TestRefused:
         )
 
     def test_line_numbers_count_over_chunks(self, monkeypatch):
-        monkeypatch.setattr("sampled_metrics.data.formats.separated._BLOCK_BYTES", 40)
+        monkeypatch.setattr("sampled_metrics.data.text._BLOCK_BYTES", 40)
         assert error_of(train=TRAIN * 50 + b"2\t32\t1\t1\n" + TRAIN).startswith("a.train.rating, line 201: ")
 
     @pytest.mark.parametrize(("train", "test", "file"), [(b"", TEST, "train"), (TRAIN, b"", "test")])
@@ -115,4 +115,4 @@ class TestRefused:
         assert error_of(train, test) == f"a.{file}.rating: holds no events"
 
     def test_a_malformed_line(self):
-        assert error_of(test=TEST + b"(0,25)\t1\n").startswith("a.test.rating, line 4: expected user, item, rating and")
+        assert error_of(test=TEST + b"(0,25)\t1\n").startswith("a.test.rating, line 4: has 2 fields, but the lines")

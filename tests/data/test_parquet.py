@@ -12,9 +12,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sampled_metrics.data import formats
-from sampled_metrics.data.formats import separated
+from sampled_metrics.data import formats, text
+from sampled_metrics.data.events import EventChunk
 from sampled_metrics.data.reading import read_events
+from sampled_metrics.data.tables import parquet_rows
 from sampled_metrics.errors import DataError
 
 COLUMNS = {"user": "u", "item": "i", "rating": None, "timestamp": "t"}
@@ -26,7 +27,7 @@ def written(row_group_size: int | None = None, **columns) -> bytes:
     return to.getvalue()
 
 
-def parse(content: bytes, columns=COLUMNS, **options) -> list[formats.EventChunk]:
+def parse(content: bytes, columns=COLUMNS, **options) -> list[EventChunk]:
     return list(formats.get("parquet").parse(io.BytesIO(content), "events.parquet", columns=columns, **options))
 
 
@@ -80,9 +81,16 @@ def test_written_times():
 def test_ratings_and_kept_rows():
     content = written(u=[1, 2, 3], i=[4, 5, 6], t=[1, 2, 3], r=[0.5, None, 4.0], ok=[True, False, True])
     columns = COLUMNS | {"rating": "r"}
-    assert error_of(content, columns).startswith("events.parquet, line 2: expected 'u' and 'i' not empty")
+    assert error_of(content, columns) == "events.parquet, row 2: r is empty"
     [chunk] = parse(content, columns, keep={"column": "ok", "values": [True]}, on_bad_lines="skip")
     assert (chunk.users.tolist(), chunk.ratings.tolist()) == (["1", "3"], [0.5, 4.0])
+
+
+def test_numbers_that_are_missing_are_nan_where_nothing_is_made_text():
+    content = io.BytesIO(written(score=[1.5, None], rank=[None, 2], user=["a", "b"]))
+    [rows] = parquet_rows(content, "ranks.parquet")
+    assert rows.frame.fillna(-1.0).to_dict("list") == {"score": [1.5, -1.0], "rank": [-1.0, 2.0], "user": ["a", "b"]}
+    assert rows.place(1) == "ranks.parquet, row 2"
 
 
 def test_refused():
@@ -123,7 +131,7 @@ def test_packed_files(tmp_path):
 
 
 def test_rows_are_read_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(separated, "_BLOCK_BYTES", 2**20)
+    monkeypatch.setattr(text, "_BLOCK_BYTES", 2**20)
     numbers = np.random.default_rng(1).permutation(2_000_000)
     path = tmp_path / "events.parquet"
     path.write_bytes(written(u=numbers % 1000, i=numbers, t=numbers))

@@ -84,7 +84,7 @@ class TestProgressBar:
         terminal = io.StringIO()
         terminal.isatty = lambda: True
         monkeypatch.setattr(sys, "stderr", terminal)
-        monkeypatch.setattr("sampled_metrics.data.formats.separated._BLOCK_BYTES", 100)
+        monkeypatch.setattr("sampled_metrics.data.text._BLOCK_BYTES", 100)
         assert count(make_zip(tmp_path / "a.zip", "a.inter")) == 1000
         assert [(bar["desc"], bar["total"], bar["delay"]) for bar in bars] == [("reading a.zip", len(INTER), 2)]
         assert "reading a.zip:  50%" in terminal.getvalue()

@@ -5,9 +5,8 @@ import io
 import numpy as np
 import pytest
 
-from sampled_metrics.data import formats
-from sampled_metrics.data.events import binarize
-from sampled_metrics.data.formats import separated
+from sampled_metrics.data import formats, text
+from sampled_metrics.data.events import EventChunk, binarize
 from sampled_metrics.errors import DataError
 
 EVENTS = [(7, 30, 3.5, 978300760), (1, 12, 5, 1), (7, 12, 0.5, 978300759)]
@@ -27,14 +26,12 @@ SEPARATORS = {
     "delimited": b";",
 }
 OPTIONS = {"delimited": {"separator": ";", "columns": COLUMNS}}
-EXPECTED = {
-    "movielens-dat": "expected UserID::MovieID::Rating::Timestamp",
-    "movielens-100k": "expected user, item, rating and timestamp, separated by tabs",
-    "movielens-csv": "expected userId,movieId,rating,timestamp",
-    "recbole-inter": (
-        r"expected 4 fields separated by '\t', 'user_id' and 'item_id' not empty, 'rating' and 'timestamp' numbers"
-    ),
-    "delimited": "expected 4 fields separated by ';', 'u' and 'i' not empty, 'r' and 't' numbers",
+RATINGS = {
+    "movielens-dat": "column 3",
+    "movielens-100k": "column 3",
+    "movielens-csv": "rating",
+    "recbole-inter": "rating",
+    "delimited": "r",
 }
 
 each_format = pytest.mark.parametrize("form", HEADERS)
@@ -50,7 +47,7 @@ def written(form: str, events=EVENTS) -> bytes:
     return HEADERS[form] + b"".join(line(form, *event) for event in events)
 
 
-def parse(form: str, content: bytes) -> list[formats.EventChunk]:
+def parse(form: str, content: bytes) -> list[EventChunk]:
     return list(formats.get(form).parse(io.BytesIO(content), "file", **OPTIONS.get(form, {})))
 
 
@@ -62,7 +59,7 @@ def error_of(form: str, content: bytes) -> str:
     return message
 
 
-def columns(chunks: list[formats.EventChunk]) -> list[list]:
+def columns(chunks: list[EventChunk]) -> list[list]:
     """Users, items, ratings, timestamps of all chunks; ids as text."""
     users, items, ratings, timestamps = (np.concatenate(each) for each in list(zip(*chunks, strict=True))[:4])
     return [[str(id_) for id_ in users], [str(id_) for id_ in items], ratings.tolist(), timestamps.tolist()]
@@ -87,40 +84,38 @@ class TestEveryFormat:
     def test_chunks_may_be_cut_anywhere(self, form, monkeypatch):
         events = [(number, 7, 4, 20 - number) for number in range(1, 21)]
         for size in (1, 2, 3, 5, 8, 13, 21, 34):
-            monkeypatch.setattr(separated, "_BLOCK_BYTES", size)
+            monkeypatch.setattr(text, "_BLOCK_BYTES", size)
             chunks = parse(form, written(form, events))
             assert len(chunks) > 4
             assert columns(chunks)[0] == [str(number) for number in range(1, 21)]
             assert columns(chunks)[3] == list(range(19, -1, -1))
 
-    @pytest.mark.parametrize("fields", [(1, 2, 3), (1, 2, "x", 4), ("1\0", 2, 3, 4), ()])
-    def test_names_the_file_and_the_line(self, form, fields, monkeypatch):
+    @pytest.mark.parametrize(
+        ("fields", "says"),
+        [
+            ((1, 2, 3), "has 3 fields, but the lines before have 4: "),
+            ((1, 2, "x", 4), "{} must be a number, not 'x'"),
+            (("1\0", 2, 3, 4), "holds a zero byte, so this is no table"),
+            ((), "is empty"),
+        ],
+    )
+    def test_names_the_file_and_the_line(self, form, fields, says, monkeypatch):
         """In one block or in several; tests/faults/test_data_faults.py has what else is malformed."""
-        bad = line(form, *fields)
-        content = written(form) + bad + line(form, 9, 9, 9, 9)
+        content = written(form) + line(form, *fields) + line(form, 9, 9, 9, 9)
         number = 4 + bool(HEADERS[form])
-        expected = f"file, line {number}: {EXPECTED[form]}, got {separated.shown(bad.removesuffix(bytes([10])))}"
         for block in (30, 2**24):
-            monkeypatch.setattr(separated, "_BLOCK_BYTES", block)
-            assert error_of(form, content) == expected
-
-    def test_shows_a_long_line_shortened(self, form):
-        assert error_of(form, written(form) + b"x" * 100_000).endswith("got " + repr("x" * 79 + "…"))
-
-    def test_a_file_without_line_ends_is_not_read_whole(self, form):
-        stream = io.BytesIO(written(form) + b"1" * 3 * separated._BLOCK_BYTES)
-        with pytest.raises(DataError, match=r"line [45]:"):
-            list(formats.get(form).parse(stream, "file", **OPTIONS.get(form, {})))
-        assert stream.tell() < 2.1 * separated._BLOCK_BYTES
+            monkeypatch.setattr(text, "_BLOCK_BYTES", block)
+            assert error_of(form, content).startswith(f"file, line {number}: {says.format(RATINGS[form])}")
 
     def test_a_file_without_events(self, form):
         assert error_of(form, HEADERS[form]) == "file: holds no events"
 
 
 @each_with_integer_ids
-@pytest.mark.parametrize("fields", [(1, 2, 3, "4.0"), ('"1"', 2, 3, 4)])
-def test_refuses_what_movielens_never_has(form, fields):
-    assert EXPECTED[form] in error_of(form, written(form) + line(form, *fields))
+def test_ids_of_movielens_are_not_quoted(form):
+    assert error_of(form, written(form) + line(form, '"1"', 2, 3, 4)).endswith(
+        """must be a whole number from 0, not '"1"'"""
+    )
 
 
 @each_with_text_ids
@@ -132,7 +127,7 @@ class TestTextIds:
         assert events.users.tolist() == [0, 1, 2]
 
     def test_also_where_it_comes_in_another_chunk(self, form, monkeypatch):
-        monkeypatch.setattr(separated, "_BLOCK_BYTES", 10)
+        monkeypatch.setattr(text, "_BLOCK_BYTES", 10)
         chunks = parse(form, written(form, [(10, 1, 1, 1)] * 20 + [("x", 1, 1, 1)] + [(10, 2, 1, 1)]))
         assert len(chunks) > 5
         events = binarize(chunks, 0)
@@ -146,13 +141,6 @@ class TestTextIds:
 
     def test_ids_in_utf8(self, form):
         assert columns(parse(form, written(form, [("é", "東京", 1, 1)])))[:2] == [["é"], ["東京"]]
-
-    @pytest.mark.parametrize("block", [20, 2**24])
-    def test_other_encodings_are_refused(self, form, block, monkeypatch):
-        monkeypatch.setattr(separated, "_BLOCK_BYTES", block)
-        bad = line(form, "caf\N{LATIN SMALL LETTER E WITH ACUTE}", 2, 3, 4).replace("é".encode(), b"\xe9")
-        message = error_of(form, written(form) + bad + line(form, 9, 9, 9, 9))
-        assert message.startswith(r"file, line 5: expected text in UTF-8, got 'caf\\xe9")
 
     @pytest.mark.parametrize(
         ("text", "value"),
@@ -178,14 +166,11 @@ class TestTextIds:
         (chunk,) = parse(form, written(form, [(1, 2, text, 1) for text in texts]))
         assert chunk.ratings.tolist() == [float(text) for text in texts]
 
-    def test_header_that_is_not_text(self, form):
-        assert error_of(form, b"\xff\xfe\n1\n").startswith(r"file, line 1: expected a header in UTF-8, got '\\xff")
-
     def test_a_huge_header_is_shown_shortened(self, form):
-        message = error_of(form, SEPARATORS[form].join([b"x" * 1000] * 1000))
+        message = error_of(form, SEPARATORS[form].join([b"x" * 1000] * 900))
         assert message.startswith("file, line 1: there is no column 'u")
         assert len(message) < 3000
-        assert message.endswith("…', …")
+        assert message.endswith(f"'{'x' * 79}, …")
 
     def test_a_column_that_is_there_twice(self, form):
         name = HEADERS[form].split(SEPARATORS[form])[0]

@@ -151,7 +151,7 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
         r"X\.csv\.gz, line 8: rank 81 .* is above the number of candidates, 80",
     ),
     "a rank is negative": (RANKS, replaced(3, ",[0-9]+,0$", ",-1,0"), r"X\.csv\.gz, line 3: above must be a whole"),
-    "a line of the ranks is cut off": (RANKS, replaced(61, ",[0-9]+$", ""), r"X\.csv\.gz, line 61: tied must be"),
+    "a line of the ranks is cut off": (RANKS, replaced(61, ",[0-9]+$", ""), r"X\.csv\.gz, line 61: has 3 fields"),
     "a bit of the estimates is flipped": (ESTIMATES, flip, r"estimates/X\.csv\.gz: is damaged"),
     "the estimates are cut off": (ESTIMATES, cut, r"estimates/X\.csv\.gz: is damaged"),
     "an estimate is NaN": (ESTIMATES, replaced(5, "[^,]+$", "nan"), r"X\.csv\.gz, line 5: estimate is not a finite"),

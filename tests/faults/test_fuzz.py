@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from made_up_project import ROOT
-from tables_of_ranks import rank_table, sampled_ranks
+from tables_of_ranks import parse_columns, rank_table, sampled_ranks
 
 from faults.fuzz_damage import DAMAGED
 from faults.fuzzing import Target, pieces
@@ -26,7 +26,6 @@ from sampled_metrics.data.split import leave_last_out, leave_published_out
 from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.estimators import estimator, estimator_name, linear_estimator
 from sampled_metrics.metrics.held_out import metric, metric_name
-from sampled_metrics.ranks.csv import parse_columns
 from sampled_metrics.workflow.config import complete, merge_recommenders
 from sampled_metrics.workflow.config_files import read_config
 

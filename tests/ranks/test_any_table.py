@@ -10,11 +10,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from tables_of_ranks import rank_table
+from tables_of_ranks import parse_columns, rank_table
 
 from sampled_metrics import compare, correct, evaluate, expect, plan, report
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranks.csv import parse_columns, read_columns
+from sampled_metrics.ranks.files import read_columns
 
 HINT = "If a column names recommenders, say which by `by` (--by)."
 SOURCES = Path(__file__).parents[2] / "src"

@@ -1,10 +1,9 @@
 """Sampled ranks of a csv table: the ranks that its negatives cannot give are refused by line."""
 
 import pytest
-from tables_of_ranks import sampled_ranks
+from tables_of_ranks import parse_columns, sampled_ranks
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.csv import parse_columns
 from sampled_metrics.ranks.sampled import SampledRanks
 
 

@@ -119,7 +119,7 @@ class TestFile:
             (b"candidates,above,tied,negatives\n50,1,0,9\n", ", line 1: has a column negatives, so its ranks are"),
             (b"candidates,rank\n5,1,1\n", ", line 2: has 3 fields, but the lines before have 2"),
             (b"candidates,rank,rank\n5,1,1\n", ", line 1: has the column 'rank' more than once"),
-            (b"candidates,rank\n5,1\n\n5,1\n", ", line 3: rank must be a whole number, 1 or more, not ''"),
+            (b"candidates,rank\n5,1\n\n5,1\n", ", line 3: is empty"),
         ],
     )
     def test_refuses_another_file_and_names_it(self, tmp_path, content, says):

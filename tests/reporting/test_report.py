@@ -15,7 +15,7 @@ from study.read_pages import cells_of_html
 import sampled_metrics as sm
 from sampled_metrics.cli import main
 from sampled_metrics.evaluation.result import cell
-from sampled_metrics.ranks.csv import read_columns
+from sampled_metrics.ranks.files import read_columns
 from sampled_metrics.reporting.report import verdict
 
 RNG = np.random.default_rng(3)

@@ -37,7 +37,7 @@ def test_by_snakemake(project: Project) -> None:
     assert "Traceback" not in output
     [line] = [line for line in output.splitlines() if line.startswith("error: ")]
     assert "ratings.dat, line 42" in line
-    assert "UserID::MovieID::Rating::Timestamp" in line
+    assert "column 2 must be a whole number from 0" in line
     assert [path for path in project.folder.glob("results/made-up/**/*") if path.is_file()] == []
 
 

@@ -46,7 +46,7 @@ def test_jobs_and_failures(project: Project) -> None:
     assert "Traceback" not in ran.stdout + ran.stderr
     assert sorted(project.results("made-up/ranks/*")) == [f"results/made-up/{name}" for name in made]
     bad, bad_log, ease, ease_log = said[-4:]
-    assert bad.startswith("split bad failed: bad.zip/ratings.dat, line 42: expected UserID::MovieID")
+    assert bad.startswith("split bad failed: bad.zip/ratings.dat, line 42: column 2 must be a whole number")
     assert bad_log == "  log: results/logs/bad/split.log"
     assert ease.startswith("train E on made-up failed: EASE: regularization 1e-12 is too small")
     assert ease_log == "  log: results/logs/made-up/train-E.log"

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from sampled_metrics.data.archives import find_member, open_member
 from sampled_metrics.data.events import EventChunk
-from sampled_metrics.data.formats.registry import Format
+from sampled_metrics.data.formats import Format
 
 
 def read_events(

@@ -10,7 +10,7 @@ from scipy.sparse import load_npz
 
 from sampled_metrics import _files
 from sampled_metrics.errors import DataError, reason
-from sampled_metrics.ranks.csv import read_columns
+from sampled_metrics.ranks.files import read_columns
 from sampled_metrics.ranks.frames import Columns
 
 

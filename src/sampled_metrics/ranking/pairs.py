@@ -13,9 +13,10 @@ from scipy.sparse import coo_array, csr_array, issparse
 from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import refuse_masked, shown
 from sampled_metrics.data.split import Split, pair_matrix
+from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.arrays import MATRIX, refuse_device
-from sampled_metrics.ranks.frames import Columns, as_pandas, as_text, columns_of, refuse_rows
+from sampled_metrics.ranks.frames import Columns, as_pandas, as_text, columns_of
 
 Pairs = Any
 """Accepted forms of pairs of users and items: a dense or sparse matrix, a table, or columns of a file."""

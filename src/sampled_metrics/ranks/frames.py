@@ -1,7 +1,7 @@
 """Columns of ranks from an array, a table or a file, with the place of each row for messages."""
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Number
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import refuse_masked, shown
+from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 
 COLUMNS = ("user", "candidates", "negatives", "above", "tied", "rank")
@@ -66,9 +67,6 @@ A table is a pandas DataFrame, a dict of columns, or what narwhals reads: polars
 
 PerUser = ArrayLike
 """One number for all users, or (users,) numbers in the order of the ranks."""
-
-Place = Callable[[int], str]
-"""Function from the index of a row to its name in messages, such as ``x.csv, line 7``."""
 
 
 @dataclass(frozen=True)
@@ -372,13 +370,6 @@ def _of_numbers(values: Any, name: str, column: str) -> Columns:
     if numbers.ndim != 1:
         raise DataError(f"{name}: {column} must have one dimension, with a whole number for each user")
     return Columns(name, pd.DataFrame({column: numbers}), lambda row: f"{name}, row {row + 1}", name)
-
-
-def refuse_rows(wrong: ArrayLike, message: Callable[[int], str], place: Place) -> None:
-    """Raise DataError for the first row where (rows,) `wrong` is true; its index gives the message and its place."""
-    rows = np.flatnonzero(wrong)
-    if len(rows):
-        raise DataError(f"{place(int(rows[0]))}: {message(int(rows[0]))}")
 
 
 def _is_numpy(values: pd.Series, kinds: str) -> bool:

@@ -15,10 +15,11 @@ from scipy.sparse import csr_array
 
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import check_labels, is_real, shown
+from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics.formulas import FORMULAS, Formula
 from sampled_metrics.metrics.held_out import metrics_by_label
-from sampled_metrics.ranks.frames import Columns, as_text, refuse_rows
+from sampled_metrics.ranks.frames import Columns, as_text
 from sampled_metrics.ranks.read import Form, columns_or_table
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.ranks.table import RankTable

@@ -16,7 +16,7 @@ import numpy as np
 
 from sampled_metrics._validation import check_label, check_labels
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.csv import read_columns
+from sampled_metrics.ranks.files import read_columns
 from sampled_metrics.ranks.frames import NAMES, Columns, PerUser, RanksLike, are_lists, columns_of, plain
 from sampled_metrics.ranks.sampled import SampledRanks, sampled_of_columns
 from sampled_metrics.ranks.table import RankTable, table_of_columns

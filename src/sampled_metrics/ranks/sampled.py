@@ -11,8 +11,9 @@ from scipy.special import gammaln, xlogy
 
 from sampled_metrics._arrays import Ints
 from sampled_metrics._validation import refuse_masked, shown
+from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.frames import Columns, PerUser, Place, refuse_rows
+from sampled_metrics.ranks.frames import Columns, PerUser
 from sampled_metrics.ranks.ranked import Ranked
 from sampled_metrics.ranks.truncation import seems_truncated
 

@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from sampled_metrics import _files
 from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._validation import refuse_masked, shown
+from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.csv import read_columns
-from sampled_metrics.ranks.frames import Columns, PerUser, Place, refuse_rows
+from sampled_metrics.ranks.files import read_columns
+from sampled_metrics.ranks.frames import Columns, PerUser
 from sampled_metrics.ranks.ranked import Ranked
 from sampled_metrics.ranks.truncation import seems_truncated
 

@@ -4,16 +4,20 @@ The checksum of zip and gzip files detects every changed byte. A plain csv table
 numbers are finite and its rows complete.
 """
 
+import gzip
 import math
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from sampled_metrics.data.tables import Csv, Rows, joined, refuse_rows
+from sampled_metrics.data.text import Text
 from sampled_metrics.errors import DataError, reason
 
 AGAIN = "remove it, and run again"  # the workflow makes it
@@ -70,10 +74,8 @@ def read_table(path: str | os.PathLike[str], kind: str, *, empty: bool = False) 
     """
     key, numbers, may_lack, within = FILES[kind]
     text = [name for name in key if name not in NUMBERED]
-    try:
-        table = pd.read_csv(path, dtype=dict.fromkeys(text, str))
-    except (OSError, ValueError, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: is damaged: {reason(error)}; {AGAIN}") from None
+    rows = _rows(path, text)
+    table = rows.frame
     if "negatives" in table and "negatives" not in key:  # sampling.negatives is a list
         key = ("negatives", *key)
     missing = [name for name in (*key, *numbers) if name not in table]
@@ -85,23 +87,45 @@ def read_table(path: str | os.PathLike[str], kind: str, *, empty: bool = False) 
         raise DataError(f"{path}: has no line but its header; {AGAIN}")
     for name in (*key, *numbers):
         if name in text:
-            _refuse(table[name].isna().to_numpy(), path, f"{name} is empty")
+            _refuse(table[name] == "", rows, f"{name} is empty")
             continue
-        column = table[name] if table[name].dtype.kind in "iuf" else table[name].astype(str)  # True is not a number
-        values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
+        values = pd.to_numeric(table[name].astype(str), errors="coerce").to_numpy(dtype=np.float64)
         wrong = ~np.isfinite(values)
         if may_lack and name in numbers:
             wrong &= table[name].notna().to_numpy()
-        _refuse(wrong, path, f"{name} is not a finite number")
+        _refuse(wrong, rows, f"{name} is not a finite number")
         if name in ("repetition", "rank"):
-            _refuse((values < 0) | (values % 1 != 0), path, f"{name} is not a whole number from 0")
-    _refuse(table.duplicated(list(key)).to_numpy(), path, f"repeats the {', '.join(key)} of an earlier line")
-    for _, rows in table.groupby(list(within)) if within else [((), table)]:
-        wanted = math.prod(rows[name].nunique() for name in key)
-        if len(rows) != wanted:
-            of = "".join(f" of {name} {rows[name].iloc[0]}" for name in within)
-            raise DataError(f"{path}: has {len(rows)} of {wanted} rows{of}; {AGAIN}")
+            _refuse((values < 0) | (values % 1 != 0), rows, f"{name} is not a whole number from 0")
+    _refuse(table.duplicated(list(key)), rows, f"repeats the {', '.join(key)} of an earlier line")
+    for _, part in table.groupby(list(within)) if within else [((), table)]:
+        wanted = math.prod(part[name].nunique() for name in key)
+        if len(part) != wanted:
+            of = "".join(f" of {name} {part[name].iloc[0]}" for name in within)
+            raise DataError(f"{path}: has {len(part)} of {wanted} rows{of}; {AGAIN}")
     return table
+
+
+def _rows(path: str | os.PathLike[str], text: Collection[str]) -> Rows:
+    """Return all columns, of which some are text; of the others, a column is NaN where it is empty."""
+    try:
+        with gzip.open(path) if Path(path).suffix == ".gz" else open(path, "rb") as file:
+            table = Csv(Text(file, str(path)))
+            if not table.first or len(set(table.first)) < len(table.first):
+                raise DataError(f"{path}: is damaged: it is empty, or names a column twice")
+            names = dict(enumerate(table.first))
+            parts = list(table.rows(names, has_header=True, numbers=set(table.first) - set(text)))
+    except DataError as error:
+        raise DataError(f"{error}; {AGAIN}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: is damaged: {reason(error)}; {AGAIN}") from None
+    rows = joined(parts)
+    for name in set(rows.frame) - set(text):
+        column = rows.frame[name]
+        if (column == "").any():
+            filled = column.mask(column == "")
+            numbers = pd.to_numeric(filled, errors="coerce")
+            rows.frame[name] = filled if (numbers.isna() & filled.notna()).any() else numbers
+    return rows
 
 
 def read_runs(
@@ -149,6 +173,5 @@ def _require_same_rows(paths: Sequence[str], tables: Sequence[pd.DataFrame]) -> 
             raise DataError(f"{path}: lacks {row}, which another recommender's file has; {AGAIN}")
 
 
-def _refuse(wrong: NDArray[np.bool_], path: str | os.PathLike[str], says: str) -> None:
-    if wrong.any():
-        raise DataError(f"{path}, line {int(np.argmax(wrong)) + 2}: {says}; {AGAIN}")
+def _refuse(wrong: ArrayLike, rows: Rows, says: str) -> None:
+    refuse_rows(wrong, lambda row: f"{says}; {AGAIN}", rows.place)

@@ -1,0 +1,164 @@
+"""Events of the rows of a table: ids, ratings and timestamps, with a message for what is none."""
+
+import logging
+from collections.abc import Collection, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sampled_metrics._validation import shown
+from sampled_metrics.data.events import EventChunk
+from sampled_metrics.data.tables import Place, Rows, refuse_rows
+from sampled_metrics.errors import ConfigError, DataError
+
+_EARLIEST, _LATEST = pd.Timestamp("1678", tz="UTC"), pd.Timestamp("2262", tz="UTC")  # int64 holds their nanoseconds
+
+_BEYOND = 2.0**63
+_NO_TIMES = ("now", "today")  # which pandas takes for times
+
+_LOG = logging.getLogger(__name__)
+
+
+def events_of_rows(
+    parts: Iterator[Rows],
+    name: str,
+    labels: Mapping[str, str],
+    *,
+    has_number_ids: bool = False,
+    timestamp_format: str | None = None,
+    kept: Collection[str] | None = None,
+    skips_bad_lines: bool = False,
+) -> Iterator[tuple[EventChunk, Place]]:
+    """Yield the events of each part, and the place of each event.
+
+    Args:
+        parts: rows with the columns user, item and, if there are any, rating, timestamp and keep.
+        name: name of the file in errors.
+        labels: names of these columns in errors.
+        has_number_ids: whether ids must be whole numbers from 0. Otherwise they are any text but the empty one.
+        timestamp_format: "iso" or a pattern of strptime, if timestamps are written times. They become nanoseconds since
+            1970 in UTC. None if they are numbers, or times by their type.
+        kept: values of the column keep; rows with others are left out. None if there is no such column.
+        skips_bad_lines: whether malformed rows are skipped, and their number logged. Otherwise they are refused.
+
+    Raises:
+        ConfigError: `timestamp_format` is not a pattern of strptime.
+        DataError: a row is malformed, or there is no event.
+    """
+    _require_format(timestamp_format)
+    rules = {"rating": "a number", "timestamp": f"a time ({timestamp_format})" if timestamp_format else "a number"}
+    skipped, n_events, large, has_decimals = 0, 0, "", False
+    for rows in parts:
+        columns: dict[str, NDArray[Any]] = {}
+        wrong = np.zeros(len(rows.frame), dtype=np.bool_)
+        for role in [role for role in labels if role != "keep" and role in rows.frame]:
+            column = rows.frame[role]
+            if role == "timestamp":
+                columns[role], is_wrong = _times(column, timestamp_format)
+            elif role == "rating":
+                numbers, is_wrong = _numbers(column)
+                columns[role] = numbers.astype(np.float64, copy=False)
+            else:
+                columns[role], is_wrong = _whole_numbers(column) if has_number_ids else _texts(column, rows)
+            if not skips_bad_lines:
+                rule = rules.get(role, "a whole number from 0" if has_number_ids else "text in one line")
+                refuse_rows(is_wrong, partial(_must_be, labels[role], rule, column), rows.place)
+            wrong |= is_wrong
+        skipped += rows.skipped + int(wrong.sum())
+        if "timestamp" in columns and timestamp_format is None:
+            times = columns["timestamp"]
+            has_decimals |= times.dtype.kind == "f"
+            far = np.flatnonzero((times >= 2**53) | (times <= -(2**53)))
+            if len(far) and not large:
+                large = f"{rows.place(int(far[0]))}: {labels['timestamp']}"
+            if large and has_decimals:  # float64 would lose digits
+                raise DataError(
+                    f"{large} is 2^53 or more, and others in the file have decimals or exponents: together they would "
+                    "lose digits; write all as whole numbers"
+                )
+        if kept is not None:
+            wrong |= ~rows.frame["keep"].isin(kept).to_numpy()
+        place = rows.place
+        if wrong.any():
+            right = np.flatnonzero(~wrong)
+            columns = {role: values[right] for role, values in columns.items()}
+            place = partial(_place_of, place, right)
+        chunk = EventChunk(columns["user"], columns["item"], columns.get("rating"), columns.get("timestamp"))
+        n_events += len(chunk.users)
+        if len(chunk.users):
+            yield chunk, place
+    if skipped:
+        _LOG.warning("%s: malformed lines skipped: %d", name, skipped)
+    if not n_events:
+        only = "" if kept is None else f" with {', '.join(sorted(map(repr, kept)))} (keep)"
+        raise DataError(f"{name}: holds no events{only}")
+
+
+def _place_of(place: Place, rows: NDArray[np.intp], row: int) -> str:
+    return place(int(rows[row]))
+
+
+def _must_be(label: str, rule: str, column: pd.Series, row: int) -> str:
+    value = column.iloc[row]
+    fault = f"must be {rule}, not {shown(value)}"
+    return f"{label} is empty" if isinstance(value, str) and not value else f"{label} {fault}"
+
+
+def _texts(column: pd.Series, rows: Rows) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
+    texts = column.to_numpy(dtype=object)
+    wrong = texts == ""
+    if rows.has_line_breaks:
+        wrong |= column.str.contains("\n", regex=False).to_numpy(dtype=np.bool_)
+    return texts, wrong
+
+
+def _numbers(column: pd.Series) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return (rows,) int64 or float64 numbers, and where there is none, or one beyond int64."""
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "if":
+        values = column.to_numpy(dtype=np.int64 if column.dtype.kind == "i" else np.float64)
+        return values, ~(np.abs(values) < _BEYOND)
+    texts = column.astype(str).to_numpy(dtype=object)
+    values = pd.to_numeric(texts, errors="coerce")
+    wrong = ~(np.abs(values) < _BEYOND)
+    if values.dtype.kind == "i":
+        return values, wrong
+    right = pd.to_numeric(texts[~wrong])  # whole numbers are exact only among their like
+    values = np.zeros(len(texts), dtype=np.int64 if right.dtype.kind == "i" else np.float64)
+    values[~wrong] = right
+    return values, wrong
+
+
+def _whole_numbers(column: pd.Series) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    values, wrong = _numbers(column)
+    wrong = wrong | (values < 0) | (values >= 10**18)
+    if values.dtype.kind == "f":
+        wrong |= (values != np.floor(values)) | (values >= 2**53)
+    return np.where(wrong, 0, values).astype(np.int64), wrong
+
+
+def _times(column: pd.Series, timestamp_format: str | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return (rows,) timestamps, and where there is none; times are nanoseconds since 1970 in UTC."""
+    if timestamp_format is not None:
+        times = _parsed(column, timestamp_format).mask(column.isin(_NO_TIMES))
+    elif isinstance(column.dtype, pd.DatetimeTZDtype) or column.dtype.kind == "M":
+        times = pd.to_datetime(column, utc=True)
+    else:
+        return _numbers(column)
+    times = times.where((times >= _EARLIEST) & (times < _LATEST))
+    return times.dt.tz_convert(None).dt.as_unit("ns").to_numpy().astype(np.int64), times.isna().to_numpy()
+
+
+def _parsed(texts: pd.Series, timestamp_format: str) -> pd.Series:
+    """Convert written times, and what is none to NaT."""
+    known = "ISO8601" if timestamp_format == "iso" else timestamp_format
+    return pd.to_datetime(texts, format=known, utc=True, errors="coerce")
+
+
+def _require_format(timestamp_format: str | None) -> None:
+    try:
+        _parsed(pd.Series(["1"]), timestamp_format or "iso")
+    except ValueError as error:
+        raise ConfigError(f"timestamp_format: {timestamp_format!r} is not a pattern of strptime: {error}") from None

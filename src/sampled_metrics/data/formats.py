@@ -1,0 +1,265 @@
+"""Formats of files of events. A format is a few facts: separator, columns of the roles, header, file in the archive.
+
+A new format is an entry of `FORMATS`.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, BinaryIO
+
+from sampled_metrics.data.event_rows import events_of_rows
+from sampled_metrics.data.events import EventChunk
+from sampled_metrics.data.ncf import name_of_test_file, published_split
+from sampled_metrics.data.tables import Csv, Place, Rows, json_rows, parquet_rows, require_columns
+from sampled_metrics.data.text import Text
+from sampled_metrics.errors import ConfigError, DataError
+
+Column = str | int
+"""Name of a column, or its position from 1 in a file without a header."""
+
+
+def _options(column: Mapping[str, Any], **others: Any) -> dict[str, Any]:
+    """Return the JSON schema of the options of a format, where `column` is the schema of a column."""
+    types = column["type"] if isinstance(column["type"], list) else [column["type"]]
+    optional = {**column, "type": [*types, "null"], "default": None}
+    properties = {
+        **others,
+        "columns": {
+            "description": "The columns of users, items, ratings and timestamps.",
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["user", "item"],
+            "properties": {
+                "user": {"description": "The column of user ids.", **column},
+                "item": {"description": "The column of item ids.", **column},
+                "rating": {"description": "The column of ratings; null if there is none.", **optional},
+                "timestamp": {"description": "The column of timestamps; null if there is none.", **optional},
+            },
+        },
+        "timestamp_format": {
+            "description": (
+                "How times are written: iso, as 2020-01-31 or 2020-01-31T23:59:59Z, or a pattern of strptime, as "
+                "%d/%m/%Y %H:%M. A time without an offset is in UTC. null: timestamps are numbers."
+            ),
+            "type": ["string", "null"],
+            "pattern": "^iso$|%",
+            "default": None,
+        },
+        "keep": {
+            "description": "Keep only the lines that have one of `values` in `column`; null keeps all.",
+            "type": ["object", "null"],
+            "additionalProperties": False,
+            "required": ["column", "values"],
+            "properties": {
+                "column": {"description": "The column.", **column},
+                "values": {
+                    "description": "Values of that column, as in the file.",
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {"type": ["string", "integer", "boolean"]},
+                },
+            },
+            "default": None,
+        },
+        "on_bad_lines": {
+            "description": "error: a malformed line ends the run. skip: it is left out, and counted in the log.",
+            "enum": ["error", "skip"],
+            "default": "error",
+        },
+    }
+    return _schema(properties, ["columns"])
+
+
+def _schema(properties: Mapping[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": False, "properties": properties, "required": list(required)}
+
+
+_NAMED = _options({"type": "string", "minLength": 1})
+_NAMED_OR_NUMBERED = _options(
+    {"type": ["string", "integer"], "minLength": 1, "minimum": 1},
+    separator={
+        "description": "Separator of fields: a comma, semicolon, colon, bar, tab or space.",
+        "type": "string",
+        "pattern": r"^[,;:|\t ]$",
+        "maxLength": 1,
+        "default": ",",
+    },
+    quotes={
+        "description": "Whether a field may be in double quotes, as in csv; if false, quotes are part of the text.",
+        "type": "boolean",
+        "default": True,
+    },
+)
+
+
+@dataclass(frozen=True)
+class Format:
+    """Format of a file of events.
+
+    Attributes:
+        rows: function that yields rows with a column for each role, such as `json_rows`.
+        columns: the column of each role: user, item, rating and timestamp; None if an option says so.
+        has_number_ids: whether ids are whole numbers from 0. Otherwise they are any text.
+        member: name of the file of events inside the published archive, or a pattern such as `*.inter`; None if the
+            archive holds only that file.
+        options: JSON schema of the options of `parse`.
+        other_file: for a ready-made split of two files, a function from the name of the first to that of the second.
+    """
+
+    rows: Callable[..., Iterator[Rows]]
+    columns: Mapping[str, Column] | None = None
+    has_number_ids: bool = False
+    member: str | None = None
+    options: Mapping[str, Any] = field(default_factory=lambda: _schema({}))
+    other_file: Callable[[str], str] | None = None
+
+    def parse(
+        self, stream: BinaryIO, name: str, other: BinaryIO | None = None, other_name: str = "", **options: Any
+    ) -> Iterator[EventChunk]:
+        """Yield the events in the order of the file.
+
+        Args:
+            stream: the file's bytes.
+            name: name of the file in errors.
+            other: the other file of a ready-made split.
+            other_name: its name in errors.
+            options: see the schema of options.
+
+        Raises:
+            ConfigError: two roles have the same column, or the format of timestamps is unknown.
+            DataError: a column is missing, a line is malformed, or there is no event.
+        """
+        events = self._placed(stream, name, **options)
+        if other is None:
+            yield from (chunk for chunk, _ in events)
+        else:
+            yield from published_split(events, name, self._placed(other, other_name, **options), other_name)
+
+    def _placed(
+        self,
+        stream: BinaryIO,
+        name: str,
+        *,
+        columns: Mapping[str, Column | None] | None = None,
+        keep: Mapping[str, Any] | None = None,
+        timestamp_format: str | None = None,
+        on_bad_lines: str = "error",
+        **reading: Any,
+    ) -> Iterator[tuple[EventChunk, Place]]:
+        wanted = _chosen(self.columns or columns or {}, keep)
+        skips = on_bad_lines == "skip"
+        numbers = {"rating"} | ({"timestamp"} if timestamp_format is None else set())
+        if self.has_number_ids:
+            numbers |= {"user", "item"}
+        is_named = isinstance(wanted["user"], str)
+        return events_of_rows(
+            self.rows(stream, name, wanted, numbers=numbers, skips_bad_lines=skips, **reading),
+            name,
+            {role: str(column) if is_named else f"column {column}" for role, column in wanted.items()},
+            has_number_ids=self.has_number_ids,
+            timestamp_format=timestamp_format,
+            kept=None if keep is None else {_text(value) for value in keep["values"]},
+            skips_bad_lines=skips,
+        )
+
+
+def _chosen(columns: Mapping[str, Column | None], keep: Mapping[str, Any] | None) -> dict[str, Column]:
+    """Return the column of each role that the options name; the column of `keep` has the role "keep".
+
+    Raises:
+        ConfigError: two roles have the same column, or some columns are names and others positions.
+    """
+    found = {role: column for role, column in columns.items() if column is not None}
+    if keep is not None:
+        found["keep"] = keep["column"]
+    roles, listed = " and ".join(found), list(found.values())
+    if len(set(listed)) < len(listed):
+        raise ConfigError(f"columns: {roles} must name different columns, not {listed}")
+    if len(set(map(type, listed))) > 1:
+        raise ConfigError(f"columns: {roles} must all be names or all be positions, not {listed}")
+    return found
+
+
+def _text(value: str | int) -> str:
+    return value if isinstance(value, str) else json.dumps(value)  # true, as JSON and parquet files have it
+
+
+def _csv(
+    stream: BinaryIO,
+    name: str,
+    columns: Mapping[str, Column],
+    *,
+    numbers: Collection[str],
+    skips_bad_lines: bool,
+    separator: str = ",",
+    quotes: bool = True,
+    fields: int | None = None,
+    optional: Collection[str] = (),
+    has_types: bool = False,
+) -> Iterator[Rows]:
+    """Yield the rows of lines of fields.
+
+    Args:
+        stream: the file's bytes.
+        name: name of the file in errors.
+        columns: the column of each role, by name or, if the file has no header, by position.
+        numbers: the roles that are numbers.
+        skips_bad_lines: whether lines with more or fewer fields than the first are left out.
+        separator: separator of fields.
+        quotes: whether a field may be in double quotes.
+        fields: number of fields; None for that of the first line.
+        optional: roles that a file may lack.
+        has_types: whether the header has types behind the names, as in `user_id:token`.
+    """
+    table = Csv(Text(stream, name), separator, has_quotes=quotes)
+    has_header = isinstance(columns["user"], str)
+    header: list[Column] = list(table.first) if has_header else list(range(1, len(table.first) + 1))
+    if has_types:
+        header = [str(each).partition(":")[0] for each in header]
+    place = f"{name}, line {table.text.line}"
+    if fields is not None and len(header) not in (0, fields):
+        raise DataError(f"{place}: has {len(header)} fields, and {fields} are expected")
+    found = {role: column for role, column in columns.items() if column in header or role not in optional}
+    if header or has_header:
+        require_columns(place, header, found.values())
+    names = {header.index(column): role for role, column in found.items() if header}
+    yield from table.rows(names, has_header=has_header, numbers=numbers, text=object, skips_bad_lines=skips_bad_lines)
+
+
+_POSITIONS = {"user": 1, "item": 2, "rating": 3, "timestamp": 4}
+_OF_MOVIELENS = {"user": "userId", "item": "movieId", "rating": "rating", "timestamp": "timestamp"}
+_OF_RECBOLE = {"user": "user_id", "item": "item_id", "rating": "rating", "timestamp": "timestamp"}
+_TABS = partial(_csv, separator="\t", quotes=False, fields=4)
+
+FORMATS = {
+    "movielens-100k": Format(_TABS, _POSITIONS, has_number_ids=True, member="u.data"),
+    # MovieLens 1M and 10M
+    "movielens-dat": Format(
+        partial(_csv, separator="::", quotes=False, fields=4), _POSITIONS, has_number_ids=True, member="ratings.dat"
+    ),
+    # MovieLens 20M, 25M, 32M and latest
+    "movielens-csv": Format(partial(_csv, quotes=False), _OF_MOVIELENS, has_number_ids=True, member="ratings.csv"),
+    # He et al., 2017
+    "ncf": Format(_TABS, _POSITIONS, has_number_ids=True, member="*.train.rating", other_file=name_of_test_file),
+    "recbole-inter": Format(
+        partial(_csv, separator="\t", quotes=False, optional=("rating", "timestamp"), has_types=True),
+        _OF_RECBOLE,
+        member="*.inter",
+    ),
+    "delimited": Format(_csv, options=_NAMED_OR_NUMBERED),
+    "json-lines": Format(json_rows, options=_NAMED),
+    "parquet": Format(parquet_rows, options=_NAMED),
+}
+
+
+def get(name: str) -> Format:
+    """Return the format of a name.
+
+    Raises:
+        ConfigError: no format has the name.
+    """
+    if name in FORMATS:
+        return FORMATS[name]
+    raise ConfigError(f"unknown format {name!r}; it may be {', '.join(sorted(FORMATS))}")

@@ -1,0 +1,393 @@
+"""Rows of tables: csv, parquet and lines of JSON. Each part of a table has named columns and the place of each row."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from sampled_metrics._arrays import Ints
+from sampled_metrics.data.text import Readable, Text, shown
+from sampled_metrics.errors import DataError, reason
+
+SPACES = " \t"
+"""Separator of fields by any number of spaces and tabs, as in files of TREC."""
+
+Place = Callable[[int], str]
+"""Function from the index of a row to its name in messages, such as ``x.csv, line 7``."""
+
+_PARQUET_ROWS = 2**16
+_BUFFER_BYTES = 2**20
+_SHOWN_COLUMNS = 20
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Consecutive rows of a table.
+
+    Attributes:
+        frame: the columns. Text is empty where there is nothing.
+        place: the place of each row.
+        has_line_breaks: whether a field may have a line break in it.
+        skipped: how many malformed lines were left out.
+    """
+
+    frame: pd.DataFrame
+    place: Place
+    has_line_breaks: bool = False
+    skipped: int = 0
+
+
+def refuse_rows(wrong: ArrayLike, message: Callable[[int], str], place: Place) -> None:
+    """Raise DataError for the first row where (rows,) `wrong` is true; its index gives the message and its place."""
+    rows = np.flatnonzero(wrong)
+    if len(rows):
+        raise DataError(f"{place(int(rows[0]))}: {message(int(rows[0]))}")
+
+
+def joined(parts: Sequence[Rows]) -> Rows:
+    """Return the rows of one part or more as one."""
+    ends = np.cumsum([len(part.frame) for part in parts])
+
+    def place(row: int) -> str:
+        part = int(np.searchsorted(ends, row, side="right"))
+        return parts[part].place(row - int(ends[part]) + len(parts[part].frame))
+
+    frame = pd.concat([part.frame for part in parts], ignore_index=True)
+    return Rows(frame, place, any(part.has_line_breaks for part in parts), sum(part.skipped for part in parts))
+
+
+def require_columns(place: str, header: Sequence[str | int], columns: Collection[str | int]) -> None:
+    """Raise DataError unless a table has each of some columns once; `place` is that of its header."""
+    for column in columns:
+        if header.count(column) != 1:
+            number = "no" if column not in header else "more than one"
+            names = ", ".join(f"{each!r:.80}" for each in header[:_SHOWN_COLUMNS])
+            more = ", …" if len(header) > _SHOWN_COLUMNS else ""
+            raise DataError(f"{place}: there is {number} column {column!r}; the columns are {names}{more}")
+
+
+class Csv:
+    """Lines of fields.
+
+    Attributes:
+        text: the lines.
+        separator: sign between fields, or several signs, or `SPACES`.
+        has_quotes: whether a field may be in quotation marks. A quotation mark in it is doubled.
+        first: fields of the first line; none if there is no text.
+    """
+
+    def __init__(self, text: Text, separator: str = ",", *, has_quotes: bool = True) -> None:
+        """Look at the first line.
+
+        Raises:
+            DataError: a quotation mark in it is not closed, or no table can have the separator.
+        """
+        if separator in ("\n", "\r", '"'):
+            raise DataError(f"{text.name}: {separator!r} cannot separate fields")
+        self.text, self.separator, self.has_quotes = text, separator, has_quotes
+        self._sign = separator if len(separator) == 1 else "\t"
+        self._any_record = re.compile(self._record("*+", rb"[^%b\n]*+" % re.escape(self._sign.encode())))
+        self._unify_separators()
+        self.first: list[str] = []
+        if text.block:
+            first = self._any_record.match(text.block)
+            if first is None:
+                raise self._malformed(0, None)
+            self._first_bytes = first.end()
+            self.first = self._fields(first[0], f"{text.name}, line {text.line}")
+
+    def rows(
+        self,
+        names: Mapping[int, str],
+        *,
+        has_header: bool,
+        numbers: Collection[str] = (),
+        text: type = str,
+        skips_bad_lines: bool = False,
+    ) -> Iterator[Rows]:
+        """Yield the rows of each block of text. All lines have as many fields as the first one.
+
+        Args:
+            names: names of the columns to return, by the position of their fields from 0.
+            has_header: whether the first line is left out.
+            numbers: columns that are numbers in a block in which all their fields are; other columns are text.
+            text: type of these: str takes little memory; object takes less time where ids are numbered.
+            skips_bad_lines: whether lines with more or fewer fields are left out. Otherwise they are refused.
+
+        Raises:
+            DataError: a line has more or fewer fields than the first one, or a quotation mark is not closed.
+        """
+        if not self.first:
+            return
+        if has_header:
+            self.text.drop(self._first_bytes)
+        record = self._record(f"{{{len(self.first) - 1}}}")
+        records = re.compile(rb"(?:%b)*+" % record)
+        while True:
+            self._unify_separators()
+            line = self.text.line
+            lines, used, skipped = self._well_formed(records, skips_bad_lines)
+            frame = self._frame(lines, names, numbers, text)
+            numbered = _line_numbers(lines, len(frame), line, record)
+            yield Rows(frame, partial(_line, self.text.name, numbered), not isinstance(numbered, range), skipped)
+            if self.text.is_last:
+                return
+            self.text.advance(used)
+
+    def _record(self, separators: str, after_quotes: bytes = b"") -> bytes:
+        """Return a pattern of a line.
+
+        Args:
+            separators: how many separators it has, as the end of a pattern.
+            after_quotes: what may follow quotation marks that close.
+        """
+        sign = re.escape(self._sign.encode())
+        bare = rb"[^%b\n]*+" % sign
+        # a quotation mark opens only at the beginning of a field
+        quoted = rb'"[^"]*+(?:""[^"]*+)*+"%b' % after_quotes
+        field = rb'(?:%b|(?!")%b)' % (quoted, bare) if self.has_quotes else bare
+        return rb"%b(?:%b%b)%b\n" % (field, sign, field, separators.encode())
+
+    def _unify_separators(self) -> None:
+        """Write a separator of several signs as a tab."""
+        if self.separator == SPACES:
+            block = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\n)", b"", self.text.block)
+            self.text.block = re.sub(rb"[ \t]+", b"\t", block)
+        elif len(self.separator) > 1:
+            self.text.block = self.text.block.replace(self.separator.encode(), b"\t")
+
+    def _well_formed(self, records: re.Pattern[bytes], skips: bool) -> tuple[bytes, int, int]:
+        """Return the well-formed lines of the block, the bytes that are used, and how many lines are skipped.
+
+        A skipped line leaves an empty one. An incomplete line is not used, nor are lines of empty fields at the end.
+        """
+        block, parts, at, skipped = self.text.block, [], 0, 0
+        filled = len(block.rstrip(f"{self._sign}\n".encode()))
+        last = (block.find(b"\n", filled) + 1 or len(block)) if filled else 0
+        while at < last:
+            if skips or b'"' in block:
+                match = records.match(block, at, last)
+                assert match is not None
+                end = match.end()
+            else:
+                end = self._end_of_lines(block[:last])
+            parts.append(block[at:end])
+            at = end
+            bad = self._any_record.match(block, at, last)
+            if at == last or (not bad and self.text.goes_on(at)):
+                break
+            if not skips:
+                raise self._malformed(at, bad)
+            end = bad.end() if bad else block.index(b"\n", at) + 1
+            parts.append(b"\n" * block.count(b"\n", at, end))
+            at, skipped = end, skipped + 1
+        return b"".join(parts), at, skipped
+
+    def _end_of_lines(self, block: bytes) -> int:
+        """Return the end of the well-formed lines of a block without quotation marks; faster than the pattern."""
+        signs = np.frombuffer(block, dtype=np.uint8)
+        is_end = signs == ord("\n")
+        ends = np.flatnonzero(is_end)
+        fields = np.diff(np.flatnonzero(is_end[is_end | (signs == ord(self._sign))]), prepend=-1)
+        wrong = np.flatnonzero(fields != len(self.first))
+        lines = wrong[0] if len(wrong) else len(ends)
+        return int(ends[lines - 1]) + 1 if lines else 0
+
+    def _malformed(self, position: int, line: re.Match[bytes] | None) -> DataError:
+        """Return what is wrong with a line; None if it has no end."""
+        place, fields = f"{self.text.name}, line {self.text.line_at(position)}", len(self.first)
+        if line is None:
+            fault = "has a quotation mark that nothing closes"
+        elif (found := len(self._fields(line[0], place))) == fields:
+            fault = "has text behind a quotation mark that closes"
+        else:
+            fault = f"has {found} fields, but the lines before have {fields}" if found else "is empty"
+        start = self.text.block[position:].partition(b"\n")[0]
+        return DataError(f"{place}: {fault}" + (f": {shown(start)}" if start else ""))
+
+    def _fields(self, line: bytes, place: str) -> list[str]:
+        file = io.StringIO(line.decode(), newline="")
+        try:
+            return next(csv.reader(file, delimiter=self._sign, quoting=self._quoting), [])
+        except csv.Error as error:
+            raise DataError(f"{place}: cannot be read as csv: {error}") from None
+
+    @property
+    def _quoting(self) -> Any:
+        return csv.QUOTE_MINIMAL if self.has_quotes else csv.QUOTE_NONE
+
+    def _frame(self, lines: bytes, names: Mapping[int, str], numbers: Collection[str], text: type) -> pd.DataFrame:
+        if not lines.strip(b"\n"):
+            return pd.DataFrame(columns=list(names.values()), dtype=text)
+        frame = pd.read_csv(
+            io.BytesIO(lines),
+            sep=self._sign,
+            header=None,
+            names=range(len(self.first)),
+            usecols=list(names),
+            dtype={at: text for at, name in names.items() if name not in numbers},
+            engine="c",
+            low_memory=not numbers,  # parts of a column could have different types
+            na_filter=False,
+            quoting=self._quoting,
+            skip_blank_lines=len(self.first) > 1,  # those of skipped lines
+        )
+        return frame.set_axis([names[at] for at in frame.columns], axis="columns")
+
+
+def _line_numbers(lines: bytes, rows: int, first: int, record: bytes) -> Sequence[int] | Ints:
+    """Return the number of the first line of each row."""
+    ends = lines.count(b"\n")
+    if ends == rows:
+        return range(first, first + rows)
+    starts = [match.start() for match in re.finditer(record, lines)]
+    return first + np.searchsorted(np.flatnonzero(np.frombuffer(lines, dtype=np.uint8) == ord("\n")), starts)
+
+
+def _line(name: str, numbers: Sequence[int] | Ints, row: int) -> str:
+    return f"{name}, line {numbers[row]}"
+
+
+def json_rows(
+    stream: Readable,
+    name: str,
+    columns: Mapping[str, str],
+    *,
+    numbers: Collection[str] = (),
+    skips_bad_lines: bool = False,
+) -> Iterator[Rows]:
+    """Yield the values of some keys of objects of JSON, of which each line has one.
+
+    Text is empty where the key is missing, or where the value is null, a list, an object, or text with a line break or
+    a zero byte.
+
+    Args:
+        stream: the file, opened for bytes.
+        name: its name in errors.
+        columns: the key of each column.
+        numbers: columns that are numbers in a block in which all their values are; other columns are text.
+        skips_bad_lines: whether lines that are no object are left out. Otherwise they are refused.
+
+    Raises:
+        DataError: a line is no object of JSON, or the first line lacks a key.
+    """
+    text = Text(stream, name)
+    first = text.line
+    while text.block.strip(b"\n"):
+        used = text.block.rfind(b"\n", 0, len(text.block.rstrip(b"\n")) + 1) + 1  # not empty lines at the end
+        objects, places = [], list[int]()
+        lines = text.block[:used].split(b"\n")[:-1]
+        for number, line in enumerate(lines, text.line):
+            if found := _object(line):
+                objects.append(found)
+                places.append(number)
+            elif not skips_bad_lines:
+                raise DataError(f"{name}, line {number}: expected an object of JSON, got {shown(line)}")
+            if number == first and not skips_bad_lines:
+                require_columns(f"{name}, line {number}", list(found), columns.values())
+        values = {
+            column: _values([each.get(key) for each in objects], column in numbers) for column, key in columns.items()
+        }
+        yield Rows(pd.DataFrame(values), partial(_line, name, places), skipped=len(lines) - len(objects))
+        text.advance(used)
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    """Return the object on a line, empty if there is none."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _values(values: list[Any], may_be_numbers: bool) -> pd.Series:
+    if may_be_numbers and all(type(each) in (int, float) and abs(each) < 2**63 for each in values):
+        return pd.Series(values)
+    return pd.Series([_text(each) for each in values], dtype=str)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    if not isinstance(value, str) or re.search("[\n\r\0]", value):
+        return ""
+    return value.encode(errors="backslashreplace").decode()  # half a pair of surrogates is no text
+
+
+def parquet_rows(
+    stream: Any,
+    name: str,
+    columns: Mapping[str, str] | None = None,
+    *,
+    numbers: Collection[str] | None = None,
+    skips_bad_lines: bool = False,
+) -> Iterator[Rows]:
+    """Yield some or all columns of a parquet file, many rows at a time, so that its pages bound the memory.
+
+    Of columns that may be numbers, times and dates stay so, and so do numbers without gaps. All else is text.
+
+    Args:
+        stream: the file, opened for bytes.
+        name: its name in errors.
+        columns: the column of the file for each column; None for all but an index of pandas.
+        numbers: columns that may be numbers; None for all columns as pandas converts them.
+        skips_bad_lines: as of `json_rows`, for formats alike; no row is malformed here.
+
+    Raises:
+        DataError: pyarrow is not installed, the file is not parquet, or a named column is missing or of another type.
+    """
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise DataError(f"{name}: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'") from None
+    try:
+        file = parquet.ParquetFile(stream, pre_buffer=False, buffer_size=_BUFFER_BYTES)  # reads page by page
+        schema, before = file.schema_arrow, 0
+        if columns is None:
+            index = (schema.pandas_metadata or {}).get("index_columns", [])
+            columns = {each: each for each in schema.names if each not in index}
+        else:
+            require_columns(f"{name}, line 1", schema.names, columns.values())
+            for column in columns.values():
+                kind = schema.field(column).type
+                if pa.types.is_nested(kind) or pa.types.is_binary(kind):
+                    raise DataError(f"{name}: column {column!r} is of type {kind}; expected numbers, text or times")
+        for batch in file.iter_batches(_PARQUET_ROWS, columns=list(columns.values()), use_threads=False):
+            found = {}
+            for called, column in columns.items():
+                values = batch.column(column)
+                found[called] = values.to_pandas() if numbers is None else _of_arrow(values, called in numbers)
+            yield Rows(pd.DataFrame(found), partial(_row, name, before))
+            before += batch.num_rows
+        if not before:
+            yield Rows(pd.DataFrame(columns=list(columns)), str)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{name}: cannot be read: {reason(error)}") from None
+
+
+def _row(name: str, before: int, row: int) -> str:
+    return f"{name}, row {before + row + 1}"
+
+
+def _of_arrow(column: Any, may_be_numbers: bool) -> pd.Series:
+    import pyarrow.types as kinds
+
+    if kinds.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    kind = column.type
+    is_number = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)
+    is_time = kinds.is_timestamp(kind) or kinds.is_date(kind)
+    is_other = kinds.is_nested(kind) or kinds.is_binary(kind) or kinds.is_fixed_size_binary(kind)
+    if is_other or (may_be_numbers and (is_time or (is_number and not column.null_count))):
+        return column.to_pandas(date_as_object=False)
+    return column.cast("string").fill_null("").to_pandas().astype(str)

@@ -1,0 +1,200 @@
+"""The reader of tables of text: what it gives, and everything that it refuses. All formats and files go through it."""
+
+import bz2
+import csv
+import gzip
+import io
+import lzma
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sampled_metrics.data import text as text_module
+from sampled_metrics.data.tables import Csv, joined
+from sampled_metrics.data.text import LONGEST_LINE, Text
+from sampled_metrics.errors import DataError
+
+
+def read(content, separator=",", block=2**24, **options):
+    """The rows of a file with a header, as lists of fields, with the number of the line of each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_module, "_BLOCK_BYTES", block)
+        table = Csv(Text(io.BytesIO(content), "f"), separator)
+        rows = joined(list(table.rows(dict(enumerate(table.first)), has_header=True, **options)))
+    places = [rows.place(row) for row in range(len(rows.frame))]
+    assert all(place.startswith("f, line ") for place in places)
+    return rows.frame.to_numpy().tolist(), [int(place.removeprefix("f, line ")) for place in places]
+
+
+def refused(content, **options):
+    with pytest.raises(DataError) as caught:
+        read(content, **options)
+    return str(caught.value)
+
+
+CLOTHES = {
+    "plain": b"a,b\n1,2\n3,4\n",
+    "no end": b"a,b\n1,2\n3,4",
+    "Windows": b"a,b\r\n1,2\r\n3,4\r\n",
+    "old Mac": b"a,b\r1,2\r3,4\r",
+    "byte order mark": b"\xef\xbb\xbfa,b\n1,2\n3,4\n",
+    "byte order mark, Windows": b"\xef\xbb\xbfa,b\r\n1,2\r\n3,4",
+    "quoted": b'"a","b"\n"1","2"\n"3","4"\n',
+    "empty lines at the end": b"a,b\n1,2\n3,4\n\n\r\n\n",
+    "empty fields at the end": b"a,b\n1,2\n3,4\n,\n,\n",
+}
+
+
+@pytest.mark.parametrize("clothes", CLOTHES)
+@pytest.mark.parametrize("block", [1, 2, 3, 5, 2**24])
+def test_the_same_table_in_other_clothes(clothes, block):
+    if block < 3 and "mark" in clothes:
+        return  # a file is not read byte by byte
+    assert read(CLOTHES[clothes], block=block) == ([["1", "2"], ["3", "4"]], [2, 3])
+
+
+def test_empty_lines_before_the_table_count():
+    assert read(b"\n \t\r\na,b\n1,2\n") == ([["1", "2"]], [4])
+
+
+FAULTS = {
+    "a zero byte": (b"a,b\n1,2\n\0,4\n", "f, line 3: holds a zero byte, so this is no table"),
+    "Latin-1": ("a,b\nMüller,2\n".encode("latin-1"), "f, line 2: is not UTF-8 text"),
+    "Latin-1, in the header": ("Müller,b\n1,2\n".encode("latin-1"), "f, line 1: is not UTF-8 text"),
+    "Latin-1, far down": (b"a,b\n" + b"1,2\n" * 50_000 + b"\xff,2\n", "f, line 50002: is not UTF-8 text"),
+    "half a letter at the end": ("a,b\n1,é".encode()[:-1], "f, line 2: is not UTF-8 text"),
+    "UTF-16": ("a\n1\n".encode("utf-16"), "f: is UTF-16 text; save it as UTF-8"),
+    "UTF-16, bytes the other way": (b"\xfe\xff" + "a\n".encode("utf-16-be"), "f: is UTF-16 text; save it as UTF-8"),
+    "UTF-16 without a mark": ("a\n1\n".encode("utf-16-le"), "f, line 1: holds a zero byte, so this is no table"),
+    "gzip": (
+        gzip.compress(b"a\n1\n"),
+        "f: is packed by gzip, but not by its name; let that end in .gz, or unpack it first",
+    ),
+    "bzip2": (bz2.compress(b"a\n1\n"), "f: is packed by bzip2; unpack it first"),
+    "xz": (lzma.compress(b"a\n1\n"), "f: is packed by xz; unpack it first"),
+    "zstd": (b"\x28\xb5\x2f\xfd\x04\x00", "f: is packed by zstd; unpack it first"),
+    "zip": (b"PK\x03\x04\x14\0", "f: is a zip archive, as a spreadsheet is; unpack it first, or save it as csv"),
+    "a field too many": (b"a,b\n1,2,3\n", "f, line 2: has 3 fields, but the lines before have 2: '1,2,3'"),
+    "a field too few": (b"a,b\n1,2\n3\n", "f, line 3: has 1 fields, but the lines before have 2: '3'"),
+    "fields that add up": (b"a,b\n1\n1,2,3\n", "f, line 2: has 1 fields, but the lines before have 2: '1'"),
+    "one column too many": (b"a\n1\n2,\n", "f, line 3: has 2 fields, but the lines before have 1: '2,'"),
+    "an empty line": (b"a,b\n1,2\n\n3,4\n", "f, line 3: is empty"),
+    "after lines in quotation marks": (
+        b'a,b\n"1\n\n",2\n3\n',
+        "f, line 5: has 1 fields, but the lines before have 2: '3'",
+    ),
+    "after empty lines": (b"\n \r\na,b\n1\n", "f, line 4: has 1 fields, but the lines before have 2: '1'"),
+    "an open quotation mark": (b'a,b\n"1,2\n3,4\n', "f, line 2: has a quotation mark that nothing closes: '\"1,2'"),
+    "an open one in the header": (b'a,"b\n1,2\n', "f, line 1: has a quotation mark that nothing closes: 'a,\"b'"),
+    "text behind a closed one": (
+        b'a,b\n"1"x,2\n',
+        "f, line 2: has text behind a quotation mark that closes: '\"1\"x,2'",
+    ),
+    "a space behind a closed one": (
+        b'a,b\n"1" ,2\n',
+        "f, line 2: has text behind a quotation mark that closes: '\"1\" ,2'",
+    ),
+    "a long line": (
+        b"a\n1\n" + b"1" * (LONGEST_LINE + 1) + b"\n2\n",
+        "f, line 3: is longer than 1,000,000 bytes, so this is no table",
+    ),
+    "a header of one letter": (b"x" * 3_000_000, "f, line 1: is longer than 1,000,000 bytes, so this is no table"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults(fault):
+    content, says = FAULTS[fault]
+    assert refused(content) == says
+
+
+@pytest.mark.parametrize("fault", [name for name in FAULTS if len(FAULTS[name][0]) < 30 and "line" in FAULTS[name][1]])
+def test_faults_wherever_a_block_ends(fault):
+    content, says = FAULTS[fault]
+    for block in range(4, 12):
+        assert refused(content, block=block) == says
+
+
+@pytest.mark.parametrize("separator", ["\n", "\r", '"'])
+def test_separators_that_no_table_has(separator):
+    assert refused(b"a,b\n1,2\n", separator=separator) == f"f: {separator!r} cannot separate fields"
+
+
+def test_a_line_that_is_shown_is_shortened():
+    assert refused(b"a,b\n" + b"x" * 100_000).endswith(": " + repr("x" * 79 + "…"))
+
+
+def test_the_longest_line_is_read():
+    [[first, second]], _ = read(b"a,b\n" + b"1" * (LONGEST_LINE - 2) + b",2\n")
+    assert (len(first), second) == (LONGEST_LINE - 2, "2")
+
+
+@pytest.mark.parametrize("content", [b"a,b\n", b"a\n", b'a,b\n"'])
+def test_an_endless_line_is_not_read_to_the_end(content):
+    class Endless(io.RawIOBase):
+        left = 2**30
+
+        def read(self, size=-1):
+            nonlocal content
+            given, content = content, b""
+            self.left -= 0 if given else size
+            return given or b"1" * size
+
+    stream = Endless()
+    tracemalloc.start()
+    with pytest.raises(DataError, match=r"^f, line 2: is longer than 1,000,000 bytes"):
+        Text(stream, "f")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 80e6
+    assert stream.left > 2**30 - 20e6
+
+
+def test_a_quotation_mark_that_nothing_closes_is_not_read_to_the_end(monkeypatch):
+    monkeypatch.setattr(text_module, "LONGEST_LINE", 1000)
+    stream = io.BytesIO(b'a,b\n1,"\n' + b"1,2\n" * 10_000)
+    monkeypatch.setattr(text_module, "_BLOCK_BYTES", 1000)
+    table = Csv(Text(stream, "f"))
+    with pytest.raises(DataError, match="line 2: has a quotation mark that nothing closes"):
+        list(table.rows({0: "a"}, has_header=True))
+    assert stream.tell() < 4000
+
+
+FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\ufeff"), max_size=6)
+
+
+@given(
+    st.lists(st.tuples(FIELD, FIELD), min_size=1, max_size=12),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    st.sampled_from(",;|\t "),
+    st.integers(4, 60),
+)
+def test_reads_what_python_writes(rows, quoting, separator, block):
+    """Fields, and the line on which each row begins, as Python's own reader finds them."""
+    written = io.StringIO(newline="")
+    csv.writer(written, delimiter=separator, quoting=quoting, lineterminator="\n").writerows([["a", "b"], *rows, "zz"])
+    reader, fields, lines = csv.reader(io.StringIO(written.getvalue(), newline=""), delimiter=separator), [], []
+    before = 0
+    for row in reader:
+        fields.append(row)
+        lines.append(before + 1)
+        before = reader.line_num
+    assert read(written.getvalue().encode(), separator, block) == (fields[1:], lines[1:])
+
+
+@given(st.text(st.sampled_from("1,\n"), max_size=40), st.integers(1, 20))
+def test_the_first_malformed_line_is_refused_and_all_are_skipped(content, block):
+    lines = content.rstrip(",\n").split("\n")
+    lines[-1] += content[len("\n".join(lines)) :].partition("\n")[0]  # its own separators
+    numbered = list(enumerate(lines, 2)) if content.strip(",\n") else []
+    bad = [number for number, line in numbered if line.count(",") != 1]
+    content = f"a,b\n{content}".encode()
+    if bad:
+        assert refused(content, block=block).startswith(f"f, line {bad[0]}: ")
+    else:
+        assert read(content, block=block) == ([line.split(",") for _, line in numbered], [each for each, _ in numbered])
+    good = [(line.split(","), number) for number, line in numbered if number not in bad]
+    found = read(content, block=block, skips_bad_lines=True)
+    assert list(zip(*found, strict=True)) == good
