@@ -244,17 +244,17 @@ def chart(catalogues: pd.DataFrame, path: Path) -> None:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from sampled_metrics import _drawing
+    from sampled_metrics.rendering import drawing
 
     names = {"ours": "this project", "ours, float32": "this project, float32", "recbole": "RecBole"}
-    with mpl.rc_context(_drawing.SETTINGS):
-        figure = Figure(figsize=(_drawing.WIDTH, 3.4))
+    with mpl.rc_context(drawing.SETTINGS):
+        figure = Figure(figsize=(drawing.WIDTH, 3.4))
         axes = figure.subplots()
         for number, name in enumerate(catalogues.columns.drop("items")):
-            axes.plot(catalogues["items"], catalogues[name], label=names.get(name, name), **_drawing.style(number))
+            axes.plot(catalogues["items"], catalogues[name], label=names.get(name, name), **drawing.style(number))
         axes.set(xscale="log", yscale="log", xlabel="items", ylabel=f"milliseconds for {USERS} users")
         figure.legend(loc="outside upper left", ncols=3)
-        _drawing.write(figure, path)
+        drawing.write(figure, path)
 
 
 def report(given: argparse.Namespace, found: dict[str, tuple[list[float], Values]], catalogues: pd.DataFrame) -> str:

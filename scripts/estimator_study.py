@@ -4,9 +4,10 @@ from typing import Any
 
 import pandas as pd
 
-from sampled_metrics import _drawing, _files
+from sampled_metrics import _files
 from sampled_metrics.ranks.pairing import read_rank_tables
-from sampled_metrics.study import estimator_report, page
+from sampled_metrics.rendering import drawing, page
+from sampled_metrics.study import estimator_report
 from sampled_metrics.workflow.jobs import run
 from sampled_metrics.workflow.stage_files import read_estimator_studies
 
@@ -22,7 +23,7 @@ def main(snakemake: Any) -> None:
     _files.write_csv(output.order, ordered)
     page.write(estimator_report.TITLE, estimator_report.sections(compared, ordered), output.md, output.html)
     note = f"{snakemake.wildcards.dataset}: {next(iter(ranks.values())).description}"
-    _drawing.write(estimator_report.draw(compared, ordered, note), output.svg, output.png)
+    drawing.write(estimator_report.draw(compared, ordered, note), output.svg, output.png)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.paper import claims, fidelity, study_claims
 from sampled_metrics.ranks.pairing import read_rank_tables
-from sampled_metrics.study import page
+from sampled_metrics.rendering import page
 from sampled_metrics.workflow.jobs import run
 from sampled_metrics.workflow.stage_files import read_table
 

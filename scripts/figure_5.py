@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from sampled_metrics import _drawing, _files
+from sampled_metrics import _files
 from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.rendering import drawing
 from sampled_metrics.study.rank_histogram import draw, rank_histogram
 from sampled_metrics.workflow.jobs import run
 
@@ -14,7 +15,7 @@ def main(snakemake: Any) -> None:
     table = rank_histogram(ranks, snakemake.params.edges)
     _files.write_csv(snakemake.output.csv, table)
     note = f"{snakemake.wildcards.dataset}: {next(iter(ranks.values())).description}"
-    _drawing.write(draw(table, note), snakemake.output.svg, snakemake.output.png)
+    drawing.write(draw(table, note), snakemake.output.svg, snakemake.output.png)
 
 
 if __name__ == "__main__":

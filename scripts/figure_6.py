@@ -3,8 +3,9 @@
 import logging
 from typing import Any
 
-from sampled_metrics import _drawing, _files
+from sampled_metrics import _files
 from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.rendering import drawing
 from sampled_metrics.study.sample_sizes import draw, expected_by_sample_size
 from sampled_metrics.workflow.jobs import progress_bar, run
 
@@ -28,7 +29,7 @@ def main(snakemake: Any) -> None:
         logging.warning("left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out)))
     _files.write_csv(snakemake.output.csv, table)
     note = f"{snakemake.wildcards.dataset}: {next(iter(ranks.values())).description}"
-    _drawing.write(draw(table, note), snakemake.output.svg, snakemake.output.png)
+    drawing.write(draw(table, note), snakemake.output.svg, snakemake.output.png)
 
 
 if __name__ == "__main__":

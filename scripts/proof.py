@@ -3,8 +3,9 @@
 import logging
 from typing import Any
 
-from sampled_metrics import _drawing, _files
+from sampled_metrics import _files
 from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.rendering import drawing
 from sampled_metrics.study.proof import draw, proven
 from sampled_metrics.workflow.jobs import progress_bar, run
 
@@ -27,7 +28,7 @@ def main(snakemake: Any) -> None:
     _files.write_csv(output.csv, alone)
     _files.write_csv(output.pairs, paired)
     note = f"{snakemake.wildcards.dataset}: {next(iter(ranks.values())).description}"
-    _drawing.write(draw(alone, paired, note), output.svg, output.png)
+    drawing.write(draw(alone, paired, note), output.svg, output.png)
 
 
 if __name__ == "__main__":

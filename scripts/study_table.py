@@ -4,7 +4,7 @@ from typing import Any
 
 from sampled_metrics import _files
 from sampled_metrics.ranks.pairing import read_rank_tables
-from sampled_metrics.study import page
+from sampled_metrics.rendering import page
 from sampled_metrics.study.repetitions import by_size, of_size, sizes_of
 from sampled_metrics.study.tables import TABLES
 from sampled_metrics.workflow.jobs import run

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from sampled_metrics import _drawing, _files
+from sampled_metrics import _files
 from sampled_metrics.paper.toy_figures import FIGURES, note
+from sampled_metrics.rendering import drawing
 from sampled_metrics.workflow.jobs import run
 
 
@@ -13,7 +14,7 @@ def main(snakemake: Any) -> None:
     arguments = snakemake.params.arguments
     table = compute(**arguments)
     _files.write_csv(snakemake.output.csv, table)
-    _drawing.write(draw(table, note(**arguments)), snakemake.output.svg, snakemake.output.png)
+    drawing.write(draw(table, note(**arguments)), snakemake.output.svg, snakemake.output.png)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from typing import Any
 
 from sampled_metrics import _files
 from sampled_metrics.paper import toy_tables
-from sampled_metrics.study import page
+from sampled_metrics.rendering import page
 from sampled_metrics.workflow.jobs import run
 from sampled_metrics.workflow.seeds import stream
 

@@ -816,11 +816,6 @@ class TestTerminal:
         assert COLOUR.search(text)
         assert "recall@10       1" in text
 
-    def test_no_color_is_respected(self, files):
-        code, text = on_a_terminal("compare", files / "exact.csv", files / "other.csv", NO_COLOR="1")
-        assert code == 0
-        assert not COLOUR.search(text)
-
     def test_a_narrow_one_takes_no_digit_off(self, files):
         _, wide = on_a_terminal("evaluate", files / "exact.csv", NO_COLOR="1", columns=200)
         _, narrow = on_a_terminal("evaluate", files / "exact.csv", NO_COLOR="1", columns=20)

@@ -205,7 +205,7 @@ class _FigureFile(_OutputFile):
     """A file whose ending says how a figure is written."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from sampled_metrics._drawing import check_ending  # loads matplotlib
+        from sampled_metrics.rendering.drawing import check_ending  # loads matplotlib
 
         check_ending(value)
         return super().convert(value, param, ctx)
@@ -326,19 +326,8 @@ def _show(result: Result, plot: str | None) -> None:
     if form == "latex":
         click.echo(result.latex())
         return
-    from rich.console import Console
-    from rich.table import Table
-
-    # as wide as it needs to be: a narrow terminal must not take digits off
-    console = Console(soft_wrap=True, width=10_000, highlight=False, markup=False, emoji=False)
-    table = Table(box=None, pad_edge=False, header_style="" if console.no_color else "bold")
-    for name in result.shown_columns:
-        table.add_column(str(name), justify="right" if result.is_numeric(name) else "left", no_wrap=True)
-    for row in result.as_text().itertuples(index=False):
-        table.add_row(*row)
-    console.print(table)
-    for remark in result.remarks:
-        console.print(f"\n{remark}")
+    header, *rest = str(result).split("\n")
+    click.echo("\n".join([click.style(header, bold=True), *rest]))  # plain where it is no terminal
 
 
 # --- the commands -----------------------------------------------------------------------------------------------------

@@ -470,7 +470,7 @@ class TestMany:
         lines = compare(named, candidates=100, metrics="auc").latex().splitlines()
         value, other = (evaluate(each, candidates=100, metrics="auc")["value"][0] for each in named.values())
         assert [line for line in lines if not line.startswith("%")] == [
-            r"\begin{tabular}{ll}", r"\toprule", r" & AUC \\", r"\midrule",
+            r"\begin{tabular}{lr}", r"\toprule", r" & AUC \\", r"\midrule",
             rf"good\_1 & {value:.4f}\textsuperscript{{a}} \\",
             rf"50 \% & {other:.4f}\textsuperscript{{b}} \\",
             r"\bottomrule", r"\end{tabular}",

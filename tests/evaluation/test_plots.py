@@ -13,8 +13,8 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 import sampled_metrics as sm
-from sampled_metrics import _drawing
 from sampled_metrics.evaluation.plots import picture
+from sampled_metrics.rendering import drawing
 
 RNG = np.random.default_rng(5)
 X, Z = RNG.integers(1, 101, 300), RNG.integers(1, 61, 300)
@@ -186,7 +186,7 @@ class TestContent:
         assert set(looks) == {"Free", "BV 0.1", "BV 0.5"}
         assert all(len(each) == 1 for each in looks.values())
         assert looks["BV 0.1"] == {
-            (style["color"], style["marker"]) for style in [_drawing.estimator_styles(["bv-0.1"])["bv-0.1"]]
+            (style["color"], style["marker"]) for style in [drawing.estimator_styles(["bv-0.1"])["bv-0.1"]]
         }
         assert len(set.union(*looks.values())) == 3
 

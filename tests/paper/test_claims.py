@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from study.read_pages import written
+from rendering.read_pages import written
 
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.paper import claims, reference, study_claims, toy_claims, toy_figures, toy_tables

@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 import pandas as pd
 import pytest
-from study.read_pages import written
+from rendering.read_pages import written
 
 from sampled_metrics.paper import fidelity, reference
 

@@ -6,9 +6,9 @@ import pytest
 from scipy import stats
 from study.read_figures import assert_texts_are_apart, curves, names, texts
 
-from sampled_metrics import _drawing
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.paper import toy_figures
+from sampled_metrics.rendering import drawing
 
 RANKS = {"A": [3, 3], "B": [1, 9]}
 DRAWN_RANKS = RANKS | {"C": [5, 5]}
@@ -203,7 +203,7 @@ def test_texts_are_apart(figure):
 @pytest.mark.parametrize("figure", TABLES)
 def test_the_same_table_gives_the_same_bytes(figure, tmp_path):
     for name in ("1", "2"):
-        _drawing.write(drawn(figure), tmp_path / f"{name}.svg", tmp_path / f"{name}.png")
+        drawing.write(drawn(figure), tmp_path / f"{name}.svg", tmp_path / f"{name}.png")
     for ending in ("svg", "png"):
         assert (tmp_path / f"1.{ending}").read_bytes() == (tmp_path / f"2.{ending}").read_bytes()
 

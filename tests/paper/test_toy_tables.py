@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from rendering.read_pages import plain, written
 from scipy import stats
-from study.read_pages import plain, written
 
 from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.metrics.held_out import metric

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from study.read_pages import cells_of_html
+from rendering.read_pages import cells_of_html
 
 import sampled_metrics as sm
 from sampled_metrics.cli import main

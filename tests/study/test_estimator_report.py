@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from rendering.read_pages import plain, written
 from study.read_figures import assert_texts_are_apart, curves, texts
-from study.read_pages import plain, written
 
-from sampled_metrics import _drawing
+from sampled_metrics.rendering import drawing
 from sampled_metrics.study.estimator_report import draw, order, sections
 
 COLUMNS = ["negatives", "estimator", "metric", "exact", "mean", "sd"]
@@ -242,7 +242,7 @@ class TestDrawing:
     def test_errors_that_a_logarithmic_axis_does_not_have(self, errors, tmp_path):
         for chances in ({}, CHANCES):
             figure = draw(compared_rows(errors), ordered_rows(chances))
-            _drawing.write(figure, tmp_path / "a.svg")
+            drawing.write(figure, tmp_path / "a.svg")
             assert (tmp_path / "a.svg").stat().st_size > 0
 
     def test_one_recommender_has_no_order(self):

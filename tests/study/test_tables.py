@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from rendering.read_pages import plain, written
 from small_tables import table_of
-from study.read_pages import plain, written
 
 from sampled_metrics.study import tables
 

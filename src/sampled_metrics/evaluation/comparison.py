@@ -3,9 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+import pandas as pd
+
 from sampled_metrics.evaluation.families import Pair, groups, pairs_of
-from sampled_metrics.evaluation.result import Result, latex_escaped, latex_table
+from sampled_metrics.evaluation.result import Result
 from sampled_metrics.metrics.held_out import metric_name
+from sampled_metrics.rendering.tables import as_latex
 
 _FEW = 3  # recommenders that a sentence names in place of "all others"
 
@@ -109,15 +112,11 @@ class Comparison(Result):
         shown = {label: each.rows for label, each in self.by_metric.items()}
         if not shown:  # no metric is defined
             return super().latex()
-        cells = {
-            (label, row.name): rf"{row.value:.4f}\textsuperscript{{{row.letters}}}"
-            for label, rows in shown.items()
-            for row in rows
-        }
         names = [row.name for row in next(iter(shown.values()))]
-        return latex_table(
-            ["", *(latex_escaped(metric_name(label)) for label in shown)],
-            [[latex_escaped(name), *(cells[label, name] for label in shown)] for name in names],
-            "l" * (len(shown) + 1),
-            [*self.remarks, "Recommenders that have a letter in common cannot be told apart."],
-        )
+        cells, letters = pd.DataFrame({"": names}), pd.DataFrame({"": ["" for _ in names]})
+        for label, rows in shown.items():
+            of_name = {row.name: row for row in rows}
+            cells[metric_name(label)] = [f"{of_name[name].value:.4f}" for name in names]
+            letters[metric_name(label)] = [of_name[name].letters for name in names]
+        said = [*self.remarks, "Recommenders that have a letter in common cannot be told apart."]
+        return "\n".join([*(f"% {each}" for each in said), as_latex(cells, letters)])

@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from sampled_metrics._drawing import WIDTH, estimator_numbers, literal, style, styled, write_below
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator_name, usual_label
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
 from sampled_metrics.metrics.held_out import metric_name
+from sampled_metrics.rendering.drawing import WIDTH, estimator_numbers, literal, style, styled, write_below
 
 _ROW = 0.44  # height of a mark, in inches
 _LABEL, _AXIS, _CAPTION = 17, 8, 17  # letters per line: of a label, and by inch of an axis and of a caption

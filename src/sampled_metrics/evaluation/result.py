@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 from pandas.plotting import PlotAccessor
 
+from sampled_metrics import _files
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.ranks.read import UNNAMED
+from sampled_metrics.rendering import tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,11 +69,11 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
             return super().__call__(*([] if path is None else [path]), *args, ax=ax, **kwargs)
         if path is not None and ax is not None:
             raise ConfigError("plot() takes a path or ax, not both; write the figure of ax by its savefig")
-        from sampled_metrics import _drawing, _files
-        from sampled_metrics.evaluation import plots
+        from sampled_metrics.rendering import drawing  # says in one line that matplotlib is missing
 
         if path is not None:
             _files.require_folder(path)
+        from sampled_metrics.evaluation import plots
 
         picture = plots.picture(table)
         if picture is None and path is None:
@@ -81,10 +83,10 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
         if ax is not None:
             plots.draw_panel(plots.only_panel(picture.panels), ax, picture.caption)
             return ax
-        figure = _drawing.new_figure(shown=path is None)
+        figure = drawing.new_figure(shown=path is None)
         axes = plots.draw(picture.panels, figure, picture.caption)
         if path is not None:
-            _drawing.write(figure, path)
+            drawing.write(figure, path)
         return axes[0] if len(axes) == 1 else np.array(axes)
 
 
@@ -133,11 +135,11 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return bool(found.any())
 
     def __repr__(self) -> str:
-        return "\n\n".join([self.as_text().to_string(index=False), *self.remarks])
+        return "\n\n".join([tables.as_text(self.as_text()), *self.remarks])
 
     def _repr_html_(self) -> str:
         remarks = "".join(f"<p>{html.escape(remark)}</p>" for remark in self.remarks)
-        return f"{self.as_text().to_html(index=False, border=0)}{remarks}"
+        return f"{tables.as_html(self.as_text())}{remarks}"
 
     def as_text(self) -> pd.DataFrame:
         """Return the table as text, with at most four significant digits and a dash for missing numbers."""
@@ -148,23 +150,11 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
     def latex(self) -> str:
         """Return the table as LaTeX, as it is shown, with the remarks as comments above it; needs booktabs."""
-        shown = self.as_text()
-        right = [pd.api.types.is_numeric_dtype(self[name]) for name in shown]
-        return latex_table(
-            [latex_escaped(str(name)) for name in shown],
-            [[latex_escaped(text) for text in row] for row in shown.itertuples(index=False)],
-            "".join("r" if each else "l" for each in right),
-            self.remarks,
-        )
+        return "\n".join([*(f"% {remark}" for remark in self.remarks), tables.as_latex(self.as_text())])
 
     def plain_rows(self) -> list[dict[str, Any]]:
         """Return the rows with Python's numbers, as JSON has them; what is missing or not finite is None."""
         return [{name: _plain(value) for name, value in row.items()} for row in self.to_dict("records")]
-
-    def is_numeric(self, column: str) -> bool:
-        """Return whether a column has numbers, some of which may be missing."""
-        values = self[column]
-        return bool(pd.api.types.is_numeric_dtype(values)) or any(value is pd.NA for value in values)
 
     @property
     def shown_columns(self) -> list[str]:
@@ -220,33 +210,3 @@ def cell(value: Any) -> str:
 def p_value(value: float) -> str:
     """Return a p-value as text; one that rounding may have made 0 is shown as smaller than what it can be."""
     return "< 1e-16" if value < 1e-16 else "-" if value != value else f"{value:.4g}"
-
-
-_LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-        "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    }
-)  # fmt: skip
-
-
-def latex_escaped(text: str) -> str:
-    """Return text as LaTeX shows it."""
-    return text.translate(_LATEX)
-
-
-def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]], columns: str, comments: Sequence[str]) -> str:
-    """Return a table in the style of the package booktabs, of cells in LaTeX, with comments above it."""
-    lines = [" & ".join(row) + r" \\" for row in (header, *rows)]
-    return "\n".join(
-        [
-            *(f"% {comment}" for comment in comments),
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            lines[0],
-            r"\midrule",
-            *lines[1:],
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-    )

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from sampled_metrics.study.page import Section
+from sampled_metrics.rendering.tables import Section
 from sampled_metrics.study.variants import VARIANTS
 
 Finding = tuple[str, bool | None]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics.paper import reference
-from sampled_metrics.study.page import Section
+from sampled_metrics.rendering.tables import Section
 from sampled_metrics.study.tables import pair_names
 
 LIMIT = 3.0

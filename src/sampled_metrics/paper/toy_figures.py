@@ -13,7 +13,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from sampled_metrics._arrays import Ints
-from sampled_metrics._drawing import (
+from sampled_metrics._threads import on_one_thread
+from sampled_metrics.estimators import estimator_name, linear_estimator
+from sampled_metrics.metrics.held_out import metric, metric_name
+from sampled_metrics.rendering.drawing import (
     draw_lines,
     estimator_styles,
     name_lines,
@@ -22,9 +25,6 @@ from sampled_metrics._drawing import (
     say_what_coincides,
     styled,
 )
-from sampled_metrics._threads import on_one_thread
-from sampled_metrics.estimators import estimator_name, linear_estimator
-from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import rank_distribution
 from sampled_metrics.sampling.draws import expected_metric

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics.metrics.held_out import metric, metric_name
+from sampled_metrics.rendering.tables import Section, plus_minus, with_best
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import draw
-from sampled_metrics.study.page import Section, plus_minus, with_best
 
 Stream = Callable[[str, str], np.random.Generator]
 """Function from the names of a random stream to the stream."""

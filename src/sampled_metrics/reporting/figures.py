@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from sampled_metrics._drawing import new_figure, panels, styled
 from sampled_metrics.evaluation import plots
 from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.rendering.drawing import new_figure, panels, styled
 from sampled_metrics.study import sample_sizes
 from sampled_metrics.study.rank_histogram import draw_bars, rank_histogram
 

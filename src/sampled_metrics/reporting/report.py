@@ -12,25 +12,26 @@ import pandas as pd
 
 from sampled_metrics import __version__, _files
 from sampled_metrics._defaults import METRICS
-from sampled_metrics._drawing import inline_svg
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._threads import on_one_thread
 from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import estimator_name
+from sampled_metrics.estimators import estimator, estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect
 from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.evaluation.evaluate import check_relevance
 from sampled_metrics.evaluation.plots import caption_of
-from sampled_metrics.evaluation.result import Result, cell
+from sampled_metrics.evaluation.result import Result, by_recommender, cell
 from sampled_metrics.metrics.held_out import MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.read import Form, exact_or_sampled, recommenders
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.rendering.drawing import inline_svg
+from sampled_metrics.rendering.page import Page
 from sampled_metrics.reporting import figures
-from sampled_metrics.study.page import Page
+from sampled_metrics.sampling.outcomes import Outcomes
 
-if TYPE_CHECKING:  # _drawing says in one line that it is not installed
+if TYPE_CHECKING:  # rendering.drawing says in one line that it is not installed
     from matplotlib.figure import Figure
 
 ESTIMATORS = ("decreasing", "free", "uncorrected")
@@ -241,23 +242,16 @@ def _corrected(sampled: Mapping[str, SampledRanks], options: Mapping[str, Any]) 
     """Return the true metrics behind sampled ranks, and sentences on the estimators that are not valid for them."""
     found, left_out = {}, []
     for name, each in sampled.items():
-        parts = [correct(each, estimators=ESTIMATORS, **options)]
+        outcomes, labels = Outcomes.observed(each)[0], list(ESTIMATORS)
         for label in MORE_ESTIMATORS:
             try:
-                parts.append(correct(each, estimators=label, **options))
+                estimator(label).fit(outcomes, options["metrics"])
             except DataError as error:
                 left_out.append(f"{estimator_name(label)} is left out for {name}: {error}.")
-        found[name] = _stacked(parts)
+            else:
+                labels.append(label)
+        found[name] = correct(each, estimators=labels, **options)
     return found, left_out
-
-
-def _stacked(parts: Sequence[Result]) -> Result:
-    """Return the rows of several results of a function, by metric, with the attributes of the first."""
-    rows = pd.concat([pd.DataFrame(each) for each in parts], ignore_index=True)
-    order = rows["metric"].map(list(dict.fromkeys(rows["metric"])).index)
-    table = Result(rows.iloc[np.argsort(order, kind="stable")].reset_index(drop=True))
-    table.attrs = dict(parts[0].attrs)
-    return table.with_remarks(list(dict.fromkeys(remark for each in parts for remark in each._remarks)))
 
 
 def _metrics(page: _Page, found: Mapping[str, Result], left_out: list[str]) -> None:
@@ -267,8 +261,7 @@ def _metrics(page: _Page, found: Mapping[str, Result], left_out: list[str]) -> N
         page.table("Metrics", _worded(first))
         page.drawn(figures.intervals(first), caption_of(first))
     else:
-        table = _stacked([each.assign(recommender=name) for name, each in found.items()])
-        table = table[["recommender", *first.columns]] if len(found) > 1 else table[first.columns]
+        table = by_recommender(found) if len(found) > 1 else first
         for label, cells in table.groupby("metric", sort=False):
             name = metric_name(str(label))
             page.heading(name, 3)

@@ -9,11 +9,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from sampled_metrics._drawing import panels, plain_numbers, styled, styles
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.metrics.held_out import metric_name
+from sampled_metrics.rendering.drawing import panels, plain_numbers, styled, styles
+from sampled_metrics.rendering.tables import Section, number
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
-from sampled_metrics.study.page import Section, number
 
 TITLE = "Estimators compared, by sample size"
 

@@ -15,7 +15,14 @@ from scipy.sparse import csr_array
 from scipy.special import ndtr, ndtri
 
 from sampled_metrics._arrays import Floats
-from sampled_metrics._drawing import (
+from sampled_metrics._progress import Progress, no_progress
+from sampled_metrics._threads import on_one_thread
+from sampled_metrics.errors import DataError
+from sampled_metrics.estimators.shapes import SHAPES
+from sampled_metrics.estimators.strict_bounds import PAIRED, expected_weights
+from sampled_metrics.metrics.held_out import metric, metric_name
+from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.rendering.drawing import (
     literal,
     name_lines,
     panels,
@@ -24,13 +31,6 @@ from sampled_metrics._drawing import (
     styled,
     styles,
 )
-from sampled_metrics._progress import Progress, no_progress
-from sampled_metrics._threads import on_one_thread
-from sampled_metrics.errors import DataError
-from sampled_metrics.estimators.shapes import SHAPES
-from sampled_metrics.estimators.strict_bounds import PAIRED, expected_weights
-from sampled_metrics.metrics.held_out import metric, metric_name
-from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, user_moments
 

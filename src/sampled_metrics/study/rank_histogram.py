@@ -7,8 +7,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sampled_metrics._drawing import WIDTH, literal, panels, style, styled
 from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.rendering.drawing import WIDTH, literal, panels, style, styled
 
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo", "--")
 

@@ -6,13 +6,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sampled_metrics._drawing import literal, name_lines, panels, plain_numbers, styled, styles
 from sampled_metrics._progress import Progress, no_progress
 from sampled_metrics._threads import on_one_thread
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name, linear_estimator
 from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.rendering.drawing import literal, name_lines, panels, plain_numbers, styled, styles
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import thinned
 from sampled_metrics.sampling.moments import expected_distribution

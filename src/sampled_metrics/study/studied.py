@@ -7,7 +7,7 @@ import pandas as pd
 
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.ranks.ties import half_tied, tied_shares, ties_remark
-from sampled_metrics.study.page import Section
+from sampled_metrics.rendering.tables import Section
 
 TITLE = "What was studied"
 _FACTS = {

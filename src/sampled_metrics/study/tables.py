@@ -10,8 +10,8 @@ import pandas as pd
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.rendering.tables import Section, number, plus_minus, with_best
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
-from sampled_metrics.study.page import Section, number, plus_minus, with_best
 from sampled_metrics.study.variants import VARIANTS
 
 KEYS = ["reading", "metric", "estimator"]

@@ -17,9 +17,9 @@ from sampled_metrics.metrics.held_out import metric_name
 from sampled_metrics.paper import fidelity
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.recommenders import recommender_type
+from sampled_metrics.rendering.page import Page
 from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.study import tables
-from sampled_metrics.study.page import Page
 from sampled_metrics.study.repetitions import of_size, sizes_of
 from sampled_metrics.study.variants import VARIANTS
 

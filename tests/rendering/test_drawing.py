@@ -4,18 +4,18 @@ import matplotlib as mpl
 import numpy as np
 from study.read_figures import assert_texts_are_apart, names, texts
 
-from sampled_metrics import _drawing
 from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.rendering import drawing
 from sampled_metrics.study.rank_histogram import draw, rank_histogram
 
 TABLE = rank_histogram({"X": RankTable(np.arange(3), np.full(3, 40), np.array([0, 9, 30]), np.array([0, 2, 0]))}, [5])
 
 
 def test_is_the_same_bytes_whenever_it_is_drawn(tmp_path, monkeypatch):
-    _drawing.write(draw(TABLE), tmp_path / "1.svg", tmp_path / "1.png")
+    drawing.write(draw(TABLE), tmp_path / "1.svg", tmp_path / "1.png")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")  # another day
     monkeypatch.setattr("os.getpid", lambda: 22)
-    _drawing.write(draw(TABLE), tmp_path / "2.svg", tmp_path / "2.png")
+    drawing.write(draw(TABLE), tmp_path / "2.svg", tmp_path / "2.png")
     for ending, magic in (("svg", b"<?xml"), ("png", b"\x89PNG")):
         first = (tmp_path / f"1.{ending}").read_bytes()
         assert first == (tmp_path / f"2.{ending}").read_bytes()
@@ -30,39 +30,39 @@ def test_drawing_leaves_the_callers_settings_alone():
 
 
 def test_styles_differ_in_colour_or_marker_and_black_is_the_exact_metric():
-    looks = [(each["color"], each["marker"]) for each in map(_drawing.style, range(57))]
+    looks = [(each["color"], each["marker"]) for each in map(drawing.style, range(57))]
     assert len(set(looks)) == 57
     assert [number for number, (colour, _) in enumerate(looks) if colour == "#000000"] == [0]
-    assert _drawing.estimator_numbers(["mine", "exact", "cls", "yours"]) == {
-        "mine": len(_drawing.ESTIMATORS),
+    assert drawing.estimator_numbers(["mine", "exact", "cls", "yours"]) == {
+        "mine": len(drawing.ESTIMATORS),
         "exact": 0,
         "cls": 3,
-        "yours": len(_drawing.ESTIMATORS) + 1,
+        "yours": len(drawing.ESTIMATORS) + 1,
     }
 
 
-@_drawing.styled
+@drawing.styled
 def test_names_are_in_the_order_of_the_ends_and_apart():
-    figure, [panel] = _drawing.panels(1, 1, note="n = 9")
+    figure, [panel] = drawing.panels(1, 1, note="n = 9")
     for name, end in {"low": 0.0, "also low": 0.001, "high": 1.0}.items():
         panel.plot([0, 1], [0.5, end], label=name)
-    _drawing.name_lines(panel)
+    drawing.name_lines(panel)
     assert names(panel) == ["high", "also low", "low"]
     assert_texts_are_apart(figure)
     assert figure.legends == []
 
 
 def test_many_lines_have_a_legend():
-    figure, [panel] = _drawing.panels(1, 1)
-    for at in range(_drawing.FEW + 1):
+    figure, [panel] = drawing.panels(1, 1)
+    for at in range(drawing.FEW + 1):
         panel.plot([0, 1], [0, at], label=f"line {at}")
-    _drawing.name_lines(panel)
-    assert texts(figure.legends[0]) == [f"line {at}" for at in range(_drawing.FEW + 1)]
+    drawing.name_lines(panel)
+    assert texts(figure.legends[0]) == [f"line {at}" for at in range(drawing.FEW + 1)]
     assert names(panel) == []
 
 
 def test_panels_have_letters_and_unused_places_have_none():
-    figure, axes = _drawing.panels(6, 3, empty=[1, 2])
+    figure, axes = drawing.panels(6, 3, empty=[1, 2])
     assert [panel.get_title(loc="left") for panel in axes] == ["a", "b", "c", "d"]
     assert figure.axes == axes
-    assert figure.get_figwidth() == _drawing.WIDTH
+    assert figure.get_figwidth() == drawing.WIDTH

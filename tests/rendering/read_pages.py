@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 
-from sampled_metrics.study import page
+from sampled_metrics.rendering import page
 
 
 def cells_of_markdown(text):

@@ -3,9 +3,9 @@
 import re
 
 import pandas as pd
-from study.read_pages import cells_of_html, written
+from rendering.read_pages import cells_of_html, written
 
-from sampled_metrics.study import page
+from sampled_metrics.rendering import page, tables
 
 TABLE = pd.DataFrame({"Recommender": ["A", "B"], "AP": ["0.010", "0.123"]})
 
@@ -123,5 +123,5 @@ class TestBest:
         values = pd.Series([0.123, 0.1234, 0.1, 0.5, 0.5, float("nan"), 0.2])
         group = pd.Series(["a", "a", "a", "b", "b", "c", "c"])
         cells = pd.Series(list("1234567"))
-        found = page.with_best(cells, values, [group], 3)
+        found = tables.with_best(cells, values, [group], 3)
         assert found.tolist() == ["**1**", "**2**", "3", "4", "5", "6", "7"]
