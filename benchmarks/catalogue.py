@@ -24,7 +24,7 @@ from tqdm import tqdm
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from sampled_metrics import _files
-from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import Floats, Ints
 
 USERS, ITEMS, EVENTS = 200_948, 84_432, 32_000_204
 """MovieLens 32M."""

@@ -332,7 +332,7 @@ class TestLabels:
         words = re.sub(r"(?<=-)\s+", "", out[out.index("--estimator") :])
         assert ", ".join(known) in " ".join(words.split())
         for label in known:
-            found = cli.sm.estimator(label)
+            found = cli.commands.sm.estimator(label)
             assert isinstance(found, LinearEstimator) == (label in LINEAR)
 
     def test_help_names_every_kind_of_estimator(self):
@@ -775,7 +775,7 @@ class TestProcess:
     @pytest.mark.parametrize("code", [1, 3, 0, None])
     def test_an_exit_of_something_else_keeps_its_code(self, run, files, monkeypatch, code):
         """Only whoever reads the output may end the command with success."""
-        monkeypatch.setattr(cli.sm, "evaluate", lambda *_, **__: sys.exit(code))
+        monkeypatch.setattr(cli.commands.sm, "evaluate", lambda *_, **__: sys.exit(code))
         assert run("evaluate", files / "exact.csv") == (code or 0, "", "")
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")

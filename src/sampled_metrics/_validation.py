@@ -1,4 +1,4 @@
-"""What must hold of the arguments that people give, and of numbers on the way to a result."""
+"""Types of arrays, and what must hold of the arguments that people give and of numbers on the way to a result."""
 
 import math
 from collections.abc import Sequence
@@ -7,9 +7,13 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics.errors import ConfigError, DataError, NumericError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+"""Names for arrays; shapes are stated where they are used."""
 
 TOLERANCE = 1e-9
 """How far sums of probabilities may be from 1: some thousand times what rounding does to them."""

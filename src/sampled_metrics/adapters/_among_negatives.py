@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._arrays import Ints
-from sampled_metrics._validation import shown
+from sampled_metrics._validation import Ints, shown
 from sampled_metrics.errors import DataError
 
 

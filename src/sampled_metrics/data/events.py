@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampled_metrics._arrays import Ints
+from sampled_metrics._validation import Ints
 from sampled_metrics.errors import ConfigError, DataError
 
 _WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")  # str(int(text)) == text

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sampled_metrics import _files
-from sampled_metrics._arrays import Ints
+from sampled_metrics._validation import Ints
 from sampled_metrics.data.events import Events
 from sampled_metrics.errors import ConfigError, DataError
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from sampled_metrics._arrays import Ints
+from sampled_metrics._validation import Ints
 from sampled_metrics.data.text import Readable, Text, shown
 from sampled_metrics.errors import DataError, reason
 

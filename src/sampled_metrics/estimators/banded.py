@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._validation import Floats
 
 NEGLIGIBLE = 1e-25
 """Probabilities up to this are taken as 0. A sum over all ranks does not change: it is rounded at 10⁻¹⁶."""

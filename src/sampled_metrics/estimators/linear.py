@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import check_memory_limit, require_finite
+from sampled_metrics._validation import Floats, Ints, check_memory_limit, require_finite
 from sampled_metrics.errors import DataError
 from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.design import SamplingDesign

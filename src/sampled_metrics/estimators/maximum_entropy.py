@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, solve
 from scipy.special import xlogy
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._validation import Floats
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.rank_prior import RankPrior
 from sampled_metrics.sampling.rank_classes import RankClass

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._validation import Floats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.banded import Banded
 from sampled_metrics.estimators.rank_prior import RankPrior

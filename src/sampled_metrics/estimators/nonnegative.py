@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._validation import Floats
 
 _SLOPE = 1e-5  # largest slope at an optimum, relative to that at 0
 

@@ -16,8 +16,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.linalg import eigh_tridiagonal, svd
 
-from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import check_memory_limit, require_sum_of_one
+from sampled_metrics._validation import Floats, Ints, check_memory_limit, require_sum_of_one
 from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import pmf

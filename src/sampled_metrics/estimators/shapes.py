@@ -21,8 +21,7 @@ from itertools import groupby
 import numpy as np
 from scipy.sparse import csr_array
 
-from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import check_memory_limit
+from sampled_metrics._validation import Floats, Ints, check_memory_limit
 from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import sparse_pmf

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._validation import Floats
 from sampled_metrics.estimators.rank_prior import RankPrior
 from sampled_metrics.sampling.rank_classes import RankClass
 from sampled_metrics.sampling.rank_nodes import RankNodes

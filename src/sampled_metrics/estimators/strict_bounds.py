@@ -34,7 +34,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.sparse import csr_array
 
-from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.nonnegative import nonnegative_least_squares
 from sampled_metrics.estimators.rank_prior import Keyed
 from sampled_metrics.estimators.shapes import SHAPES, Mixture, cells, mixtures

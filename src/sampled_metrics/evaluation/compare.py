@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._defaults import METRICS
-from sampled_metrics._progress import Progress, no_progress
-from sampled_metrics._threads import on_one_thread
-from sampled_metrics._validation import check_names, shown
+from sampled_metrics._running import Progress, no_progress, on_one_thread
+from sampled_metrics._validation import Floats, Ints, check_names, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import (
     Estimate,

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._defaults import ESTIMATORS, METRICS
-from sampled_metrics._progress import Progress, no_progress
-from sampled_metrics._threads import on_one_thread
-from sampled_metrics._validation import TOLERANCE
+from sampled_metrics._running import Progress, no_progress, on_one_thread
+from sampled_metrics._validation import TOLERANCE, Floats, Ints
 from sampled_metrics.estimators import (
     Estimate,
     Estimator,

@@ -10,10 +10,9 @@ from math import ceil, floor
 import numpy as np
 from scipy.sparse import csr_array
 
-from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._defaults import ESTIMATORS
-from sampled_metrics._threads import on_one_thread
-from sampled_metrics._validation import is_whole, shown
+from sampled_metrics._running import on_one_thread
+from sampled_metrics._validation import Floats, Ints, is_whole, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import EstimatorsLike, estimators_by_label
 from sampled_metrics.estimators.shapes import SHAPES

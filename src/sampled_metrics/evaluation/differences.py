@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sampled_metrics._arrays import Floats
-from sampled_metrics._progress import Progress, no_progress
+from sampled_metrics._running import Progress, no_progress
+from sampled_metrics._validation import Floats
 from sampled_metrics.estimators import Estimate, LinearEstimate, ShapeEstimate
 from sampled_metrics.evaluation.families import holm, max_t_rates, pairs_of, replicate_rates
 from sampled_metrics.evaluation.intervals import (

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats, Ints
 from sampled_metrics._defaults import METRICS
-from sampled_metrics._progress import Progress, no_progress
-from sampled_metrics._threads import on_one_thread
+from sampled_metrics._running import Progress, no_progress, on_one_thread
+from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.errors import DataError
 from sampled_metrics.evaluation.comparison import listed
 from sampled_metrics.evaluation.intervals import FEW_USERS, IntervalOptions, linear, uncertainty

@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 
 from sampled_metrics._defaults import METRICS
-from sampled_metrics._threads import on_one_thread
+from sampled_metrics._running import on_one_thread
 from sampled_metrics.estimators import EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.evaluation.expectation import Expectation, mean_of_rows
 from sampled_metrics.evaluation.result import Remark, Result

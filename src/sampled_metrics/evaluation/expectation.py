@@ -6,8 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import check_memory_limit
+from sampled_metrics._validation import Floats, Ints, check_memory_limit
 from sampled_metrics.estimators import Estimator, linear_estimator
 from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.ranks.table import RankTable

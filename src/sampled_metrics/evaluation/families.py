@@ -22,7 +22,7 @@ from itertools import combinations
 import numpy as np
 from scipy.special import ndtr, stdtr
 
-from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import Floats, Ints
 
 Pair = tuple[int, int]
 """Numbers of two recommenders."""

@@ -30,9 +30,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri, stdtrit
 
-from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._progress import Progress, no_progress
-from sampled_metrics._validation import is_real, is_whole, shown
+from sampled_metrics._running import Progress, no_progress
+from sampled_metrics._validation import Floats, Ints, is_real, is_whole, shown
 from sampled_metrics.errors import ConfigError, DataError
 
 Statistic = Callable[[np.ndarray], Floats]

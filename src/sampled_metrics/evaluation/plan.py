@@ -11,8 +11,7 @@ import pandas as pd
 from scipy.special import ndtr, ndtri, stdtrit
 
 from sampled_metrics._defaults import PLANNED
-from sampled_metrics._progress import Progress, late_progress
-from sampled_metrics._threads import on_one_thread
+from sampled_metrics._running import Progress, late_progress, on_one_thread
 from sampled_metrics._validation import check_names, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimator_name, estimators_by_label

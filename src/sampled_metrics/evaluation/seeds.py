@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.evaluation.intervals import Uncertainty
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._progress import Progress, no_progress
+from sampled_metrics._running import Progress, no_progress
+from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import IMPOSSIBLE, PAIRED, SIGNIFICANCE, Fit, ShapeEstimate
 from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty

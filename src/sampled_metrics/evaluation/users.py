@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.evaluation.intervals import Statistic
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import ndtri
 
-from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.strict_bounds import PAIRED, ShapeEstimate, expected_weights
 from sampled_metrics.evaluation.expectation import mean_of_rows
 from sampled_metrics.evaluation.strict_intervals import Fits, bound_weights

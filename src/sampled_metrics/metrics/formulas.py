@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._arrays import Floats
-from sampled_metrics._validation import is_real
+from sampled_metrics._validation import Floats, is_real
 from sampled_metrics.errors import ConfigError, DataError
 
 Gain = Callable[[Floats], Floats]

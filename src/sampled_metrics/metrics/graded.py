@@ -33,8 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from sampled_metrics._arrays import Floats
-from sampled_metrics._validation import is_real, is_whole, refuse_masked
+from sampled_metrics._validation import Floats, is_real, is_whole, refuse_masked
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics.formulas import FORMULAS, Discount, Formula, Gain, above, discounted, refuse_cells
 from sampled_metrics.metrics.formulas import exponential_gain as exponential_gain

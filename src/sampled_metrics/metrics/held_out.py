@@ -16,8 +16,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import check_labels, did_you_mean
+from sampled_metrics._validation import Floats, Ints, check_labels, did_you_mean
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.metrics.formulas import ALIASES, METRICS, Auc, Formula
 

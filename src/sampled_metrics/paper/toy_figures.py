@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from sampled_metrics._arrays import Ints
-from sampled_metrics._threads import on_one_thread
+from sampled_metrics._running import on_one_thread
+from sampled_metrics._validation import Ints
 from sampled_metrics.estimators import estimator_name, linear_estimator
 from sampled_metrics.metrics.held_out import metric, metric_name
 from sampled_metrics.rendering.drawing import (

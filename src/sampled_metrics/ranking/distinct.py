@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sampled_metrics._arrays import Ints
+from sampled_metrics._validation import Ints
 
 Streams = Callable[..., np.random.Generator]
 """Function from whole numbers to the random stream that has them as its address.

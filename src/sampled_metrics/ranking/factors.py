@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sampled_metrics._arrays import Ints
+from sampled_metrics._validation import Ints
 from sampled_metrics.data.split import Split
 from sampled_metrics.ranking.near_ties import (
     Factors,

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sampled_metrics._arrays import Ints
-from sampled_metrics._progress import Progress, no_progress
+from sampled_metrics._running import Progress, no_progress
+from sampled_metrics._validation import Ints
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.arrays import Factors, Place, ScoreFunction, as_array, as_scores

@@ -7,7 +7,7 @@ factors, with rounding at each step. So it does not depend on a library, on thre
 import numpy as np
 from numpy.typing import NDArray
 
-from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.errors import DataError
 
 PAIRS = 2**11

@@ -9,9 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._progress import Progress, no_progress
-from sampled_metrics._validation import is_whole, refuse_masked, shown
+from sampled_metrics._running import Progress, no_progress
+from sampled_metrics._validation import Floats, Ints, is_whole, refuse_masked, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.distinct import Streams, draw_numbers

@@ -10,8 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
-from sampled_metrics._arrays import Ints
-from sampled_metrics._validation import refuse_masked, shown
+from sampled_metrics._validation import Ints, refuse_masked, shown
 from sampled_metrics.data.split import Split, pair_matrix
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import DataError

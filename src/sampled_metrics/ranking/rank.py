@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
-from sampled_metrics._arrays import Ints
-from sampled_metrics._progress import Progress, no_progress
-from sampled_metrics._validation import is_whole, refuse_masked, shown
+from sampled_metrics._running import Progress, no_progress
+from sampled_metrics._validation import Ints, is_whole, refuse_masked, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.arrays import (
     MATRIX,

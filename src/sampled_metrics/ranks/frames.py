@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import refuse_masked, shown
+from sampled_metrics._validation import Floats, Ints, refuse_masked, shown
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 

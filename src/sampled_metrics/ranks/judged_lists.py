@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import check_labels, is_real, shown
+from sampled_metrics._validation import Floats, Ints, check_labels, is_real, shown
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics.formulas import FORMULAS, Formula

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sampled_metrics._arrays import Ints
-from sampled_metrics._validation import shown
+from sampled_metrics._validation import Ints, shown
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.ranked import Ranked
 from sampled_metrics.ranks.table import RankTable, read_ranks

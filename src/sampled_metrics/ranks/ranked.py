@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from sampled_metrics._arrays import Ints
+from sampled_metrics._validation import Ints
 
 
 class Ranked:

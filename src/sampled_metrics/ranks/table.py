@@ -16,8 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampled_metrics import _files
-from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import refuse_masked, shown
+from sampled_metrics._validation import Floats, Ints, refuse_masked, shown
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.files import read_columns

@@ -4,7 +4,7 @@ import logging
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._validation import Floats
 from sampled_metrics.ranks.table import RankTable
 
 _LOGGER = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammaln
 
-from sampled_metrics._arrays import Ints
+from sampled_metrics._validation import Ints
 
 FEWEST, MOST = 8, 500
 """Fewest and most ranks from a threshold on.

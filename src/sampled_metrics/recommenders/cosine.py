@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.sparse import csr_array
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._validation import Floats
 
 ROW_NORMS: dict[str, Callable[[Floats], Floats]] = {
     "l2": lambda rows: np.sqrt(np.einsum("ij,ij->i", rows, rows)),

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from sampled_metrics._arrays import Floats
-from sampled_metrics._threads import on_one_thread
+from sampled_metrics._running import on_one_thread
+from sampled_metrics._validation import Floats
 from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders.models import SimilarityModel

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
-from sampled_metrics._threads import on_one_thread
+from sampled_metrics._running import on_one_thread
 from sampled_metrics.data.split import Shape
 from sampled_metrics.recommenders.models import FactorModel
 from sampled_metrics.recommenders.parameters import parameter

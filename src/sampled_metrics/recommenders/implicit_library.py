@@ -23,7 +23,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
-from sampled_metrics._threads import on_one_thread
+from sampled_metrics._running import on_one_thread
 from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.recommenders.models import FactorModel, Model, SparseSimilarityModel

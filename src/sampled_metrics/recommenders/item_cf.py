@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._validation import Floats
 from sampled_metrics.data.split import Shape
 from sampled_metrics.recommenders.cosine import ROW_BYTES, ROW_NORMS, ROWS_AT_ONCE, Interactions, blocks
 from sampled_metrics.recommenders.models import Model, SimilarityModel, SparseSimilarityModel

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.recommenders.cosine import Interactions, blocks
 
 KEPT_BYTES = 64

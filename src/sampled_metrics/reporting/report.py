@@ -12,8 +12,7 @@ import pandas as pd
 
 from sampled_metrics import __version__, _files
 from sampled_metrics._defaults import METRICS
-from sampled_metrics._progress import Progress, no_progress
-from sampled_metrics._threads import on_one_thread
+from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator, estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect

@@ -10,8 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import check_memory_limit, require_sum_of_one
+from sampled_metrics._validation import Floats, Ints, check_memory_limit, require_sum_of_one
 from sampled_metrics.sampling.design import SamplingDesign
 
 _BLOCK = 32_768  # probabilities at a time; intermediate results stay in the cache

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import require_sum_of_one
+from sampled_metrics._validation import Floats, Ints, require_sum_of_one
 from sampled_metrics.metrics.held_out import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import pmf

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import ndtr
 
-from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import require_sum_of_one
+from sampled_metrics._validation import Floats, Ints, require_sum_of_one
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.ties import distribution_over_ties

@@ -9,8 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats, Ints
-from sampled_metrics._validation import check_memory_limit
+from sampled_metrics._validation import Floats, Ints, check_memory_limit
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import pmf, sparse_pmf

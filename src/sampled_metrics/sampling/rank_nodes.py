@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sampled_metrics._arrays import Floats, Ints
+from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.sampling.design import SamplingDesign
 
 _NODES = 16  # of a panel

@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from sampled_metrics._arrays import Floats
-from sampled_metrics._progress import Progress, no_progress
-from sampled_metrics._threads import on_one_thread
+from sampled_metrics._running import Progress, no_progress, on_one_thread
+from sampled_metrics._validation import Floats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import Estimate, LinearEstimate, estimator
 from sampled_metrics.metrics.held_out import Metric, metric

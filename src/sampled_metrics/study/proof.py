@@ -14,9 +14,8 @@ from matplotlib.figure import Figure
 from scipy.sparse import csr_array
 from scipy.special import ndtr, ndtri
 
-from sampled_metrics._arrays import Floats
-from sampled_metrics._progress import Progress, no_progress
-from sampled_metrics._threads import on_one_thread
+from sampled_metrics._running import Progress, no_progress, on_one_thread
+from sampled_metrics._validation import Floats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import PAIRED, expected_weights

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sampled_metrics._arrays import Floats
-from sampled_metrics._progress import Progress, no_progress
-from sampled_metrics._threads import on_one_thread
+from sampled_metrics._running import Progress, no_progress, on_one_thread
+from sampled_metrics._validation import Floats
 from sampled_metrics.estimators import Estimate, LinearEstimate, LinearEstimator, estimator
 from sampled_metrics.metrics.held_out import metric
 from sampled_metrics.ranks.table import RankTable

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._validation import Floats
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.arrays import Factors

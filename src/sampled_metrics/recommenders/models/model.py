@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sampled_metrics import _files
-from sampled_metrics._progress import Progress, no_progress
-from sampled_metrics._threads import on_one_thread
+from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics.data.split import Shape, Split
 from sampled_metrics.ranking.arrays import Factors, ScoreFunction
 from sampled_metrics.ranking.loop import rank_users, users_of_batch

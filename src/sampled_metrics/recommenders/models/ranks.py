@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from sampled_metrics._arrays import Ints
+from sampled_metrics._validation import Ints
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.table import RankTable

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.sparse import csc_array, csr_array, issparse
 
-from sampled_metrics._arrays import Floats
+from sampled_metrics._validation import Floats
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.loop import TIE

@@ -1,9 +1,10 @@
-"""Progress of loops that take long: functions that wrap what is iterated over."""
+"""How what takes long runs: its progress, and the threads of linear algebra."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
 from time import monotonic
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 Progress = Callable[[Iterable[Any]], Iterable[Any]]
 """Function that returns what it is given, and may show how far the iteration is."""
@@ -36,3 +37,24 @@ def late_progress(steps: Iterable[Any]) -> Iterator[Any]:
             yield from terminal_progress(steps[place:])
             return
         yield step
+
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def on_one_thread(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Return the function with linear algebra on one thread.
+
+    Its arrays are small, and threads that wait for one another make it several times slower on a busy machine.
+    """
+
+    @wraps(function)
+    def limited(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        import scipy.linalg.blas  # noqa: F401  # only a library that is loaded can be limited
+        from threadpoolctl import threadpool_limits  # looks at all libraries
+
+        with threadpool_limits(1, user_api="blas"):
+            return function(*args, **kwargs)
+
+    return limited

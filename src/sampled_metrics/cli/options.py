@@ -1,0 +1,175 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from sampled_metrics._defaults import METRICS
+
+NAME = "sampled-metrics"
+
+
+class Labels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
+    """Labels with commas between them."""
+
+    name = "labels"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Return the labels, without spaces around them."""
+        if isinstance(value, tuple):
+            return value
+        labels = tuple(label.strip() for label in str(value).split(","))
+        if "" in labels:
+            self.fail(f"{value!r} has an empty label; labels stand with commas between them")
+        return labels
+
+
+def label_option(
+    name: str, default: tuple[str, ...], otherwise: str = "", *, known: tuple[str, ...] = ()
+) -> Callable[..., Any]:
+    """Return an option that takes labels with commas between them, by its name in plural and in singular.
+
+    Args:
+        name: the name in plural.
+        default: the labels.
+        otherwise: says when there is another default.
+        known: the labels that there are.
+    """
+    text = ",".join(default)
+    value, shown = (None, f"{text}; {otherwise}") if otherwise else (text, True)
+    names, may_be = (f"--{name}", f"--{name.removesuffix('s')}", name), f": {listed(known)}" if known else ""
+    return click.option(
+        *names, type=Labels(), default=value, show_default=shown, help=f"With commas between them{may_be}."
+    )
+
+
+def listed(estimators: tuple[str, ...]) -> str:
+    """Return the labels of estimators as help lists them."""
+    return f"{', '.join(estimators)}; 0.1 may be another number"
+
+
+def together(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the decorator that gives a command all of these options, in their order."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+FILE = click.Path(path_type=str, allow_dash=True)
+WHOLE = click.IntRange(1, 10**18 - 1)  # as many digits as a csv may have
+METRIC_LIST = label_option("metrics", METRICS)
+CANDIDATES = click.option(
+    "--candidates", type=WHOLE, help="n: how many items an exact evaluation ranks, unless a column says it."
+)
+NEGATIVES = click.option("--negatives", type=WHOLE, help="m: how many negatives were sampled, unless a column says it.")
+EXACT = click.option("--exact", is_flag=True, help="The ranks are exact, although none comes near n.")
+REPLACEMENT = click.option("--replacement", is_flag=True, help="A negative could be sampled twice for the same user.")
+
+
+LISTS = together(
+    label_option("metrics", METRICS, "mrr in place of auc for lists"),
+    click.option(
+        "--relevance", type=FILE, help="Judged items of users: user,item,relevance. RANKS are lists: user,item,score."
+    ),
+    click.option("--relevant-from", type=float, help="The lowest relevant grade, for metrics other than NDCG and DCG."),
+)
+
+
+def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
+    """Keep how files are read where `read` finds it."""
+    context.meta[f"{NAME}.{option.name}"] = value
+
+
+READING = together(
+    *(
+        click.option(
+            f"--{column}-column", metavar="NAME", expose_value=False, callback=_keep, help=f"The column {column}."
+        )
+        for column in ("user", "candidates", "negatives")
+    ),
+    click.option("--rank-column", metavar="NAME", type=Labels(), help="The column rank, or several: a,b."),
+    click.option("--zero-based", is_flag=True, help="Ranks start at 0, not at 1."),
+    click.option(
+        "--separator",
+        metavar="SIGN",
+        expose_value=False,
+        callback=_keep,
+        help="Between the fields of a line.  [default: comma, semicolon, tab or bar, as noticed]",
+    ),
+)
+
+BY = click.option("--by", metavar="NAME", help="The column that names the recommenders of a table with all of them.")
+
+CONFIDENCE_LEVEL = click.option(
+    "--confidence-level", type=float, default=0.95, show_default=True, help="Of the intervals."
+)
+RESAMPLES = click.option("--n-resamples", type=int, default=1000, show_default=True, help="Bootstrap samples.")
+SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the bootstrap.")
+
+
+def interval_options(default: str | None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the options of the intervals, with the default method of the command."""
+    return together(
+        CONFIDENCE_LEVEL,
+        click.option(
+            "--method",
+            default=default,
+            show_default=default or "delta; bootstrap for estimators that are not linear",
+            metavar="delta|bootstrap",
+            help="How intervals are computed.",
+        ),
+        RESAMPLES,
+        SEED,
+    )
+
+
+class OutputFile(click.Path):
+    """A file to write, in a folder that exists; - is standard output where it is allowed."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the path; its folder exists."""
+        from sampled_metrics._files import require_folder
+
+        path = str(super().convert(value, param, ctx))
+        if path != "-":
+            require_folder(path)
+        return path
+
+
+class FigureFile(OutputFile):
+    """A file whose ending says how a figure is written."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the path; its ending is that of a format."""
+        from sampled_metrics.rendering.drawing import check_ending  # loads matplotlib
+
+        check_ending(value)
+        return super().convert(value, param, ctx)
+
+
+def _keep_form(context: click.Context, option: click.Parameter, value: bool) -> None:
+    """Keep how a result is printed where `show` finds it."""
+    if value and context.meta.setdefault(f"{NAME}.form", option.name) != option.name:
+        raise click.UsageError(f"give one of --{context.meta[f'{NAME}.form']} and --{option.name}")
+
+
+OUTPUT = together(
+    click.option(
+        "--plot", type=FigureFile(dir_okay=False, path_type=str), metavar="FILE", help="Draw it: .svg, .png or .pdf."
+    ),
+    *(
+        click.option(f"--{form}", is_flag=True, expose_value=False, callback=_keep_form, help=shown)
+        for form, shown in (
+            ("json", "Print rows and remarks as JSON."),
+            ("csv", "Print csv, remarks on stderr."),
+            ("latex", "Print a LaTeX table, for the package booktabs."),
+        )
+    ),
+)
