@@ -21,7 +21,7 @@ from tqdm import tqdm
 from sampled_metrics import correct
 from sampled_metrics.estimators import linear_estimator
 from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
-from sampled_metrics.metrics.held_out import metric, metric_name
+from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import pmf
 

@@ -47,7 +47,7 @@ Call = Callable[[], Values]
 @contextmanager
 def ours(case: Case, threads: int, precision: str = "float64") -> Iterator[Call]:
     """Exact ranks by this project, and the metrics of them."""
-    from sampled_metrics.metrics.held_out import metric
+    from sampled_metrics.metrics.metric import metric
 
     def call() -> Values:
         table = case.model.rank(case.split, precision=precision, threads=threads)
@@ -111,7 +111,7 @@ def recbole(case: Case, threads: int, mode: str = "full") -> Iterator[Call]:
 @contextmanager
 def repetition(case: Case, threads: int) -> Iterator[Call]:
     """One repetition of the evaluation among 100 negatives by this project, drawn from the ranks, all metrics."""
-    from sampled_metrics.metrics.held_out import metric
+    from sampled_metrics.metrics.metric import metric
     from sampled_metrics.sampling.design import SamplingDesign
     from sampled_metrics.sampling.draws import draw
 

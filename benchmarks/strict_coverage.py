@@ -27,7 +27,7 @@ from sampled_metrics.estimators import estimator
 from sampled_metrics.evaluation.intervals import IntervalOptions
 from sampled_metrics.evaluation.strict_intervals import strict_interval
 from sampled_metrics.evaluation.users import users_by_outcome
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.sampling.outcomes import Outcomes
 

@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import sampled_metrics as sm
 from sampled_metrics.data.split import Split
-from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.recommenders.ease import EASE
 from sampled_metrics.recommenders.models import FactorModel
 from sampled_metrics.sampling.design import SamplingDesign

@@ -10,7 +10,7 @@ from sampled_metrics.estimators.bias_variance import BiasVariance
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.estimators.linear import LinearEstimator
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling import distributions, draws, moments, ties
 from sampled_metrics.sampling.design import SamplingDesign

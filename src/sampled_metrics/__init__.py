@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.evaluation.evaluate import evaluate
     from sampled_metrics.evaluation.expect import expect
     from sampled_metrics.evaluation.plan import plan
-    from sampled_metrics.metrics.held_out import metric
+    from sampled_metrics.metrics.metric import metric
     from sampled_metrics.ranking.negatives import rank_among_negatives
     from sampled_metrics.ranking.rank import rank
     from sampled_metrics.ranks.table import RankTable, read_ranks
@@ -56,7 +56,7 @@ _MODULES = {
     "estimator": "estimators",
     "evaluate": "evaluation",
     "expect": "evaluation",
-    "metric": "metrics.held_out",
+    "metric": "metrics.metric",
     "plan": "evaluation",
     "rank": "ranking.rank",
     "rank_among_negatives": "ranking.negatives",

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 
 
 @pytest.fixture(scope="module")

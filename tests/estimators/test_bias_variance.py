@@ -11,7 +11,7 @@ from scipy import stats
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.bias_variance import BiasVariance
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes

@@ -5,7 +5,7 @@ import pytest
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes

@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.optimize import LinearConstraint, minimize
 
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.estimators import LinearEstimate, estimator
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import Draws

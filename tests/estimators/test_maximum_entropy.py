@@ -12,7 +12,7 @@ from scipy.special import binom, wrightomega
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.maximum_entropy import GAP, MaximumEntropy, maximum_entropy
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood, expectation_maximisation
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes

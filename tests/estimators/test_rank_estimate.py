@@ -5,7 +5,7 @@ import pytest
 
 from sampled_metrics.estimators import estimator, estimators_by_label
 from sampled_metrics.estimators.rank_estimate import RankEstimate
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 

@@ -8,7 +8,7 @@ from exact_probabilities import chances, dense, exact
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import reduction
 from sampled_metrics.estimators.reduction import reduced, solved
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.sampling.design import SamplingDesign
 
 LABELS = ["ap", "ndcg@3", "auc", "recall@1500"]

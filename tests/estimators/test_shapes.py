@@ -7,7 +7,7 @@ from scipy import stats
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators.shapes import SHAPES, cells, mixtures
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import rank_classes

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from sampled_metrics.estimators import smooth
 from sampled_metrics.estimators.smooth import PRIOR, Smooth, spline
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sampled_metrics.estimators import estimator
 from sampled_metrics.estimators.shapes import SHAPES, mixtures
 from sampled_metrics.estimators.strict_bounds import Fit, ShapeTest, StrictBounds, _mixtures, p_value_of
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import pmf

@@ -10,7 +10,7 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import linear_estimator
 from sampled_metrics.evaluation.comparison import Standings
 from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.sampling.design import SamplingDesign
 
 A = [1, 12, 3, 40, 2, 11]

@@ -14,7 +14,7 @@ from sampled_metrics import correct, expect
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.evaluation.expectation import Expectation, exact_chance
-from sampled_metrics.metrics.held_out import metric as metric_of
+from sampled_metrics.metrics.metric import metric as metric_of
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.sampling.design import SamplingDesign
 

@@ -12,7 +12,7 @@ from sampled_metrics import _progress, compare, expect, plan
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import linear_estimator
 from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
-from sampled_metrics.metrics.held_out import metric as metric_of
+from sampled_metrics.metrics.metric import metric as metric_of
 from sampled_metrics.sampling.design import SamplingDesign
 
 N = 300

@@ -205,14 +205,14 @@ class TestContent:
 @pytest.mark.parametrize("function", RESULTS)
 class TestOfEachFunction:
     def test_is_written_in_each_format_as_the_same_bytes(self, function, tmp_path):
-        table = RESULTS[function]()
+        table, open_before = RESULTS[function](), pyplot.get_fignums()
         for ending, magic in {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}.items():
             for number in (1, 2):
                 table.plot(tmp_path / f"{number}.{ending}")
             first = (tmp_path / f"1.{ending}").read_bytes()
             assert first.startswith(magic)
             assert first == (tmp_path / f"2.{ending}").read_bytes()
-        assert pyplot.get_fignums() == []
+        assert pyplot.get_fignums() == open_before
 
     def test_no_text_is_cut_off(self, function):
         axes = np.ravel(RESULTS[function]().plot())

@@ -11,7 +11,7 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator, strict_bounds
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.evaluation.users import users_by_outcome
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.outcomes import Outcomes
 

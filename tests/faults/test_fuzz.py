@@ -25,7 +25,7 @@ from sampled_metrics.data.events import binarize
 from sampled_metrics.data.split import leave_last_out, leave_published_out
 from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.estimators import estimator, estimator_name, linear_estimator
-from sampled_metrics.metrics.held_out import metric, metric_name
+from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.workflow.config import complete, merge_recommenders
 from sampled_metrics.workflow.config_files import read_config
 

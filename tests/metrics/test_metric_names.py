@@ -3,7 +3,7 @@
 import pytest
 
 from sampled_metrics.metrics.formulas import METRICS
-from sampled_metrics.metrics.held_out import metric_name
+from sampled_metrics.metrics.metric import metric_name
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from rendering.read_pages import written
 
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.paper import claims, reference, study_claims, toy_claims, toy_figures, toy_tables
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign

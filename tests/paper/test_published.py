@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.paper import reference
 from sampled_metrics.ranks.table import read_ranks
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from sampled_metrics.estimators import estimator
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.paper import reference
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from study.read_figures import assert_texts_are_apart, curves, names, texts
 
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.paper import toy_figures
 from sampled_metrics.rendering import drawing
 

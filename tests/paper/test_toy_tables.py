@@ -9,7 +9,7 @@ from rendering.read_pages import plain, written
 from scipy import stats
 
 from sampled_metrics.errors import SampledMetricsError
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.paper import toy_tables
 from sampled_metrics.workflow.seeds import stream
 

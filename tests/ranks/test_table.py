@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.table import RankTable, read_ranks
 
 LABELS = ["auc", "ap", "ndcg@3", "recall@2", "precision@2"]

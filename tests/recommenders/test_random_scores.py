@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from scipy.stats import kstest
 
 from sampled_metrics.data.split import Split
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.recommenders.models import RandomModel
 from sampled_metrics.recommenders.random_scores import RandomScores
 

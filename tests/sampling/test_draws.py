@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.sampling import distributions, draws, ties
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import pmf

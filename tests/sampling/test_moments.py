@@ -12,7 +12,7 @@ from small_tables import table_of
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.table import RankTable, read_ranks
 from sampled_metrics.sampling import moments
 from sampled_metrics.sampling.design import SamplingDesign

@@ -7,7 +7,7 @@ import pytest
 from small_tables import random_table, table_of
 
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.sampling import moments
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import Draws

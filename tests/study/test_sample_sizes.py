@@ -9,7 +9,7 @@ from study.read_figures import curves
 
 from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.estimators import estimator
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes

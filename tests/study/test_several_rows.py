@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import hypergeom
 
 from sampled_metrics import evaluate, expect
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import expected_distribution

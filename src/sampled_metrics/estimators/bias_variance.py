@@ -8,7 +8,7 @@ from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators.linear import LinearEstimator
 from sampled_metrics.estimators.reduction import Reduction, reduced, solved
-from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 
 WORST_CONDITION = 1e10

@@ -8,7 +8,7 @@ from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.linear import LinearEstimator
 from sampled_metrics.estimators.nonnegative import nonnegative_least_squares
 from sampled_metrics.estimators.reduction import Reduction, reduced, solved
-from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 
 _NEGLIGIBLE = 1e-10  # singular values that have no effect on weights from 0 to 1

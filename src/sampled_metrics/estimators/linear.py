@@ -11,7 +11,7 @@ import numpy as np
 
 from sampled_metrics._validation import Floats, Ints, check_memory_limit, require_finite
 from sampled_metrics.errors import DataError
-from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Group, Outcomes
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sampled_metrics._validation import Floats, require_sum_of_one
-from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import RankClass, rank_classes
 from sampled_metrics.sampling.rank_nodes import RankNodes

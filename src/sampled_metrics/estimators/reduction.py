@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import eigh_tridiagonal, svd
 
 from sampled_metrics._validation import Floats, Ints, check_memory_limit, require_sum_of_one
-from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import pmf
 from sampled_metrics.sampling.rank_nodes import RankNodes, rank_nodes

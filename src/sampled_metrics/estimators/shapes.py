@@ -22,7 +22,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sampled_metrics._validation import Floats, Ints, check_memory_limit
-from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import sparse_pmf
 from sampled_metrics.sampling.outcomes import Group

@@ -39,7 +39,7 @@ from sampled_metrics.estimators.nonnegative import nonnegative_least_squares
 from sampled_metrics.estimators.rank_prior import Keyed
 from sampled_metrics.estimators.shapes import SHAPES, Mixture, cells, mixtures
 from sampled_metrics.estimators.smooth import Smooth
-from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign

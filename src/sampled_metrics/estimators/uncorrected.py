@@ -6,7 +6,7 @@ import numpy as np
 
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.linear import LinearEstimator
-from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 
 

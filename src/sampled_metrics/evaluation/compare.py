@@ -36,7 +36,7 @@ from sampled_metrics.evaluation.intervals import IntervalOptions
 from sampled_metrics.evaluation.result import Remark
 from sampled_metrics.evaluation.strict_intervals import contradictions
 from sampled_metrics.evaluation.users import users_by_outcome
-from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric_name, metrics_by_label
+from sampled_metrics.metrics.metric import Metric, MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import Judgements, list_metrics
 from sampled_metrics.ranks.pairing import pair_all

@@ -7,7 +7,7 @@ import pandas as pd
 
 from sampled_metrics.evaluation.families import Pair, groups, pairs_of
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.metrics.held_out import metric_name
+from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.tables import as_latex
 
 _FEW = 3  # recommenders that a sentence names in place of "all others"

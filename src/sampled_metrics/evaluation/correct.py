@@ -30,7 +30,7 @@ from sampled_metrics.evaluation.intervals import IntervalOptions, in_blocks, unc
 from sampled_metrics.evaluation.result import Remark, Result, by_recommender
 from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
 from sampled_metrics.evaluation.users import Users, users_by_outcome
-from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric, metric_name, metrics_by_label
+from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.read import Form, read_sampled
 from sampled_metrics.ranks.sampled import SampledRanks

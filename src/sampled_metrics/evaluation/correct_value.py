@@ -23,7 +23,7 @@ from sampled_metrics.evaluation.intervals import IntervalOptions
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
 from sampled_metrics.evaluation.users import Users
-from sampled_metrics.metrics.held_out import Metric, MetricsLike, metric_name, metrics_by_label
+from sampled_metrics.metrics.metric import Metric, MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 

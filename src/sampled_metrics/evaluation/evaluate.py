@@ -15,7 +15,7 @@ from sampled_metrics.evaluation.comparison import listed
 from sampled_metrics.evaluation.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
 from sampled_metrics.evaluation.result import Remark, Result, by_recommender
 from sampled_metrics.evaluation.users import Users, users_by_outcome
-from sampled_metrics.metrics.held_out import Metric, MetricsLike, alike, metric_name, metrics_by_label
+from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import Judgements, ListMetric, list_metrics
 from sampled_metrics.ranks.read import Form, read_exact, recommenders

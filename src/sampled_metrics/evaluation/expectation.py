@@ -8,7 +8,7 @@ import numpy as np
 
 from sampled_metrics._validation import Floats, Ints, check_memory_limit
 from sampled_metrics.estimators import Estimator, linear_estimator
-from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import probability_of_order, user_moments

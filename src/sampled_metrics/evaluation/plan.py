@@ -21,7 +21,7 @@ from sampled_metrics.evaluation.compare import compare
 from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows
 from sampled_metrics.evaluation.result import Remark, Result
 from sampled_metrics.evaluation.verdicts import MOST, expected_gaps
-from sampled_metrics.metrics.held_out import Metric, metric_name, metrics_by_label
+from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import Pairs, pair_users
 from sampled_metrics.ranks.read import Form, read_exact

@@ -13,7 +13,7 @@ from matplotlib.ticker import LogLocator, NullLocator
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import estimator_name, usual_label
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
-from sampled_metrics.metrics.held_out import metric_name
+from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.drawing import WIDTH, estimator_numbers, literal, style, styled, write_below
 
 _ROW = 0.44  # height of a mark, in inches

@@ -10,7 +10,7 @@ from sampled_metrics.estimators.strict_bounds import PAIRED, ShapeEstimate, expe
 from sampled_metrics.evaluation.expectation import mean_of_rows
 from sampled_metrics.evaluation.strict_intervals import Fits, bound_weights
 from sampled_metrics.evaluation.users import Users
-from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import user_moments

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.paper.claims import LOW_GAMMA, Claims, Finding, listed, order
 
 claim = Claims()

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import Ints
 from sampled_metrics.estimators import estimator_name, linear_estimator
-from sampled_metrics.metrics.held_out import metric, metric_name
+from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.rendering.drawing import (
     draw_lines,
     estimator_styles,

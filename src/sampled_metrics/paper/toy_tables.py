@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.metrics.held_out import metric, metric_name
+from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.rendering.tables import Section, plus_minus, with_best
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import draw

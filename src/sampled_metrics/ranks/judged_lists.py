@@ -17,7 +17,7 @@ from sampled_metrics._validation import Floats, Ints, check_labels, is_real, sho
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics.formulas import FORMULAS, Formula
-from sampled_metrics.metrics.held_out import metrics_by_label
+from sampled_metrics.metrics.metric import metrics_by_label
 from sampled_metrics.ranks.frames import Columns, as_text
 from sampled_metrics.ranks.read import Form, columns_or_table
 from sampled_metrics.ranks.sampled import SampledRanks

@@ -25,7 +25,7 @@ from sampled_metrics.ranks.ranked import Ranked
 from sampled_metrics.ranks.truncation import seems_truncated
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
-    from sampled_metrics.metrics.held_out import Metric
+    from sampled_metrics.metrics.metric import Metric
 
 COLUMNS = ("user", "candidates", "above", "tied")
 

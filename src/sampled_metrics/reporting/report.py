@@ -20,7 +20,7 @@ from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.evaluation.evaluate import check_relevance
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, by_recommender, cell
-from sampled_metrics.metrics.held_out import MetricsLike, metric_name, metrics_by_label
+from sampled_metrics.metrics.metric import MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.read import Form, exact_or_sampled, recommenders
 from sampled_metrics.ranks.sampled import SampledRanks

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sampled_metrics._validation import Floats, Ints, require_sum_of_one
-from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import pmf
 from sampled_metrics.sampling.ties import tie_rule

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from sampled_metrics._validation import Floats, Ints, check_memory_limit
-from sampled_metrics.metrics.held_out import Metric
+from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Group, Outcomes
 from sampled_metrics.sampling.rank_nodes import RankNodes, rank_nodes

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from sampled_metrics.estimators import estimator_name
-from sampled_metrics.metrics.held_out import metric_name
+from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.drawing import panels, plain_numbers, styled, styles
 from sampled_metrics.rendering.tables import Section, number
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order

@@ -15,7 +15,7 @@ from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import Estimate, LinearEstimate, estimator
-from sampled_metrics.metrics.held_out import Metric, metric
+from sampled_metrics.metrics.metric import Metric, metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import draw

@@ -19,7 +19,7 @@ from sampled_metrics._validation import Floats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import PAIRED, expected_weights
-from sampled_metrics.metrics.held_out import metric, metric_name
+from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.rendering.drawing import (
     literal,

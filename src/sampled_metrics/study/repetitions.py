@@ -10,7 +10,7 @@ import pandas as pd
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats
 from sampled_metrics.estimators import Estimate, LinearEstimate, LinearEstimator, estimator
-from sampled_metrics.metrics.held_out import metric
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import Draws, draw

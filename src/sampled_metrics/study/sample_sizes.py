@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name, linear_estimator
-from sampled_metrics.metrics.held_out import metric, metric_name
+from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.rendering.drawing import literal, name_lines, panels, plain_numbers, styled, styles
 from sampled_metrics.sampling.design import SamplingDesign

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics.estimators import estimator_name
-from sampled_metrics.metrics.held_out import metric, metric_name
+from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.rendering.tables import Section, number, plus_minus, with_best
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order

@@ -20,7 +20,7 @@ from sampled_metrics.data import download, formats
 from sampled_metrics.data.reading import files_beside
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator, estimators_by_label, linear_estimator, usual_label
-from sampled_metrics.metrics.held_out import metric, metrics_by_label
+from sampled_metrics.metrics.metric import metric, metrics_by_label
 from sampled_metrics.recommenders import PrecomputedRanks, config_schema, recommender, recommender_type
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation import compare
 from sampled_metrics.evaluation.comparison import Standings
 from sampled_metrics.evaluation.families import pairs_of
-from sampled_metrics.metrics.held_out import metric_name
+from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.paper import fidelity
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.recommenders import recommender_type

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sampled_metrics import evaluate
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.metrics.formulas import METRICS, Formula
-from sampled_metrics.metrics.held_out import Metric, alike, metric, metric_name, metrics_by_label
+from sampled_metrics.metrics.metric import Metric, alike, metric, metric_name, metrics_by_label
 
 LABELS = ["auc", "ap", "ap@5", "mrr", "mrr@5", "ndcg", "ndcg@5", "recall@5", "hit-rate@5", "precision@5"]
 LABELS += ["ndcg-exp@5", "dcg", "dcg-exp@5", "f1@5"]
