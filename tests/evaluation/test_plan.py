@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from sampled_metrics import _progress, compare, expect, plan
+from sampled_metrics import _running, compare, expect, plan
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import linear_estimator
 from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
