@@ -337,7 +337,7 @@ class TestForms:
         screen = io.StringIO()
         monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
         monkeypatch.setattr(sys, "stderr", screen)
-        monkeypatch.setattr(_progress, "LATE", late)
+        monkeypatch.setattr(_running, "LATE", late)
         table = plan(A[:50], B[:50], candidates=N, estimators=["uncorrected"])
         assert ("%" in screen.getvalue()) == shown
         assert table.equals(
