@@ -1,6 +1,7 @@
 """The result of `compare`: a table of pairs, which also knows the recommenders and their groups."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import pandas as pd
@@ -21,7 +22,8 @@ class Standing(NamedTuple):
     letters: str
 
 
-class Standings(NamedTuple):
+@dataclass(frozen=True)
+class Standings:
     """The recommenders by a metric, best first, what is decided, and the groups of those that cannot be told apart.
 
     Attributes:
