@@ -300,12 +300,6 @@ class TestConclusions:
         uncorrected = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="uncorrected")
         assert "may be the worse by the true metric" in uncorrected.remarks[-3]
 
-    def test_sentences_go_with_their_rows(self):
-        table = compare(A, B, candidates=50)
-        some = table[table["metric"].isin(["ap", "auc"])]
-        assert [remark.split(":")[0] for remark in some.remarks[:2]] == ["AP", "AUC"]
-        assert len(some.remarks) == 4
-
     @pytest.mark.parametrize("method", ["delta", "bootstrap"])
     @pytest.mark.parametrize("users", [2, 3, 5])
     @pytest.mark.parametrize("negatives", [None, 49])

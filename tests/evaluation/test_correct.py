@@ -209,7 +209,7 @@ class TestBias:
         assert table["bias"].isna().tolist() == [True] * 4 + [False] * 4
         assert table["bias_error"].isna().tolist() == [True] * 4 + [False] * 4
         assert any(remark.startswith("No bias is estimated for MLE: it is known of") for remark in table.remarks)
-        assert not any("bias" in each for each in table[table["estimator"] == "bv-0.1"].remarks if "No bias" in each)
+        assert not any("BV 0.1" in each for each in table.remarks if "No bias" in each)
 
     @pytest.mark.parametrize("label", ["bv-0.1", "rank-estimate"])
     def test_of_thirty_different_numbers_is_the_mean_of_those_of_each(self, label, monkeypatch):
@@ -292,9 +292,7 @@ class TestBias:
         assert float(found[1]) == pytest.approx(row["bias"], abs=0.5001 * 10**-digits)
         assert float(found[2]) == pytest.approx(row["bias_error"], abs=0.5001 * 10**-digits)
         assert len(found[2].lstrip("0.")) == 1  # the digits that the error leaves
-        assert not any(each.startswith("BV 1: the interval") for each in table[table["estimator"] == "mle"].remarks)
-        ndcg = table[table["metric"] == "ndcg@10"].remarks
-        assert any("standard error: NDCG@10 -0." in each and "Recall" not in each for each in ndcg)
+        assert not any(each.startswith("MLE: the interval") for each in table.remarks)
 
     def test_no_remark_where_it_is_rounding(self):
         """Every rank of 50 is among the first 60: Recall@60 is 1, and so are all weights but for rounding."""
@@ -313,7 +311,6 @@ class TestBias:
         many = SAMPLED * 13
         uncorrected = correct(many, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["ap", "auc"])
         assert [each.split(": ")[0] for each in uncorrected.remarks] == ["Uncorrected"]
-        assert uncorrected[uncorrected["metric"] == "auc"].remarks == ()
         assert not correct(many, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["auc"]).remarks
 
     @pytest.mark.parametrize("top", [True, False])
@@ -331,7 +328,6 @@ class TestBias:
             assert remarks == [
                 f"MES: its AUC is too low. The AUC of the sample, which has no bias, is {of_sample:.3f}."
             ]
-            assert not any("AUC" in each for each in table[table["metric"] != "auc"].remarks)
         else:
             assert value(table, "mes", "auc") == pytest.approx(truth, abs=0.01)
             assert remarks == []
@@ -345,8 +341,8 @@ class TestBias:
         assert remark.startswith("BV 0")
         assert f"the value of Recall@10 ({found:.4g})" in remark
         assert any("a single user counts up to" in each for each in table.remarks)
-        good = table[table["estimator"] == "bv-1"]
-        assert not any("from 0 to 1" in each or "a single user" in each for each in good.remarks)
+        good = [each for each in table.remarks if each.startswith("BV 1:")]
+        assert not any("from 0 to 1" in each or "a single user" in each for each in good)
 
     def test_a_remark_on_few_users(self):
         for users, there in ((99, True), (100, False)):
@@ -502,5 +498,3 @@ def test_says_where_values_leave_0_to_1_and_where_equations_are_badly_conditione
     assert len(outside) == len(large) == 1
     assert outside[0].startswith("BV 1e-12: ")
     assert large[0].startswith("BV 1e-12: ")
-    of_one = found[found["estimator"] == "bv-1"]
-    assert not [remark for remark in of_one.remarks if remark.startswith("BV 1e-12")]

@@ -305,7 +305,7 @@ class TestForms:
         assert len(table.remarks) == 5
         assert "paired by position" in table.remarks[-1]
         assert "new is better than old" in table.remarks[0]
-        assert [remark.split(":")[0] for remark in table.iloc[1:].remarks[1:-2]] == ["BV 1"]
+        assert [remark.split(":")[0] for remark in table.remarks[1:-2]] == ["CLS", "BV 1"]
 
     def test_no_m_is_tried_twice_for_strict_bounds(self, monkeypatch):
         """The largest m is that of both shapes; the weights for more users are found with those for these users."""

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sampled_metrics.evaluation.result import Remark, Result, cell
+from sampled_metrics.evaluation.result import Result, by_recommender, cell, with_clauses
 
 REMARKS = ["First <remark> & more.", "Second."]
 
@@ -47,6 +47,7 @@ class TestRemarks:
     def test_further_remarks_leave_the_table_as_it_is(self, table):
         other = table.with_remarks(["else"])
         assert other.remarks == (*REMARKS, "else")
+        assert other.with_remarks(["else"]).remarks == other.remarks
         assert table.remarks == tuple(REMARKS)
         other.loc[0, "value"] = 9.0
         assert table.loc[0, "value"] == 0.123456
@@ -57,53 +58,18 @@ class TestRemarks:
         assert list(plain.columns) == ["a"]
 
 
-class TestRemarksOfRows:
-    """They are shown while the table has one of their rows."""
+class TestClauses:
+    def test_stand_in_their_sentence_with_commas_between_them(self):
+        remarks = [("Far off: {}.", "AP"), ("On all.", ""), ("Far off: {}.", "AUC"), ("Far off: {}.", "AP")]
+        assert with_clauses(remarks) == ["Far off: AP, AUC.", "On all."]
 
-    @pytest.fixture
-    def table(self):
-        rows = {"estimator": ["cls", "cls", "mle"], "metric": ["ap", "auc", "ap"], "value": [0.1, 0.2, 0.3]}
-        return Result(rows).with_remarks(
-            [
-                Remark("On cls.", rows=(("estimator", "cls"),)),
-                Remark("Far off: {}.", "AP of cls", (("estimator", "cls"), ("metric", "ap"))),
-                Remark("Far off: {}.", "AUC of cls", (("estimator", "cls"), ("metric", "auc"))),
-                Remark("Far off: {}.", "AP of mle", (("estimator", "mle"), ("metric", "ap"))),
-                "On all.",
-            ]
-        )
 
-    def test_are_all_there_at_first(self, table):
-        assert table.remarks == ("On cls.", "Far off: AP of cls, AUC of cls, AP of mle.", "On all.")
-
-    @pytest.mark.parametrize(
-        ("take", "remarks"),
-        [
-            (lambda t: t[t["estimator"] == "mle"], ("Far off: AP of mle.", "On all.")),
-            (lambda t: t[t["metric"] == "auc"], ("On cls.", "Far off: AUC of cls.", "On all.")),
-            (lambda t: t[t["metric"] == "ap"], ("On cls.", "Far off: AP of cls, AP of mle.", "On all.")),
-            (lambda t: t.iloc[:0], ("On all.",)),
-            (lambda t: t.query("value > 0.25").reset_index(drop=True), ("Far off: AP of mle.", "On all.")),
-            (lambda t: t.drop(index=[0, 1]).copy(), ("Far off: AP of mle.", "On all.")),
-            (lambda t: t.iloc[::-1], ("On cls.", "Far off: AP of cls, AUC of cls, AP of mle.", "On all.")),
-            (lambda t: t.iloc[[2]][["metric", "value"]], ("On cls.", "Far off: AP of cls, AP of mle.", "On all.")),
-            (lambda t: t[["value"]], ("On cls.", "Far off: AP of cls, AUC of cls, AP of mle.", "On all.")),
-        ],
-    )
-    def test_go_with_them(self, table, take, remarks):
-        assert take(table).remarks == remarks
-        for remark in remarks:
-            assert remark in repr(take(table))
-        assert len(table.remarks) == 3
-
-    def test_come_back_in_no_other_order(self, table):
-        assert pickle.loads(pickle.dumps(table)).remarks == table.remarks
-        assert copy.deepcopy(table.iloc[2:]).remarks == ("Far off: AP of mle.", "On all.")
-
-    def test_missing_values_of_a_column_match_nothing(self):
-        table = Result({"negatives": [pd.NA, 5]}).with_remarks([Remark("Five.", rows=(("negatives", 5),))])
-        assert table.remarks == ("Five.",)
-        assert table.iloc[:1].remarks == ()
+class TestByRecommender:
+    def test_a_remark_that_not_all_have_says_whose_it_is(self):
+        one, other = (Result({"metric": ["ap"], "value": [each]}) for each in (0.1, 0.2))
+        found = by_recommender({"X": one.with_remarks(["Of all.", "Of one."]), "Y": other.with_remarks(["Of all."])})
+        assert found.remarks == ("Of all.", "X: Of one.")
+        assert found[["recommender", "value"]].values.tolist() == [["X", 0.1], ["Y", 0.2]]
 
 
 class TestText:

@@ -33,7 +33,7 @@ from sampled_metrics.evaluation.evaluate import (
 )
 from sampled_metrics.evaluation.families import pairs_of
 from sampled_metrics.evaluation.intervals import IntervalOptions
-from sampled_metrics.evaluation.result import Remark
+from sampled_metrics.evaluation.result import with_clauses
 from sampled_metrics.evaluation.strict_intervals import contradictions
 from sampled_metrics.evaluation.users import users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric_name, metrics_by_label
@@ -194,7 +194,7 @@ def compare(
     notes = _assumed(found, list(given))
     if read.estimator and not found.strict:
         notes += _biased(read.estimator, read.of_samples)
-    assumption = next((note if isinstance(note, str) else note.sentence for note in notes), "")
+    assumption = next(iter(notes), "")
     table.attrs = {"confidence_level": confidence_level, "names": list(given), "assumption": assumption}
     table.attrs["parameters"] = read.parameters
     remarks = [*_conclusions(table, found, list(given), confidence_level), *_on_seeds(given), *notes, *_held(table)]
@@ -219,7 +219,7 @@ class _Read(NamedTuple):
     sides: list[_Side]
     numbers: list[Ints]
     largest: Floats
-    remarks: list[Remark | str]
+    remarks: list[str]
     estimator: str = ""
     of_samples: Estimator | None = None
     parameters: str = ""
@@ -236,7 +236,7 @@ def _seeds(given: Mapping[str, Sequence[_Given]]) -> dict[str, _Given]:
 
 def _read_lists(given: Mapping[str, _Given], judged: Judgements, metrics: MetricsLike | None) -> _Read:
     """Return what is read of ranked lists; arguments as in `compare`."""
-    of_lists, remarks = list_metrics(metrics), list[Remark | str](judged.remarks)
+    of_lists, remarks = list_metrics(metrics), list[str](judged.remarks)
     largest, users, sides = judged.largest(of_lists.values()), np.arange(len(judged.users)), list[_Side]()
     for name, each in given.items():
         lists, about = judged.lists(each, name)
@@ -270,7 +270,7 @@ def _read_ranks(
     numbers, paired = pair_all(ranked, list(tables))
     notes = dict.fromkeys(note for each in ranked for note in each.notes)
     parameters = ranked[0].description
-    remarks: list[Remark | str] = [*paired, *equal_metrics(by_label), *notes]
+    remarks: list[str] = [*paired, *equal_metrics(by_label), *notes]
     largest, used = largest_values(wanted), label if is_sampled else ""
     return _Read(labels, sides, numbers, largest, remarks, used, of_samples, parameters)
 
@@ -355,14 +355,11 @@ def _sampled_side(ranks: SampledRanks, metrics: Sequence[Metric], estimator: Est
     return estimator.fit(outcomes, metrics), which, outcomes.x
 
 
-def _conclusions(table: Comparison, found: Differences, names: Sequence[str], level: float) -> list[Remark | str]:
+def _conclusions(table: Comparison, found: Differences, names: Sequence[str], level: float) -> list[str]:
     """Return the conclusion for each metric as a sentence, and how the pairs are adjusted for one another."""
     if len(names) == 2:
         return [_of_pair(row, names, level) for row in table.to_dict("records") if not np.isnan(row["low"])]
-    remarks: list[Remark | str] = [
-        Remark(f"{metric_name(label)}: {standings.sentence}", rows=(("metric", label),))
-        for label, standings in table.by_metric.items()
-    ]
+    remarks: list[str] = [f"{metric_name(label)}: {standings.sentence}" for label, standings in table.by_metric.items()]
     pairs, by = len(pairs_of(len(names))), found.family
     if by == BONFERRONI:
         by += f", each at {100 * (1 - float(found.rates[0])):.4g} %"
@@ -374,7 +371,7 @@ def _conclusions(table: Comparison, found: Differences, names: Sequence[str], le
     ]
 
 
-def _of_pair(row: Mapping[str, Any], names: Sequence[str], level: float) -> Remark:
+def _of_pair(row: Mapping[str, Any], names: Sequence[str], level: float) -> str:
     """Return the conclusion for a metric of two recommenders."""
     first, second = names
     conclusion, rest = "undecided", f" that includes 0 (p = {row['p_value']:.2g})"
@@ -383,11 +380,10 @@ def _of_pair(row: Mapping[str, Any], names: Sequence[str], level: float) -> Rema
         conclusion, rest = f"{row['conclusion']} is better than {worse}", ""
     elif np.isnan(row["p_value"]):
         conclusion, rest = f"undecided; {_what_decides(row)}", ""
-    sentence = (
+    return (
         f"{metric_name(str(row['metric']))}: {conclusion}. The difference ({second} - {first}) is "
         f"{row['difference']:+.4f}, with a {100 * level:g} % interval of {row['low']:+.4f} to {row['high']:+.4f}{rest}."
     )
-    return Remark(sentence, rows=(("metric", row["metric"]),))
 
 
 def _what_decides(row: Mapping[str, Any]) -> str:
@@ -396,7 +392,7 @@ def _what_decides(row: Mapping[str, Any]) -> str:
     return "more users would not help, but more negatives for each user would"
 
 
-def _on_seeds(given: Mapping[str, Sequence[Any]]) -> list[Remark | str]:
+def _on_seeds(given: Mapping[str, Sequence[Any]]) -> list[str]:
     """Return a sentence on the seeds, if a recommender has several."""
     several = [f"{name} ({len(seeds)} seeds)" for name, seeds in given.items() if len(seeds) > 1]
     if not several:
@@ -406,35 +402,27 @@ def _on_seeds(given: Mapping[str, Sequence[Any]]) -> list[Remark | str]:
     return [f"The intervals include the spread between the seeds of {listed(several)}{rest}."]
 
 
-def _assumed(found: Differences, names: Sequence[str]) -> list[Remark | str]:
+def _assumed(found: Differences, names: Sequence[str]) -> list[str]:
     """Return sentences on what intervals of the truth assume, and on the assumptions that samples contradict."""
-    remarks: list[Remark | str] = []
+    remarks: list[str] = []
+    several = len(names) > 2
     for (one, other), strict in zip(pairs_of(len(names)), found.strict, strict=False):
-        rows = (("a", names[one]), ("b", names[other])) if len(names) > 2 else ()
         given = f"if {ASSUMPTIONS[strict.shape]}" if ASSUMPTIONS[strict.shape] else _NOTHING
         about = f" of {names[one]} and {names[other]}" if len({each.shape for each in found.strict}) > 1 else ""
-        remarks.append(Remark(f"The intervals{about} are of the true difference, {given}.", rows=rows))
-        remarks += [
-            Remark(f"{names[one]} and {names[other]}: {each.sentence}" if rows else each.sentence, rows=rows)
-            for each in contradictions(strict.contradicted)
-        ]
+        remarks.append(f"The intervals{about} are of the true difference, {given}.")
+        pair = f"{names[one]} and {names[other]}: " if several else ""
+        remarks += [f"{pair}{sentence}" for sentence in contradictions(strict.contradicted)]
     return remarks
 
 
-def _held(table: Comparison) -> list[Remark | str]:
+def _held(table: Comparison) -> list[str]:
     """Return remarks on differences that are those of the nearest end of the interval, not of the values."""
     apart = (table["value_b"] - table["value_a"] - table["difference"]).abs() > EQUAL
-    return [
-        Remark(
-            "The difference of the values is outside its interval, and the nearest end is given: {}.",
-            metric_name(label),
-            (("metric", label),),
-        )
-        for label in dict.fromkeys(table["metric"][apart])
-    ]
+    sentence = "The difference of the values is outside its interval, and the nearest end is given: {}."
+    return with_clauses((sentence, metric_name(label)) for label in table["metric"][apart])
 
 
-def _biased(label: str, estimator: Estimator | None) -> list[Remark | str]:
+def _biased(label: str, estimator: Estimator | None) -> list[str]:
     """Return a sentence on what an interval of the mean of an estimator ignores."""
     if isinstance(estimator, Uncorrected):
         return [

@@ -27,7 +27,7 @@ from sampled_metrics.estimators.strict_bounds import StrictBounds
 from sampled_metrics.estimators.uncorrected import Uncorrected
 from sampled_metrics.evaluation.evaluate import about_users, equal_metrics, largest_values, undefined
 from sampled_metrics.evaluation.intervals import IntervalOptions, in_blocks, uncertainty
-from sampled_metrics.evaluation.result import Remark, Result, by_recommender
+from sampled_metrics.evaluation.result import Result, by_recommender, with_clauses
 from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
 from sampled_metrics.evaluation.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metric_name, metrics_by_label
@@ -167,7 +167,7 @@ def _correct_users(
             strict = strict_interval([estimate], by_outcome, options, limits, progress)
             value, assumes = np.fmax(np.fmin(value, strict.high), strict.low), strict.assumes
             columns = value, strict.low, strict.high, [assumes] * len(labels), missing, missing, missing
-            remarks += contradictions(strict.contradicted, label)
+            remarks += contradictions(strict.contradicted)
         else:
             weights = None
             if isinstance(estimate, LinearEstimate):
@@ -200,25 +200,23 @@ def _correct_users(
 
 def knowledge(
     table: Result, estimators: Mapping[str, Estimator], confidence_level: float, negatives: Ints
-) -> list[Remark]:
+) -> list[str]:
     """Return sentences on what the sample says about the true metrics, under each assumption."""
     remarks = []
     sizes = f"{negatives.min()}" if negatives.min() == negatives.max() else f"{negatives.min()} to {negatives.max()}"
     bounds = [label for label, each in estimators.items() if isinstance(each, StrictBounds)]
     for row in table[table["estimator"].isin(bounds)].to_dict("records"):
         name, assumption = metric_name(str(row["metric"])), ASSUMPTIONS.get(str(row["assumes"]), "")
-        rows = (("estimator", row["estimator"]), ("metric", row["metric"]))
         if np.isnan(row["low"]):
             continue
         low, high = _ends(row["low"], row["high"])
         if assumption:
             sentence = f"With {100 * confidence_level:g} % confidence, {{}}, if {assumption}."
-            remarks.append(Remark(sentence, f"{name} is between {low} and {high}", rows))
+            remarks.append((sentence, f"{name} is between {low} and {high}"))
         else:
             sentence = f"Without an assumption on the ranks, {sizes} negatives allow {{}}, with the same confidence."
-            remarks.append(Remark(sentence, f"any {name} from {low} to {high}", rows))
-    # where an assumption is contradicted, two rows say the same
-    return list({each[:2]: each for each in reversed(remarks)}.values())[::-1]
+            remarks.append((sentence, f"any {name} from {low} to {high}"))
+    return with_clauses(remarks)
 
 
 def _ends(low: float, high: float) -> tuple[str, str]:
@@ -266,57 +264,40 @@ def _key(group: Group) -> tuple[int, int]:
 
 def _remarks(
     table: Result, estimators: Mapping[str, Estimator], metrics: Mapping[str, Metric], unbiased_auc: float | None
-) -> list[Remark | str]:
+) -> list[str]:
     """Return sentences on the rows whose intervals may not cover the true value."""
-    remarks: list[Remark | str] = []
+    remarks: list[tuple[str, str]] = []
     for row in table.to_dict("records"):
         label, of_metric = str(row["estimator"]), str(row["metric"])
-        name, what, rows = estimator_name(label), metric_name(of_metric), (("estimator", label), ("metric", of_metric))
+        name, what = estimator_name(label), metric_name(of_metric)
         is_uncorrected, is_auc = isinstance(estimators[label], Uncorrected), metrics[of_metric].label == "auc"
         if is_uncorrected and not is_auc:
             sentence = (
                 "Uncorrected: the metric of the sampled rank is not that of the true rank (AUC excepted), and can "
                 "order recommenders wrongly."
             )
-            remarks.append(Remark(sentence, rows=rows))
+            remarks.append((sentence, ""))
         least = -1.0 if unbiased_auc is None else unbiased_auc - max(4 * row["standard_error"], 0.01)
         if isinstance(estimators[label], MaximumEntropy) and is_auc and row["value"] < least:
-            remarks.append(
-                Remark(
-                    f"{name}: its AUC is too low. The AUC of the sample, which has no bias, is {unbiased_auc:.3f}.",
-                    rows=rows,
-                )
-            )
+            sentence = f"{name}: its AUC is too low. The AUC of the sample, which has no bias, is {unbiased_auc:.3f}."
+            remarks.append((sentence, ""))
         if isinstance(estimators[label], StrictBounds):
             continue
         ends = {"the value": row["value"], "low": row["low"], "high": row["high"]}
         out = [f"{end} of {what} ({value:.4g})" for end, value in ends.items() if value < -1e-9 or value > 1 + 1e-9]
         if out:
-            remarks.append(
-                Remark(
-                    f"{name}: a metric is from 0 to 1, but not {{}}. Its weights vary too much for this sample; take "
-                    "an estimator with a larger γ, or more negatives or users.",
-                    ", ".join(out),
-                    rows,
-                )
+            sentence = (
+                f"{name}: a metric is from 0 to 1, but not {{}}. Its weights vary too much for this sample; take "
+                "an estimator with a larger γ, or more negatives or users."
             )
+            remarks.append((sentence, ", ".join(out)))
         if not is_uncorrected and abs(row["bias"]) > max(row["standard_error"] / 2, TOLERANCE):
-            remarks.append(
-                Remark(
-                    f"{name}: the interval ignores the bias. The estimated bias, with its standard error: {{}}.",
-                    f"{what} {_with_error(row['bias'], row['bias_error'])}",
-                    rows,
-                )
-            )
+            sentence = f"{name}: the interval ignores the bias. The estimated bias, with its standard error: {{}}."
+            remarks.append((sentence, f"{what} {_with_error(row['bias'], row['bias_error'])}"))
         if np.isnan(row["bias"]):
-            remarks.append(
-                Remark(
-                    "No bias is estimated for {}: it is known of estimators that are linear in a uniform sample.",
-                    name,
-                    (("estimator", label),),
-                )
-            )
-    return list(dict.fromkeys(remarks))
+            sentence = "No bias is estimated for {}: it is known of estimators that are linear in a uniform sample."
+            remarks.append((sentence, name))
+    return with_clauses(remarks)
 
 
 def _with_error(value: float, error: float) -> str:
@@ -327,19 +308,17 @@ def _with_error(value: float, error: float) -> str:
     return f"{value:+.{decimals}f} ± {error:.{decimals}f}"
 
 
-def _warnings(fitted: Mapping[str, Estimate]) -> list[Remark]:
+def _warnings(fitted: Mapping[str, Estimate]) -> list[str]:
     """Return sentences on estimators whose equations are badly conditioned."""
     remarks = []
     for label, estimate in fitted.items():
         if not isinstance(estimate, LinearEstimate):
             continue
         least, most = estimate.bounds
-        if max(-least.min(), most.max()) > LARGE_WEIGHT:
+        largest = max(-least.min(), most.max())
+        if largest > LARGE_WEIGHT:
             remarks.append(
-                Remark(
-                    f"{estimator_name(label)}: a single user counts up to {max(-least.min(), most.max()):.2g}, where a "
-                    "metric is at most 1, because its equations are badly conditioned. Take a larger γ.",
-                    rows=(("estimator", label),),
-                )
+                f"{estimator_name(label)}: a single user counts up to {largest:.2g}, where a metric is at most 1, "
+                "because its equations are badly conditioned. Take a larger γ."
             )
     return remarks

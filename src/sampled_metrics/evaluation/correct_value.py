@@ -20,7 +20,7 @@ from sampled_metrics.estimators.strict_bounds import ShapeEstimate, StrictBounds
 from sampled_metrics.evaluation.correct import knowledge
 from sampled_metrics.evaluation.evaluate import largest_values
 from sampled_metrics.evaluation.intervals import IntervalOptions
-from sampled_metrics.evaluation.result import Remark, Result
+from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
 from sampled_metrics.evaluation.users import Users
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric_name, metrics_by_label
@@ -99,7 +99,7 @@ def correct_value(
     outcomes = Outcomes.of(design, candidates)
     limits = np.zeros(len(wanted)), largest_values(list(wanted.values()))
     rows: list[tuple[object, ...]] = []
-    remarks: list[Remark | str] = []
+    remarks: list[str] = []
     for label, each in chosen.items():
         if not isinstance(each, StrictBounds):
             raise ConfigError(f"estimators: {label} needs all ranks; of a value, there are bounds: {', '.join(SHAPES)}")
@@ -109,7 +109,7 @@ def correct_value(
         low: Floats = np.min([one.low for one in found], axis=0)
         high: Floats = np.max([one.high for one in found], axis=0)
         rows += [(label, *row, fitting.assumes, users) for row in zip(wanted, low, high, strict=True)]
-        remarks += contradictions(fitting.contradicted, label)
+        remarks += contradictions(fitting.contradicted)
     table = Result(rows, columns=["estimator", "metric", "low", "high", "assumes", "users"])
     table.attrs = {
         "confidence_level": confidence_level,

@@ -13,7 +13,7 @@ from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.errors import DataError
 from sampled_metrics.evaluation.comparison import listed
 from sampled_metrics.evaluation.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
-from sampled_metrics.evaluation.result import Remark, Result, by_recommender
+from sampled_metrics.evaluation.result import Result, by_recommender
 from sampled_metrics.evaluation.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
@@ -187,23 +187,19 @@ def largest_values(metrics: Sequence[Metric]) -> Floats:
     return np.array([float(metric.of_rank(1, 2)) for metric in metrics])
 
 
-def undefined(table: Result, column: str = "value") -> list[Remark]:
+def undefined(table: Result, column: str = "value") -> list[str]:
     """Return a remark on metrics that are not defined."""
     return [
-        Remark(f"{metric_name(label)} is not defined, as a user has only one candidate.", rows=(("metric", label),))
+        f"{metric_name(label)} is not defined, as a user has only one candidate."
         for label in dict.fromkeys(table["metric"][np.isnan(table[column].to_numpy(dtype=float))])
     ]
 
 
-def equal_metrics(metrics: Mapping[str, Metric]) -> list[Remark]:
+def equal_metrics(metrics: Mapping[str, Metric]) -> list[str]:
     """Return remarks on metrics that are the same for one relevant item."""
     return [
-        Remark(
-            f"{listed([metric_name(label) for label in labels])} are equal here, as ranks are of one relevant item, "
-            "with grade 1.",
-            rows=(("metric", labels[0]),),
-            others=(("metric", labels[1]),),
-        )
+        f"{listed([metric_name(label) for label in labels])} are equal here, as ranks are of one relevant item, "
+        "with grade 1."
         for labels in alike(metrics)
     ]
 

@@ -11,7 +11,7 @@ from sampled_metrics._defaults import METRICS
 from sampled_metrics._running import on_one_thread
 from sampled_metrics.estimators import EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.evaluation.expectation import Expectation, mean_of_rows
-from sampled_metrics.evaluation.result import Remark, Result
+from sampled_metrics.evaluation.result import Result
 from sampled_metrics.metrics.metric import MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.read import Form, read_exact
@@ -94,12 +94,17 @@ def expect(
     result = Result(rows, columns=["recommender", "estimator", "metric", "exact", "expected", "deviation"])
     result.attrs = {"negatives": negatives, "parameters": next(iter(tables.values())).description}
     unused = dict.fromkeys(remark for each in tables.values() for remark in each.notes)
-    return result.with_remarks([*_wrong_orders(result, negatives), *unused])
+    wrong = list(wrong_orders(result, negatives).values())
+    undecided = "An order by exact values may be undecided. compare says whether the exact ranks decide it."
+    return result.with_remarks([*wrong, *([undecided] if wrong else []), *unused])
 
 
-def _wrong_orders(table: Result, negatives: int) -> list[Remark]:
-    """Return sentences on the recommenders that a sampled evaluation orders wrongly on average."""
-    remarks: list[Remark] = []
+def wrong_orders(table: Result, negatives: int) -> dict[tuple[str, str, str, str], str]:
+    """Return sentences on the recommenders that a sampled evaluation orders wrongly on average.
+
+    They are by estimator, metric, the better recommender and the worse one, by exact values.
+    """
+    sentences = {}
     for (label, metric_label), group in table.groupby(["estimator", "metric"], sort=False):
         for one, other in combinations(group.to_dict("records"), 2):
             better, worse = (one, other) if one["exact"] > other["exact"] else (other, one)
@@ -110,13 +115,10 @@ def _wrong_orders(table: Result, negatives: int) -> list[Remark]:
                 name, decimals = metric_name(str(metric_label)), "{:.4f} against {:.4f}"
                 exact = decimals.format(better["exact"], worse["exact"])
                 expected = decimals.format(better["expected"], worse["expected"])
-                sentence = (
+                key = str(label), str(metric_label), better["recommender"], worse["recommender"]
+                sentences[key] = (
                     f"Another order: by the exact {name}, {better['recommender']} is ahead of {worse['recommender']} "
                     f"({exact}). Among {negatives} sampled negatives, {estimator_name(str(label))} puts it behind on "
                     f"average ({expected}). The chance of the exact order is {chance:.2f}."
                 )
-                here = ("estimator", label), ("metric", metric_label)
-                rows, others = ((("recommender", each["recommender"]), *here) for each in (better, worse))
-                remarks.append(Remark(sentence, rows=rows, others=others))
-    undecided = "An order by exact values may be undecided. compare says whether the exact ranks decide it."
-    return [*remarks, *(Remark(undecided, rows=each.rows) for each in remarks)]
+    return sentences

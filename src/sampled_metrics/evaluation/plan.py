@@ -19,7 +19,7 @@ from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import StrictBounds
 from sampled_metrics.evaluation.compare import compare
 from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows
-from sampled_metrics.evaluation.result import Remark, Result
+from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.verdicts import MOST, expected_gaps
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
@@ -361,13 +361,13 @@ def _words(labels: Sequence[str]) -> str:
     )
 
 
-def _sentences(table: Result, probability: float, most: int) -> list[Remark | str]:
+def _sentences(table: Result, probability: float, most: int) -> list[str]:
     """Return what each estimator takes as sentences."""
-    sentences: list[Remark | str] = []
+    sentences: list[str] = []
     for row in table.iloc[:-1].to_dict("records"):
         name = estimator_name(str(row["estimator"]))
         if row["estimator"] in SHAPES:
-            sentences.append(Remark(_verdict(name, row, probability, most), rows=(("estimator", row["estimator"]),)))
+            sentences.append(_verdict(name, row, probability, most))
             continue
         concludes = ""
         if not pd.isna(row["conclusive"]):
@@ -385,7 +385,7 @@ def _sentences(table: Result, probability: float, most: int) -> list[Remark | st
             )
         else:
             sentence = f"{name}: orders the two wrongly on average even with {most} negatives; more users do not help."
-        sentences.append(Remark(sentence, rows=(("estimator", row["estimator"]),)))
+        sentences.append(sentence)
     return sentences
 
 

@@ -3,8 +3,8 @@
 import html
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,22 +17,6 @@ from sampled_metrics.rendering import tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-class Remark(NamedTuple):
-    """A sentence about some rows of a table.
-
-    Attributes:
-        sentence: the text; remarks with the same text are shown as one.
-        clause: stands for ``{}`` in the sentence, with commas between the clauses of several rows.
-        rows: columns and their values in the rows; the remark is shown if the table has such a row.
-        others: the same of other rows, which the table must have too.
-    """
-
-    sentence: str
-    clause: str = ""
-    rows: tuple[tuple[str, Any], ...] = ()
-    others: tuple[tuple[str, Any], ...] = ()
 
 
 class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
@@ -93,13 +77,13 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
 class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     """A DataFrame that shows its numbers with few digits, and remarks below them.
 
-    Rows, columns and copies taken from it keep the remarks that are about their rows. `plot()` draws the values with
+    Rows, columns and copies taken from it keep the remarks. `plot()` draws the values with
     their intervals, `plot("figure.svg")` writes the figure (see `Plot`).
     """
 
     _metadata = ["_remarks"]  # noqa: RUF012  # pandas requires this
 
-    _remarks: tuple[Remark, ...] = ()
+    _remarks: tuple[str, ...] = ()
 
     @property
     def _constructor(self) -> Callable[..., "Result"]:
@@ -110,29 +94,16 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         """Draw the result, or plot its columns as pandas does."""
         return Plot(self)
 
-    def with_remarks(self, remarks: Sequence[Remark | str]) -> "Result":
-        """Return the same table with further remarks; a text is about all rows."""
+    def with_remarks(self, remarks: Iterable[str]) -> "Result":
+        """Return the same table with further remarks; one that is already there is not repeated."""
         table = self.copy()
-        table._remarks = self._remarks + tuple(each if isinstance(each, Remark) else Remark(each) for each in remarks)
+        table._remarks = tuple(dict.fromkeys((*self._remarks, *remarks)))
         return table
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return the warnings and conclusions about the rows of this table, as sentences."""
-        clauses: dict[str, list[str]] = {}
-        for remark in self._remarks:
-            if all(not rows or self._has(rows) for rows in (remark.rows, remark.others)):
-                clauses.setdefault(remark.sentence, []).append(remark.clause)
-        return tuple(
-            sentence.replace("{}", ", ".join(each)) if each[0] else sentence for sentence, each in clauses.items()
-        )
-
-    def _has(self, rows: tuple[tuple[str, Any], ...]) -> bool:
-        found = pd.Series(True, index=range(len(self)))
-        for column, value in rows:
-            if column in self.columns:
-                found &= (self[column].astype(object) == value).to_numpy()
-        return bool(found.any())
+        """Return the warnings and conclusions, as sentences; those of the table that the rows were taken from."""
+        return self._remarks
 
     def __repr__(self) -> str:
         return "\n\n".join([tables.as_text(self.as_text()), *self.remarks])
@@ -165,7 +136,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 def by_recommender(results: Mapping[str, Result]) -> Result:
     """Return the results of recommenders as one, with their names in the first column; an unnamed one is unchanged.
 
-    A remark that is about one of the recommenders alone says which.
+    A remark that is not the same for all recommenders says which it is about.
     """
     if list(results) == [UNNAMED]:
         return results[UNNAMED]
@@ -174,22 +145,18 @@ def by_recommender(results: Mapping[str, Result]) -> Result:
     table = table[["recommender", *table.columns.drop("recommender")]]
     first, *others = (each.attrs for each in results.values())
     table.attrs = {key: value for key, value in first.items() if all(each.get(key) == value for each in others)}
-    said = [{remark.sentence for remark in each._remarks} for each in results.values()]
-    shared = set.intersection(*said)
-    remarks: dict[Remark, None] = {}
-    for name, each in results.items():
-        here = (("recommender", name),)
-        for remark in each._remarks:
-            if remark.clause:
-                changed = remark._replace(clause=f"{name}: {remark.clause}")
-            elif remark.sentence in shared:
-                changed = remark
-            else:
-                changed = remark._replace(sentence=f"{name}: {remark.sentence}")
-            if changed is not remark:
-                changed = changed._replace(rows=here + changed.rows, others=changed.others and here + changed.others)
-            remarks[changed] = None
-    return table.with_remarks(list(remarks))
+    shared = set.intersection(*(set(each.remarks) for each in results.values()))
+    return table.with_remarks(
+        remark if remark in shared else f"{name}: {remark}" for name, each in results.items() for remark in each.remarks
+    )
+
+
+def with_clauses(remarks: Iterable[tuple[str, str]]) -> list[str]:
+    """Return sentences, each once, with its clauses in place of ``{}``, with commas between them."""
+    clauses: dict[str, dict[str, None]] = {}
+    for sentence, clause in remarks:
+        clauses.setdefault(sentence, {})[clause] = None
+    return [sentence.replace("{}", ", ".join(each)) for sentence, each in clauses.items()]
 
 
 def _plain(value: Any) -> Any:

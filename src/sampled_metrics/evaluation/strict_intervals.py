@@ -17,7 +17,6 @@ from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import IMPOSSIBLE, PAIRED, SIGNIFICANCE, Fit, ShapeEstimate
 from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
-from sampled_metrics.evaluation.result import Remark
 from sampled_metrics.evaluation.users import Users
 from sampled_metrics.sampling.rank_classes import RankClass
 
@@ -152,8 +151,8 @@ def bound_weights(
     return BoundWeights(values, *(each.ravel() for each in (least, most, off, more)))
 
 
-def contradictions(p_values: dict[str, float], label: str | None = None) -> list[Remark]:
-    """Return sentences on the assumptions that a sample contradicts, about the rows of an estimator or all rows."""
+def contradictions(p_values: dict[str, float]) -> list[str]:
+    """Return sentences on the assumptions that a sample contradicts."""
     remarks = []
     for shape, p_value in p_values.items():
         if shape == SHAPES[0]:
@@ -165,5 +164,5 @@ def contradictions(p_values: dict[str, float], label: str | None = None) -> list
             sentence = (
                 f"The sample contradicts {shape} (p = {p_value:.2g}), so the interval is that of a weaker assumption."
             )
-        remarks.append(Remark(sentence, rows=() if label is None else (("estimator", label),)))
+        remarks.append(sentence)
     return remarks

@@ -18,6 +18,7 @@ from sampled_metrics.estimators import estimator, estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect
 from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.evaluation.evaluate import check_relevance
+from sampled_metrics.evaluation.expect import wrong_orders
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, by_recommender, cell
 from sampled_metrics.metrics.metric import MetricsLike, metric_name, metrics_by_label
@@ -335,11 +336,9 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
         for better, worse in each.decided
     }
     wrong = [
-        remark.sentence
-        for remark in expected._remarks
-        if remark.others  # those of expect on a wrong order have the better recommender, and others the worse one
-        and (dict(remark.rows)["metric"], dict(remark.rows)["recommender"], dict(remark.others)["recommender"])
-        in decided
+        sentence
+        for (_, label, better, worse), sentence in wrong_orders(expected, SHOWN_NEGATIVES).items()
+        if (label, better, worse) in decided
     ]
     said = list(wrong)
     undecided = int((compared["conclusion"] == "undecided").sum())
