@@ -25,7 +25,7 @@ def workflow_run(monkeypatch):
         ("ml-1m/train-X", "train"),
         ("ml-1m/rank-X-1-of-4", "rank"),
         ("large/exact-moments-ALS-64", "exact_moments"),
-        ("ml-1m/table-3", "table_3"),
+        ("ml-1m/tables", "tables"),
         ("ml-1m/estimator-study", "estimator_study"),
         ("ml-1m/estimator-study-X", "study_estimators"),
         ("toy/fidelity", "toy_fidelity"),

@@ -176,10 +176,13 @@ FAULTS: dict[str, tuple[Path, Damage, str]] = {
     ),
 }
 
-STAGES = {SPLIT: "train", MODEL: "rank", RANKS: "sample", ESTIMATES: "study_table", EXPECTED: "study_table"}
+STAGES = {SPLIT: "train", MODEL: "rank", RANKS: "sample", ESTIMATES: "study_tables", EXPECTED: "study_tables"}
 """What reads each file."""
 
-MADE = {"train": MODEL, "rank": RANKS, "sample": ESTIMATES, "study_table": RESULTS / "table-3.csv"}
+MADE = {"train": MODEL, "rank": RANKS, "sample": ESTIMATES, "study_tables": RESULTS / "table-3.csv"}
+
+
+PAGES = ("csv", "md", "tex", "html")
 
 
 def run_stage(folder: Path, stage: str) -> list[str]:
@@ -192,19 +195,19 @@ def run_stage(folder: Path, stage: str) -> list[str]:
         "expected": [RESULTS / f"expected/{name}.csv" for name in names],
     }
     alone = {"split": SPLIT, "model": MODEL, "ranks": RANKS}
-    made = {"train": "model", "rank": "ranks", "sample": "estimates", "study_table": "csv"}[stage]
+    made = {"train": "model", "rank": "ranks", "sample": "estimates", "study_tables": "table_3_csv"}[stage]
     return run_script(
         stage,
-        input=each if stage == "study_table" else alone,
-        output={made: f"made/{MADE[stage].name}"} | {kind: f"made/table-3.{kind}" for kind in ("md", "tex", "html")},
+        input=each if stage == "study_tables" else alone,
+        output={made: f"made/{MADE[stage].name}"}
+        | {f"table_{number}_{kind}": f"made/table-{number}.{kind}" for number in (3, 4) for kind in PAGES},
         params={
             **{key: config[key] for key in ("seed", "sampling", "estimators", "metrics")},
             "entry": config["recommenders"]["X"],
             "precision": config["ranking"]["precision"],
             "assume_replacement": True,
             "recommenders": names,
-            "table": 3,
-            "layout": {"repetitions": config["sampling"]["repetitions"]},
+            "repetitions": config["sampling"]["repetitions"],
         },
         wildcards={"dataset": "made-up", "recommender": "X"},
         config=config,

@@ -167,7 +167,7 @@ def test_bad_ranks_of_a_dataset_of_its_own_events() -> None:
     ],
     ids=["of fewer users", "of other users", "among other candidates"],
 )
-@pytest.mark.parametrize("script", ["study_table", "figure_5", "figure_6", "proof", "estimator_study"])
+@pytest.mark.parametrize("script", ["study_tables", "figure_5", "figure_6", "proof", "estimator_study"])
 def test_ranks_of_others_than_the_rest(script: str, ranks: str, says: str) -> None:
     """Nothing is put beside what it cannot be compared with."""
     Path("popular.csv").write_text(POPULAR_RANKS, encoding="utf-8")
@@ -178,8 +178,7 @@ def test_ranks_of_others_than_the_rest(script: str, ranks: str, says: str) -> No
         output=dict.fromkeys(("csv", "md", "tex", "html", "svg", "png", "order", "pairs"), "made"),
         params={
             "recommenders": ["popular", "mine"],
-            "table": 3,
-            "layout": {},
+            "repetitions": 1,
             "edges": [1],
             "figure": {"metric": "ap", "estimators": [], "negatives": [1]},
             "replacement": False,

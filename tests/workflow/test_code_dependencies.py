@@ -62,7 +62,7 @@ print(json.dumps([module.__file__ for name, module in sys.modules.items() if nam
 """
 
 
-@pytest.mark.parametrize("script", ["train.py", "figure_5.py", "study_table.py"])
+@pytest.mark.parametrize("script", ["train.py", "figure_5.py", "study_tables.py"])
 def test_python_loads_nothing_else(script):
     command = [sys.executable, "-c", LOADED, str(SCRIPTS / script)]
     environment = {"PYTHONPATH": str(PACKAGE.parent)}

@@ -22,7 +22,7 @@ def test_every_job_asks_for_memory_and_minutes(finished) -> None:
     assert ran.returncode == 0, ran.stderr
     jobs = planned(ran.stdout + ran.stderr)
     jobs.pop("all", None)
-    assert {"split", "train", "rank", "sample", "table_3", "figure_1"} <= set(jobs)
+    assert {"split", "train", "rank", "sample", "tables", "toy"} <= set(jobs)
     for rule, asked in jobs.items():
         for resources in asked:
             numbers = {name: int(value) for name, value in re.findall(r"\b(mem_mb|runtime)=(\d+)", resources)}

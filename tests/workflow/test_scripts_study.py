@@ -60,6 +60,16 @@ def pages(name, *kinds):
     return {kind: f"{name}.{kind}" for kind in ("csv", *kinds)}
 
 
+def several(kinds, what):
+    """Files of numbered tables or figures, such as table_3_csv."""
+    return {
+        f"{what}_{number}_{kind}": f"{what}-{number}.{kind}" for number, endings in kinds.items() for kind in endings
+    }
+
+
+TABLE, FIGURE = ("csv", "md", "tex", "html"), ("csv", "svg", "png")
+
+
 def compared(folder):
     return {
         f"{what}_{kind}": f"{folder}-{what}.{kind}" for what in ("fidelity", "claims") for kind in ("csv", "md", "html")
@@ -90,9 +100,7 @@ RUNS = ALL_RANKS | {
 
 
 def test_tables_and_figures_of_a_study_and_the_paper_beside_them(study):
-    for table, layout in ((3, {"repetitions": 3}), (4, {})):
-        made = pages(f"table-{table}", "md", "tex", "html")
-        study.run("study_table", RUNS, made, table=table, recommenders=NAMES, layout=layout)
+    study.run("study_tables", RUNS, several({3: TABLE, 4: TABLE}, "table"), recommenders=NAMES, repetitions=3)
     assert len(study.read("table-3.csv")) == 2 * 3 * 4 * (1 + len(ESTIMATORS))
     assert study.read("table-4.csv")["correct"].between(0, 1).all()
     study.run("figure_5", ALL_RANKS, pages("figure-5", "svg", "png"), recommenders=NAMES, edges=[10, 50])
@@ -140,8 +148,6 @@ def test_the_estimator_study(study):
 
 def test_the_running_example_and_the_paper_beside_it(tmp_path):
     toy = Folder(tmp_path)
-    for table, seed in ((1, None), (2, 1)):
-        toy.run("toy_table", {}, pages(f"table-{table}", "md", "tex", "html"), table=table, toy=TOY, seed=seed)
     both = {"candidates": 10000, "metrics": TOY["metrics"]}
     estimators = ["uncorrected", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001"]
     arguments = {
@@ -150,8 +156,9 @@ def test_the_running_example_and_the_paper_beside_it(tmp_path):
         3: both | {"negatives": [1, 1000], "zoom": 100},
         4: {"candidates": 10000, "metric_label": "ap", "negatives": 100, "estimators": estimators},
     }
-    for figure, given in arguments.items():
-        toy.run("toy_figure", {}, pages(f"figure-{figure}", "svg", "png"), figure=figure, arguments=given)
+    made = several({1: TABLE, 2: TABLE}, "table") | several(dict.fromkeys(arguments, FIGURE), "figure")
+    toy.run("toy", {}, made, toy=TOY, figures=arguments, seed=1)
+    for figure in arguments:
         assert (tmp_path / f"figure-{figure}.svg").stat().st_size > 0
     kinds = ("table-1", "table-2", "figure-2", "figure-3", "figure-4")
     toy.run("toy_fidelity", {kind.replace("-", "_"): f"{kind}.csv" for kind in kinds}, compared("toy"), toy=TOY)

@@ -241,13 +241,12 @@ def result(folder, name, category, of={}, **titles):
     return files
 
 
-def beside_paper(folder, of):
-    """The files that set our results beside the paper's, such as claims_csv."""
-    titles = {"fidelity": "printed numbers", "claims": "claims in words"}
+def results(folder, titles, category, of={}):
+    """The files of several results, such as table_1_csv; titles are by result and kind."""
     return {
-        f"{name}_{kind}": file
-        for name, title in titles.items()
-        for kind, file in result(folder, name, "comparison with the paper", {"of": of}, html=title).items()
+        f"{name}_{kind}".replace("-", "_"): file
+        for name, titled in titles.items()
+        for kind, file in result(folder, name, category, of, **titled).items()
     }
 
 

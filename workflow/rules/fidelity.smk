@@ -1,6 +1,8 @@
 # Needs: our tables and figures. Makes: the paper's printed numbers and its claims in words beside them, and, when asked
 # for by name, how recommender X varies over random starts.
 
+COMPARISONS = {"fidelity": {"html": "printed numbers"}, "claims": {"html": "claims in words"}}
+
 
 rule toy_fidelity:
     input:
@@ -11,7 +13,7 @@ rule toy_fidelity:
         figure_4="results/toy/figure-4.csv",
         code=code("toy_fidelity.py"),
     output:
-        **beside_paper("toy", of="running example"),
+        **results("toy", COMPARISONS, "comparison with the paper", {"of": "running example"}),
     log:
         "results/logs/toy/fidelity.log",
     benchmark:
@@ -36,7 +38,7 @@ rule fidelity:
         seed_spread=local(os.path.relpath(ROOT / "docs/seed-spread.csv")),
         code=code("fidelity.py"),
     output:
-        **beside_paper("{dataset}", of="{dataset}"),
+        **results("{dataset}", COMPARISONS, "comparison with the paper", {"of": "{dataset}"}),
     log:
         "results/logs/{dataset}/fidelity.log",
     benchmark:

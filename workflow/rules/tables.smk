@@ -23,33 +23,27 @@ rule studied:
         "../../scripts/studied.py"
 
 
-for number, title, layout in [
-    (3, "metrics", {"repetitions": config["sampling"]["repetitions"]}),
-    (4, "order", {}),
-]:
-
-    rule:
-        name:
-            f"table_{number}"
-        input:
-            ranks=each_recommender(RANKS),
-            estimates=each_recommender("results/{dataset}/estimates/{recommender}.csv.gz"),
-            expected=each_recommender("results/{dataset}/expected/{recommender}.csv"),
-            code=code("study_table.py"),
-        output:
-            **result("{dataset}", f"table-{number}", "{dataset}", html=f"Table {number}: {title}"),
-        log:
-            f"results/logs/{{dataset}}/table-{number}.log",
-        benchmark:
-            f"results/benchmarks/{{dataset}}/table-{number}.tsv"
-        conda:
-            "../../envs/environment.yaml"
-        threads: 1
-        resources:
-            **per_mb(memory=200, minutes=20),
-        params:
-            table=number,
-            recommenders=list(config["recommenders"]),
-            layout=layout,
-        script:
-            "../../scripts/study_table.py"
+rule tables:
+    input:
+        ranks=each_recommender(RANKS),
+        estimates=each_recommender("results/{dataset}/estimates/{recommender}.csv.gz"),
+        expected=each_recommender("results/{dataset}/expected/{recommender}.csv"),
+        code=code("study_tables.py"),
+    output:
+        **results(
+            "{dataset}", {"table-3": {"html": "Table 3: metrics"}, "table-4": {"html": "Table 4: order"}}, "{dataset}"
+        ),
+    log:
+        "results/logs/{dataset}/tables.log",
+    benchmark:
+        "results/benchmarks/{dataset}/tables.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        **per_mb(memory=200, minutes=20),
+    params:
+        recommenders=list(config["recommenders"]),
+        repetitions=config["sampling"]["repetitions"],
+    script:
+        "../../scripts/study_tables.py"

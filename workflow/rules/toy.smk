@@ -1,61 +1,41 @@
 # Needs: nothing but the config. Makes: the running example of sections 3 to 5, Tables 1 and 2 and Figures 1-4.
 
-for number, title, seed in [(1, "exact", None), (2, "sampled", config["seed"])]:  # nothing of Table 1 is drawn
-
-    rule:
-        name:
-            f"table_{number}"
-        input:
-            code=code("toy_table.py"),
-        output:
-            **result("toy", f"table-{number}", "running example", html=f"Table {number}: {title}"),
-        log:
-            f"results/logs/toy/table-{number}.log",
-        benchmark:
-            f"results/benchmarks/toy/table-{number}.tsv"
-        conda:
-            "../../envs/environment.yaml"
-        threads: 1
-        resources:
-            **per_mb(),
-        params:
-            table=number,
-            toy=config["toy"],
-            seed=seed,
-        script:
-            "../../scripts/toy_table.py"
-
-
 TOY, FIGURES = config["toy"], config["figures"]
 SHARED = {key: TOY[key] for key in ("candidates", "metrics")}
 CORRECTED = {key: FIGURES["figure-4"][key] for key in ("negatives", "estimators")}
 CORRECTED |= {"candidates": TOY["candidates"], "metric_label": FIGURES["figure-4"]["metric"]}
+TOY_RESULTS = {
+    "table-1": {"html": "Table 1: exact"},
+    "table-2": {"html": "Table 2: sampled"},
+    "figure-1": {"svg": "Figure 1: metrics by rank"},
+    "figure-2": {"svg": "Figure 2: by sample size"},
+    "figure-3": {"svg": "Figure 3: by true rank"},
+    "figure-4": {"svg": "Figure 4: corrected"},
+}
 
-for number, title, arguments in [
-    (1, "metrics by rank", SHARED | FIGURES["figure-1"]),
-    (2, "by sample size", SHARED | FIGURES["figure-2"] | {"ranks": TOY["ranks"]}),
-    (3, "by true rank", SHARED | FIGURES["figure-3"]),
-    (4, "corrected", CORRECTED),
-]:
 
-    rule:
-        name:
-            f"figure_{number}"
-        input:
-            code=code("toy_figure.py"),
-        output:
-            **result("toy", f"figure-{number}", "running example", svg=f"Figure {number}: {title}"),
-        log:
-            f"results/logs/toy/figure-{number}.log",
-        benchmark:
-            f"results/benchmarks/toy/figure-{number}.tsv"
-        conda:
-            "../../envs/environment.yaml"
-        threads: 1
-        resources:
-            **per_mb(),
-        params:
-            figure=number,
-            arguments=arguments,
-        script:
-            "../../scripts/toy_figure.py"
+rule toy:
+    input:
+        code=code("toy.py"),
+    output:
+        **results("toy", TOY_RESULTS, "running example"),
+    log:
+        "results/logs/toy/toy.log",
+    benchmark:
+        "results/benchmarks/toy/toy.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        **per_mb(),
+    params:
+        toy=TOY,
+        figures={
+            1: SHARED | FIGURES["figure-1"],
+            2: SHARED | FIGURES["figure-2"] | {"ranks": TOY["ranks"]},
+            3: SHARED | FIGURES["figure-3"],
+            4: CORRECTED,
+        },
+        seed=config["seed"],
+    script:
+        "../../scripts/toy.py"

@@ -1,7 +1,7 @@
 """The tables of repeated sampled evaluations: metrics (Table 3) and the order of recommenders (Table 4)."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
@@ -167,18 +167,9 @@ def pair_names(table: pd.DataFrame) -> "pd.Series[str]":
     return table[["worse", "better"]].min(axis=1) + " vs " + table[["worse", "better"]].max(axis=1)
 
 
-TABLES: dict[int, tuple[str, Callable[..., pd.DataFrame], Callable[..., list[Section]]]] = {
-    3: (
-        "Table 3. Exact, sampled and corrected metrics in per cent (mean ± standard deviation of a repetition; "
-        "bold: the largest value of each column, as shown, distinguishable from the others or not)",
-        table_3,
-        sections_3,
-    ),
-    4: (
-        "Table 4. Repetitions in which a pair is ordered as by the exact metric, in per cent "
-        "(the exact order as it is, decided or not; bold: the largest shares of a row)",
-        table_4,
-        sections_4,
-    ),
+TITLES = {
+    3: "Table 3. Exact, sampled and corrected metrics in per cent (mean ± standard deviation of a repetition; "
+    "bold: the largest value of each column, as shown, distinguishable from the others or not)",
+    4: "Table 4. Repetitions in which a pair is ordered as by the exact metric, in per cent "
+    "(the exact order as it is, decided or not; bold: the largest shares of a row)",
 }
-"""Number of a table → (its title, its function, its layout)."""

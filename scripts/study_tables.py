@@ -1,0 +1,40 @@
+"""Make the tables of the repetitions of every recommender: Tables 3 and 4."""
+
+from functools import partial
+from typing import Any
+
+from sampled_metrics import _files
+from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.rendering import page
+from sampled_metrics.study.repetitions import by_size, of_size, sizes_of
+from sampled_metrics.study.tables import TITLES, sections_3, sections_4, table_3, table_4
+from sampled_metrics.workflow.jobs import run
+from sampled_metrics.workflow.stage_files import read_runs
+
+
+def main(snakemake: Any) -> None:
+    """Write both tables and their pages."""
+    given, params, output = snakemake.input, snakemake.params, snakemake.output
+    ranks = read_rank_tables(params.recommenders, given.ranks)
+    runs = read_runs(params.recommenders, given.estimates, given.expected)
+    by_m = {
+        m: [{name: of_size(each, m) for name, each in by.items()} for by in runs]
+        for m in sizes_of(runs[0][params.recommenders[0]])
+    }
+    for number, compute, layout in (
+        (3, table_3, partial(sections_3, repetitions=params.repetitions)),
+        (4, table_4, sections_4),
+    ):
+        csv, *pages = (getattr(output, f"table_{number}_{kind}") for kind in ("csv", "md", "tex", "html"))
+        tables = {m: compute(ranks, *of_m) for m, of_m in by_m.items()}
+        _files.write_csv(csv, by_size(tables))
+        sections = [
+            (heading if m is None else f"m = {m}. {heading}", cells)
+            for m, table in tables.items()
+            for heading, cells in layout(table)
+        ]
+        page.write(TITLES[number], sections, *pages)
+
+
+if __name__ == "__main__":
+    run(main, snakemake, "Tables 3 and 4 on {wildcards.dataset}")
