@@ -1,6 +1,5 @@
 """Parse a dataset, binarize it, and hold some of its events out."""
 
-import hashlib
 import logging
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,7 @@ def main(snakemake: Any) -> None:
     """Write the split, and facts about the dataset."""
     archive, dataset, name = Path(snakemake.input.archive), snakemake.params.dataset, snakemake.wildcards.dataset
     download.verify(archive, md5=dataset["md5"], sha256=dataset["sha256"])
-    with archive.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    sha256 = _files.digest(archive, "sha256")
     if not dataset["path"] and not dataset["md5"] and not dataset["sha256"]:
         download.verify_as_first_seen(archive, sha256, Path("data", name, "first-seen.sha256"))
     member = dataset["member"] or (None if dataset["path"] else download.member(dataset["urls"]))
@@ -64,6 +62,7 @@ def main(snakemake: Any) -> None:
         "mean_candidates": float(split.candidates.mean()),
         "source": archive.name,
         "sha256": sha256,
+        "md5": _files.digest(archive, "md5"),
     }
     _files.write_json(snakemake.output.facts, facts)
     for fact, count in facts.items():

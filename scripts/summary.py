@@ -8,10 +8,12 @@ import jinja2
 import pandas as pd
 
 from sampled_metrics import _files
+from sampled_metrics.paper.reference import ARCHIVE_MD5, has_paper_users
 from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.workflow.jobs import run
+from sampled_metrics.workflow.provenance import provenance
 from sampled_metrics.workflow.stage_files import read_table
-from sampled_metrics.workflow.summary import Studied, dataset_facts, exact_standings, summary
+from sampled_metrics.workflow.summary import Studied, dataset_facts, exact_standings, made_from, summary
 
 
 def main(snakemake: Any) -> None:
@@ -21,9 +23,10 @@ def main(snakemake: Any) -> None:
         Path(path).stem: jinja2.Template(Path(path).read_text(encoding="utf-8")).render(snakemake=snakemake)
         for path in given.captions
     }
-    studied, names = [], list(params.recommenders)
+    studied, names, data, stand_ins = [], list(params.recommenders), {}, []
     for place, (name, trained) in enumerate(params.trained.items()):
-        ranks = read_rank_tables(names, given.ranks[place * len(names) : (place + 1) * len(names)])
+        files = given.ranks[place * len(names) : (place + 1) * len(names)]
+        ranks = read_rank_tables(names, files)
         facts = [
             json.loads(Path(path).read_text(encoding="utf-8")) for path in given.facts if Path(path).parts[-2] == name
         ]
@@ -37,11 +40,18 @@ def main(snakemake: Any) -> None:
         facts_of = dataset_facts(ranks[names[0]], *facts)
         standings = exact_standings(ranks, params.metrics)
         studied.append(Studied(name, facts_of, trained, table_3, table_4, figures, standings))
+        data[name] = {each["source"]: each["sha256"] for each in facts}
+        data[name] |= {file: _files.digest(file, "sha256") for file in files}
+        if has_paper_users(ranks[names[0]]) and any(each["md5"] != ARCHIVE_MD5 for each in facts):
+            stand_ins.append(name)
     printed, claims = (
         pd.concat(map(pd.read_csv, paths), ignore_index=True) if paths else None
         for paths in (given.fidelity, given.claims)
     )
-    _files.write_text(snakemake.output.page, summary(snakemake.config, studied, captions, printed, claims))
+    made = provenance(snakemake.config, data, Path("results/benchmarks"))
+    _files.write_json(snakemake.output.provenance, made)
+    page = summary(snakemake.config, studied, captions, made_from(made), printed, claims, stand_ins)
+    _files.write_text(snakemake.output.page, page)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Read and write files: atomic writes, the same bytes for the same content, and npz files."""
 
 import gzip
+import hashlib
 import json
 import logging
 import os
@@ -74,6 +75,12 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write UTF-8 text with a newline at its end."""
     with atomic_write(path) as temporary:
         temporary.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8", newline="\n")
+
+
+def digest(path: str | os.PathLike[str], algorithm: str) -> str:
+    """Return a checksum of a file in hexadecimal; the algorithm is a name in hashlib, such as sha256."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, algorithm).hexdigest()
 
 
 def write_json(path: str | os.PathLike[str], content: Any) -> None:

@@ -1,6 +1,7 @@
 """The paper's numbers as data: how many there are, and that each stands in the paper's own tables."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import yaml
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.paper import reference
+from sampled_metrics.ranks.table import COLUMNS, read_ranks
 
 ROOT = Path(__file__).parents[2]
 PAPER = ROOT.parent / "shared/paper/on-sampled-metrics.md"
@@ -145,7 +147,7 @@ class TestCovers:
 
     def test_the_configuration_as_it_stands(self, config):
         assert reference.covers_toy(config)
-        assert reference.covers_study("ml-1m", config)
+        assert reference.covers_study(config)
 
     @pytest.mark.parametrize(
         "change",
@@ -176,10 +178,11 @@ class TestCovers:
     )
     def test_not_a_study_that_lacks_something(self, config, change):
         change(config)
-        assert not reference.covers_study("ml-1m", config)
+        assert not reference.covers_study(config)
 
-    def test_not_another_dataset(self, config):
-        assert not reference.covers_study("ml-100k", config)
+    def test_whatever_the_parameters_of_the_recommenders(self, config):
+        config["recommenders"]["Z"].update(neighbours=None, neighbours_prime=10)
+        assert reference.covers_study(config)
 
     def test_more_of_everything_is_no_hindrance(self, config):
         config["recommenders"]["W"] = config["recommenders"]["Y"]
@@ -187,4 +190,18 @@ class TestCovers:
         config["estimators"].append("bv-0.5")
         config["toy"]["metrics"].append("mrr")
         assert reference.covers_toy(config)
-        assert reference.covers_study("ml-1m", config)
+        assert reference.covers_study(config)
+
+
+class TestPaperUsers:
+    def test_are_those_of_the_published_ranks(self):
+        table = read_ranks(ROOT / "published/ml-1m/X.csv.gz")
+        assert reference.has_paper_users(table)
+        order = np.random.default_rng(1).permutation(len(table))
+        assert reference.has_paper_users(replace(table, **{name: getattr(table, name)[order] for name in COLUMNS}))
+
+    def test_are_not_any_6040_users(self):
+        table = read_ranks(ROOT / "published/ml-1m/X.csv.gz")
+        one_more = table.candidates + (np.arange(len(table)) == 7)
+        assert not reference.has_paper_users(replace(table, candidates=one_more))
+        assert not reference.has_paper_users(replace(table, candidates=np.full(len(table), 3706)))

@@ -31,7 +31,7 @@ def test_a_dry_run_plans_the_study(project: Project, name: str) -> None:
     ran = subprocess.run(command, cwd=project.folder, capture_output=True, text=True, timeout=100, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     planned = re.findall(r"^(\w+) +\d+$", ran.stdout.partition("Job stats:")[2], re.MULTILINE)
-    assert "table_4" in planned
+    assert "tables" in planned
     assert ("train" in planned) == (name in ("demo", "films", "large"))
     assert ("download" in planned) == (name == "demo")
 

@@ -12,7 +12,15 @@ from sampled_metrics.evaluation.comparison import Standings
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.study import tables
 from sampled_metrics.study.repetitions import Evaluation, by_size, exact_moments, repeat
-from sampled_metrics.workflow.summary import Studied, answer, dataset_facts, exact_standings, reproduced, summary
+from sampled_metrics.workflow.summary import (
+    Studied,
+    answer,
+    dataset_facts,
+    exact_standings,
+    made_from,
+    reproduced,
+    summary,
+)
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="720pt" height="72pt"></svg>'
 CAPTIONS = {"table-3": "What Table 3 holds.", "table-4": "What Table 4 holds."}
@@ -174,15 +182,18 @@ class TestReproduced:
             {"reading": ["default"] * 4 + ["as-printed"] * 2, "holds": ["yes", "yes", "no", "open", "yes", "no"]}
         )
         assert reproduced(self.ROWS, claims)[-1] == (
-            "Under the reading default, 2 of 4 claims that the paper makes in words hold, 1 do not, and the paper "
-            "leaves 1 too vague to check."
+            "Under the reading default, 2 of 4 claims that the paper makes in words hold, 1 do not hold, 1 are "
+            "too vague to check."
         )
+
+
+MADE_FROM = made_from({"code": "version 1", "software": {"numpy": "2"}, "data": {"one": {"ratings.zip": "a" * 64}}})
 
 
 def page_of(*studied, **changes):
     """The page of a config, and its text."""
     config = complete_config({"study": [each.name for each in studied], **changes})
-    page = summary(config, studied, CAPTIONS)
+    page = summary(config, studied, CAPTIONS, MADE_FROM)
     return page, re.sub(r"\s+", " ", re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL))
 
 

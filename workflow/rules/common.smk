@@ -259,7 +259,7 @@ def result_names():
         names[dataset] = ["studied", "table-3", "table-4", "figure-5", "figure-6", "proof", "proof-pairs"]
         if config["estimator_study"]["estimators"]:
             names[dataset] += ["estimator-study", "estimator-study-order"]
-        if reference.covers_study(dataset, config):
+        if reference.covers_study(config):
             names[dataset] += comparisons
     return names
 
@@ -267,7 +267,7 @@ def result_names():
 def all_results():
     """The files of all results of this config."""
     files = [result_files(folder, name) for folder, names in result_names().items() for name in names]
-    return ["results/summary.html", *(path for each in files for path in each.values())]
+    return ["results/summary.html", "results/provenance.json", *(path for each in files for path in each.values())]
 
 
 def say_failures():

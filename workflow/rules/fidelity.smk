@@ -50,7 +50,6 @@ rule fidelity:
         **per_mb(memory=200, minutes=20),
     params:
         recommenders=list(config["recommenders"]),
-        repetitions=config["sampling"]["repetitions"],
     script:
         "../../scripts/fidelity.py"
 

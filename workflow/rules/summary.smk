@@ -36,6 +36,12 @@ rule summary:
             category="(start here)",
             labels={"what": "Summary"},
         ),
+        provenance=report(
+            "results/provenance.json",
+            caption="../report/provenance.rst",
+            category="(start here)",
+            labels={"what": "Code, software, data, configuration and times"},
+        ),
     log:
         "results/logs/summary.log",
     benchmark:

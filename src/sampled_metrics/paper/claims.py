@@ -8,10 +8,13 @@ import pandas as pd
 from sampled_metrics.rendering.tables import Section
 from sampled_metrics.study.variants import VARIANTS
 
-Finding = tuple[str, bool | None]
-"""The measurement, in words, and whether the claim holds; None if the paper is not specific enough."""
+WITHIN_NOISE = "within noise"
+"""Verdict of a claim that does not hold here, by no more than the paper's random samples and start may explain."""
 
-COLUMNS = ["reading", "place", "claim", "ours", "holds"]
+Finding = tuple[str, bool | str | None]
+"""The measurement, in words, and whether the claim holds, or `WITHIN_NOISE`; None if the paper is too vague."""
+
+COLUMNS = ["reading", "place", "claim", "tolerance", "ours", "holds"]
 LOW_GAMMA = ("bv-0.1", "bv-0.01", "bv-0.001")
 
 
@@ -21,32 +24,37 @@ class Claim(NamedTuple):
     Attributes:
         place: its place in the paper.
         words: its wording.
+        tolerance: what still counts as what the words say; empty if nothing else does.
         check: tables of a study → finding.
     """
 
     place: str
     words: str
+    tolerance: str
     check: Callable[[Any], Finding]
 
 
 class Claims(list[Claim]):
     """Claims in the order of the paper. An instance is a decorator of functions that check a claim."""
 
-    def __call__(self, place: str, words: str) -> Callable[[Callable[[Any], Finding]], Callable[[Any], Finding]]:
+    def __call__(
+        self, place: str, words: str, tolerance: str = ""
+    ) -> Callable[[Callable[[Any], Finding]], Callable[[Any], Finding]]:
         """Register the decorated function as the check of a claim."""
 
         def register(check: Callable[[Any], Finding]) -> Callable[[Any], Finding]:
-            self.append(Claim(place, words, check))
+            self.append(Claim(place, words, tolerance, check))
             return check
 
         return register
 
     def check(self, tables: Any, reading: str) -> pd.DataFrame:
-        """Check every claim on the tables of one reading; columns `COLUMNS`, holds is yes, no or open."""
+        """Check every claim on the tables of one reading; columns `COLUMNS`, holds is yes, no, within noise or open."""
         rows = []
-        for place, words, check in self:
+        for place, words, tolerance, check in self:
             ours, holds = check(tables)
-            rows.append((reading, place, words, ours, "open" if holds is None else "yes" if holds else "no"))
+            verdict = holds if isinstance(holds, str) else "open" if holds is None else "yes" if holds else "no"
+            rows.append((reading, place, words, tolerance, ours, verdict))
         return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -62,7 +70,14 @@ def listed(values: "pd.Series[float]", digits: int = 3) -> str:
 
 def sections(table: pd.DataFrame) -> list[Section]:
     """Lay out checked claims, a section for each reading."""
-    columns = {"place": "Where", "claim": "The paper says", "ours": "We find", "holds": "Holds"}
+    columns = {
+        "place": "Where",
+        "claim": "The paper says",
+        "tolerance": "Tolerance",
+        "ours": "We find",
+        "holds": "Holds",
+    }
+    table = table.fillna({"tolerance": ""})
     return [
         (
             VARIANTS[str(name)].heading if table["reading"].nunique() > 1 else "",

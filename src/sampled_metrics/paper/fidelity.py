@@ -1,8 +1,9 @@
 """Compare every printed number with ours, with the standard error of the difference.
 
-If negatives are drawn, both numbers are random: the means of the repetitions have errors, and the printed number is
-rounded. The cells of recommender X also vary over X's random starts; docs/seed-spread.csv holds that spread. A cell is
-ok if our number rounds to the printed digits, or lies within 3 standard errors.
+The printed numbers of Tables 2 to 4 are random: they are of 1000 or 100 repetitions, and rounded. Ours are expectations
+without repetitions, except in Table 2. The cells of recommender X also vary over X's random starts, and
+docs/seed-spread.csv holds that spread. A cell is ok if our number rounds to the printed digits, or lies within 3
+standard errors.
 """
 
 from collections.abc import Sequence
@@ -11,11 +12,13 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics.paper import reference
+from sampled_metrics.paper.choices import RECORDED
 from sampled_metrics.rendering.tables import Section
 from sampled_metrics.study.tables import pair_names
 
 LIMIT = 3.0
 """Largest allowed difference, in standard errors."""
+_LAST_DIGIT = {1: 0.001, 2: 0.001, 3: 0.0001, 4: 0.01}  # of the printed numbers, by table
 KEYS = ["table", "reading", "cell"]
 COLUMNS = [*KEYS, "printed", "ours", "standard_error", "z", "ok"]
 SUFFIXES = ("_printed", "_ours")
@@ -41,32 +44,30 @@ def compare_toy(table_1: pd.DataFrame, table_2: pd.DataFrame, repetitions: int) 
     return _judged(pd.concat(rows, ignore_index=True))
 
 
-def compare_study(
-    table_3: pd.DataFrame, table_4: pd.DataFrame, repetitions: int, seed_spread: pd.DataFrame
-) -> pd.DataFrame:
-    """Compare Tables 3 and 4, under every reading.
+def compare_study(table_3: pd.DataFrame, table_4: pd.DataFrame, seed_spread: pd.DataFrame) -> pd.DataFrame:
+    """Compare Tables 3 and 4, under every reading. Ours are the expectations over all samples.
 
     Args:
-        table_3: columns reading, recommender, metric, estimator, mean, sd.
-        table_4: columns reading, worse, better, metric, estimator, correct.
-        repetitions: number of repetitions of both.
+        table_3: columns reading, recommender, metric, estimator, mean_exact, sd_exact.
+        table_4: columns reading, worse, better, metric, estimator, correct_exact.
         seed_spread: result of `seed_spread`: the spread of cells over random starts.
 
     Returns:
         A row for each printed number and reading, with `COLUMNS`.
     """
     printed = reference.table_3().merge(table_3[["reading"]].drop_duplicates(), how="cross")
-    cells = printed.merge(table_3, how="left", on=["reading", *_CELLS_3], suffixes=SUFFIXES)
+    expected = table_3.drop(columns=["mean", "sd"]).rename(columns={"mean_exact": "mean", "sd_exact": "sd"})
+    cells = printed.merge(expected, how="left", on=["reading", *_CELLS_3], suffixes=SUFFIXES)
     cells = _with_cells(cells, 3, _CELLS_3)
     exact, sampled = cells[cells["estimator"] == "exact"], cells[cells["estimator"] != "exact"]
-    orders = table_4.assign(pair=pair_names(table_4)).merge(reference.table_4(), on=_CELLS_4, suffixes=SUFFIXES[::-1])
-    orders = _with_cells(orders, 4, _CELLS_4).assign(unit=0.0)
-    runs = repetitions + reference.REPETITIONS
-    pooled = (orders["correct_ours"] * repetitions + orders["correct_printed"] * reference.REPETITIONS) / runs
+    chances = table_4.assign(pair=pair_names(table_4), correct=table_4["correct_exact"])
+    orders = chances.merge(reference.table_4(), on=_CELLS_4, suffixes=SUFFIXES[::-1])
+    orders = _with_cells(orders, 4, _CELLS_4).assign(unit=0.01)
+    chance = orders["correct_ours"]
     rows = [
         _rows(exact, "mean", exact["sd_ours"] ** 2),  # the paper breaks ties at random once; ours is the expectation
-        *_mean_and_sd_rows(sampled, reference.REPETITIONS, repetitions),
-        _rows(orders, "correct", pooled * (1 - pooled) * (1 / repetitions + 1 / reference.REPETITIONS)),
+        *_mean_and_sd_rows(sampled, reference.REPETITIONS, np.inf),
+        _rows(orders, "correct", chance * (1 - chance) / reference.REPETITIONS),
     ]
     return _judged(_with_seed_spread(pd.concat(rows, ignore_index=True), seed_spread))
 
@@ -105,7 +106,7 @@ def _rows(cells: pd.DataFrame, column: str, variance: "pd.Series[float] | float"
     return rows.assign(printed=cells[f"{column}_printed"], ours=cells[f"{column}_ours"])
 
 
-def _mean_and_sd_rows(cells: pd.DataFrame, printed_repetitions: int, our_repetitions: int) -> list[pd.DataFrame]:
+def _mean_and_sd_rows(cells: pd.DataFrame, printed_repetitions: int, our_repetitions: float) -> list[pd.DataFrame]:
     """Return a row for the mean and one for the standard deviation of each cell."""
     printed, ours = cells["sd_printed"] ** 2, cells["sd_ours"] ** 2
     return [
@@ -117,9 +118,10 @@ def _mean_and_sd_rows(cells: pd.DataFrame, printed_repetitions: int, our_repetit
 def _with_seed_spread(rows: pd.DataFrame, spread: pd.DataFrame) -> pd.DataFrame:
     """Add the variance over random starts to the cells that depend on one; both sides have one start."""
     rows = rows.merge(spread[[*KEYS, "sd"]], on=KEYS, how="left")
-    starts = 2 * rows.pop("sd").fillna(0.0) ** 2
+    starts = rows.pop("sd").fillna(0.0) ** 2
     # over starts, the fractions of Table 4 also vary by sampling; the means of Table 3 hardly do
-    rows["variance"] = np.where(rows["table"] == 4, np.maximum(rows["variance"], starts), rows["variance"] + starts)
+    starts = np.where(rows["table"] == 4, np.maximum(starts - rows["variance"], 0.0), starts)
+    rows["variance"] += 2 * starts
     return rows
 
 
@@ -138,9 +140,22 @@ def _judged(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def counts(table: pd.DataFrame) -> pd.DataFrame:
-    """Count the printed numbers and those that are reproduced, by table and reading, as text."""
-    found = table.groupby(["table", "reading"], sort=False)["ok"].agg(["size", "sum"]).reset_index().astype(str)
-    return found.set_axis(["Table", "Reading", "Printed numbers", "Reproduced"], axis=1)
+    """Count the printed numbers and those that are reproduced, by table and reading, as text.
+
+    The root mean square of z is over the numbers whose standard error is more than half of the last digit: the others
+    do not vary. It is near 1 if the standard errors are right. The last two columns are `choices.RECORDED`.
+    """
+    varies = table["standard_error"] > table["table"].map(_LAST_DIGIT) / 2
+    squares = table.assign(square=(table["z"] ** 2).where(varies))
+    found = squares.groupby(["table", "reading"], sort=False).agg(
+        printed=("ok", "size"), reproduced=("ok", "sum"), rms=("square", lambda each: np.sqrt(each.mean()))
+    )
+    found = found.reset_index().merge(RECORDED.assign(reading="default"), how="left", on=["table", "reading"])
+    found["rms"] = found["rms"].map("{:.2f}".format, na_action="ignore")
+    found = found.astype({"as_written": "Int64", "other_data": "Int64"}).astype(object)
+    text = found.where(found.notna(), "-").map(str)
+    names = ["Table", "Reading", "Printed numbers", "Reproduced", "RMS of z", "As written", "On other data"]
+    return text.set_axis(names, axis=1)
 
 
 def sections(table: pd.DataFrame) -> list[Section]:

@@ -4,33 +4,27 @@ The tables are copies of the printed ones; Tables 3 and 4 are in per cent. The f
 of the last printed digit.
 """
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-DATASET = "ml-1m"
-"""The dataset of the paper's numbers."""
-_ITEM_CF = {"type": "item-cf", "neighbours_prime": None, "row_norm": "l2", "denominator": False}
-RECOMMENDERS: dict[str, dict[str, Any]] = {
-    "X": {
-        "type": "ials",
-        "factors": 16,
-        "regularization": 10,
-        "unobserved_weight": 0.2,
-        "iterations": 6,
-        "initial_deviation": 0.1,
-    },
-    "Y": {**_ITEM_CF, "exponent": 3, "neighbours": None, "keep_self": True},
-    "Z": {**_ITEM_CF, "exponent": 1, "neighbours": 10, "keep_self": False},
-}
-"""Recommenders of Tables 3 and 4, as in config.yaml."""
+from sampled_metrics.ranks.table import RankTable
+
+RECOMMENDERS = ("X", "Y", "Z")
+"""Recommenders of Tables 3 and 4."""
 RANDOM_RECOMMENDER = "X"
 """The recommender with a random start, which the paper does not give."""
 REPETITIONS = 100
 """Of Tables 3 and 4."""
 TOY_REPETITIONS = 1000
 """Of Table 2."""
+
+ARCHIVE_MD5 = "c4d9eecfca2ab87c1945afe126590906"
+"""Of the publisher's archive of the paper's data, ml-1m.zip."""
+_CANDIDATES = "511b96eebadec373183d743a796ca2d6bc2e69bac031a8024da02cd54c97962e"
 
 TOY_RANKS = {
     "A": [100, 100, 100, 100, 100],
@@ -102,22 +96,32 @@ def covers_toy(config: Mapping[str, Any]) -> bool:
     )
 
 
-def covers_study(dataset: str, config: Mapping[str, Any]) -> bool:
-    """Return whether the study of a dataset is the paper's, in one of its readings, and covers all of its claims."""
+def covers_study(config: Mapping[str, Any]) -> bool:
+    """Return whether a configuration samples as the paper does, and covers all of its recommenders and claims.
+
+    The parameters of the recommenders may differ from config.yaml. `has_paper_users` says whether the data are the
+    paper's.
+    """
     sampling, figure_6 = config["sampling"], config["figures"]["figure-6"]
     return (
-        dataset == DATASET
-        and config["datasets"][dataset]["min_rating"] == config["datasets"][dataset]["core"] == 0
-        and [config["split"][key] for key in ("strategy", "ties", "held_out")] == ["last-event", "first", 1]
-        and (sampling["negatives"], sampling["replacement"]) == (100, False)
+        (sampling["negatives"], sampling["replacement"]) == (100, False)
         and sampling["repetitions"] > 1
         and config["estimator_model"] == "binomial"
-        and all(config["recommenders"].get(name) == entry for name, entry in RECOMMENDERS.items())
+        and set(config["recommenders"]) >= set(RECOMMENDERS)
         and set(config["metrics"]) >= {"auc", "ap", "ndcg@10", "recall@10"}
         and set(config["estimators"]) >= ESTIMATORS
         and figure_6["metric"] == "recall@10"
         and set(figure_6["estimators"]) >= {"uncorrected", "bv-0.1"}
     )
+
+
+def has_paper_users(table: RankTable) -> bool:
+    """Return whether ranks are of the paper's users, each among as many candidates as with the paper's split.
+
+    The 6040 numbers of candidates are n minus the training events of each user. No other data have the same ones.
+    """
+    candidates = np.sort(table.candidates).astype("<i8")
+    return hashlib.sha256(candidates.tobytes()).hexdigest() == _CANDIDATES
 
 
 def _table(text: str, keys: list[str], across: str, scale: float = 1.0) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from sampled_metrics.evaluation import compare
 from sampled_metrics.evaluation.comparison import Standings
 from sampled_metrics.evaluation.families import pairs_of
 from sampled_metrics.metrics.metric import metric_name
-from sampled_metrics.paper import fidelity
+from sampled_metrics.paper import choices, fidelity
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.recommenders import recommender_type
 from sampled_metrics.rendering.page import Page
@@ -102,8 +102,10 @@ def summary(
     config: Mapping[str, Any],
     studied: Sequence[Studied],
     captions: Mapping[str, str],
+    made_from: pd.DataFrame,
     printed: pd.DataFrame | None = None,
     claims: pd.DataFrame | None = None,
+    stand_ins: Sequence[str] = (),
 ) -> str:
     """Return the page.
 
@@ -111,8 +113,10 @@ def summary(
         config: the configuration of the run, complete.
         studied: the results on each dataset.
         captions: captions of table-3 and table-4.
+        made_from: result of `made_from`.
         printed: results of `paper.fidelity`, if the run covers tables of the paper.
         claims: results of `paper.claims`, likewise.
+        stand_ins: datasets with the paper's users whose archive is not the publisher's.
     """
     page, reading, label = Page(), config["sampling"]["readings"][0], config["metrics"][0]
     sampling = config["sampling"]
@@ -129,6 +133,9 @@ def summary(
         page.heading("How much of the paper is reproduced")
         page.paragraphs(reproduced(printed, claims))
         page.table("Printed numbers that are reproduced", fidelity.counts(printed))
+        if printed["table"].max() >= 3:
+            page.paragraphs(chosen())
+            page.table("Choices that the text leaves open or contradicts", choices.listed())
     page.heading("What was studied")
     page.table(
         "Datasets", pd.DataFrame({each.name: each.facts for each in studied}).fillna("-").reset_index(names="Dataset")
@@ -160,6 +167,16 @@ def summary(
             page.wide_figure(svg, title, caption)
     page.heading("What can be concluded, and what cannot")
     page.list(_conclusions(config, studied))
+    page.heading("What it was made from")
+    page.paragraphs(
+        [
+            f"Warning: the archive of {name} does not have the publisher's checksum. It has the paper's users and "
+            "candidates, but it is another file, such as a stand-in."
+            for name in stand_ins
+        ]
+    )
+    page.table("Code, software and data", made_from)
+    page.paragraphs(["results/provenance.json has the configuration and the times, too."])
     page.footer(f"Made by sampled-metrics {__version__} with the seed {config['seed']}. report.html has every result.")
     return page.html(TITLE)
 
@@ -349,15 +366,45 @@ def reproduced(printed: pd.DataFrame, claims: pd.DataFrame | None = None) -> lis
     )
     if claims is not None:
         holds = claims.loc[claims["reading"] == readings[0], "holds"].value_counts()
-        yes, no, unclear = (holds.get(each, 0) for each in ("yes", "no", "open"))
-        others = f", {no} do not, and the paper leaves {unclear} too vague to check" if no + unclear else ""
+        yes, no, noise, unclear = (holds.get(each, 0) for each in ("yes", "no", "within noise", "open"))
+        others = [
+            f"{count} {what}"
+            for count, what in (
+                (noise, "fail by no more than noise may explain"),
+                (no, "do not hold"),
+                (unclear, "are too vague to check"),
+            )
+            if count
+        ]
         said.append(
-            f"Under the reading {readings[0]}, {yes} of {yes + no + unclear} claims that the paper makes in words "
-            f"hold{others}."
+            f"Under the reading {readings[0]}, {yes} of {holds.sum()} claims that the paper makes in words "
+            f"hold{''.join(f', {each}' for each in others)}."
         )
     if printed["table"].max() < 3:
         said.append("Tables 1 and 2 are the paper's running example. This run does not repeat the paper's study.")
     return said
+
+
+def chosen() -> list[str]:
+    """Say how many printed numbers would be reproduced by the text as written, and on other data."""
+    as_written, other_data = (choices.TOY + choices.RECORDED[each].sum() for each in ("as_written", "other_data"))
+    return [
+        f"The text leaves {len(choices.CHOICES)} choices open, or the printed numbers contradict it. The choices here "
+        "were made because the printed numbers fit them. The table shows how many of the 300 printed numbers are "
+        f"reproduced if one choice alone is the other one. With the text as written, {as_written} are "
+        f"(examples/as-written.yaml). With the same recommenders on other data (MovieLens 100K), {other_data} are: "
+        f"{choices.TOY} of Tables 1 and 2, which depend on no data, and most of Table 4, in which many shares are 0 or "
+        "100 %."
+    ]
+
+
+def made_from(found: Mapping[str, Any]) -> pd.DataFrame:
+    """Lay out the result of `provenance.provenance`, without the times, the seed and the configuration."""
+    rows = {"Code": found["code"]}
+    rows |= found["software"]
+    for dataset, files in found["data"].items():
+        rows |= {f"{dataset}: {file}": checksum for file, checksum in files.items()}
+    return pd.DataFrame(rows.items(), columns=["What", "Version or SHA-256"])
 
 
 def _tables(printed: pd.DataFrame, reading: str) -> list[int]:
