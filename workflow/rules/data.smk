@@ -1,5 +1,24 @@
 # Needs: a dataset's archive, from the network or a copy of the user's. Makes: the split, and facts about the dataset.
 
+from sampled_metrics.data import download, formats
+from sampled_metrics.data.reading import files_beside
+
+DOWNLOADS = {
+    name: f"data/{name}/{download.file_name(config['datasets'][name]['urls'][0])}"
+    for name in config["study"]
+    if config["datasets"][name]["urls"] and not config["datasets"][name]["path"]
+}
+
+
+def own_files(wildcards):
+    """The dataset's files that are the user's: none, the one at path, or that and the test file of its split."""
+    dataset = config["datasets"][wildcards.dataset]
+    if not dataset["path"]:
+        return []
+    path, form = Path(dataset["path"]), formats.get(dataset["format"])
+    beside = [dataset["test"]] if dataset["test"] else files_beside(path, form, member=dataset["member"])
+    return [*map(local, [dataset["path"], *beside])]
+
 
 localrules:
     download,
@@ -14,11 +33,6 @@ rule download:
         "results/benchmarks/{dataset}/download-{file}.tsv"
     wildcard_constraints:
         dataset=dataset_of(DOWNLOADS.values()),
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(),
     params:
         urls=lambda wildcards: config["datasets"][wildcards.dataset]["urls"],
         md5=lambda wildcards: config["datasets"][wildcards.dataset]["md5"],
@@ -31,7 +45,6 @@ rule split:
     input:
         archive=lambda wildcards: (own_files(wildcards) or [DOWNLOADS.get(wildcards.dataset)])[0],
         beside=lambda wildcards: own_files(wildcards)[1:],
-        code=code("split.py"),
     output:
         split="results/{dataset}/split.npz",
         facts="results/{dataset}/dataset.json",
@@ -39,12 +52,8 @@ rule split:
         "results/logs/{dataset}/split.log",
     benchmark:
         "results/benchmarks/{dataset}/split.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=25, minutes=1),
     params:
+        code=code("split.py"),
         dataset=lambda wildcards: {
             key: value for key, value in config["datasets"][wildcards.dataset].items() if key != "ranks"
         },
@@ -60,7 +69,6 @@ rule split:
 rule split_tables:
     input:
         split="results/{dataset}/split.npz",
-        code=code("split_tables.py"),
     output:
         tables=expand("results/{{dataset}}/split/{name}.{{ending}}", name=["train", "held_out", "users", "items"]),
     log:
@@ -69,10 +77,7 @@ rule split_tables:
         "results/benchmarks/{dataset}/split-tables-{ending}.tsv"
     wildcard_constraints:
         ending="csv|parquet",
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=100, minutes=1),
+    params:
+        code=code("split_tables.py"),
     script:
         "../../scripts/split_tables.py"

@@ -5,19 +5,14 @@ rule studied:
     input:
         facts=lambda wildcards: f"results/{wildcards.dataset}/dataset.json" if TRAINED[wildcards.dataset] else [],
         ranks=each_recommender(RANKS),
-        code=code("studied.py"),
     output:
         **result("{dataset}", "studied", "{dataset}", html="What was studied"),
     log:
         "results/logs/{dataset}/studied.log",
     benchmark:
         "results/benchmarks/{dataset}/studied.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=200),
     params:
+        code=code("studied.py"),
         recommenders=list(config["recommenders"]),
     script:
         "../../scripts/studied.py"
@@ -35,19 +30,14 @@ for number, title, layout in [
             ranks=each_recommender(RANKS),
             estimates=each_recommender("results/{dataset}/estimates/{recommender}.csv.gz"),
             expected=each_recommender("results/{dataset}/expected/{recommender}.csv"),
-            code=code("study_table.py"),
         output:
             **result("{dataset}", f"table-{number}", "{dataset}", html=f"Table {number}: {title}"),
         log:
             f"results/logs/{{dataset}}/table-{number}.log",
         benchmark:
             f"results/benchmarks/{{dataset}}/table-{number}.tsv"
-        conda:
-            "../../envs/environment.yaml"
-        threads: 1
-        resources:
-            **per_mb(memory=200, minutes=20),
         params:
+            code=code("study_table.py"),
             table=number,
             recommenders=list(config["recommenders"]),
             layout=layout,

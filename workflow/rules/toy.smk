@@ -5,20 +5,14 @@ for number, title, seed in [(1, "exact", None), (2, "sampled", config["seed"])]:
     rule:
         name:
             f"table_{number}"
-        input:
-            code=code("toy_table.py"),
         output:
             **result("toy", f"table-{number}", "running example", html=f"Table {number}: {title}"),
         log:
             f"results/logs/toy/table-{number}.log",
         benchmark:
             f"results/benchmarks/toy/table-{number}.tsv"
-        conda:
-            "../../envs/environment.yaml"
-        threads: 1
-        resources:
-            **per_mb(),
         params:
+            code=code("toy_table.py"),
             table=number,
             toy=config["toy"],
             seed=seed,
@@ -41,20 +35,14 @@ for number, title, arguments in [
     rule:
         name:
             f"figure_{number}"
-        input:
-            code=code("toy_figure.py"),
         output:
             **result("toy", f"figure-{number}", "running example", svg=f"Figure {number}: {title}"),
         log:
             f"results/logs/toy/figure-{number}.log",
         benchmark:
             f"results/benchmarks/toy/figure-{number}.tsv"
-        conda:
-            "../../envs/environment.yaml"
-        threads: 1
-        resources:
-            **per_mb(),
         params:
+            code=code("toy_figure.py"),
             figure=number,
             arguments=arguments,
         script:
