@@ -8,6 +8,7 @@ DOWNLOADS = {
     for name in config["study"]
     if config["datasets"][name]["urls"] and not config["datasets"][name]["path"]
 }
+IS_RANDOM = config["split"]["strategy"] == "random-event" or config["split"]["ties"] == "random"
 
 
 def own_files(wildcards):
@@ -18,6 +19,12 @@ def own_files(wildcards):
     path, form = Path(dataset["path"]), formats.get(dataset["format"])
     beside = [dataset["test"]] if dataset["test"] else files_beside(path, form, member=dataset["member"])
     return [*map(local, [dataset["path"], *beside])]
+
+
+def split_entry(wildcards):
+    """The dataset's config without what does not change the split."""
+    unused = {"ranks", "urls"} if own_files(wildcards) else {"ranks"}
+    return {key: value for key, value in config["datasets"][wildcards.dataset].items() if key not in unused}
 
 
 localrules:
@@ -54,14 +61,12 @@ rule split:
         "results/benchmarks/{dataset}/split.tsv"
     params:
         code=code("split.py"),
-        dataset=lambda wildcards: {
-            key: value for key, value in config["datasets"][wildcards.dataset].items() if key != "ranks"
-        },
+        dataset=split_entry,
         # notices any other file in place of the user's own, even an older one; snakemake would not run again for a
         # function of the input
         fingerprints=lambda wildcards: [fingerprint(path) for path in own_files(wildcards)],
         split=config["split"],
-        seed=config["seed"],
+        seed=config["seed"] if IS_RANDOM else 0,
     script:
         "../../scripts/split.py"
 

@@ -30,7 +30,7 @@ rule exact_moments:
     benchmark:
         "results/benchmarks/{dataset}/exact-moments-{recommender}.tsv"
     params:
-        **EVALUATION,
+        **EVALUATION | {"sampling": config["sampling"] | {"repetitions": None}},  # nothing is repeated
         code=code("exact_moments.py"),
     script:
         "../../scripts/exact_moments.py"
