@@ -72,6 +72,25 @@ def test_from_git(finished: Project, repository: Path, tmp_path: Path) -> None:
     same_results(tmp_path, finished)
 
 
+def test_with_a_prefix_of_the_workflow_that_imports_it(finished: Project, repository: Path, tmp_path: Path) -> None:
+    prepared(tmp_path, finished, repr(str(repository / "workflow/Snakefile")))
+    with (tmp_path / "Snakefile").open("a", encoding="utf-8") as file:
+        file.write('shell.prefix("export OURS=kept; ")\nrule ours:\n    output: "ours.txt"\n')
+        file.write('    shell: "echo $OURS > {output}"\n')
+    for first, second in (("ours.txt", TARGETS[3]), (TARGETS[0], "ours.txt")):
+        (tmp_path / "ours.txt").unlink(missing_ok=True)
+        run(tmp_path, *SNAKEMAKE, first, second, repository=repository)
+        assert (tmp_path / "ours.txt").read_text(encoding="utf-8") == "kept\n"
+    same_results(tmp_path, finished, [TARGETS[0], TARGETS[3]])
+
+
+def test_by_its_address_from_another_folder(finished: Project, repository: Path, tmp_path: Path) -> None:
+    prepared(tmp_path, finished)
+    command = [*SNAKEMAKE, "-s", str(repository / "Snakefile"), *TARGETS, "--configfile", "config/config.yaml"]
+    run(tmp_path, *command, repository=repository)
+    same_results(tmp_path, finished)
+
+
 def test_deployed(finished: Project, repository: Path, tmp_path: Path) -> None:
     deploy = [str(Path(sys.executable).with_name("snakedeploy")), "deploy-workflow", URL, ".", "--tag", "v1"]
     run(tmp_path, *deploy, repository=repository)

@@ -29,7 +29,7 @@ try:
     from sampled_metrics import __version__ as installed
 except ImportError:
     installed = "none"
-if installed.removesuffix("+checkout") != version:
+if installed not in (version, f"{version}+checkout"):
     sys.exit(
         f"error: the workflow needs the library sampled-metrics {version}, and this environment has {installed}; "
         "run pip install --no-deps --editable . in the workflow's folder, or give pip its git address"
@@ -37,11 +37,9 @@ if installed.removesuffix("+checkout") != version:
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.paper import reference
-from sampled_metrics.recommenders import recommender
 from sampled_metrics.workflow.code_dependencies import digest
 from sampled_metrics.workflow.config import complete, merge_recommenders, precomputed_ranks
 from sampled_metrics.workflow.config_files import read_config
-from sampled_metrics.workflow.fingerprint import fingerprint
 
 given = copy.deepcopy(config)  # what the command line states, or the workflow that imports this one
 try:

@@ -1,7 +1,5 @@
 # Needs: a dataset's archive, from the network or a copy of the user's. Makes: the split, and facts about the dataset.
-
-from sampled_metrics.data import download, formats
-from sampled_metrics.data.reading import files_beside
+from sampled_metrics.data import download
 
 DOWNLOADS = {
     name: f"data/{name}/{download.file_name(config['datasets'][name]['urls'][0])}"
@@ -9,22 +7,6 @@ DOWNLOADS = {
     if config["datasets"][name]["urls"] and not config["datasets"][name]["path"]
 }
 IS_RANDOM = config["split"]["strategy"] == "random-event" or config["split"]["ties"] == "random"
-
-
-def own_files(wildcards):
-    """The dataset's files that are the user's: none, the one at path, or that and the test file of its split."""
-    dataset = config["datasets"][wildcards.dataset]
-    if not dataset["path"]:
-        return []
-    path, form = Path(dataset["path"]), formats.get(dataset["format"])
-    beside = [dataset["test"]] if dataset["test"] else files_beside(path, form, member=dataset["member"])
-    return [*map(local, [dataset["path"], *beside])]
-
-
-def split_entry(wildcards):
-    """The dataset's config without what does not change the split."""
-    unused = {"ranks", "urls"} if own_files(wildcards) else {"ranks"}
-    return {key: value for key, value in config["datasets"][wildcards.dataset].items() if key not in unused}
 
 
 localrules:
