@@ -1,1 +1,55 @@
-workflow.include("workflow/Snakefile", overwrite_default_target=True)  # `include:` would not take its default target
+# From the archive of a dataset to the figures and tables of Krichene and Rendle (KDD 2020).
+# `snakemake --cores 2` makes everything that config.yaml describes. Other workflows may import it as a module
+# (docs/how-to/import-the-workflow.md).
+import atexit
+import sys
+import time
+
+from snakemake.logging import logger
+from snakemake.utils import min_version
+
+min_version("9.8")
+
+
+# where the Snakefile itself needs the environment; the jobs run in it too
+conda: workflow.source_path("envs/environment.yaml")
+
+
+report: "workflow/report/workflow.rst"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/inputs.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/recommend.smk"
+include: "workflow/rules/rank.smk"
+include: "workflow/rules/sample.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/estimator_study.smk"
+include: "workflow/rules/toy.smk"
+include: "workflow/rules/fidelity.smk"
+include: "workflow/rules/summary.smk"
+
+
+from sampled_metrics._files import remove_leftovers
+from sampled_metrics.workflow.jobs import failures
+
+STARTED = time.time()
+
+
+onstart:
+    remove_leftovers("results")
+    # onerror says why a job failed; snakemake would add the command
+    logger.addFilter(lambda record: "CalledProcessError" not in record.getMessage())
+
+
+onerror:
+    # at the very end, after snakemake's own lines
+    atexit.register(print, *failures("results/logs", STARTED), sep="\n", file=sys.stderr)
+
+
+rule all:
+    default_target: True
+    input:
+        all_results(),

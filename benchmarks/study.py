@@ -2,7 +2,7 @@
 
 Each run has a folder of its own, so that nothing is there yet. Memory is measured as workflow_run.py says.
 
-    python benchmarks/study.py --configfile examples/local-copy.yaml --runs 5 --output docs/reproduction/time.md
+    python benchmarks/study.py --configfile mine.yaml --runs 5 --output docs/reproduction/time.md
 """
 
 import argparse
@@ -19,7 +19,7 @@ from workflow_run import ROOT, run
 def main() -> None:
     """Run the study several times and write a table of medians."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--configfile", type=Path, default=ROOT / "examples/local-copy.yaml")
+    parser.add_argument("--configfile", type=Path, default=ROOT / ".ci/local-copy.yaml")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--output", type=Path, default=None, help="a Markdown file; default: standard output")

@@ -1,6 +1,6 @@
 """Copy the figures and tables of a run to docs/reproduction/, and into the pages that show them.
 
-make publish CONFIG="examples/local-copy.yaml examples/estimator-study.yaml"
+make publish CONFIG=".ci/local-copy.yaml examples/estimator-study.yaml"
 """
 
 import re

@@ -66,9 +66,24 @@ def require_folder(path: str | os.PathLike[str]) -> None:
         raise WriteError(f"{os.fspath(path)}: there is no folder {shown(os.path.dirname(path))}; make it first")
 
 
-def is_temporary(path: Path) -> bool:
-    """Whether a file has a temporary name of `atomic_write`: a job is writing it, or was killed."""
-    return path.is_file() and re.match(r"\.[0-9]+\.", path.name) is not None
+def remove_leftovers(folder: str | os.PathLike[str]) -> None:
+    """Remove the temporary files of `atomic_write` in a folder whose process was killed, where they can be removed."""
+    for path in Path(folder).rglob(".*"):
+        named = re.match(r"\.([0-9]+)\.", path.name)
+        if named and path.is_file() and not _is_running(int(named[1])):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _is_running(process: int) -> bool:
+    """Whether a process of this machine has this number."""
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # it is another user's
+        return True
+    return True
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -23,6 +23,8 @@ NEEDED = [Requirement(text) for text in [*PROJECT["dependencies"], *EXTRAS["work
 def conda_versions():
     found = {}
     for line in yaml.safe_load((ROOT / "envs/environment.yaml").read_text())["dependencies"]:
+        if line == "pip":  # it installs the library
+            continue
         name, version = line.split(" ", 1)
         found[CONDA_NAMES.get(name, name)] = version.removeprefix("=")
     return found

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif("SLURM_TEST" not in os.environ, reason="make tes
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 MOVIELENS_1M = (
-    ROOT / yaml.safe_load((ROOT / "examples/local-copy.yaml").read_text())["datasets"]["ml-1m"]["path"]
+    ROOT / yaml.safe_load((ROOT / ".ci/local-copy.yaml").read_text())["datasets"]["ml-1m"]["path"]
 ).resolve()
 ONLY_ON_SLURM: dict[str, Any] = {"ranking": {"scatter": 4}}
 """What the study on Slurm has in its config and the local one, whose bytes it has to give, has not."""
@@ -66,7 +66,7 @@ def project(tmp_path: Path) -> Project:
 
 def paper_study() -> dict[str, Any]:
     """Return the config of the paper's own study, of the copy of MovieLens 1M on this machine."""
-    study: dict[str, Any] = yaml.safe_load((ROOT / "examples/local-copy.yaml").read_text())
+    study: dict[str, Any] = yaml.safe_load((ROOT / ".ci/local-copy.yaml").read_text())
     study["datasets"]["ml-1m"]["path"] = str(MOVIELENS_1M)
     return study
 

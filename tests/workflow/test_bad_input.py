@@ -35,7 +35,7 @@ def test_by_snakemake(project: Project) -> None:
     assert ran.returncode != 0
     output = ran.stdout + ran.stderr
     assert "Traceback" not in output
-    [line] = [line for line in output.splitlines() if line.startswith("error: ")]
+    [line] = [line for line in output.splitlines() if line.startswith("split made-up failed: ")]
     assert "ratings.dat, line 42" in line
     assert "column 2 must be a whole number from 0" in line
     assert [path for path in project.folder.glob("results/made-up/**/*") if path.is_file()] == []

@@ -35,7 +35,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(folder: Path, *command: str, repository: Path) -> None:
     """Run a command in a folder; the address of the project on GitHub leads to the repository on this machine."""
     instead = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.{repository}.insteadOf", "GIT_CONFIG_VALUE_0": URL}
-    environment = os.environ | instead | {"XDG_CACHE_HOME": str(folder / "cache")}
+    environment = os.environ | instead | {"XDG_CACHE_HOME": str(folder / "cache"), "PYTHONPATH": str(ROOT / "src")}
     ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=500, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
@@ -69,6 +69,25 @@ def test_from_a_folder(finished: Project, repository: Path, tmp_path: Path, snak
 def test_from_git(finished: Project, repository: Path, tmp_path: Path) -> None:
     prepared(tmp_path, finished, 'github("owner/sampled-metrics", path="workflow/Snakefile", branch="main")')
     run(tmp_path, *SNAKEMAKE, *TARGETS, repository=repository)
+    same_results(tmp_path, finished)
+
+
+def test_with_a_prefix_of_the_workflow_that_imports_it(finished: Project, repository: Path, tmp_path: Path) -> None:
+    prepared(tmp_path, finished, repr(str(repository / "workflow/Snakefile")))
+    with (tmp_path / "Snakefile").open("a", encoding="utf-8") as file:
+        file.write('shell.prefix("export OURS=kept; ")\nrule ours:\n    output: "ours.txt"\n')
+        file.write('    shell: "echo $OURS > {output}"\n')
+    for first, second in (("ours.txt", TARGETS[3]), (TARGETS[0], "ours.txt")):
+        (tmp_path / "ours.txt").unlink(missing_ok=True)
+        run(tmp_path, *SNAKEMAKE, first, second, repository=repository)
+        assert (tmp_path / "ours.txt").read_text(encoding="utf-8") == "kept\n"
+    same_results(tmp_path, finished, [TARGETS[0], TARGETS[3]])
+
+
+def test_by_its_address_from_another_folder(finished: Project, repository: Path, tmp_path: Path) -> None:
+    prepared(tmp_path, finished)
+    command = [*SNAKEMAKE, "-s", str(repository / "Snakefile"), *TARGETS, "--configfile", "config/config.yaml"]
+    run(tmp_path, *command, repository=repository)
     same_results(tmp_path, finished)
 
 
@@ -109,14 +128,14 @@ use rule * from NAME as NAME_*
             {"study": ["ml-1m"]},
             "error: config: recommenders: needs 1 or more entries",
         ),
-        ("git+file://{repository}/workflow/Snakefile@v1", CONFIG, "import the workflow from a folder, or by github"),
     ],
 )
 def test_refuses_in_a_line(repository: Path, tmp_path: Path, snakefile: str, config: dict, refused: str) -> None:
     address = snakefile.format(repository=repository)
     text = f"module theirs:\n    snakefile: {address!r}\n    config: {config!r}\nuse rule * from theirs\n"
     (tmp_path / "Snakefile").write_text(text, encoding="utf-8")
-    ran = subprocess.run([*SNAKEMAKE, "-n"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    ran = subprocess.run([*SNAKEMAKE, "-n"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode != 0
     [line] = ran.stderr.splitlines()
     assert refused in line

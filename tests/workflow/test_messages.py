@@ -43,7 +43,10 @@ def test_jobs_and_failures(project: Project) -> None:
     ):
         assert said.count(line) == 1, line
     assert "jobid" not in ran.stdout + ran.stderr
-    assert "Traceback" not in ran.stdout + ran.stderr
+    for noise in ("Traceback", "RuleException", "CalledProcessError"):
+        assert noise not in ran.stdout + ran.stderr
+    for problem in ("column 2 must be", "is too small"):
+        assert (ran.stdout + ran.stderr).count(problem) == 1, problem
     assert sorted(project.results("made-up/ranks/*")) == [f"results/made-up/{name}" for name in made]
     bad, bad_log, ease, ease_log = said[-4:]
     assert bad.startswith("split bad failed: bad.zip/ratings.dat, line 42: column 2 must be a whole number")

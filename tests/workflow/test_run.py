@@ -3,6 +3,8 @@
 import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -164,19 +166,35 @@ def test_adding_a_recommender_trains_it_alone(finished: Project, tmp_path: Path)
     pd.testing.assert_frame_equal(kept, before, check_exact=True)
 
 
-def test_comparisons_do_not_outlive_their_study_or_wish(finished: Project, tmp_path: Path) -> None:
-    """Those with the paper, and that of estimators: gone with the start of a run that is not about them."""
+def test_a_run_removes_no_result_of_another_config_and_does_not_show_it(finished: Project, tmp_path: Path) -> None:
     project = copied(finished, tmp_path)
     (project.folder / "results/made-up/fidelity.csv").write_text("of an earlier study\n")
-    assert (project.folder / "results/toy/fidelity.csv").exists()
-    assert (project.folder / "results/made-up/estimator-study.csv").exists()
+    before = project.results("*/*")
     toy = {"repetitions": 20, "negatives": 50}
     project.configure(recommenders=MORE, toy=toy, estimator_study={"estimators": []})
-    ran = project.snakemake("results/toy/table-2.csv", "--cores", "2")
+    ran = project.snakemake("results/summary.html", "--cores", "2")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    left = [path.name for path in (project.folder / "results").glob("*/*") if path.stem in ("fidelity", "claims")]
-    assert left == []
-    assert list((project.folder / "results/made-up").glob("estimator-study*.*")) == []
+    after = project.results("*/*")
+    assert before.keys() <= after.keys()
+    kept = [name for name in before if re.search("fidelity|claims|estimator-study", name)]
+    assert len(kept) > 10
+    assert [name for name in kept if after[name] != before[name]] == []
+    summary = (project.folder / "results/summary.html").read_text(encoding="utf-8")
+    assert "in Table 1" not in summary
+    assert "Error and order of the estimators" not in summary
+
+
+def test_of_temporary_files_a_run_removes_those_of_dead_processes(finished: Project, tmp_path: Path) -> None:
+    project = copied(finished, tmp_path)
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    folder = project.folder / "results/made-up"
+    for name in (f".{ended.pid}.table-3.csv", f".{os.getpid()}.table-3.csv", ".mine.csv"):
+        (folder / name).touch()
+    (folder / "table-3.csv").unlink()
+    ran = project.snakemake("results/made-up/table-3.csv", "--cores", "1")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert sorted(path.name for path in folder.glob(".*")) == [f".{os.getpid()}.table-3.csv", ".mine.csv"]
 
 
 @pytest.mark.slow

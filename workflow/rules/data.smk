@@ -1,4 +1,12 @@
 # Needs: a dataset's archive, from the network or a copy of the user's. Makes: the split, and facts about the dataset.
+from sampled_metrics.data import download
+
+DOWNLOADS = {
+    name: f"data/{name}/{download.file_name(config['datasets'][name]['urls'][0])}"
+    for name in config["study"]
+    if config["datasets"][name]["urls"] and not config["datasets"][name]["path"]
+}
+IS_RANDOM = config["split"]["strategy"] == "random-event" or config["split"]["ties"] == "random"
 
 
 localrules:
@@ -14,11 +22,6 @@ rule download:
         "results/benchmarks/{dataset}/download-{file}.tsv"
     wildcard_constraints:
         dataset=dataset_of(DOWNLOADS.values()),
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(),
     params:
         urls=lambda wildcards: config["datasets"][wildcards.dataset]["urls"],
         md5=lambda wildcards: config["datasets"][wildcards.dataset]["md5"],
@@ -31,7 +34,6 @@ rule split:
     input:
         archive=lambda wildcards: (own_files(wildcards) or [DOWNLOADS.get(wildcards.dataset)])[0],
         beside=lambda wildcards: own_files(wildcards)[1:],
-        code=code("split.py"),
     output:
         split="results/{dataset}/split.npz",
         facts="results/{dataset}/dataset.json",
@@ -39,20 +41,14 @@ rule split:
         "results/logs/{dataset}/split.log",
     benchmark:
         "results/benchmarks/{dataset}/split.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=25, minutes=1),
     params:
-        dataset=lambda wildcards: {
-            key: value for key, value in config["datasets"][wildcards.dataset].items() if key != "ranks"
-        },
+        code=code("split.py"),
+        dataset=split_entry,
         # notices any other file in place of the user's own, even an older one; snakemake would not run again for a
         # function of the input
         fingerprints=lambda wildcards: [fingerprint(path) for path in own_files(wildcards)],
         split=config["split"],
-        seed=config["seed"],
+        seed=config["seed"] if IS_RANDOM else 0,
     script:
         "../../scripts/split.py"
 
@@ -60,7 +56,6 @@ rule split:
 rule split_tables:
     input:
         split="results/{dataset}/split.npz",
-        code=code("split_tables.py"),
     output:
         tables=expand("results/{{dataset}}/split/{name}.{{ending}}", name=["train", "held_out", "users", "items"]),
     log:
@@ -69,10 +64,7 @@ rule split_tables:
         "results/benchmarks/{dataset}/split-tables-{ending}.tsv"
     wildcard_constraints:
         ending="csv|parquet",
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=100, minutes=1),
+    params:
+        code=code("split_tables.py"),
     script:
         "../../scripts/split_tables.py"

@@ -8,20 +8,15 @@ STUDY = config["estimator_study"]
 rule study_estimators:
     input:
         ranks=RANKS,
-        code=code("study_estimators.py"),
     output:
         study="results/{dataset}/estimator-study/{recommender}.csv",
     log:
         "results/logs/{dataset}/estimator-study-{recommender}.log",
     benchmark:
         "results/benchmarks/{dataset}/estimator-study-{recommender}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=5000, minutes=60),
     params:
         **DESIGN,
+        code=code("study_estimators.py"),
         seed=config["seed"],
         study=STUDY,
         metrics=config["metrics"],
@@ -33,7 +28,6 @@ rule estimator_study:
     input:
         ranks=each_recommender(RANKS),
         studies=each_recommender("results/{dataset}/estimator-study/{recommender}.csv"),
-        code=code("estimator_study.py"),
     output:
         **result("{dataset}", "estimator-study", "{dataset}", **TITLES),
         order="results/{dataset}/estimator-study-order.csv",
@@ -41,12 +35,8 @@ rule estimator_study:
         "results/logs/{dataset}/estimator-study.log",
     benchmark:
         "results/benchmarks/{dataset}/estimator-study.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=200, minutes=20),
     params:
+        code=code("estimator_study.py"),
         recommenders=list(config["recommenders"]),
     script:
         "../../scripts/estimator_study.py"

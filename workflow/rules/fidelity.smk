@@ -11,19 +11,14 @@ rule toy_fidelity:
         figure_2="results/toy/figure-2.csv",
         figure_3="results/toy/figure-3.csv",
         figure_4="results/toy/figure-4.csv",
-        code=code("toy_fidelity.py"),
     output:
         **results("toy", COMPARISONS, "comparison with the paper", {"of": "running example"}),
     log:
         "results/logs/toy/fidelity.log",
     benchmark:
         "results/benchmarks/toy/fidelity.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(),
     params:
+        code=code("toy_fidelity.py"),
         toy=config["toy"],
     script:
         "../../scripts/toy_fidelity.py"
@@ -35,20 +30,15 @@ rule fidelity:
         table_3="results/{dataset}/table-3.csv",
         table_4="results/{dataset}/table-4.csv",
         figure_6="results/{dataset}/figure-6.csv",
-        seed_spread=local(os.path.relpath(ROOT / "docs/seed-spread.csv")),
-        code=code("fidelity.py"),
+        seed_spread=own("docs/seed-spread.csv"),
     output:
         **results("{dataset}", COMPARISONS, "comparison with the paper", {"of": "{dataset}"}),
     log:
         "results/logs/{dataset}/fidelity.log",
     benchmark:
         "results/benchmarks/{dataset}/fidelity.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=200, minutes=20),
     params:
+        code=code("fidelity.py"),
         recommenders=list(config["recommenders"]),
     script:
         "../../scripts/fidelity.py"
@@ -58,20 +48,15 @@ rule seed_spread:
     input:
         split="results/{dataset}/split.npz",
         ranks=each_recommender(RANKS),
-        code=code("seed_spread.py"),
     output:
         spread="results/{dataset}/seed-spread.csv",
     log:
         "results/logs/{dataset}/seed-spread.log",
     benchmark:
         "results/benchmarks/{dataset}/seed-spread.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=20, minutes=60),
     params:
         **EVALUATION,
+        code=code("seed_spread.py"),
         recommenders=list(config["recommenders"]),
         entry=config["recommenders"].get(reference.RANDOM_RECOMMENDER),
         seed=config["seed"],

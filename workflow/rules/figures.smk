@@ -4,19 +4,14 @@
 rule figure_5:
     input:
         ranks=each_recommender(RANKS),
-        code=code("figure_5.py"),
     output:
         **result("{dataset}", "figure-5", "{dataset}", svg="Figure 5: ranks"),
     log:
         "results/logs/{dataset}/figure-5.log",
     benchmark:
         "results/benchmarks/{dataset}/figure-5.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=200, minutes=20),
     params:
+        code=code("figure_5.py"),
         recommenders=list(config["recommenders"]),
         edges=config["figures"]["figure-5"]["edges"],
     script:
@@ -26,20 +21,15 @@ rule figure_5:
 rule figure_6:
     input:
         ranks=each_recommender(RANKS),
-        code=code("figure_6.py"),
     output:
         **result("{dataset}", "figure-6", "{dataset}", svg="Figure 6: by sample size"),
     log:
         "results/logs/{dataset}/figure-6.log",
     benchmark:
         "results/benchmarks/{dataset}/figure-6.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=500, minutes=20),
     params:
         **DESIGN,
+        code=code("figure_6.py"),
         recommenders=list(config["recommenders"]),
         figure=config["figures"]["figure-6"],
     script:
@@ -49,7 +39,6 @@ rule figure_6:
 rule proof:
     input:
         ranks=each_recommender(RANKS),
-        code=code("proof.py"),
     output:
         **result("{dataset}", "proof", "{dataset}", svg="What a sample of m negatives proves"),
         pairs="results/{dataset}/proof-pairs.csv",
@@ -57,12 +46,8 @@ rule proof:
         "results/logs/{dataset}/proof.log",
     benchmark:
         "results/benchmarks/{dataset}/proof.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=1500, minutes=60),
     params:
+        code=code("proof.py"),
         recommenders=list(config["recommenders"]),
         replacement=config["sampling"]["replacement"],
         figure=config["figures"]["proof"],

@@ -12,20 +12,17 @@ rule rank_part:
     input:
         split="results/{dataset}/split.npz",
         model="results/{dataset}/models/{recommender}.npz",
-        code=code("rank.py"),
     output:
         part=temp("results/{dataset}/ranks/parts/{recommender}-{scatteritem}.npz"),
     log:
         "results/logs/{dataset}/rank-{recommender}-{scatteritem}.log",
     benchmark:
         "results/benchmarks/{dataset}/rank-{recommender}-{scatteritem}.tsv"
-    conda:
-        "../../envs/environment.yaml"
     threads: config["ranking"]["threads"]
     resources:
-        mem_mb=rank_memory,
-        runtime=rank_minutes,
+        mem_mb=300 + config["ranking"]["memory"],  # 300 for snakemake beside the script
     params:
+        code=code("rank.py"),
         precision=config["ranking"]["precision"],
     script:
         "../../scripts/rank.py"
@@ -48,7 +45,6 @@ else:
     rule rank:
         input:
             parts=gather.users("results/{{dataset}}/ranks/parts/{{recommender}}-{scatteritem}.npz"),
-            code=code("gather_ranks.py"),
         output:
             ranks=RANKS,
         log:
@@ -57,11 +53,8 @@ else:
             "results/benchmarks/{dataset}/rank-{recommender}.tsv"
         wildcard_constraints:
             dataset=dataset_of(IMPORTED, others=True),
-        conda:
-            "../../envs/environment.yaml"
-        threads: 1
-        resources:
-            **per_mb(memory=3, minutes=1),
+        params:
+            code=code("gather_ranks.py"),
         script:
             "../../scripts/gather_ranks.py"
 
@@ -69,7 +62,6 @@ else:
 rule import_ranks:
     input:
         ranks=lambda wildcards: local(PRECOMPUTED[wildcards.dataset, wildcards.recommender].file(wildcards.dataset)),
-        code=code("import_ranks.py"),
     output:
         ranks=RANKS,
     log:
@@ -78,12 +70,8 @@ rule import_ranks:
         "results/benchmarks/{dataset}/rank-{recommender}.tsv"
     wildcard_constraints:
         dataset=dataset_of(IMPORTED),
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=200, minutes=1),
     params:
+        code=code("import_ranks.py"),
         # not a function of the input, for which snakemake would not run again
         fingerprints=lambda wildcards: [
             fingerprint(PRECOMPUTED[wildcards.dataset, wildcards.recommender].file(wildcards.dataset))

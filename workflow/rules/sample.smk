@@ -5,20 +5,15 @@
 rule sample:
     input:
         ranks=RANKS,
-        code=code("sample.py"),
     output:
         estimates="results/{dataset}/estimates/{recommender}.csv.gz",
     log:
         "results/logs/{dataset}/sample-{recommender}.log",
     benchmark:
         "results/benchmarks/{dataset}/sample-{recommender}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=500, minutes=20),
     params:
         **EVALUATION,
+        code=code("sample.py"),
         seed=config["seed"],
     script:
         "../../scripts/sample.py"
@@ -27,7 +22,6 @@ rule sample:
 rule exact_moments:
     input:
         ranks=RANKS,
-        code=code("exact_moments.py"),
     output:
         expected="results/{dataset}/expected/{recommender}.csv",
         conditions="results/{dataset}/conditions/{recommender}.csv",
@@ -35,12 +29,8 @@ rule exact_moments:
         "results/logs/{dataset}/exact-moments-{recommender}.log",
     benchmark:
         "results/benchmarks/{dataset}/exact-moments-{recommender}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=500, minutes=20),
     params:
-        **EVALUATION,
+        **EVALUATION | {"sampling": config["sampling"] | {"repetitions": None}},  # nothing is repeated
+        code=code("exact_moments.py"),
     script:
         "../../scripts/exact_moments.py"

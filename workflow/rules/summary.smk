@@ -23,11 +23,7 @@ rule summary:
         ],
         fidelity=expand("results/{folder}/fidelity.csv", folder=COMPARED_WITH_PAPER),
         claims=expand("results/{folder}/claims.csv", folder=COMPARED_WITH_PAPER),
-        captions=[
-            local(os.path.relpath(ROOT / f"workflow/report/{name}.rst"))
-            for name in ("table-3", "table-4", *FIGURES_OF_SUMMARY)
-        ],
-        code=code("summary.py"),
+        captions=[own(f"workflow/report/{name}.rst") for name in ("table-3", "table-4", *FIGURES_OF_SUMMARY)],
     output:
         # a parenthesis comes before the other categories of the report
         page=report(
@@ -46,14 +42,10 @@ rule summary:
         "results/logs/summary.log",
     benchmark:
         "results/benchmarks/summary.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=200, minutes=20),
     params:
         **EVALUATION,
         **{key: config[key] for key in ("seed", "split", "recommenders", "estimator_model")},
+        code=code("summary.py"),
         titles=FIGURES_OF_SUMMARY,
         trained=TRAINED,
     script:

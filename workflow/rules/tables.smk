@@ -5,19 +5,14 @@ rule studied:
     input:
         facts=lambda wildcards: f"results/{wildcards.dataset}/dataset.json" if TRAINED[wildcards.dataset] else [],
         ranks=each_recommender(RANKS),
-        code=code("studied.py"),
     output:
         **result("{dataset}", "studied", "{dataset}", html="What was studied"),
     log:
         "results/logs/{dataset}/studied.log",
     benchmark:
         "results/benchmarks/{dataset}/studied.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=200),
     params:
+        code=code("studied.py"),
         recommenders=list(config["recommenders"]),
     script:
         "../../scripts/studied.py"
@@ -28,7 +23,6 @@ rule tables:
         ranks=each_recommender(RANKS),
         estimates=each_recommender("results/{dataset}/estimates/{recommender}.csv.gz"),
         expected=each_recommender("results/{dataset}/expected/{recommender}.csv"),
-        code=code("study_tables.py"),
     output:
         **results(
             "{dataset}", {"table-3": {"html": "Table 3: metrics"}, "table-4": {"html": "Table 4: order"}}, "{dataset}"
@@ -37,12 +31,8 @@ rule tables:
         "results/logs/{dataset}/tables.log",
     benchmark:
         "results/benchmarks/{dataset}/tables.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(memory=200, minutes=20),
     params:
+        code=code("study_tables.py"),
         recommenders=list(config["recommenders"]),
         repetitions=config["sampling"]["repetitions"],
     script:

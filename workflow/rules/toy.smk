@@ -15,20 +15,14 @@ TOY_RESULTS = {
 
 
 rule toy:
-    input:
-        code=code("toy.py"),
     output:
         **results("toy", TOY_RESULTS, "running example"),
     log:
         "results/logs/toy/toy.log",
     benchmark:
         "results/benchmarks/toy/toy.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        **per_mb(),
     params:
+        code=code("toy.py"),
         toy=TOY,
         figures={
             1: SHARED | FIGURES["figure-1"],

@@ -11,7 +11,6 @@ negatives have about as many users at m as at m - 1, and none above m + 1, which
 """
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import gammaln
 
 from sampled_metrics._validation import Ints
@@ -74,6 +73,8 @@ def log_share_of_compositions(parts: int, total: int, largest: int) -> float:
     """
     if total in (parts, parts * largest):
         return 0.0 if total == parts else -_log_compositions(parts, total)
+    from scipy.optimize import brentq  # slow to import, and used only here
+
     slope = brentq(lambda each: _tilted(each, largest)[1] - total / parts, -50.0, 50.0)
     log_sum, _, variance = _tilted(slope, largest)
     ways = parts * log_sum - slope * total - np.log(2 * np.pi * parts * variance) / 2

@@ -1,11 +1,20 @@
-"""Find the library files that a script depends on. The workflow re-runs a script if they change."""
+"""Find the library files that a script depends on. The workflow runs a script again if they change."""
 
 import ast
+import hashlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1]
+
+
+def digest(script: Path) -> str:
+    """Return a digest of a script and of the library files that it imports, which changes if one of them does."""
+    files = hashlib.sha256(script.read_bytes())
+    for path in library_files(script):
+        files.update(f"{path.relative_to(PACKAGE)} {_digest(path)}".encode())
+    return files.hexdigest()
 
 
 def library_files(script: Path) -> list[Path]:
@@ -21,6 +30,11 @@ def library_files(script: Path) -> list[Path]:
             found.add(path)
             pending.extend(_imported(path))
     return sorted(found)
+
+
+@cache
+def _digest(source: Path) -> str:
+    return hashlib.sha256(source.read_bytes()).hexdigest()
 
 
 @cache

@@ -1,6 +1,9 @@
 """Read config files: YAML of plain values, without repeated keys."""
 
+import argparse
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,3 +54,14 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: must be a mapping of keys, not a {type(content).__name__}")
     return content
+
+
+def check_config_files(arguments: Sequence[str]) -> None:
+    """End with one line if a config file that the arguments of snakemake name is missing or wrong."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
+    for path in parser.parse_known_args(arguments)[0].configfile:
+        try:
+            read_config(path)
+        except ConfigError as error:
+            sys.exit(f"error: config: {error}")

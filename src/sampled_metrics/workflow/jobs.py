@@ -23,7 +23,8 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
     """Run a script with a log, and say on stderr what it does.
 
     The log holds the title, what was counted, remarks, and the time or the error. Remarks are warnings of the script
-    and of the library. They also go to stderr. An error that a user can cause is one line in both, with exit code 1.
+    and of the library. They also go to stderr. An error that a user can cause is one line in the log, with exit code 1;
+    the workflow says it at the end of the run (`failures`).
 
     Args:
         main: the function of the script.
@@ -45,7 +46,7 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
     try:
         main(snakemake)
     except SampledMetricsError as error:
-        _say(f"{_ERROR}{error}", logging.ERROR)
+        logging.error("%s%s", _ERROR, error)
         raise SystemExit(1) from None
     except Exception as error:
         logging.exception("unexpected")
@@ -54,9 +55,9 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
     logging.info("%s%.1f s", _FINISHED, time.monotonic() - started)
 
 
-def _say(line: str, level: int = logging.INFO) -> None:
+def _say(line: str) -> None:
     """Write a line to the log and to stderr."""
-    logging.log(level, "%s", line)
+    logging.info("%s", line)
     sys.stderr.write(f"{line}\n")  # in one call, because other jobs also write
 
 

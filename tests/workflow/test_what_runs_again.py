@@ -1,0 +1,83 @@
+"""What a dry run would run again after an edit of a finished study: only what depends on it."""
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_up_project import MORE, STUDY, Project, merged
+
+TOY = {"table_1", "table_2", "figure_1", "figure_2", "figure_3", "figure_4", "toy_fidelity"}
+OF_RANKS = {"sample", "exact_moments", "study_estimators"}
+OF_ALL = {"studied", "table_3", "table_4", "figure_5", "figure_6", "proof", "estimator_study", "summary"}
+MADE = {"train", "rank", *OF_RANKS, *OF_ALL}
+
+OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "nothing": ({}, set()),
+    "seed": ({"seed": 7}, {"table_2", "toy_fidelity", *MADE}),
+    "urls beside a path": ({"datasets": {"made-up": {"urls": ["https://example.org/made-up.zip"]}}}, set()),
+    "a filter": ({"datasets": {"made-up": {"min_rating": 2}}}, {"split", *MADE}),
+    "ties of the split": ({"split": {"ties": "last"}}, {"split", *MADE}),
+    "a recommender's parameter": ({"recommenders": {"X": {"factors": 5}}}, MADE),
+    "ranking.precision": ({"ranking": {"precision": "float32"}}, MADE - {"train"}),
+    "ranking.threads": ({"ranking": {"threads": 2}}, set()),
+    "ranking.memory": ({"ranking": {"memory": 3000}}, set()),
+    "metrics": ({"metrics": ["recall@10", "ap"]}, {*OF_RANKS, "table_3", "table_4", "estimator_study", "summary"}),
+    "sampling.repetitions": ({"sampling": {"repetitions": 11}}, {"sample", "table_3", "table_4", "summary"}),
+    "estimators": (
+        {"estimators": ["uncorrected", "bv-0.5"]},
+        {"sample", "exact_moments", "table_3", "table_4", "summary"},
+    ),
+    "estimator_study.repetitions": (
+        {"estimator_study": {"repetitions": 6}},
+        {"study_estimators", "estimator_study", "summary"},
+    ),
+    "toy.repetitions": ({"toy": {"repetitions": 21}}, {"table_2", "toy_fidelity", "summary"}),
+    "toy.metrics": (
+        {"toy": {"metrics": ["auc", "ap", "ndcg", "recall@10", "recall@5"]}},
+        (TOY | {"summary"}) - {"figure_4"},
+    ),
+    "figures.figure-5": ({"figures": {"figure-5": {"edges": [5, 50]}}}, {"figure_5"}),
+    "figures.figure-6": ({"figures": {"figure-6": {"negatives": [5, 10]}}}, {"figure_6", "summary"}),
+}
+OF_FILES = {
+    "src/sampled_metrics/recommenders/ials.py": MADE,
+    "src/sampled_metrics/study/repetitions.py": {*OF_RANKS, "table_3", "table_4", "estimator_study", "summary"},
+    "src/sampled_metrics/study/rank_histogram.py": {"figure_5"},
+    "src/sampled_metrics/workflow/summary.py": {"summary"},
+    "src/sampled_metrics/cli/commands.py": set(),
+    "scripts/studied.py": {"studied"},
+    "workflow/report/table-3.rst": {"summary"},
+}
+
+
+@pytest.fixture
+def project(finished: Project, tmp_path: Path) -> Project:
+    """A copy of a finished study."""
+    shutil.copytree(finished.folder, tmp_path / "copy", copy_function=shutil.copy2)
+    return Project(tmp_path / "copy")
+
+
+def planned(project: Project) -> set[str]:
+    ran = project.snakemake("--cores", "1", "--dry-run")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    jobs = (ran.stdout + ran.stderr).partition("Job stats:")[2].partition("total")[0]
+    return set(re.findall(r"^(\w+) +\d+$", jobs, re.MULTILINE)) - {"all"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("edit", OF_CONFIG)
+def test_after_an_edit_of_the_config(project: Project, edit: str) -> None:
+    changes, runs = OF_CONFIG[edit]
+    study = merged(STUDY | {"recommenders": MORE}, changes)
+    project.configure(**study)
+    assert planned(project) == runs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", OF_FILES)
+def test_after_an_edit_of_a_file(project: Project, file: str) -> None:
+    path = project.folder / file
+    path.write_text(path.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
+    assert planned(project) == OF_FILES[file]
