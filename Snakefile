@@ -26,10 +26,23 @@ include: "workflow/rules/rank.smk"
 include: "workflow/rules/sample.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
-include: "workflow/rules/estimator_study.smk"
-include: "workflow/rules/toy.smk"
 include: "workflow/rules/fidelity.smk"
 include: "workflow/rules/summary.smk"
+
+
+if config["toy"]:
+
+    include: "workflow/rules/toy.smk"
+
+
+if config["figures"]["proof"]:
+
+    include: "workflow/rules/proof.smk"
+
+
+if config["estimator_study"]:
+
+    include: "workflow/rules/estimator_study.smk"
 
 
 from sampled_metrics._files import remove_leftovers

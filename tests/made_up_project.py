@@ -24,19 +24,21 @@ from typing import Any
 
 import yaml
 
-from sampled_metrics.workflow.config import complete, merge_recommenders
+from sampled_metrics.workflow.config import complete
 from sampled_metrics.workflow.config_files import read_config
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("Snakefile", "config.yaml", "datasets.yaml", "pyproject.toml")
 FOLDERS = ("workflow", "config", "scripts", "src", "profiles", "envs", "docs", "published")
 
+X = {"type": "ials", "factors": 4, "regularization": 10, "unobserved_weight": 0.2, "iterations": 3}
 STUDY = {
     "study": ["made-up"],
     "datasets": {"made-up": {"path": "made-up.zip", "format": "movielens-dat"}},
-    "recommenders": {"X": {"factors": 4, "iterations": 3}, "Y": None, "Z": None},
+    "recommenders": {"X": X},
     "sampling": {"negatives": 20, "repetitions": 10},
-    "figures": {"figure-6": {"negatives": [5, 10, 20, 40, 80]}},
+    "figures": {"figure-6": {"negatives": [5, 10, 20, 40, 80]}, "proof": {}},
+    "estimator_study": {},
     "toy": {"repetitions": 20},
 }
 DEFAULTS = [read_config(ROOT / name) for name in ("datasets.yaml", "config.yaml")]
@@ -93,7 +95,8 @@ def complete_config(*given: dict | Path) -> dict:
     config: dict = {}
     for each in configs:
         config = merged(config, each)
-    merge_recommenders(config, configs)
+    if stated := [each["recommenders"] for each in configs if each.get("recommenders")]:
+        config["recommenders"] = copy.deepcopy(stated[-1])
     complete(config, SCHEMA)
     return config
 

@@ -26,7 +26,7 @@ from sampled_metrics.data.split import leave_last_out, leave_published_out
 from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.estimators import estimator, estimator_name, linear_estimator
 from sampled_metrics.metrics.metric import metric, metric_name
-from sampled_metrics.workflow.config import complete, merge_recommenders
+from sampled_metrics.workflow.config import complete
 from sampled_metrics.workflow.config_files import read_config
 
 SECONDS = 20
@@ -172,7 +172,6 @@ def check_config(changes: list[tuple[tuple, Any, Any]]) -> None:
         config = changed(config, path if key is None else (*path, key), value)
     assert isinstance(config, dict) or config is not None
     if isinstance(config, dict):
-        merge_recommenders(config, [config])
         complete(config, SCHEMA)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-from made_up_project import Project, copy_of_project
+from made_up_project import Project, X, copy_of_project
 
 TARGETS = tuple(
     f"results/{name}"
@@ -24,7 +24,7 @@ TARGETS = tuple(
 """Little to wait for, and every stage: split, train, rank, sample, tables, figures, report."""
 
 STUDY = {
-    "recommenders": {"X": {"factors": 4, "iterations": 3}, "Y": None, "Z": None},
+    "recommenders": {"X": X},
     "estimators": ["uncorrected", "cls", "bv-0.1"],
     "sampling": {"negatives": 20, "repetitions": 10},
 }

@@ -20,9 +20,9 @@ SHOP = "reader,book,stars,when\n" + "".join(
 )
 COLUMNS = {"user": "reader", "item": "book", "rating": "stars", "timestamp": "when"}
 BOOKS = {"path": "books.csv", "format": "delimited", "options": {"columns": COLUMNS}}
-MINE = {"X": None, "Y": None, "Z": None, "mine": {"type": "ranks", "path": "mine.csv"}}
+MINE = {"mine": {"type": "ranks", "path": "mine.csv"}}
 POPULAR_RANKS = "user,candidates,rank\n" + "".join(f"reader {reader},5,1\n" for reader in range(6))
-POPULAR = {"X": None, "Y": None, "Z": None, "popular": {"type": "popularity"}}
+POPULAR = {"popular": {"type": "popularity"}}
 
 
 SAMPLING = {"negatives": 2, "repetitions": 2}

@@ -50,7 +50,7 @@ POPULAR = EXAMPLES["popular"]
 
 
 def recommenders(popular: dict, shared: dict) -> dict:
-    return {"X": None, "Y": None, "Z": None, "popular": popular, "shared": shared}
+    return {"popular": popular, "shared": shared}
 
 
 def run(project: Project, *targets: str) -> str:

@@ -67,7 +67,7 @@ class TestDefaults:
             "negatives": 100,
             "replacement": False,
             "repetitions": 100,
-            "readings": ["default"],
+            "readings": ["default", "as-printed"],
         }
         assert config["split"] == AS_IT_STANDS["split"]
         assert config["toy"] == AS_IT_STANDS["toy"]
@@ -210,8 +210,8 @@ ERRORS = [
     ),
     ("estimators", ["bv-0.1", "bv-1e-1"], "estimators: 'bv-0.1' and 'bv-1e-1' are the same one; give it once"),
     (
-        "estimator_study/estimators",
-        ["mle", "mle-100"],
+        "estimator_study",
+        {"estimators": ["mle", "mle-100"]},
         "estimator_study.estimators: 'mle' and 'mle-100' are the same one; ",
     ),
     ("estimators", ["bv-2"], "estimators: γ of a bias-variance estimator must lie in [0, 1], not 2.0"),
@@ -274,3 +274,10 @@ class TestErrors:
         # 100.0 is an integer to JSON schema, but not to numpy
         with pytest.raises(ConfigError, match=f"^{key.replace('/', '.')}: must be of type integer, not 10000.0$"):
             completed(changed(key, 10_000.0))
+
+
+def test_what_config_yaml_says_is_what_holds_without_it():
+    """Nothing has two defaults: of the keys of config.yaml, only the study, its data and its recommenders matter."""
+    stated = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    needed = {key: stated[key] for key in ("study", "datasets", "recommenders")}
+    assert completed(needed) == completed(stated)

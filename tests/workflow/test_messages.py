@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-from made_up_project import RANKS, Project, archive, ratings
+from made_up_project import RANKS, Project, X, archive, ratings
 
 RECOMMENDERS = {
-    "X": {"factors": 4, "iterations": 3},
-    "Y": None,
-    "Z": None,
+    "X": X,
     "E": {"type": "ease", "regularization": 1e-12},
     "elsewhere": {"type": "ranks", "path": RANKS},
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from made_up_project import Project, complete_config, copy_of_project, ranked, split
+from made_up_project import DEFAULTS, Project, X, complete_config, copy_of_project, ranked, split
 from raw_files import ENTRIES, write
 
 READINGS = ["default", "as-printed"]
@@ -173,7 +173,7 @@ def study_elsewhere(folder: Path) -> Project:
     config = {
         "study": ["elsewhere"],
         "datasets": {"elsewhere": {}},
-        "recommenders": {"X": None, "Y": None, "Z": None, **RANKS_ALONE},
+        "recommenders": {**RANKS_ALONE},
         "sampling": {"repetitions": 5},
     }
     project = copy_of_project(folder)
@@ -237,7 +237,7 @@ def two_datasets(tmp_path_factory: pytest.TempPathFactory) -> Project:
             "made-up": {"path": "made-up.zip", "format": "movielens-dat"},
             "books": SHOP | {"ranks": {"Y": "theirs.csv"}},
         },
-        recommenders={"X": {"factors": 4, "iterations": 2}},
+        recommenders=DEFAULTS[1]["recommenders"] | {"X": X | {"iterations": 2}},
         sampling={"negatives": 10, "repetitions": 5},
     )
     run(project, *[path for name in ("books", "made-up") for path in of(name, EVERYTHING)])
@@ -291,7 +291,7 @@ def config_of(*names: str) -> dict:
     return {
         "study": ["made-up"],
         "datasets": {"made-up": {"path": "made-up.zip", "format": "movielens-dat"}},
-        "recommenders": {"X": None, "Y": None, "Z": None} | {name: EIGHT[name] for name in names},
+        "recommenders": {name: EIGHT[name] for name in names},
         "sampling": {"negatives": 20, "repetitions": 10},
     }
 
@@ -393,7 +393,7 @@ def raw_config(*names: str) -> dict:
     config = {
         "study": list(names),
         "datasets": {name: ENTRIES[name]["datasets"][name] for name in names},
-        "recommenders": {"X": None, "Y": None, "Z": None, "popular": {"type": "popularity"}},
+        "recommenders": {"popular": {"type": "popularity"}},
         "sampling": {"negatives": 5, "repetitions": 5},
     }
     for name in names:

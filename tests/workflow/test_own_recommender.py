@@ -15,7 +15,7 @@ def test_a_class_beside_the_config_is_trained_and_ranked(project: Project) -> No
     (project.folder / "mine").mkdir()
     (project.folder / "mine/models.py").write_text(module, encoding="utf-8")
     entry = {"type": "mine.models.Jaccard", "shrinkage": 10}
-    project.configure(recommenders={"X": None, "Y": None, "Z": None, "W": entry})
+    project.configure(recommenders={"W": entry})
     ran = project.snakemake(RANKS, "--cores", "1")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     split, table = read_split(project.folder / "results/made-up/split.npz"), read_ranks(project.folder / RANKS)
@@ -26,7 +26,7 @@ def test_a_class_beside_the_config_is_trained_and_ranked(project: Project) -> No
     own = scores[np.arange(len(scores)), split.item][:, np.newaxis]
     assert table.above.tolist() == ((scores > own * (1 + 1e-12)) & (training == 0)).sum(axis=1).tolist()
 
-    project.configure(recommenders={"X": None, "Y": None, "Z": None, "W": entry | {"type": "mine.models.Jacard"}})
+    project.configure(recommenders={"W": entry | {"type": "mine.models.Jacard"}})
     ran = project.snakemake(RANKS, "--dry-run")
     assert ran.returncode == 1
     says = "recommenders.W.type: 'mine.models.Jacard' cannot be imported: AttributeError: module 'mine.models' has no"

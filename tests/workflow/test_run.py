@@ -171,7 +171,7 @@ def test_a_run_removes_no_result_of_another_config_and_does_not_show_it(finished
     (project.folder / "results/made-up/fidelity.csv").write_text("of an earlier study\n")
     before = project.results("*/*")
     toy = {"repetitions": 20, "negatives": 50}
-    project.configure(recommenders=MORE, toy=toy, estimator_study={"estimators": []})
+    project.configure(recommenders=MORE, toy=toy, estimator_study=None)
     ran = project.snakemake("results/summary.html", "--cores", "2")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     after = project.results("*/*")

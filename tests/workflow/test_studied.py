@@ -12,7 +12,7 @@ from sampled_metrics.data.split import read_split
 
 OPTIONS = {"columns": {"user": "user", "item": "item", "rating": "rating", "timestamp": "time"}}
 DATASET = {"path": "books.csv", "format": "delimited", "options": OPTIONS, "min_rating": 3, "core": 2}
-POPULAR = {"X": None, "P": {"type": "popularity"}}
+POPULAR = {"P": {"type": "popularity"}}
 RANKS = {"P": "P.csv.gz", "elsewhere": "elsewhere.csv"}
 
 

@@ -38,7 +38,7 @@ if installed not in (version, f"{version}+checkout"):
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.paper import reference
 from sampled_metrics.workflow.code_dependencies import digest
-from sampled_metrics.workflow.config import complete, merge_recommenders, precomputed_ranks
+from sampled_metrics.workflow.config import complete, precomputed_ranks
 from sampled_metrics.workflow.config_files import read_config
 
 given = copy.deepcopy(config)  # what the command line states, or the workflow that imports this one
@@ -51,14 +51,12 @@ except ConfigError as error:
 configfile: own("config.yaml")
 
 
-written = (
-    [given] if config == given else [study, given or config]
-)  # snakemake reads no config file for an import with a config
+if given.get("recommenders"):  # they replace those of config.yaml, in place of adding to them
+    config["recommenders"] = given["recommenders"]
 stated, config = config, {}
 for each in (datasets, {"datasets": study["datasets"]}, stated):
     update_config(config, each)
 try:
-    merge_recommenders(config, written)
     complete(config, read_config(own("workflow/schemas/config.schema.yaml")))
 except ConfigError as error:
     sys.exit(f"error: config: {error}")
@@ -113,6 +111,17 @@ KINDS = {
 }
 
 
+TOY_RESULTS = {
+    "table-1": {"html": "Table 1: exact"},
+    "table-2": {"html": "Table 2: sampled"},
+    "figure-1": {"svg": "Figure 1: metrics by rank"},
+    "figure-2": {"svg": "Figure 2: by sample size"},
+    "figure-3": {"svg": "Figure 3: by true rank"},
+    "figure-4": {"svg": "Figure 4: corrected"},
+}
+COMPARISONS = {"fidelity": {"html": "printed numbers"}, "claims": {"html": "claims in words"}}
+
+
 def result_files(folder, name):
     """The files of a result by kind."""
     return {kind: f"results/{folder}/{name}.{kind}" for kind in KINDS[re.sub("-[0-9]$", "", name)]}
@@ -139,11 +148,12 @@ def results(folder, titles, category, of={}):
 def result_names():
     """Names of the results of this config, by folder."""
     comparisons = ["fidelity", "claims"]
-    toy = ["table-1", "table-2", "figure-1", "figure-2", "figure-3", "figure-4"]
-    names = {"toy": toy + (comparisons if reference.covers_toy(config) else [])}
+    names = {"toy": [*TOY_RESULTS, *(comparisons if reference.covers_toy(config) else [])]} if config["toy"] else {}
     for dataset in config["study"]:
-        names[dataset] = ["studied", "table-3", "table-4", "figure-5", "figure-6", "proof", "proof-pairs"]
-        if config["estimator_study"]["estimators"]:
+        names[dataset] = ["studied", "table-3", "table-4", "figure-5", "figure-6"]
+        if config["figures"]["proof"]:
+            names[dataset] += ["proof", "proof-pairs"]
+        if config["estimator_study"]:
             names[dataset] += ["estimator-study", "estimator-study-order"]
         if reference.covers_study(config):
             names[dataset] += comparisons

@@ -1,28 +1,6 @@
 # Needs: our tables and figures. Makes: the paper's printed numbers and its claims in words beside them, and, when asked
 # for by name, how recommender X varies over random starts.
 
-COMPARISONS = {"fidelity": {"html": "printed numbers"}, "claims": {"html": "claims in words"}}
-
-
-rule toy_fidelity:
-    input:
-        table_1="results/toy/table-1.csv",
-        table_2="results/toy/table-2.csv",
-        figure_2="results/toy/figure-2.csv",
-        figure_3="results/toy/figure-3.csv",
-        figure_4="results/toy/figure-4.csv",
-    output:
-        **results("toy", COMPARISONS, "comparison with the paper", {"of": "running example"}),
-    log:
-        "results/logs/toy/fidelity.log",
-    benchmark:
-        "results/benchmarks/toy/fidelity.tsv"
-    params:
-        code=code("toy_fidelity.py"),
-        toy=config["toy"],
-    script:
-        "../../scripts/toy_fidelity.py"
-
 
 rule fidelity:
     input:

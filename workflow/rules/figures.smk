@@ -34,22 +34,3 @@ rule figure_6:
         figure=config["figures"]["figure-6"],
     script:
         "../../scripts/figure_6.py"
-
-
-rule proof:
-    input:
-        ranks=each_recommender(RANKS),
-    output:
-        **result("{dataset}", "proof", "{dataset}", svg="What a sample of m negatives proves"),
-        pairs="results/{dataset}/proof-pairs.csv",
-    log:
-        "results/logs/{dataset}/proof.log",
-    benchmark:
-        "results/benchmarks/{dataset}/proof.tsv"
-    params:
-        code=code("proof.py"),
-        recommenders=list(config["recommenders"]),
-        replacement=config["sampling"]["replacement"],
-        figure=config["figures"]["proof"],
-    script:
-        "../../scripts/proof.py"

@@ -4,14 +4,6 @@ TOY, FIGURES = config["toy"], config["figures"]
 SHARED = {key: TOY[key] for key in ("candidates", "metrics")}
 CORRECTED = {key: FIGURES["figure-4"][key] for key in ("negatives", "estimators")}
 CORRECTED |= {"candidates": TOY["candidates"], "metric_label": FIGURES["figure-4"]["metric"]}
-TOY_RESULTS = {
-    "table-1": {"html": "Table 1: exact"},
-    "table-2": {"html": "Table 2: sampled"},
-    "figure-1": {"svg": "Figure 1: metrics by rank"},
-    "figure-2": {"svg": "Figure 2: by sample size"},
-    "figure-3": {"svg": "Figure 3: by true rank"},
-    "figure-4": {"svg": "Figure 4: corrected"},
-}
 
 
 rule toy:
@@ -33,3 +25,23 @@ rule toy:
         seed=config["seed"],
     script:
         "../../scripts/toy.py"
+
+
+rule toy_fidelity:
+    input:
+        table_1="results/toy/table-1.csv",
+        table_2="results/toy/table-2.csv",
+        figure_2="results/toy/figure-2.csv",
+        figure_3="results/toy/figure-3.csv",
+        figure_4="results/toy/figure-4.csv",
+    output:
+        **results("toy", COMPARISONS, "comparison with the paper", {"of": "running example"}),
+    log:
+        "results/logs/toy/fidelity.log",
+    benchmark:
+        "results/benchmarks/toy/fidelity.tsv"
+    params:
+        code=code("toy_fidelity.py"),
+        toy=TOY,
+    script:
+        "../../scripts/toy_fidelity.py"

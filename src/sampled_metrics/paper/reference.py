@@ -84,7 +84,7 @@ Y-Z auc       100          100            100  100   100     100      100
 def covers_toy(config: Mapping[str, Any]) -> bool:
     """Return whether a configuration's running example is the paper's and covers all of its claims."""
     toy, figures = config["toy"], config["figures"]
-    return (
+    return toy is not None and (
         (toy["candidates"], toy["ranks"], toy["negatives"], toy["replacement"]) == (10000, TOY_RANKS, 99, False)
         and toy["repetitions"] > 1
         and set(toy["metrics"]) >= {"auc", "ap", "ndcg", "recall@10"}

@@ -6,9 +6,7 @@ import math
 import os
 import re
 import reprlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import reduce
-from operator import getitem
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,37 +24,6 @@ from sampled_metrics.recommenders import PrecomputedRanks, config_schema, recomm
 T = TypeVar("T")
 
 RESERVED = ("toy", "logs", "benchmarks", "report.html", "summary.html", "README.md")  # names under results/
-
-
-def merge_recommenders(config: dict[str, Any], files: Sequence[Mapping[str, Any]]) -> None:
-    """Merge the recommenders of several config files, in place.
-
-    Each file overrides the files before it key by key. An entry that changes the type of a recommender replaces it,
-    because parameters depend on the type. Null removes a recommender.
-
-    Args:
-        config: the merged configuration, not yet checked; its recommenders are replaced.
-        files: the config files, as read, in their order.
-    """
-    recommenders: dict[str, Any] = {}
-    for file in files:
-        stated = file.get("recommenders") or {}
-        for name, entry in stated.items() if isinstance(stated, Mapping) else ():
-            before = recommenders.get(name)
-            if entry is None:
-                recommenders.pop(name, None)
-            elif isinstance(before, Mapping) and isinstance(entry, Mapping) and "type" in entry:
-                recommenders[name] = _merged(before if entry["type"] == before.get("type") else None, entry)
-            else:
-                recommenders[name] = _merged(before, entry)
-    config["recommenders"] = recommenders
-
-
-def _merged(before: Any, after: Any) -> Any:
-    """Return a value that overrides another one, mappings key by key, at any depth."""
-    if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
-        return copy.deepcopy(after)
-    return {**before, **{key: _merged(before.get(key), value) for key, value in after.items()}}
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
@@ -103,23 +70,16 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
             raise ConfigError(f"study: a dataset cannot be called {name!r}, as results/{name} has another use")
         _check_sources(name, config)
     _check_split(config["split"])
-    figures, toy = config["figures"], config["toy"]
-    for part, key, find in (
-        ("", "metrics", metric),
-        ("toy", "metrics", metric),
-        ("figures.figure-4", "metric", metric),
-        ("figures.figure-6", "metric", metric),
-        ("figures.proof", "metric", metric),
-        ("", "estimators", estimator),
-        ("estimator_study", "estimators", estimator),
-        ("figures.figure-4", "estimators", linear_estimator),
-        ("figures.figure-6", "estimators", linear_estimator),
-    ):
-        holder = reduce(getitem, part.split("."), config) if part else config
-        holder[key] = _labels(f"{part}.{key}".lstrip("."), holder[key], find)
-    edges = figures["figure-5"]["edges"]
+    _settle_labels(config, schema)
+    edges = config["figures"]["figure-5"]["edges"]
     if sorted(set(edges)) != edges:
         raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
+    if config["toy"] is not None:
+        _check_toy(config["toy"], config["figures"])
+
+
+def _check_toy(toy: Mapping[str, Any], figures: Mapping[str, Any]) -> None:
+    """Refuse ranks and numbers of negatives that the running example's number of candidates does not allow."""
     for name, ranks in toy["ranks"].items():
         if max(ranks) > toy["candidates"]:
             raise ConfigError(f"toy.ranks.{name}: rank {max(ranks)} is above toy.candidates ({toy['candidates']})")
@@ -256,10 +216,25 @@ def _named(key: str, name: str, find: Callable[[str], T]) -> T:
         raise ConfigError(f"{key}: {error}") from None
 
 
+_KINDS_OF_LABELS: dict[str, Callable[[str], object]] = {
+    "metric": metric,
+    "estimator": estimator,
+    "linear-estimator": linear_estimator,
+}
+"""What the schema's keyword `labels` says of a label or a list of labels → the function that reads one."""
+
+
+def _settle_labels(config: Mapping[str, Any], schema: Mapping[str, Any], where: str = "") -> None:
+    """Check the labels that the schema's keyword `labels` marks, and write them in their usual form, in place."""
+    for key, below in schema.get("properties", {}).items():
+        if "labels" in below and isinstance(config, dict):
+            config[key] = _labels(f"{where}{key}", config[key], _KINDS_OF_LABELS[below["labels"]])
+        elif isinstance(config.get(key), Mapping):
+            _settle_labels(config[key], below, f"{where}{key}.")
+
+
 def _labels(key: str, given: Any, find: Callable[[str], object]) -> Any:
     """Return one label or a list of labels, each in its usual form."""
-    if not given:
-        return given
     for label in [given] if isinstance(given, str) else given:
         _named(key, label, find)
     if find is metric:
