@@ -34,7 +34,10 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
         {"study_estimators", "estimator_study", "summary"},
     ),
     "toy.repetitions": ({"toy": {"repetitions": 21}}, {"table_2", "toy_fidelity", "summary"}),
-    "toy.metrics": ({"toy": {"metrics": ["auc", "ap", "ndcg", "recall@10", "recall@5"]}}, (TOY | {"summary"}) - {"figure_4"}),
+    "toy.metrics": (
+        {"toy": {"metrics": ["auc", "ap", "ndcg", "recall@10", "recall@5"]}},
+        (TOY | {"summary"}) - {"figure_4"},
+    ),
     "figures.figure-5": ({"figures": {"figure-5": {"edges": [5, 50]}}}, {"figure_5"}),
     "figures.figure-6": ({"figures": {"figure-6": {"negatives": [5, 10]}}}, {"figure_6", "summary"}),
 }
