@@ -3,6 +3,7 @@
 import base64
 import gzip
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -45,8 +46,8 @@ class Ended:
 
     @property
     def errors(self) -> list[str]:
-        """The lines by which it says what is wrong."""
-        return [line for line in self.output.splitlines() if line.startswith("error: ")]
+        """The lines by which it says what is wrong: with the config, or with a job."""
+        return [line for line in self.output.splitlines() if re.search(r"^error: | failed: ", line)]
 
 
 def command(*arguments: str, cores: int = 2, targets: Sequence[str] = TARGETS) -> list[str]:

@@ -14,13 +14,14 @@ from snakemake.utils import update_config
 encoding = locale.getpreferredencoding(False)
 if codecs.lookup(encoding).name != "utf-8":
     sys.exit(f"error: Python takes text for {encoding} here, not for UTF-8; say export PYTHONUTF8=1, and run again")
-if set("{}") & set(workflow.snakefile):
-    sys.exit(f"error: {workflow.snakefile}: a folder with {{ or }} in its name, which snakemake takes for its own")
+ROOT = Path(workflow.snakefile).parents[2]  # if the project is imported from git, an address
+if set("{}") & set(str(ROOT)):
+    sys.exit(f"error: {ROOT}: a folder with {{ or }} in its name, which snakemake takes for its own")
 
 
 def own(name):
     """A file of this project: where it is, or a copy of it if the project is imported from git."""
-    path = Path(workflow.snakefile).parents[2] / name
+    path = ROOT / name
     return local(os.path.relpath(path)) if path.is_file() else workflow.source_path(f"../../{name}")
 
 

@@ -20,7 +20,8 @@ rule rank_part:
         "results/benchmarks/{dataset}/rank-{recommender}-{scatteritem}.tsv"
     threads: config["ranking"]["threads"]
     resources:
-        mem_mb=300 + config["ranking"]["memory"],  # 300 for snakemake beside the script
+        # 300 for snakemake beside the script
+        mem_mb=lambda wildcards, attempt: attempt * (300 + config["ranking"]["memory"]),
     params:
         code=code("rank.py"),
         precision=config["ranking"]["precision"],
