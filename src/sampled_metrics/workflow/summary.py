@@ -457,7 +457,8 @@ def _conclusions(config: Mapping[str, Any], studied: Sequence[Studied]) -> list[
         f"These are results on {data}, with one split and one set of parameters for each recommender. They do not show "
         "that the same order holds on other data, or that one method is better than another with its best parameters.",
         "The ± and the shares of Tables 3 and 4 describe the random negatives of the same users. They do not say how "
-        "much the metrics would differ for other users. The intervals in the section What a sample proves cover both.",
+        "much the metrics would differ for other users."
+        + (" The intervals in the section What a sample proves cover both." if config["figures"]["proof"] else ""),
         "A metric of held-out items does not show which recommendations users would prefer.",
     ]
     if trained:
