@@ -124,7 +124,7 @@ def test_by_snakemake(project: Project) -> None:
     output = ran.stdout + ran.stderr
     assert ran.returncode != 0, output
     assert "Traceback" not in output
-    [line] = [line for line in output.splitlines() if line.startswith("error: ")]
+    [line] = [line for line in output.splitlines() if " failed: " in line]
     assert "mine.csv, line 4: rank 101 (ties included) is above the number of candidates, 100" in line
     assert [path for path in project.folder.glob("results/own/**/*") if path.is_file()] == []
 

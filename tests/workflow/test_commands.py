@@ -70,14 +70,14 @@ def test_a_failure_ends_with_one_line_and_a_script_that_works_gives_the_ranks(pr
     ranks = [f"results/made-up/ranks/{name}.csv.gz" for name in ("popular", "shared")]
     ran = project.snakemake(*ranks, "--cores", "2")
     assert ran.returncode == 1
-    line = (
-        "error: recommender popular: the command ended with exit code 7: out of luck; "
+    wrong = (
+        "recommender popular: the command ended with exit code 7: out of luck; "
         f"{LOGS}/train-popular.log has what the command says"
     )
-    assert line in (ran.stdout + ran.stderr).splitlines()
+    assert f"train popular on made-up failed: {wrong}" in (ran.stdout + ran.stderr).splitlines()
     assert "Traceback" not in ran.stdout + ran.stderr
     log = project.folder / LOGS / "train-popular.log"
-    assert log.read_text(encoding="utf-8").splitlines()[-2:] == ["out of luck", line]
+    assert log.read_text(encoding="utf-8").splitlines()[-2:] == ["out of luck", f"error: {wrong}"]
     (awk,) = blocks(PAGE, "awk")
     script.write_text(awk, encoding="utf-8")
     run(project, *ranks)

@@ -11,7 +11,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from sampled_metrics.errors import SampledMetricsError
+from sampled_metrics.errors import SampledMetricsError, WriteError
 
 _OURS = {"root", "sampled_metrics"}  # loggers of the scripts and of the library
 _FINISHED = "finished in "
@@ -47,6 +47,8 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
         main(snakemake)
     except SampledMetricsError as error:
         logging.error("%s%s", _ERROR, error)
+        if isinstance(error, WriteError):  # a full disk takes no log either
+            sys.stderr.write(f"{_ERROR}{error}\n")
         raise SystemExit(1) from None
     except Exception as error:
         logging.exception("unexpected")
