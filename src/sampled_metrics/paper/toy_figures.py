@@ -107,9 +107,8 @@ def draw_1(table: pd.DataFrame, note: str = "") -> Figure:
         draw_lines(panel, curves, "metric", "rank", "value", metric_name)
         last = int(curves["rank"].max())
         panel.set(xlabel="predicted rank", xlim=(0, last), ylim=(-0.03, 1.05))
-        panel.set_title({"all": f"all {last:,} ranks, log scale", "first": f"the first {last} ranks"}[which])
-    axes[0].set(ylabel="metric", xscale="log", xlim=(1, table["rank"].max()))
-    plain_numbers(axes[0].xaxis)
+        panel.set_title({"all": f"all {last:,} ranks", "first": f"the first {last} ranks"}[which])
+    axes[0].set_ylabel("metric")
     name_lines(axes[1])
     return figure
 

@@ -47,6 +47,7 @@ FEW = 6
 """Most lines that are named at their ends; more have a legend."""
 
 _LONG = 16  # letters; longer names have a legend, too
+_LEGEND_ROW = 0.17  # inches
 
 SETTINGS: Any = {
     "font.family": ["STIXGeneral", "DejaVu Sans"],  # matplotlib has both; the second has signs that the first lacks
@@ -160,8 +161,8 @@ def draw_lines(
         panel.plot(curve[x], curve[y], label=literal(name(str(label))), drawstyle=step, **look)
 
 
-def name_lines(*panels: Axes) -> None:
-    """Name each line of panels of one figure at its end or, if they are many or have long names, in a legend above all.
+def name_lines(*panels: Axes, legend: str = "outside upper left") -> None:
+    """Name each line of panels of one figure at its end or, if they are many or have long names, in a legend.
 
     A name at the end has a short sample of its line. It is as near to the end as the names above and below allow.
     Call it after the limits of the axes are set.
@@ -169,7 +170,11 @@ def name_lines(*panels: Axes) -> None:
     lines = _named_lines(panels[0])
     longest = max(len(str(line.get_label())) for line in lines)
     if len(lines) > FEW or longest > _LONG:
-        panels[0].figure.legend(handles=lines, loc="outside upper left", ncols=max(1, 60 // (longest + 8)))
+        columns = max(1, 60 // (longest + 8))
+        figure: Any = panels[0].figure
+        for_note = [Line2D([], [], linestyle="none", label=" ")] if "lower" in legend else []
+        figure.legend(handles=[*lines, *for_note], loc=legend, ncols=columns)
+        figure.set_figheight(figure.get_figheight() + _LEGEND_ROW * -(-len(lines) // columns))
         return
     from scipy.optimize import isotonic_regression  # slow to import, and used only here
 
@@ -178,6 +183,7 @@ def name_lines(*panels: Axes) -> None:
         line_height = 1.25 * mpl.rcParams["font.size"] / (panel.bbox.height * 72 / panel.figure.dpi)
         room = line_height * np.arange(len(lines))
         places = isotonic_regression([_in_panel(line)[-1] for line in lines] - room).x + room
+        places = np.maximum(places, line_height / 2 + room)  # clear of the numbers below the panel
         for line, place in zip(lines, places, strict=True):
             sample = Line2D([], [])
             sample.update_from(line)
@@ -195,7 +201,9 @@ def say_what_coincides(panel: Axes) -> None:
         groups += [] if group else [group]
         group.append(line)
     alike = [",\n".join(str(line.get_label()) for line in group) for group in groups if len(group) > 1]
-    if alike:
+    if alike and max(map(len, alike)) > 2 * _LONG:
+        panel.legend(handles=[], title="some coincide", title_fontsize="small").set_in_layout(False)
+    elif alike:
         said = "all coincide" if len(groups) == 1 < len(groups[0]) - 1 else "coincide:\n" + ";\n".join(alike)
         panel.legend(handles=[], title=said, title_fontsize="small").set_in_layout(False)
 

@@ -6,6 +6,7 @@ exact. An interval is at the expected ends, and a decision has the chance of a n
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,7 @@ from sampled_metrics.sampling.moments import EQUAL, user_moments
 
 _QUANTILE = float(ndtri(0.975))
 
+_TITLE = 20  # letters in a line of the title of a panel
 _COLUMNS = 3  # panels in a row
 
 _FEW_PAIRS = 6  # with more pairs, the figure shows those of neighbours by the exact metric
@@ -133,15 +135,16 @@ def draw(alone: pd.DataFrame, paired: pd.DataFrame, note: str = "") -> Figure:
     """Draw the results of `proven`: a panel for each recommender, and one for each assumption on the pairs."""
     names, shapes = list(dict.fromkeys(alone["recommender"])), list(dict.fromkeys(alone["assumption"]))
     first = -(-len(names) // _COLUMNS) * _COLUMNS  # place of the first panel on pairs
-    wrong = f"Thin: wrong decisions, at most {100 * paired['wrong'].max():.1g} %.  " if len(paired) else ""
+    wrong = f"Thin: wrong decisions, at most {100 * paired['wrong'].max():.3g} %.  " if len(paired) else ""
     places = first + _COLUMNS * (len(paired) > 0)
     figure, axes = panels(places, _COLUMNS, 2.1, wrong + note, range(len(names), first), sharex=True, sharey="row")
     top = 105 * min(alone["high"].max(), 1.0)
     for panel, name in zip(axes, names, strict=False):
         _intervals(panel, alone[alone["recommender"] == name])
         exact = 100 * alone.loc[alone["recommender"] == name, "exact"].iloc[0]
-        panel.set(title=literal(name), ylim=(0, top))
-        panel.legend(handles=[], title=f"exact {exact:.1f} %", loc="upper right", title_fontsize="small")
+        panel.set(title=literal(fill(name, _TITLE)), ylim=(0, top))
+        box = {"frameon": True, "facecolor": "white", "edgecolor": "none", "borderpad": 0.1}
+        panel.legend(handles=[], title=f"exact {exact:.1f} %", loc="upper right", title_fontsize="small", **box)
     handles = axes[0].get_legend_handles_labels()
     figure.legend(*handles, title="95 % interval of the metric, if ranks are", loc="outside upper left", ncols=4)
     if len(paired):
@@ -157,7 +160,7 @@ def draw(alone: pd.DataFrame, paired: pd.DataFrame, note: str = "") -> Figure:
             panel.set(title=f"if {shape}", ylim=(-3, 103))
             say_what_coincides(panel)
         axes[len(names)].set_ylabel("decided rightly, %")
-        name_lines(axes[-1])
+        name_lines(axes[-1], legend="outside lower left")
     for panel in axes:
         panel.set_xscale("log")
         plain_numbers(panel.xaxis)

@@ -56,6 +56,7 @@ def draw_bars(panel: Axes, table: pd.DataFrame, recommenders: Sequence[str], *, 
     buckets = list(dict.fromkeys(table["bucket"]))
     shown = [name for name in recommenders if (table["recommender"] == name).any()]
     width = 0.92 / len(shown)
+    upright = len(shown) > 1 and table["events"].max() >= 10_000  # five digits are wider than a bar
     for number, name in enumerate(shown):
         place = list(recommenders).index(name)
         bars = panel.bar(
@@ -69,11 +70,11 @@ def draw_bars(panel: Axes, table: pd.DataFrame, recommenders: Sequence[str], *, 
             lw=0.5,
         )
         if numbered:
-            panel.bar_label(bars, fmt="%.0f", fontsize="small")
+            panel.bar_label(bars, fmt="%.0f", fontsize="small", rotation=90 if upright else 0, padding=2 * upright)
     numbers = [bucket.replace(" to half", "–n/2").replace("worse half", "n/2–n") for bucket in buckets]
     panel.set_xticks(np.arange(len(buckets)), numbers)
     panel.tick_params(axis="x", length=0)
     panel.set_xlim(-0.5, len(buckets) - 0.5)
-    panel.margins(y=0.08)
+    panel.margins(y=0.25 if numbered and upright else 0.08)
     panel.set(xlabel="predicted rank of the held-out item", ylabel="users")
     panel.grid(axis="x", visible=False)

@@ -1,12 +1,15 @@
 """Expected estimates of a metric by sample size (Figure 6)."""
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sampled_metrics._running import Progress, no_progress, on_one_thread
+from sampled_metrics._validation import Floats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name, linear_estimator
 from sampled_metrics.metrics.metric import metric, metric_name
@@ -17,6 +20,7 @@ from sampled_metrics.sampling.draws import thinned
 from sampled_metrics.sampling.moments import expected_distribution
 from sampled_metrics.sampling.outcomes import Outcomes
 
+_FEW = 4  # recommenders whose crossing lines are marked
 _CRUSHED = 5  # exact values this many times smaller than the largest one would be one line on a linear scale
 
 
@@ -80,14 +84,30 @@ def expected_by_sample_size(
 def draw(table: pd.DataFrame, note: str = "") -> Figure:
     """Draw the table of `expected_by_sample_size`: a panel for each estimator, a line for each recommender."""
     estimators = list(dict.fromkeys(table["estimator"]))
-    figure, axes = panels(len(estimators), 2, 2.4, f"Thin lines: exact.  {note}")
+    crossing = {label: _crossings(table[table["estimator"] == label]) for label in estimators}
+    circles = "  Circles: two lines cross." if any(map(len, crossing.values())) else ""
+    figure, axes = panels(len(estimators), 2, 2.4, f"Thin lines: exact.{circles}  {note}")
     for panel, label in zip(axes, estimators, strict=True):
         draw_curves(panel, table[table["estimator"] == label])
+        panel.plot(*crossing[label].T, "o", color="black", fillstyle="none", markersize=9)
         panel.set_title(estimator_name(label))
     for panel in axes[1::2]:
         panel.set_ylabel("")
     name_lines(*(axes[1::2] or axes))
     return figure
+
+
+def _crossings(table: pd.DataFrame) -> Floats:
+    """Return where lines of an estimator cross, (crossings, 2) m and per cent; none of more than `_FEW` lines."""
+    curves = 100 * table.pivot(index="negatives", columns="recommender", values="expected")
+    found: list[tuple[float, float]] = []
+    for one, other in combinations(curves.columns if len(curves.columns) <= _FEW else [], 2):
+        gap, size = (curves[one] - curves[other]).to_numpy(), np.log(curves.index.to_numpy())
+        for at in np.flatnonzero(gap[:-1] * gap[1:] < 0):
+            share = gap[at] / (gap[at] - gap[at + 1])
+            low, high = curves[one].iloc[at], curves[one].iloc[at + 1]
+            found.append((np.exp(size[at] + share * (size[at + 1] - size[at])), low + share * (high - low)))
+    return np.array(found).reshape(-1, 2)
 
 
 def draw_curves(panel: Axes, table: pd.DataFrame) -> None:
