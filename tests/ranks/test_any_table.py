@@ -211,7 +211,7 @@ class TestSeveralRecommenders:
         found = correct(ranks, negatives=30, metrics="recall@10", estimators=["uncorrected", "free"], **given)
         values = found.set_index(["recommender", "estimator"])["value"]
         assert values["gmf", "uncorrected"] == values["mlp", "uncorrected"] == pytest.approx(2 / 3)
-        assert any("gmf: any Recall@10 from" in remark for remark in found.remarks)
+        assert any("allow any Recall@10 from" in remark for remark in found.remarks)
 
     def test_of_report_and_expect(self, form):
         ranks, given = FORMS_OF_BOTH[form]

@@ -11,7 +11,7 @@ import yaml
 from made_up_project import DEFAULTS, MORE, RANKS, ROOT, STUDY, Project, copy_of_project, merged
 
 TARGETS = [f"results/made-up/{name}.csv" for name in ("table-3", "table-4", "figure-5")] + ["results/toy/table-1.csv"]
-CONFIG = merged(DEFAULTS[1], STUDY | {"recommenders": MORE})
+CONFIG = merged(DEFAULTS[1], STUDY) | {"recommenders": MORE}
 URL = "https://github.com/owner/sampled-metrics"
 MODULE = """
 configfile: "config/config.yaml"
@@ -126,7 +126,7 @@ use rule * from NAME as NAME_*
         (
             "{repository}/workflow/Snakefile",
             {"study": ["ml-1m"]},
-            "error: config: recommenders: needs 1 or more entries",
+            "error: config: (top level): lacks the key 'recommenders'",
         ),
     ],
 )

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from made_up_project import complete_config
+from made_up_project import DEFAULTS, complete_config
 from small_tables import table_of
 
 from sampled_metrics.evaluation.comparison import Standings
@@ -254,7 +254,7 @@ class TestPage:
     def test_of_one_recommender_has_no_table_4(self):
         given = {"datasets": {"one": {"format": "movielens-dat", "urls": ["https://a.b/c"]}}}
         alone = study()._replace(table_3=METRICS[METRICS["recommender"] == "X"], table_4=ORDER[:0])
-        page, _ = page_of(alone, recommenders={"Y": None, "Z": None}, **given)
+        page, _ = page_of(alone, recommenders={"X": DEFAULTS[1]["recommenders"]["X"]}, **given)
         assert "Table 3." in page
         assert "Table 4." not in page
 
@@ -287,12 +287,11 @@ def made_up(ranks):
     third, fourth = (each(rank_tables, runs, expected) for each in (tables.table_3, tables.table_4))
     standings = exact_standings(rank_tables, evaluation.metrics)
     facts = dataset_facts(next(iter(rank_tables.values())))
-    others = {name: None for name in "XYZ" if name not in ranks}
     own = {name: {"type": "popularity"} for name in ranks}
     return page_of(
         Studied("made", facts, (), third, fourth, [], standings),
         datasets={"made": MADE},
-        recommenders=others | own,
+        recommenders=own,
         metrics=evaluation.metrics,
         sampling={"negatives": 100, "repetitions": 50},
     )
