@@ -107,7 +107,7 @@ REFUSED: dict[str, tuple[str, str]] = {
     "NaN for a recommender of a type": (recommender("W", type="ease", regularization=float("nan")), "of type number"),
     "a type in a list": (recommender("W", type=["ease"]), "recommenders.W.type: must be of type string"),
     "infinity": ("recommenders: {X: {type: ease, regularization: .inf}}\n", "regularization: must be of type number"),
-    "a number that overflows": ("recommenders: {X: {type: ease, regularization: 1.0e+999}}\n", "must be of type number"),
+    "a number that overflows": (recommender("W", type="ease", regularization=float("inf")), "must be of type number"),
     "a negative number": ("sampling: {negatives: -5}\n", "must be 1 or more"),
     "zero": ("sampling: {repetitions: 0}\n", "must be 1 or more"),
     "a number of 30 digits": ("sampling: {negatives: 100000000000000000000000000000}\n", "must be 1000000000 or less"),
