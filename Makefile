@@ -130,7 +130,7 @@ seed-spread: $(READY)  ## train recommender X from many random starts; writes do
 	$(BIN)/snakemake results/ml-1m/seed-spread.csv --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 	cp results/ml-1m/seed-spread.csv docs/seed-spread.csv
 
-publish: reproduce  ## copy the results to docs/reproduction/ and to the pages that show them
+publish: reproduce  ## copy the figures and tables of a run to the pages that show them
 	$(BIN)/python docs/publish.py
 
 bench: reproduce $(PEERS)/ready  ## measure ranking and the study; writes docs/reproduction/
@@ -140,7 +140,7 @@ bench: reproduce $(PEERS)/ready  ## measure ranking and the study; writes docs/r
 
 COMPILE = uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 lock:  ## renew envs/*.lock from pyproject.toml and envs/*.in (needs uv)
-	$(COMPILE) --fork-strategy fewest --all-extras pyproject.toml -o envs/requirements.lock
+	$(COMPILE) --fork-strategy fewest --all-extras --group docs --group dev pyproject.toml -o envs/requirements.lock
 	$(COMPILE) envs/browser.in -o envs/browser.lock
 	$(COMPILE) --constraint envs/requirements.lock envs/slurm.in -o envs/slurm.lock
 	echo 'numpy<2' | $(COMPILE) --override /dev/stdin envs/peers.in -o envs/peers.lock

@@ -130,6 +130,7 @@ def test_packed_files(tmp_path):
         assert [time for chunk in chunks for time in chunk.timestamps.tolist()] == list(range(1000))
 
 
+@pytest.mark.slow
 def test_rows_are_read_in_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(text, "_BLOCK_BYTES", 2**20)
     numbers = np.random.default_rng(1).permutation(2_000_000)

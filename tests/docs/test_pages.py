@@ -31,6 +31,8 @@ ELSEWHERE = {
     ): "is what make reproduce and make test run, in CI",
     ("docs/own-study.md", "make reproduce CONFIG=study.yaml"): "trains for a minute; its config is checked",
     ("README.md", "datasets:"): CONFIG,
+    ("README.md", "cat > mine.yaml"): "trains for a minute; its config is checked in tests/workflow/test_examples.py",
+    ("README.md", "archive"): NOT_CODE,
     ("docs/own-study.md", "# study.yaml"): CONFIG,
     ("docs/own-study.md", "study: [ours]"): CONFIG,
     ("docs/own-study.md", "study: [films]"): FILMS,
@@ -113,13 +115,6 @@ def test_a_config_is_complete_and_allowed(
         Path(name).touch()
     given = yaml.safe_load(block.content.replace("/where/it/is", str(tmp_path)))
     complete_config(given)
-
-
-@pytest.mark.parametrize(("page", "blocks"), [("docs/reproduction.md", 8), ("docs/which-estimator.md", 1)])
-def test_the_tables_are_those_of_the_reproduction(page: str, blocks: int) -> None:
-    text = text_of(page)
-    assert text.count("<!-- begin ") == blocks
-    assert runpy.run_path(str(DOCS / "publish.py"))["with_blocks"](text) == text
 
 
 @pytest.mark.parametrize("page", pages())

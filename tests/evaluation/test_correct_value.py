@@ -110,6 +110,7 @@ def test_coverage_of_a_binomial_share_by_enumeration(users: int) -> None:
         assert binom.pmf(counts, users, truth) @ ((low <= truth) & (truth <= high)) >= 0.93
 
 
+@pytest.mark.slow
 def test_coverage_of_a_power_law() -> None:
     """At least 93 % of 60 evaluations; three shares as a paper prints them."""
     n, users, m, rng = 3541, 1000, 100, np.random.default_rng(1)

@@ -177,6 +177,7 @@ def test_dcg_is_bounded_by_the_ideal_lists():
     assert (result["high"] <= [3 + 2 / np.log2(3), 7]).all()
 
 
+@pytest.mark.slow
 def test_intervals_cover():
     """Samples of 150 users of a population of 3000; the mean over the population is the truth."""
     rng = np.random.default_rng(3)

@@ -120,6 +120,7 @@ class TestUsersNeeded:
 
 
 class TestIntervals:
+    @pytest.mark.slow
     def test_hold_the_true_difference(self, any_shape):
         """40 comparisons of recommenders whose Recall@5 differs by a known number."""
         truth = power(0.9)[:5].sum() - power(0.7)[:5].sum()
@@ -136,6 +137,7 @@ class TestIntervals:
 
 
 class TestPlan:
+    @pytest.mark.slow
     def test_the_chance_of_a_verdict_is_the_share_of_comparisons_that_decide(self, any_shape):
         rng = np.random.default_rng(1)
         one, other = (rng.choice(N, size=250, p=power(exponent)) + 1 for exponent in (0.6, 1.0))

@@ -1,6 +1,5 @@
 """What a release says of itself: one version everywhere, and what the workflow catalog reads."""
 
-import json
 import re
 import tomllib
 from pathlib import Path
@@ -38,17 +37,6 @@ def test_the_catalog_reads_how_the_workflow_is_deployed():
     assert deployed["conda"] == bool(re.search(r"^conda:", (ROOT / "Snakefile").read_text(), re.MULTILINE))
     assert deployed["apptainer"] == bool(re.search(r"^\s*container:", rules, re.MULTILINE))
     assert deployed["report"] == ("report(" in rules)
-
-
-def test_the_files_for_archives_say_what_the_project_says():
-    codemeta = json.loads((ROOT / "codemeta.json").read_text(encoding="utf-8"))
-    zenodo = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
-    for of in (codemeta, zenodo):
-        assert {key: of[key] for key in ("version", "description", "keywords")} == {
-            key: PROJECT[key] for key in ("version", "description", "keywords")
-        }
-    assert codemeta["name"] == zenodo["title"] == PROJECT["name"]
-    assert codemeta["runtimePlatform"] == f"Python {PROJECT['requires-python']}"
 
 
 def test_the_conda_recipe_needs_what_the_project_needs():

@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from made_up_project import ROOT, Project, complete_config
 
-NAMES = ["demo", "films", "large", "local-copy", "own-ranks", "paper-from-ranks"]
+NAMES = ["demo", "as-written", "everything", "films", "large", "local-copy", "own-ranks", "paper-from-ranks"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -38,11 +39,17 @@ def test_a_dry_run_plans_the_study(project: Project, name: str) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
     planned = re.findall(r"^(\w+) +\d+$", ran.stdout.partition("Job stats:")[2], re.MULTILINE)
     assert "tables" in planned
-    assert ("train" in planned) == (name in ("demo", "films", "large", "local-copy"))
-    assert ("download" in planned) == (name == "demo")
+    assert ("train" in planned) == (name not in ("own-ranks", "paper-from-ranks"))
+    assert ("download" in planned) == (name in ("demo", "as-written", "everything"))
 
 
-def test_films_are_those_of_the_readme() -> None:
+def test_the_study_of_the_readme_is_allowed() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    config = text.partition("cat > mine.yaml <<'END'\n")[2].partition("END\n")[0]
+    assert list(complete_config(yaml.safe_load(config))["recommenders"]) == ["EASE", "popularity"]
+
+
+def test_films_are_those_of_the_guide() -> None:
     text = (ROOT / "docs/own-study.md").read_text(encoding="utf-8")
     config = (ROOT / "examples/films.yaml").read_text(encoding="utf-8").partition("films.yaml\n")[2]
     assert f"```yaml\n{config}```" in text

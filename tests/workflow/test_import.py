@@ -60,12 +60,14 @@ SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2"]
 
 
 @pytest.mark.parametrize("snakefile", ["Snakefile", "workflow/Snakefile"])
+@pytest.mark.slow
 def test_from_a_folder(finished: Project, repository: Path, tmp_path: Path, snakefile: str) -> None:
     prepared(tmp_path, finished, repr(str(repository / snakefile)))
     run(tmp_path, *SNAKEMAKE, *TARGETS, repository=repository)
     same_results(tmp_path, finished)
 
 
+@pytest.mark.slow
 def test_from_git(finished: Project, repository: Path, tmp_path: Path) -> None:
     prepared(tmp_path, finished, 'github("owner/sampled-metrics", path="workflow/Snakefile", branch="main")')
     run(tmp_path, *SNAKEMAKE, *TARGETS, repository=repository)
@@ -84,6 +86,7 @@ def test_with_a_prefix_of_the_workflow_that_imports_it(finished: Project, reposi
     same_results(tmp_path, finished, [TARGETS[0], TARGETS[3]])
 
 
+@pytest.mark.slow
 def test_by_its_address_from_another_folder(finished: Project, repository: Path, tmp_path: Path) -> None:
     prepared(tmp_path, finished)
     command = [*SNAKEMAKE, "-s", str(repository / "Snakefile"), *TARGETS, "--configfile", "config/config.yaml"]
@@ -91,6 +94,7 @@ def test_by_its_address_from_another_folder(finished: Project, repository: Path,
     same_results(tmp_path, finished)
 
 
+@pytest.mark.slow
 def test_deployed(finished: Project, repository: Path, tmp_path: Path) -> None:
     deploy = [str(Path(sys.executable).with_name("snakedeploy")), "deploy-workflow", URL, ".", "--tag", "v1"]
     run(tmp_path, *deploy, repository=repository)
@@ -100,6 +104,7 @@ def test_deployed(finished: Project, repository: Path, tmp_path: Path) -> None:
     same_results(tmp_path, finished)
 
 
+@pytest.mark.slow
 def test_two_modules_with_their_own_configs(finished: Project, repository: Path, tmp_path: Path) -> None:
     prepared(tmp_path, finished)
     module = f"""

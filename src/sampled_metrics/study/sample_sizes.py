@@ -89,7 +89,8 @@ def draw(table: pd.DataFrame, note: str = "") -> Figure:
     figure, axes = panels(len(estimators), 2, 2.4, f"Thin lines: exact.{circles}  {note}")
     for panel, label in zip(axes, estimators, strict=True):
         draw_curves(panel, table[table["estimator"] == label])
-        panel.plot(*crossing[label].T, "o", color="black", fillstyle="none", markersize=9)
+        if len(crossing[label]):
+            panel.plot(*crossing[label].T, "o", color="black", fillstyle="none", markersize=9)
         panel.set_title(estimator_name(label))
     for panel in axes[1::2]:
         panel.set_ylabel("")
