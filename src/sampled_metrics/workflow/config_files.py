@@ -36,7 +36,7 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
-        content = yaml.load(text, _StrictLoader)
+        content = yaml.load(text, _StrictLoader)  # noqa: S506  # it is a SafeLoader
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
