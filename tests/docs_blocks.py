@@ -143,7 +143,7 @@ def pages() -> list[str]:
 
 
 if __name__ == "__main__":
-    shown = [page for page in pages() if "/gallery/" in page or any(each.output for each in blocks_of_page(page))]
+    shown = [page for page in pages() if any(each.output for each in blocks_of_page(page))]
     for page in sys.argv[1:] or shown:
         path = ROOT / page
         path.write_text(with_outputs(path.read_text(encoding="utf-8"), path.parent), encoding="utf-8")

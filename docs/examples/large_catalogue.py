@@ -1,4 +1,4 @@
-"""A made-up model with 500,000 items, and the items of its 120 users, in place of your own, for the gallery."""
+"""A made-up model with 500,000 items, and the items of its 120 users, in place of your own."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Made-up factors of three models, and the items of their 600 users, in place of your own, for the gallery."""
+"""Made-up factors of three models, and the items of their 600 users, in place of your own."""
 
 import numpy as np
 from scipy.sparse import csr_array

@@ -32,12 +32,7 @@ rule summary:
             category="(start here)",
             labels={"what": "Summary"},
         ),
-        provenance=report(
-            "results/provenance.json",
-            caption="../report/provenance.rst",
-            category="(start here)",
-            labels={"what": "Code, software, data, configuration and times"},
-        ),
+        provenance="results/provenance.json",
     log:
         "results/logs/summary.log",
     benchmark:
