@@ -57,7 +57,7 @@ def ours(case: Case, threads: int, precision: str = "float64") -> Iterator[Call]
 
 
 @contextmanager
-def limit(case: Case, threads: int) -> Iterator[Call]:
+def reference(case: Case, threads: int) -> Iterator[Call]:
     """The scores in float32, and one comparison of each: no ties, no training items, no metrics."""
     users = case.model.user_factors.astype(np.float32)
     items = np.ascontiguousarray(case.model.item_factors.T, dtype=np.float32)
@@ -145,7 +145,7 @@ class Way:
 
 
 WAYS = {
-    "limit": Way("the limit: a float32 product, one comparison of it", limit, times=5),
+    "reference": Way("reference: a float32 product, one comparison of it", reference, times=5),
     "ours": Way("**this project**, float64: all four metrics", ours, times=5),
     "ours, float32": Way("this project, float32: all four metrics", lambda *given: ours(*given, "float32"), times=5),
     "recometrics": Way("recometrics, float32: Recall, NDCG, AP@10, AUC", recometrics, peer=True),
@@ -279,7 +279,7 @@ def report(given: argparse.Namespace, found: dict[str, tuple[list[float], Values
         [
             "**Exact ranks, and a sampled evaluation, beside other tools**\n",
             f"{users} users, {case.items} items, d = {factors}; medians of {given.runs} turns, {given.threads} threads."
-            " The limit is what nothing that makes every score can be much faster than: one matrix product in single "
+            " The reference is one matrix product in single "
             "precision, and one look at each score. The AUC of implicit counts training items as beaten "
             "([same model, other numbers](../same-model.md)).\n",
             *rows([name for name in found if name not in SAMPLED], "ours"),
