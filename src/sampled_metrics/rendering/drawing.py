@@ -201,11 +201,14 @@ def say_what_coincides(panel: Axes) -> None:
         groups += [] if group else [group]
         group.append(line)
     alike = [",\n".join(str(line.get_label()) for line in group) for group in groups if len(group) > 1]
-    if alike and max(map(len, alike)) > 2 * _LONG:
-        panel.legend(handles=[], title="some coincide", title_fontsize="small").set_in_layout(False)
-    elif alike:
-        said = "all coincide" if len(groups) == 1 < len(groups[0]) - 1 else "coincide:\n" + ";\n".join(alike)
-        panel.legend(handles=[], title=said, title_fontsize="small").set_in_layout(False)
+    if not alike:
+        return
+    said = "coincide:\n" + ";\n".join(alike)
+    if len(groups) == 1 < len(groups[0]) - 1:
+        said = "all coincide"
+    elif max(len(str(line.get_label())) for line in _named_lines(panel)) > _LONG:
+        said = "some coincide"
+    panel.legend(handles=[], title=said, title_fontsize="small").set_in_layout(False)
 
 
 def _named_lines(panel: Axes) -> list[Line2D]:
