@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics.recommenders.item_cf import ItemCF
 
-CASES = 250
+CASES = 80
 DIGITS = 60
 EQUAL = Decimal("1e-45")
 """Larger than an error of 60 digits, and smaller than a difference of the scores of these cases."""
