@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from made_up_project import Project, copy_of_project
+from made_up_project import Project, X, copy_of_project
 
 from faults.whole_run import Undisturbed, command, contents, copy, run
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 TABLES = ("csv", "csv.gz")
 
 RECOMMENDERS = {
-    "X": {"factors": 4, "iterations": 3},
+    "X": X,
     "W": {"type": "implicit", "model": "bpr", "options": {"factors": 3, "iterations": 5}},
     "random": {"type": "random"},
 }

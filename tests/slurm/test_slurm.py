@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from made_up_project import Project, copy_of_project
+from made_up_project import Project, X, copy_of_project
 
 pytestmark = pytest.mark.skipif("SLURM_TEST" not in os.environ, reason="make test-slurm runs this")
 
@@ -28,7 +28,7 @@ ONLY_ON_SLURM: dict[str, Any] = {"ranking": {"scatter": 4}}
 
 SLURM = ["--workflow-profile", "profiles/slurm", "--slurm-init-seconds-before-status-checks", "2"]
 TABLE = "results/made-up/table-3.csv"
-ONE_RECOMMENDER = {"recommenders": {"X": {"factors": 4, "iterations": 3}, "Y": None, "Z": None}}
+ONE_RECOMMENDER = {"recommenders": {"X": X}}
 
 
 @pytest.fixture(scope="session")
