@@ -13,8 +13,8 @@ def test_too_little_is_refused_in_one_line_and_a_change_runs_nothing_again(proje
     ran = project.snakemake(MODEL, "--cores", "1")
     assert ran.returncode != 0
     assert "Traceback" not in ran.stdout + ran.stderr
-    (line,) = {line for line in (ran.stdout + ran.stderr).splitlines() if line.startswith("error: ")}
-    assert line.startswith("error: ranking.memory: item-cf takes ")
+    [line] = [line for line in ran.stderr.splitlines() if " failed: " in line]
+    assert line.startswith("train near on made-up failed: ranking.memory: item-cf takes ")
 
     project.configure(ranking={"memory": 1000}, recommenders=NEAR)
     ran = project.snakemake(MODEL, "--cores", "1")
