@@ -124,18 +124,17 @@ docs: $(READY)  ## build the documentation, docs/_build/html/index.html; a warni
 docs-outputs: $(READY)  ## run the code blocks of the documentation and write their output into its pages
 	$(BIN)/python tests/docs_blocks.py
 	$(BIN)/python docs/architecture.py
-	$(BIN)/python docs/reference.py
 
 seed-spread: $(READY)  ## train recommender X from many random starts; writes docs/seed-spread.csv
 	$(BIN)/snakemake results/ml-1m/seed-spread.csv --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 	cp results/ml-1m/seed-spread.csv docs/seed-spread.csv
 
-publish: reproduce  ## copy the figures and tables of a run to the pages that show them
+publish: reproduce  ## copy the figures of a run to the pages that show them
 	$(BIN)/python docs/publish.py
 
-bench: reproduce $(PEERS)/ready  ## measure ranking and the study; writes docs/reproduction/
-	$(BIN)/python benchmarks/ranking.py --peers $(PEERS)/bin/python --output docs/reproduction/ranking
-	$(BIN)/python benchmarks/study.py --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) --output docs/reproduction/time.md
+bench: reproduce $(PEERS)/ready  ## measure ranking and the study; writes results/bench/
+	$(BIN)/python benchmarks/ranking.py --peers $(PEERS)/bin/python --output results/bench/ranking
+	$(BIN)/python benchmarks/study.py --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG)) --output results/bench/time.md
 
 
 COMPILE = uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header

@@ -4,7 +4,7 @@ Evaluations are simulated from known distributions of true ranks, in settings th
 the negatives and the ties. Intervals are made by the function behind `evaluate` and `compare`, and biases by `correct`.
 The same seed gives the same numbers, whatever the number of jobs.
 
-    python benchmarks/coverage.py --jobs 2 --output docs/reproduction/coverage.md
+    python benchmarks/coverage.py --jobs 2 --output docs/reproduction/coverage.csv
 """
 
 import argparse
@@ -21,12 +21,15 @@ from tqdm import tqdm
 from sampled_metrics import correct
 from sampled_metrics.estimators import linear_estimator
 from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
-from sampled_metrics.metrics.metric import metric, metric_name
+from sampled_metrics.metrics.metric import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import pmf
 
 METRICS = ("recall@10", "ndcg@10", "ap", "auc")
 ESTIMATOR = "bv-0.1"
+ALARMS = {"alarms": "own", "alarms_correlated": "same", "alarms_bv": "bv", "alarms_bv_correlated": "bv same"}
+"""Columns of the csv, and the kinds of comparisons that they count."""
+
 SAME = 0.7
 """Share of users for whom correlated recommenders have the same rank; the others' ranks are independent."""
 
@@ -201,72 +204,30 @@ def settings(users: tuple[int, ...], seed: int) -> list[Setting]:
     ]
 
 
-def report(rows: list[dict[str, object]], evaluations: int, biases: int) -> str:
-    """Return the page as Markdown."""
-
-    def percents(values: np.ndarray) -> str:
-        return " / ".join(f"{100 * value:.1f}" for value in values)
-
+def table(rows: list[dict[str, object]]) -> pd.DataFrame:
+    """Return a line for each setting and metric; the biases are of Recall@10."""
     order = {name: at for at, name in enumerate(CANDIDATES)}
-    rows = sorted(rows, key=lambda row: (order[str(row["setting"])], row["users"]))
-    names = " / ".join(metric_name(label) for label in METRICS)
-    first = pd.DataFrame(
-        {
-            "Setting": [row["setting"] for row in rows],
-            "Users": [row["users"] for row in rows],
-            "Coverage, %": [percents(row["covered"]) for row in rows],
-            "Alarms, %": [percents(row["alarms"]["own"]) for row in rows],
-            "Alarms, correlated, %": [percents(row["alarms"]["same"]) for row in rows],
-            "Alarms of BV 0.1, %": [percents(row["alarms"]["bv"]) for row in rows],
-            "Alarms of BV 0.1, correlated, %": [percents(row["alarms"]["bv same"]) for row in rows],
-        }
-    )
-    at = METRICS.index("recall@10")
-    second = pd.DataFrame(
-        {
-            "Setting": [row["setting"] for row in rows],
-            "Users": [row["users"] for row in rows],
-            "Bias": [f"{row['bias'][at]:+.4f}" for row in rows],
-            "Mean of the reported bias": [f"{row['reported'][at, 0]:+.4f}" for row in rows],
-            "Mean of its standard error": [f"{row['reported'][at, 1]:.4f}" for row in rows],
-        }
-    )
-    off = 100 * np.sqrt(0.05 * 0.95 / evaluations)
-    return f"""# Do the intervals cover?
-
-Simulated evaluations in {len(rows)} settings, {evaluations} of each. Made by `python benchmarks/coverage.py`. The true
-ranks have P(r) ∝ 1 / (r + {OFFSETS[0]}) for n up to 1000, and 1 / (r + {OFFSETS[1]}) for larger n. Negatives are drawn
-without replacement. Numbers with a slash between them are of {names}.
-[Strict bounds](strict-coverage.md) have a page of their own.
-
-## 95 % intervals and false alarms
-
-*Coverage* is how often the interval of `evaluate` holds the true mean: 95 is right. *Alarms* are how often `compare`
-says that one of two recommenders is better, although both have the same distribution of ranks: 5 at most is right. Both
-have a standard error of {off:.1f} or less. Correlated: both have the same rank for {100 * SAME:.0f} % of the users. The
-last two columns compare sampled ranks, corrected by BV 0.1. With few users, or few hits, metrics take few values, and
-no interval covers 95 % exactly; most of these cover more.
-
-{first.to_markdown(index=False, disable_numparse=True)}
-
-## The bias of BV 0.1
-
-The bias of Recall@10, and what `correct` reports: means over {biases} evaluations. The reported bias is that under the
-ranks that MLE finds, so it has a bias of its own.
-
-{second.to_markdown(index=False, disable_numparse=True)}
-"""
+    lines = []
+    for row in sorted(rows, key=lambda row: (order[str(row["setting"])], row["users"])):
+        for at, label in enumerate(METRICS):
+            line = {"setting": row["setting"], "users": row["users"], "metric": label, "coverage": row["covered"][at]}
+            line |= {column: row["alarms"][kind][at] for column, kind in ALARMS.items()}
+            if label == "recall@10":
+                bias, error = row["reported"][at]
+                line |= {"bias": row["bias"][at], "reported_bias": bias, "reported_error": error}
+            lines.append(line)
+    return pd.DataFrame(lines).round(4)
 
 
 def main() -> None:
-    """Simulate, print the page, and write it where --output says."""
+    """Simulate, and write or print the csv."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--evaluations", type=int, default=2000, help="of each setting (2000)")
     parser.add_argument("--biases", type=int, default=10, help="evaluations for the bias (10)")
     parser.add_argument("--users", type=int, nargs="+", default=USERS, help="numbers of users")
     parser.add_argument("--seed", type=int, default=1, help="of everything (1)")
     parser.add_argument("--jobs", type=int, default=1, help="processes (1)")
-    parser.add_argument("--output", type=Path, help="also write the page to this file")
+    parser.add_argument("--output", type=Path, help="csv, in place of standard output")
     given = parser.parse_args()
     one, todo = partial(simulated, given.evaluations, given.biases), settings(tuple(given.users), given.seed)
     if given.jobs == 1:
@@ -274,10 +235,9 @@ def main() -> None:
     else:
         with Pool(given.jobs, initializer=threadpool_limits, initargs=(1,)) as pool:
             rows = list(tqdm(pool.imap_unordered(one, todo), total=len(todo), disable=None))
-    page = report(rows, given.evaluations, given.biases)
-    print(page)
-    if given.output:
-        given.output.write_text(page, encoding="utf-8")
+    written = table(rows).to_csv(given.output, index=False)
+    if written is not None:
+        print(written, end="")
 
 
 if __name__ == "__main__":

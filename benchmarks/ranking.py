@@ -3,7 +3,7 @@
 Every way has a process of its own, in which all is prepared; then they take turns, so that what else the machine does
 falls on all of them. RecBole wants numpy below 2 and runs in an environment of its own, which `make bench` sets up.
 
-    python benchmarks/ranking.py --peers .venv-peers/bin/python --output docs/reproduction/ranking
+    python benchmarks/ranking.py --peers .venv-peers/bin/python --output results/bench/ranking
 
 Besides MovieLens 1M, catalogues of increasing size are ranked, with random factors.
 """
@@ -281,7 +281,7 @@ def report(given: argparse.Namespace, found: dict[str, tuple[list[float], Values
             f"{users} users, {case.items} items, d = {factors}; medians of {given.runs} turns, {given.threads} threads."
             " The reference is one matrix product in single "
             "precision, and one look at each score. The AUC of implicit counts training items as beaten "
-            "([same model, other numbers](../same-model.md)).\n",
+            "(docs/same-model.md).\n",
             *rows([name for name in found if name not in SAMPLED], "ours"),
             "\nOne repetition of the evaluation among 100 sampled negatives:\n",
             *rows([name for name in found if name in SAMPLED], "repetition"),
@@ -317,6 +317,7 @@ def main() -> None:
     found, catalogues = measure(given), by_catalogue(given)
     text = report(given, found, catalogues)
     if given.output:
+        given.output.parent.mkdir(parents=True, exist_ok=True)
         given.output.with_suffix(".md").write_text(text, encoding="utf-8")
         chart(catalogues, given.output.with_suffix(".png"))
     print(text)

@@ -4,13 +4,12 @@ Bounds are those of the ranks of a sample, and those of published values alone. 
 distributions of true ranks: those of the recommenders of given rank tables, with users drawn anew, and some made up, of
 which a few contradict the assumption. The same seed gives the same numbers, whatever the number of jobs.
 
-    python benchmarks/strict_coverage.py --jobs 2 --output docs/reproduction/strict-coverage.md \
-        --ranks ml-1m=published/ml-1m --ranks ml-100k=results/ml-100k/ranks \
-        --cells docs/reproduction/strict-coverage.csv
+    python benchmarks/strict_coverage.py --jobs 2 --ranks ml-1m=published/ml-1m --ranks ml-100k=results/ml-100k/ranks \
+        --output docs/reproduction/strict-coverage.csv
 """
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from multiprocessing import Pool
@@ -22,7 +21,7 @@ from scipy.optimize import brentq
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from sampled_metrics import compare, correct_value
+from sampled_metrics import correct_value
 from sampled_metrics.estimators import estimator
 from sampled_metrics.evaluation.intervals import IntervalOptions
 from sampled_metrics.evaluation.strict_intervals import strict_interval
@@ -233,18 +232,6 @@ def of_values(
     return found["low"].to_numpy(), found["high"].to_numpy(), "free" if assumed == "none" else assumed
 
 
-def alarms(estimator_label: str, evaluations: int) -> float:
-    """Return how often an estimator finds a difference between recommenders that are equal by Recall@10."""
-    population, found = equal_by_recall(), 0
-    rng = np.random.default_rng(2)
-    for _ in range(evaluations):
-        n, ranks = population.draw(USERS[-1], rng)
-        one, other = rng.hypergeometric(ranks - 1, n[:, np.newaxis] - ranks, 100).T + 1
-        given = {"candidates": n, "negatives": 100, "metrics": "recall@10"}
-        found += compare(one, other, estimator=estimator_label, **given)["conclusion"].iloc[0] != "undecided"
-    return found / evaluations
-
-
 def tasks(tables: list[str]) -> list[Cell]:
     """Return the cells, the most telling ones first."""
     alone, pairs = [*made_up()], [equal_by_recall()]
@@ -270,144 +257,23 @@ def tasks(tables: list[str]) -> list[Cell]:
 
 
 def main() -> None:
-    """Simulate all cells, and write the page."""
+    """Simulate the cells that the csv does not have."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--evaluations", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--ranks", action="append", default=[], help="NAME=FOLDER of rank tables")
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument(
-        "--cells", type=Path, required=True, help="csv of the cells; a run goes on with the missing ones"
-    )
+    parser.add_argument("--output", type=Path, required=True, help="csv; a run goes on with the cells that it lacks")
     arguments = parser.parse_args()
     known = set()
-    if arguments.cells.exists():
-        done = pd.read_csv(arguments.cells)
+    if arguments.output.exists():
+        done = pd.read_csv(arguments.output)
         known = set(map(tuple, done[["population", "negatives", "users", "shape", "known"]].to_numpy()))
     left = [cell for cell in tasks(arguments.ranks) if (cell[0].name, *cell[1:4], known_of(cell[4])) not in known]
     with threadpool_limits(1), Pool(arguments.jobs) as pool:
         work = pool.imap_unordered(partial(simulated, evaluations=arguments.evaluations), left)
         for rows in tqdm(work, total=len(left)):
-            new = not arguments.cells.exists()
-            pd.DataFrame(rows).to_csv(arguments.cells, mode="a", header=new, index=False)
-    arguments.output.write_text(page(pd.read_csv(arguments.cells), arguments.evaluations), encoding="utf-8")
-
-
-def page(table: pd.DataFrame, evaluations: int) -> str:
-    """Lay out the page."""
-    of_ranks, published = table[table["known"] == ALL_RANKS], table[table["known"] != ALL_RANKS]
-    alone, pairs = of_ranks[of_ranks["sides"] == 1], of_ranks[of_ranks["sides"] == 2]
-    shaped, other = alone[alone["has_shape"]], alone[~alone["has_shape"]]
-    parts = [
-        "# Do strict bounds hold the truth?",
-        f"Each cell is {evaluations} simulated evaluations, so a share near 95 % has a standard error of "
-        f"{100 * np.sqrt(0.05 * 0.95 / evaluations):.1f}. `python benchmarks/strict_coverage.py` made this page. "
-        "Populations such as `ml-1m X` are the users of a rank table, drawn anew; others are made up. Negatives are "
-        "drawn without replacement. Every interval is one of `correct`, at 95 %, with the test of the assumption, and "
-        "with the weaker interval where the test contradicts it. Cells that are empty have not been simulated; the "
-        "numbers are in strict-coverage.csv, and `--cells` goes on from there.",
-        "## Coverage of the true metric",
-        "The lowest share over Recall@1, Recall@10, NDCG@10 and AP of intervals that hold the truth, in per cent. The "
-        "mean over the four is in brackets.",
-        _wide(shaped, lambda cell: f"{100 * cell['covered'].min():.1f} ({100 * cell['covered'].mean():.1f})"),
-        "## The test of the assumption",
-        "The share of samples that contradict the assumption, in per cent. These populations have the shape, so all "
-        "are false alarms (5 % at most are wanted):",
-        _wide(shaped, lambda cell: f"{100 * cell['contradicted'].iloc[0]:.1f}"),
-    ]
-    if len(other):
-        parts += [
-            "These do not have it. In brackets is the lowest coverage over the four metrics; where the test does not "
-            "notice, the interval may miss the truth. The table of ml-100k has 943 users, and their ranks are not "
-            "quite decreasing: 19, 21 and 21 users of Z have the ranks 1, 2 and 3. If 6040 users are drawn from it, "
-            "such irregularities count as the truth:",
-            _wide(
-                other,
-                lambda cell: f"{100 * cell['contradicted'].iloc[0]:.1f} ({100 * cell['covered'].min():.1f})",
-            ),
-        ]
-    if len(published):
-        parts += _published_parts(published)
-    if len(pairs):
-        parts += [
-            "## Two recommenders",
-            "By Recall@10: the shares of evaluations that decide rightly and wrongly, and the coverage of the true "
-            "difference, in per cent. In brackets are the largest share of wrong decisions and the lowest coverage of "
-            "all four metrics. Two are equal by Recall@10, so every decision is wrong. With 100 negatives and "
-            f"{USERS[-1]} users, `compare` by bv-0.1 decides {100 * alarms('bv-0.1', evaluations):.0f} % of these.",
-            _pairs(pairs),
-        ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _published_parts(table: pd.DataFrame) -> list[str]:
-    """Return the section on intervals from published values."""
-    holds = table["has_shape"] | (table["shape"] == "free")
-    parts = [
-        "## From published values",
-        "The intervals of `correct_value`, from values with three decimals: Recall@10 alone, or Recall@1, Recall@5 and "
-        "Recall@10. The columns are m and the number of users. Populations with several n are left out, as a reader of "
-        f"a paper knows one n. Each cell here is {table['evaluations'].min()} simulated evaluations. The first number "
-        "is the share of intervals that hold the true Recall@10, in per cent. In brackets is the lowest share over "
-        "Recall@1, Recall@10, NDCG@10 and AP:",
-        _by_users(table[holds], lambda cell: f"{_of_recall(cell):.0f} ({100 * cell['covered'].min():.0f})"),
-    ]
-    if not holds.all():
-        parts += [
-            "These do not have the shape that `decreasing` assumes. The first number is the share of samples whose "
-            "values contradict it, in per cent. In brackets is the share of intervals that hold the true Recall@10:",
-            _by_users(
-                table[~holds],
-                lambda cell: f"{100 * cell['contradicted'].iloc[0]:.0f} ({_of_recall(cell):.0f})",
-            ),
-        ]
-    return parts
-
-
-def _of_recall(cell: pd.DataFrame) -> float:
-    """Return the coverage of Recall@10 in per cent."""
-    return float(100 * cell.loc[cell["metric"] == "recall@10", "covered"].iloc[0])
-
-
-def _by_users(table: pd.DataFrame, show: Callable[[pd.DataFrame], str]) -> str:
-    """Return a table with a row for each population and what is known, and a column for each m and number of users."""
-    sizes = [(m, users) for m in VALUE_SIZES for users in USERS]
-    rows = []
-    for key, cells in table.groupby(["shape", "known", "population"]):
-        shown = {size: show(cell) for size, cell in cells.groupby(["negatives", "users"])}
-        rows.append([*key, *(shown.get(size, "") for size in sizes)])
-    names = ["assumption", "known", "population", *(f"{m}, {users}" for m, users in sizes)]
-    return str(pd.DataFrame(rows, columns=names).to_markdown(index=False, disable_numparse=True))
-
-
-def _wide(table: pd.DataFrame, show: Callable[[pd.DataFrame], str]) -> str:
-    """Return a table with a column for each m."""
-    rows = []
-    for (shape, population, users), cells in table.groupby(["shape", "population", "users"], sort=False):
-        shown = {f"m = {m}": show(cell) for m, cell in cells.groupby("negatives")}
-        rows.append({"assumption": shape, "population": population, "users": users, **shown})
-    found = pd.DataFrame(rows).fillna("")
-    ordered = found.sort_values(["assumption", "population", "users"], ascending=[False, True, True])
-    sizes = sorted((name for name in found if name.startswith("m = ")), key=lambda name: int(name[4:]))
-    return str(ordered[["assumption", "population", "users", *sizes]].to_markdown(index=False, disable_numparse=True))
-
-
-def _pairs(table: pd.DataFrame) -> str:
-    rows = []
-    keys = ["shape", "population", "users", "negatives"]
-    for key, cells in table.sort_values(keys, ascending=[False, True, True, True]).groupby(keys, sort=False):
-        one = cells[cells["metric"] == "recall@10"].iloc[0]
-        rows.append(
-            [
-                *key,
-                f"{one['truth']:+.4f}",
-                f"{100 * one['right']:.1f}",
-                f"{100 * one['wrong']:.1f} ({100 * cells['wrong'].max():.1f})",
-                f"{100 * one['covered']:.1f} ({100 * cells['covered'].min():.1f})",
-            ]
-        )
-    names = ["assumption", "recommenders", "users", "m", "difference", "right", "wrong", "coverage"]
-    return str(pd.DataFrame(rows, columns=names).to_markdown(index=False, disable_numparse=True))
+            new = not arguments.output.exists()
+            pd.DataFrame(rows).to_csv(arguments.output, mode="a", header=new, index=False)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 Each run has a folder of its own, so that nothing is there yet. Memory is measured as workflow_run.py says.
 
-    python benchmarks/study.py --configfile mine.yaml --runs 5 --output docs/reproduction/time.md
+    python benchmarks/study.py --configfile mine.yaml --runs 5 --output results/bench/time.md
 """
 
 import argparse

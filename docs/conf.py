@@ -11,7 +11,9 @@ from docutils.parsers.rst.states import Inliner
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "src"))
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "docs")]
+
+import reference  # noqa: E402: needs the paths above
 
 project = "sampled-metrics"
 release = version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
@@ -35,16 +37,17 @@ html_copy_source = False
 html_show_sphinx = html_show_copyright = False
 
 
-def with_links(app: Sphinx, page: str, content: list[str]) -> None:
-    """Let the lists of the reference lead to what the page says of a name, and not to its source."""
-    if page.startswith("reference/"):
-        content[0] = re.sub(r"\[`(.*)`\]\(\.\./\.\./src/.*?\)", r"{py:obj}`\1 <sampled_metrics.\1>`", content[0])
+def with_lists(app: Sphinx, page: str, content: list[str]) -> None:
+    """Fill the lists of names and commands."""
+    content[0] = reference.filled(content[0])
 
 
-def with_title(app: Sphinx, page: str, content: list[str]) -> None:
-    """Turn the bold first line of a table from the workflow into the title of its page."""
-    if page.startswith("reproduction/"):
-        content[0] = re.sub(r"\A\*\*(.*)\*\*$", r"# \1", content[0], flags=re.MULTILINE)
+def with_readme(app: Sphinx, page: str, content: list[str]) -> None:
+    """Begin the site with README.md, whose links start from the root of the repository."""
+    if page == "index":
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        readme = re.sub(r"\]\((?!\w+:)", "](../", readme).replace("](../docs/", "](")
+        content[0] = content[0].replace("<!-- README.md -->", readme)
 
 
 def escape(app: Sphinx, what: str, name: str, documented: Any, options: Any, lines: list[str]) -> None:
@@ -67,6 +70,6 @@ _standalone_uri, Inliner.standalone_uri = Inliner.standalone_uri, standalone
 
 def setup(app: Sphinx) -> None:
     """Connect the functions above, before napoleon (whose priority is 500)."""
-    app.connect("source-read", with_links)
-    app.connect("source-read", with_title)
+    app.connect("source-read", with_lists)
+    app.connect("source-read", with_readme)
     app.connect("autodoc-process-docstring", escape, priority=400)

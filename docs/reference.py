@@ -1,46 +1,48 @@
-"""Write the lists at the top of the pages of docs/reference/: each name, its summary, and a link to its source.
-
-The site has the docstrings in full below the lists, which code-hosting sites do not show.
-
-python docs/reference.py
-"""
+"""What the site shows in docs/reference/ beside docstrings: lists of names with their summaries, and the help of commands."""
 
 import ast
 import re
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+import click
+
+from sampled_metrics.cli.commands import NAME, cli
+
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted(path for path in (ROOT / "docs/reference").glob("*.md") if path.stem != "command")
 PACKAGE = "sampled_metrics"
-BLOCK = re.compile(r"(?<=<!-- begin names -->\n).*?(?=<!-- end -->)", re.DOTALL)
+NAMES, COMMANDS = "<!-- names -->\n", "<!-- commands -->\n"
 DIRECTIVE = re.compile(rf"^\.\. auto(module|function|class|data):: {PACKAGE}\.(\S+)$", re.MULTILINE)
 
 
-def with_names(page: str) -> str:
-    """Return a page with the list of the names that its directives document."""
-    return BLOCK.sub(lambda block: "".join(f"{line}\n" for line in names(page)), page)
+def filled(page: str) -> str:
+    """Return a page with lists in place of its marks: of the names that its directives document, and of the commands."""
+    page = page.replace(NAMES, "".join(f"{line}\n" for line in names(page)))
+    return page.replace(COMMANDS, "\n".join(helps()))
 
 
 def names(page: str) -> Iterator[str]:
     """Yield the names with their summaries, as lines of a list: each module, and below it its functions and classes."""
     for kind, name in DIRECTIVE.findall(page):
+        link = f"- {{py:obj}}`{name} <{PACKAGE}.{name}>`"
         if kind == "module":
-            path = file_of(f"{PACKAGE}.{name}")
-            [(_, summary), *members] = documented(path)
-            yield f"- {link(name, path)}: {summary}"
+            [(_, summary), *members] = documented(file_of(f"{PACKAGE}.{name}"))
+            yield f"{link}: {summary}"
             yield from (f"  - `{member}`: {summary}" for member, summary in members if not member.isupper())
         else:
             module, _, member = f"{PACKAGE}.{name}".rpartition(".")
             path = file_of(getattr(getattr(import_module(module), member), "__module__", module))
-            yield f"- {link(name, path)}: {dict(documented(path))[member]}"
+            yield f"{link}: {dict(documented(path))[member]}"
 
 
-def link(name: str, path: Path) -> str:
-    """Return a link from a page to a file of the library."""
-    return f"[`{name}`](../../{path.relative_to(ROOT).as_posix()})"
+def helps() -> Iterator[str]:
+    """Yield the help of the program and of each of its commands, each as a section."""
+    program = click.Context(cli, info_name=NAME, terminal_width=96)
+    yield f"```text\n{cli.get_help(program)}\n```\n"
+    for name, command in cli.commands.items():
+        context = click.Context(command, info_name=name, parent=program, terminal_width=96)
+        yield f"## {name}\n\n```text\n{command.get_help(context)}\n```\n"
 
 
 def file_of(module: str) -> Path:
@@ -71,8 +73,3 @@ def summary_of(docstring: str | None) -> str:
     paragraph = " ".join((docstring or "").split("\n\n")[0].split())
     return re.split(r"(?<=\.) (?=[A-Z])", paragraph)[0]
 
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT / "src"))
-    for page in PAGES:
-        page.write_text(with_names(page.read_text(encoding="utf-8")), encoding="utf-8")

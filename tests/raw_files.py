@@ -1,4 +1,4 @@
-"""The entries of docs/how-to/raw-files.md, and made-up files of the layouts that they read."""
+"""The entries of datasets.yaml that name columns, and made-up files of the layouts that they read."""
 
 import csv
 import gzip
@@ -13,12 +13,15 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import yaml
-from docs_blocks import blocks
+from docs_blocks import ROOT, blocks
 from pyarrow import parquet
 
-PAGE = "how-to/raw-files.md"
+PAGE = "reference/datasets.md"
+PUBLISHED = yaml.safe_load((ROOT / "datasets.yaml").read_text(encoding="utf-8"))["datasets"]
 ENTRIES = {
-    next(iter(entry["datasets"])): entry for entry in map(yaml.safe_load, blocks(PAGE, "yaml")) if "datasets" in entry
+    name: {"datasets": {name: entry}, **({} if "timestamp" in columns else {"split": {"strategy": "random-event"}})}
+    for name, entry in PUBLISHED.items()
+    if (columns := entry.get("options", {}).get("columns"))
 }
 
 
@@ -157,19 +160,6 @@ def steam_200k() -> Layout:
     return Layout("steam-200k.csv", events, as_csv(rows), lambda event: event.kind > 0 and event.rating >= 2)
 
 
-def steam_reviews() -> Layout:
-    # a user's events are on days of their own
-    events = [
-        each._replace(second=1_262_304_000 + 86_400 * at) for at, each in enumerate(made_up("Chaos, {}", "7252{}"))
-    ]
-    lines = [
-        f"{{u'username': u'{each.user}', u'hours': 0.1, u'products': 41, u'product_id': u'{each.item}', "
-        f"u'page_order': 0, u'date': u'{time(each, '%Y-%m-%d')}', u'text': u'It\\'s', u'page': 1}}"
-        for each in events
-    ]
-    return Layout("steam_reviews.json.gz", events, gzip.compress(as_lines(lines)))
-
-
 def retailrocket() -> Layout:
     events = made_up("{}", "{}")
     kinds = ("view", "addtocart", "transaction")
@@ -237,7 +227,6 @@ LAYOUTS: dict[str, Callable[[], Layout]] = {
     "lastfm-1k": lastfm_1k,
     "lastfm-360k": lastfm_360k,
     "steam-200k": steam_200k,
-    "steam-reviews": steam_reviews,
     "retailrocket": retailrocket,
     "mind": mind,
     "kuairec-big": lambda: kuairec("big_matrix.csv"),

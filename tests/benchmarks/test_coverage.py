@@ -5,14 +5,17 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from sampled_metrics.metrics.metric import metric
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 @pytest.fixture(scope="module")
 def benchmark_module():
-    path = Path(__file__).resolve().parents[2] / "benchmarks" / "coverage.py"
+    path = ROOT / "benchmarks" / "coverage.py"
     spec = importlib.util.spec_from_file_location("coverage_of_intervals", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # where dataclasses look
@@ -51,7 +54,10 @@ def test_truth_is_the_mean_of_drawn_metrics(benchmark_module):
     assert (np.abs(drawn.mean(axis=0) - truth) < 4 * error).all()
 
 
-def test_the_page_has_a_row_for_each_setting(benchmark_module):
+def test_the_csv_has_a_line_for_each_setting_and_metric(benchmark_module):
     setting = benchmark_module.Setting("n = 3541, m = 5", 10, (3541,), 5, 1, 1)
-    page = benchmark_module.report([benchmark_module.simulated(5, 1, setting)], 5, 1)
-    assert page.count("| n = 3541, m = 5 ") == 2
+    table = benchmark_module.table([benchmark_module.simulated(5, 1, setting)])
+    assert table["metric"].tolist() == list(benchmark_module.METRICS)
+    written = pd.read_csv(ROOT / "docs/reproduction/coverage.csv")
+    assert list(written) == list(table)
+    assert len(written) == 35 * 4

@@ -30,20 +30,6 @@ def test_coverage(benchmark_module, shape, values):
     assert {row["known"] for row in rows} == {" ".join(values) or "all ranks"}
 
 
-def test_values_are_of_the_populations_with_one_n_and_the_page_shows_them(benchmark_module):
-    cells = [cell for cell in benchmark_module.tasks([]) if cell[4]]
-    assert len(cells) == 5 * 3 * 3 * 2 * 2  # populations, m, users, values, assumptions
-    populations = {cell[0].name: cell[0] for cell in cells}
-    rows = benchmark_module.simulated((populations["power law"], 20, 200, "decreasing", ()), 4)
-    for name in ("power law", "two humps"):
-        rows += benchmark_module.simulated((populations[name], 20, 200, "decreasing", ("recall@10",)), 4)
-    page = benchmark_module.page(pd.DataFrame(rows), 4)
-    shaped, others = page.split("## From published values")[1].split("These do not have the shape")
-    assert "power law    | 100 (100) |" in shaped
-    assert "two humps" not in shaped
-    assert "two humps" in others
-
-
 def test_every_cell_of_the_published_values_holds_the_truth(benchmark_module):
     """The csv has each cell with at least 100 evaluations, and none is below 93 %."""
     root = Path(__file__).resolve().parents[2]

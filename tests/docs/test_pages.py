@@ -37,7 +37,6 @@ ELSEWHERE = {
     ("docs/own-study.md", "study: [ours]"): CONFIG,
     ("docs/own-study.md", "study: [films]"): FILMS,
     ("docs/own-study.md", "snakemake --cores 2 --configfile examples/films.yaml"): FILMS,
-    ("docs/index.md", "pip install ."): "changes the environment that the tests run in",
     ("docs/how-to/import-the-workflow.md", ""): "tests/workflow/test_import.py imports the workflow in these ways",
     ("docs/add-a-recommender.md", '"""Item-based'): ADDING,
     ("docs/add-a-recommender.md", "+from sampled_metrics"): ADDING,
@@ -47,10 +46,7 @@ ELSEWHERE = {
     ("docs/how-to/any-language.md", "recommenders:\n  shared:"): COMMANDS,
     ("docs/how-to/any-language.md", "BEGIN"): COMMANDS,
     ("docs/how-to/any-language.md", "import sys"): COMMANDS,
-    ("docs/how-to/any-language.md", "files <-"): "needs R; the page says that it was not run",
-    ("docs/how-to/any-language.md", "using Delim"): "needs Julia; the page says that it was not run",
     ("docs/how-to/any-language.md", "snakemake --cores 1"): COMMANDS,
-    ("docs/which-estimator.md", "snakemake --cores 2"): "two minutes; tests/workflow/test_examples.py plans such runs",
     (
         "docs/cluster.md",
         "make demo                                                          # or any other target: sets up .venv",
@@ -65,9 +61,7 @@ ELSEWHERE = {
     ("docs/workflow.md", "archive"): NOT_CODE,
     ("docs/workflow.md", "train E on ml-1m failed"): "tests/workflow/test_messages.py has such a failure",
     ("docs/how-to/rank.md", "import torch"): "tests/adapters/test_arrays.py runs it, where torch is installed",
-    ("docs/how-to/raw-files.md", "datasets:"): RAW,
-    ("docs/how-to/raw-files.md", "import "): RAW,
-    ("docs/how-to/raw-files.md", "study: [gowalla]"): RAW,
+    ("docs/reference/datasets.md", "import csv"): RAW,
 }
 """(page, beginning of a block) that test_what_blocks_print does not run, and why."""
 

@@ -71,7 +71,7 @@ def evaluate(
         relevant_from: the lowest relevant grade, for metrics other than NDCG and DCG. The default is any above 0.
         confidence_level: probability that the interval covers the mean over the population of users.
         method: delta (score interval with quantiles of Student's distribution; for recall@k it is Wilson's interval) or
-            bootstrap (BCa). The page docs/reproduction/coverage.md shows how often the first hold the truth.
+            bootstrap (BCa). The page docs/coverage.md shows how often the first hold the truth.
         n_resamples: bootstrap samples, from 100 to 1,000,000.
         seed: seed of the bootstrap.
         progress: wraps the blocks of bootstrap samples, for a progress bar.

@@ -108,7 +108,7 @@ class BoundWeights:
         most: (2 metrics,) largest weights.
         off: (2 metrics,) means in the fitted sample, minus those in the observed one. Weights that are chosen for a
             sample are too good for this very sample; half of this makes up for it in simulations
-            (docs/reproduction/strict-coverage.md).
+            (docs/coverage.md).
         more: (2 metrics,) by how much the variance over users is larger at the bound than in the sample.
     """
 
