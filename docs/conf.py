@@ -1,6 +1,7 @@
 """Settings of Sphinx, for the site that `make docs` builds."""
 
 import re
+import runpy
 import sys
 import tomllib
 from pathlib import Path
@@ -11,9 +12,8 @@ from docutils.parsers.rst.states import Inliner
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "docs")]
-
-import reference  # noqa: E402: needs the paths above
+sys.path.insert(0, str(ROOT / "src"))
+filled = runpy.run_path(str(ROOT / "docs/reference.py"))["filled"]
 
 project = "sampled-metrics"
 release = version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
@@ -39,7 +39,7 @@ html_show_sphinx = html_show_copyright = False
 
 def with_lists(app: Sphinx, page: str, content: list[str]) -> None:
     """Fill the lists of names and commands."""
-    content[0] = reference.filled(content[0])
+    content[0] = filled(content[0])
 
 
 def with_readme(app: Sphinx, page: str, content: list[str]) -> None:
@@ -47,6 +47,7 @@ def with_readme(app: Sphinx, page: str, content: list[str]) -> None:
     if page == "index":
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
         readme = re.sub(r"\]\((?!\w+:)", "](../", readme).replace("](../docs/", "](")
+        readme = re.sub(r"\[([^]]*)\]\(\.\./[A-Z]+\.md\)", r"\1", readme)  # the site has no such pages
         content[0] = content[0].replace("<!-- README.md -->", readme)
 
 

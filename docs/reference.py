@@ -1,4 +1,4 @@
-"""What the site shows in docs/reference/ beside docstrings: lists of names with their summaries, and the help of commands."""
+"""What the site shows beside docstrings: lists of names with their summaries, and the help of the commands."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ DIRECTIVE = re.compile(rf"^\.\. auto(module|function|class|data):: {PACKAGE}\.(\
 
 
 def filled(page: str) -> str:
-    """Return a page with lists in place of its marks: of the names that its directives document, and of the commands."""
+    """Return a page with lists in place of its marks: of the names that its directives document, or the commands."""
     page = page.replace(NAMES, "".join(f"{line}\n" for line in names(page)))
     return page.replace(COMMANDS, "\n".join(helps()))
 
@@ -72,4 +72,3 @@ def summary_of(docstring: str | None) -> str:
     """Return the first sentence of a docstring's first paragraph."""
     paragraph = " ".join((docstring or "").split("\n\n")[0].split())
     return re.split(r"(?<=\.) (?=[A-Z])", paragraph)[0]
-

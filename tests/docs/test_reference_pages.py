@@ -1,11 +1,11 @@
-"""The lists at the top of the pages of docs/reference/ are those of the docstrings of today."""
+"""The lists of docs/reference/, which the site is built with, are those of the docstrings and commands of today."""
 
 import re
 import runpy
 from pathlib import Path
 
 import pytest
-from docs_blocks import ROOT
+from docs_blocks import DOCS, ROOT
 from docutils import nodes
 from docutils.core import publish_doctree
 from docutils.parsers.rst.states import Inliner
@@ -13,23 +13,22 @@ from docutils.parsers.rst.states import Inliner
 import sampled_metrics
 from sampled_metrics.ranking import rank
 
-REFERENCE = runpy.run_path(str(ROOT / "docs/reference.py"))
+REFERENCE = runpy.run_path(str(DOCS / "reference.py"))
+PAGES = [path.read_text(encoding="utf-8") for path in [*DOCS.glob("reference/*.md"), DOCS / "adapters.md"]]
 
 
-@pytest.mark.parametrize("page", REFERENCE["PAGES"], ids=lambda page: page.stem)
-def test_the_list_is_of_these_docstrings(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    assert REFERENCE["with_names"](text) == text, "run python docs/reference.py"
-    assert re.findall(r"^- \[`(.+?)`\]\(.+?\): \S", text, re.MULTILINE) == [
-        name for _, name in REFERENCE["DIRECTIVE"].findall(text)
-    ]
-
-
-def test_every_public_function_and_class_is_listed() -> None:
-    text = "".join(page.read_text(encoding="utf-8") for page in REFERENCE["PAGES"])
+def test_every_public_function_and_class_is_listed_with_a_summary() -> None:
+    listed = "".join(map(REFERENCE["filled"], PAGES))
     errors = {name for name in sampled_metrics.__all__ if name.endswith("Error")}
     for name in set(sampled_metrics.__all__) - errors - {"__version__"}:
-        assert re.search(rf"- \[?`{name}`", text), name
+        assert re.search(rf"- ({{py:obj}})?`{name}\b.*: \S", listed), name
+
+
+def test_the_page_of_the_command_shows_each_option() -> None:
+    shown = REFERENCE["filled"]((DOCS / "reference/command.md").read_text(encoding="utf-8"))
+    assert set(re.findall(r"^## (\w+)$", shown, re.MULTILINE)) >= {"evaluate", "correct", "compare", "expect", "plan"}
+    assert "--relevant-from FLOAT" in shown
+    assert "Usage: sampled-metrics correct [OPTIONS] [RANKS]" in shown
 
 
 def test_a_summary_is_the_first_sentence() -> None:
