@@ -4,9 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from exact_probabilities import dense
 from scipy import stats
-from scipy.optimize import LinearConstraint, minimize
 
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.metrics.metric import metric
@@ -52,25 +50,6 @@ def test_is_the_best_of_every_active_set(n, m, label, replacement):
     np.testing.assert_allclose(ours, weights, atol=1e-7)
 
 
-@pytest.mark.parametrize("label", ["ap", "recall@3"])
-def test_a_general_solver_finds_nothing_better(label):
-    n, m = 40, 8
-    A, f = distribution(n, m, True), metric(label).values(n)
-    ours = ConstrainedLeastSquares(True).fit(Outcomes.of(SamplingDesign(m), n), [metric(label)]).weights[0]
-    steps = np.eye(m + 1) - np.eye(m + 1, k=1)  # w_x - w_{x+1}, and the last weight itself
-    found = minimize(
-        lambda w: loss(A, w, f),
-        np.linspace(1, 0, m + 1),
-        jac=lambda w: 2 * A.T @ (A @ w - f) / n,
-        method="SLSQP",
-        constraints=LinearConstraint(steps, 0, np.inf),
-        options={"ftol": 1e-14, "maxiter": 1000},
-    )
-    assert found.success
-    assert loss(A, ours, f) <= found.fun + 1e-12
-    np.testing.assert_allclose(ours, found.x, atol=2e-3)
-
-
 @pytest.mark.parametrize(
     ("n", "m", "label"),
     [
@@ -88,20 +67,6 @@ def test_meets_the_conditions_of_an_optimum(n, m, label):
     scale = np.cumsum(A.T @ f).max()
     assert (slope >= -1e-10 * scale).all()
     assert np.abs(slope * steps).max() <= 1e-10 * scale
-
-
-@pytest.mark.parametrize("replacement", [True, False])
-@pytest.mark.parametrize("label", ["ap", "recall@1500"])
-def test_meets_the_conditions_of_an_optimum_of_many_candidates(label, replacement):
-    n, m = 100_000, 100
-    A, f = dense(n, m, replacement), metric(label).values(n)
-    design = SamplingDesign(m, replacement)
-    weights = ConstrainedLeastSquares(None).fit(Outcomes.of(design, n), [metric(label)]).weights[0]
-    steps = weights - np.append(weights[1:], 0)
-    assert (steps >= -1e-15).all()
-    slope, scale = np.cumsum(A.T @ (A @ weights - f)), np.cumsum(A.T @ f).max()
-    assert (slope >= -1e-8 * scale).all()
-    assert np.abs(slope * steps).max() <= 1e-8 * scale
 
 
 @pytest.mark.parametrize("replacement", [True, False])
@@ -138,18 +103,3 @@ def test_assumes_what_it_is_told_whatever_the_design():
         for assumed in (True, False)
     )
     assert np.abs(binomial - hypergeometric).max() > 0.01
-
-
-@pytest.mark.parametrize("label", METRICS)
-def test_every_negative_without_replacement_shows_the_rank(label):
-    # A is the identity, and the metric itself does not rise
-    weights = ConstrainedLeastSquares(False).fit(Outcomes.of(SamplingDesign(39), 40), [metric(label)]).weights[0]
-    np.testing.assert_allclose(weights, metric(label).of_rank(np.arange(1, 41), 40), atol=1e-12)
-
-
-def test_several_metrics_at_once_are_what_each_is_alone():
-    outcomes = Outcomes.of(SamplingDesign(12), 300)
-    together = ConstrainedLeastSquares(None).fit(outcomes, [metric(label) for label in METRICS]).weights
-    for label, weights in zip(METRICS, together, strict=True):
-        alone = ConstrainedLeastSquares(None).fit(outcomes, [metric(label)]).weights[0]
-        np.testing.assert_allclose(weights, alone, atol=1e-8)

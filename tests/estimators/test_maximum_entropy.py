@@ -7,7 +7,7 @@ import pytest
 from exact_probabilities import chances, dense
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import LinearConstraint, brentq, minimize
+from scipy.optimize import brentq
 from scipy.special import binom, wrightomega
 
 from sampled_metrics.errors import ConfigError, DataError
@@ -19,12 +19,6 @@ from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import rank_classes
 
 METRICS = [metric(label) for label in ("ap", "ndcg@3", "recall@2", "auc")]
-
-
-def primal(pi, A, h, scale, eta):
-    """What is minimised, as it is written in the source."""
-    fit = scale * sum(h[x] * (sum(A[r, x] * pi[r] for r in range(len(pi))) - h[x]) ** 2 for x in range(len(h)))
-    return fit + eta * sum(p * np.log(p) for p in pi)
 
 
 def slope(pi, A, h, scale, eta):
@@ -69,34 +63,6 @@ class TestOptimum:
         assert -1e-13 < gap < GAP == 1e-8
         assert excess(pi, A, counts / counts.sum(), m + 1, eta) < 1e-8
 
-    def test_the_slope_is_the_same_at_every_rank_at_the_papers_size(self):
-        n, m, eta = 3541, 100, 0.01
-        A, counts = hypergeometric(n, m), sample(n, m, 6040)
-        pi, _ = solved(A, counts, m + 1, eta)
-        h = counts / counts.sum()
-        scale = np.abs(slope(np.full(n, 1 / n), A, h, m + 1, 0)).max()  # of the uniform distribution, without entropy
-        assert np.ptp(slope(pi, A, h, m + 1, eta)) < 1e-6 * scale
-
-    @pytest.mark.parametrize("eta", [0.01, 0.1])
-    def test_is_what_a_general_solver_finds(self, eta):
-        n, m = 50, 10
-        A, counts = chances(n, m), sample(n, m, 500)
-        h = counts / counts.sum()
-        pi, _ = solved(A, counts, m + 1, eta)
-        found = minimize(
-            lambda p: (m + 1) * h @ (p @ A - h) ** 2 + eta * p @ np.log(p),
-            np.full(n, 1 / n),
-            jac=lambda p: slope(p, A, h, m + 1, eta),
-            method="SLSQP",
-            bounds=[(1e-12, 1)] * n,
-            constraints=LinearConstraint(np.ones((1, n)), 1, 1),
-            options={"ftol": 1e-15, "maxiter": 2000},
-        )
-        assert found.success
-        assert primal(pi, A, h, m + 1, eta) <= primal(found.x, A, h, m + 1, eta) + 1e-10
-        assert primal(found.x, A, h, m + 1, eta) == pytest.approx(primal(pi, A, h, m + 1, eta), abs=1e-8)
-        np.testing.assert_allclose(pi, found.x, atol=2e-4)
-
     @given(st.integers(2, 30).flatmap(lambda n: st.tuples(st.just(n), st.integers(1, n - 1))), st.data())
     def test_of_any_sample(self, size, data):
         n, m = size
@@ -127,36 +93,8 @@ class TestClosedForms:
         pi, _ = solved(np.eye(n), counts, n, eta)
         np.testing.assert_allclose(pi, wanted, atol=1e-7)
 
-    def test_one_negative(self):
-        # n = 2 = m + 1, h = (1, 0): 4 (π - 1) + η (1 + log π) = η (1 + log(1 - π)), found by bisection
-        eta = 0.5
-        wanted = brentq(lambda p: 4 * (p - 1) + eta * np.log(p / (1 - p)), 1e-9, 1 - 1e-9)
-        pi, _ = solved(np.eye(2), np.array([7, 0]), 2.0, eta)
-        np.testing.assert_allclose(pi, [wanted, 1 - wanted], atol=1e-8)
-
-    def test_a_high_price_of_entropy_leaves_the_uniform_distribution(self):
-        pi, _ = solved(chances(20, 5), np.array([9, 1, 0, 0, 0, 0]), 6.0, 1e6)
-        np.testing.assert_allclose(pi, 1 / 20, rtol=1e-5)
-
-    def test_a_lower_price_of_entropy_fits_better_and_is_less_flat(self):
-        A, counts = chances(50, 10), sample(50, 10, 500)
-        h = counts / counts.sum()
-        found = [solved(A, counts, 11.0, eta)[0] for eta in (1, 0.1, 0.01, 0.001)]
-        misfits = [h @ (pi @ A - h) ** 2 for pi in found]
-        entropies = [-pi @ np.log(pi) for pi in found]
-        assert sorted(misfits, reverse=True) == misfits
-        assert sorted(entropies, reverse=True) == entropies
-
 
 class TestSamples:
-    def test_one_by_one_equals_a_batch(self):
-        counts = np.random.default_rng(1).poisson(3, size=(2, 3, 10))
-        fitted = MaximumEntropy().fit(Outcomes.of(SamplingDesign(9), 40), METRICS)
-        together = fitted.estimate(counts)
-        assert together.shape == (2, 3, 4)
-        for repetition in np.ndindex(2, 3):
-            np.testing.assert_allclose(fitted.estimate(counts[repetition]), together[repetition], rtol=1e-12)
-
     def test_one_by_one_equals_a_batch_where_samples_have_other_shares_of_m(self):
         outcomes = Outcomes.observed(SampledRanks([0, 1, 2, 0, 1, 2], [3, 3, 3, 8, 8, 8], 20))[0]
         counts = np.where(outcomes.negatives == 3, [[9], [1]], [[1], [9]])
@@ -185,32 +123,6 @@ class TestSamples:
         ours = MaximumEntropy().fit(Outcomes.of(SamplingDesign(m, replacement), n), METRICS).estimate(counts)
         np.testing.assert_allclose(ours, wanted, rtol=1e-5)
 
-    @pytest.mark.parametrize("x", [0, 1, 20, 150, 299, 300])
-    def test_one_user_whose_negatives_are_more_than_the_items(self, x):
-        # one outcome, h = 1: π ∝ exp(-a λ / η) with a_r = P(x | r), and λ = 2 (m + 1) (π a - 1), found by bisection
-        n, m, eta = 100, 300, 0.01
-        a, r = dense(n, m, True)[:, x], np.arange(1, n + 1)
-
-        def distribution(size):
-            exponents = -a * size / eta
-            pi = np.exp(exponents - exponents.max())
-            return pi / pi.sum()
-
-        size = brentq(lambda size: size - 2 * (m + 1) * (distribution(size) @ a - 1), -2.0 * (m + 1), 0, xtol=1e-14)
-        pi = distribution(size)
-        outcomes, which = Outcomes.observed(SampledRanks([x], m, n, replacement=True))
-        ours = MaximumEntropy(eta).fit(outcomes, METRICS).estimate(np.bincount(which))
-        wanted = [pi @ (1 / r), pi[:3] @ (1 / np.log2(r[:3] + 1)), pi[:2].sum(), pi @ (n - r) / (n - 1)]
-        np.testing.assert_allclose(ours, wanted, rtol=1e-6, atol=1e-12)
-
-    def test_metrics_are_means_under_the_distribution(self):
-        counts = np.array([5, 3, 0, 2, 1])
-        pi, _ = solved(chances(20, 4), counts, 5.0, 0.01)
-        r = np.arange(1, 21)
-        wanted = [sum(pi / r), sum((pi / np.log2(r + 1))[:3]), sum(pi[:2]), sum(pi * (20 - r) / 19)]
-        ours = MaximumEntropy().fit(Outcomes.of(SamplingDesign(4), 20), METRICS).estimate(counts)
-        np.testing.assert_allclose(ours, wanted, rtol=1e-6)
-
     @pytest.mark.parametrize(
         ("m", "n"),
         [
@@ -234,19 +146,6 @@ class TestSamples:
         counts = users.counts(np.bincount(which)[np.newaxis])
         pi = MaximumEntropy().solve(users, users.nodes(tuple(METRICS)), counts)[0]
         assert excess(pi, A, h, np.mean(m) + 1, 0.01) < 1e-8
-
-    def test_of_a_class_where_none_with_some_m_has_the_last_ranks(self):
-        # P(x | rank) is that of a user who has the rank, and sums to 1
-        outcomes, which = Outcomes.observed(SampledRanks([0, 2, 4], [2, 2, 4], [10, 10, 12]))
-        A, h = np.zeros((12, 5)), np.array([1, 0, 1, 0, 1]) / 3
-        for r in range(12):
-            A[r] = chances(12, 4)[r]
-            if r < 10:
-                A[r] = (A[r] + 2 * np.append(chances(10, 2)[r], [0, 0])) / 3
-        [users] = rank_classes(outcomes)
-        counts = users.counts(np.bincount(which)[np.newaxis])
-        pi = MaximumEntropy().solve(users, users.nodes(tuple(METRICS)), counts)[0]
-        assert excess(pi, A, h, 11 / 3, 0.01) < 1e-8
 
     def test_classes_far_apart_are_the_mean_of_each_class_alone(self):
         rng = np.random.default_rng(4)

@@ -97,30 +97,6 @@ class TestLikelihood:
             assert log >= last - 1e-10 * abs(log)
             last = log
 
-    def test_is_greatest_in_the_end(self):
-        # at the optimum Σ_x h_x A[r, x] / P(x) is 1 where π is positive, and at most 1 elsewhere
-        A, counts = chances(12, 3), np.array([40, 10, 25, 5])
-        pi = expectation_maximisation(A, counts[np.newaxis], 20_000, np.ones(len(A)))[0]
-        slope = A @ (counts / counts.sum() / (pi @ A))
-        assert slope.max() <= 1 + 1e-3
-        np.testing.assert_allclose(slope[pi > 0.01], 1, atol=1e-3)
-
-    @given(samples, st.lists(st.floats(1e-3, 1e3), min_size=25, max_size=25))
-    def test_a_factor_of_a_column_changes_nothing(self, sample, factors):
-        n, m, counts = sample
-        A, counts = chances(n, m), np.array([counts])
-        one, other = (
-            expectation_maximisation(each, counts, 30, np.ones(len(each))) for each in (A, A * factors[: m + 1])
-        )
-        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-14)
-
-    def test_nor_does_a_factor_that_makes_all_of_it_tiny(self):
-        A, counts = chances(12, 3), np.array([[40, 10, 25, 5]])
-        one, other = (
-            expectation_maximisation(each, counts, 30, np.ones(12)) for each in (A, A * [1e-30, 1, 1e-200, 1e100])
-        )
-        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-14)
-
 
 class TestSamples:
     def test_of_a_batch_equal_one_by_one(self):
@@ -133,11 +109,6 @@ class TestSamples:
         assert together.shape == (2, 5, 4)
         for repetition in np.ndindex(2, 5):
             np.testing.assert_allclose(fitted.estimate(counts[repetition]), together[repetition], rtol=1e-12)
-
-    def test_only_shares_count(self):
-        counts = np.array([5, 0, 2, 1])
-        fitted = MaximumLikelihood().fit(Outcomes.of(SamplingDesign(3), 30), METRICS)
-        np.testing.assert_allclose(fitted.estimate(counts), fitted.estimate(1000 * counts), rtol=1e-12)
 
 
 class TestNodes:
@@ -182,16 +153,6 @@ class TestMixedEvents:
         ours = distribution_of(MaximumLikelihood(25), outcomes, np.bincount(which))
         np.testing.assert_allclose(ours, [wanted], rtol=1e-9, atol=1e-14)
 
-    def test_of_one_n_have_the_likelihood_of_their_own_m(self):
-        outcomes, which = Outcomes.observed(SampledRanks(self.X, self.M, 12))
-        tables = {m: chances(12, m) for m in self.M}
-        pi = np.full(12, 1 / 12)
-        for _ in range(25):
-            posteriors = [pi * tables[m][:, x] for x, m in zip(self.X, self.M, strict=True)]
-            pi = np.mean([each / each.sum() for each in posteriors], axis=0)
-        ours = distribution_of(MaximumLikelihood(25), outcomes, np.bincount(which))
-        np.testing.assert_allclose(ours, [pi], rtol=1e-10, atol=1e-14)
-
     def test_metrics_are_means_under_the_distribution_over_the_users_who_have_the_rank(self):
         outcomes, which = Outcomes.observed(SampledRanks(self.X, self.M, self.N))
         pi = em_by_loops(self.X, self.M, self.N, False, 25)
@@ -222,22 +183,6 @@ class TestMixedEvents:
         wanted = sum(some.sum() / 60 * estimated(some) for some in classes)
         np.testing.assert_allclose(estimated(np.full(60, True)), wanted, rtol=1e-12)
         assert np.abs(estimated(n > 0) - sum(estimated(n == each) * (n == each).mean() for each in set(n))).max() > 1e-6
-
-    def test_a_sample_without_a_class_is_that_of_the_others_alone(self):
-        outcomes = Outcomes.observed(SampledRanks([0, 1, 2, 0, 3], 4, [9, 9, 9, 40, 40]))[0]
-        small = outcomes.candidates == 9
-        counts = np.array([small * 2, ~small * 3, small + 4 * ~small])
-        ours = MaximumLikelihood(25).fit(outcomes, METRICS).estimate(counts)
-        alone = []
-        for n, x in ((9, [0, 1, 2]), (40, [0, 3])):
-            own, which = Outcomes.observed(SampledRanks(x, 4, n))
-            alone.append(MaximumLikelihood(25).fit(own, METRICS).estimate(np.bincount(which)))
-        np.testing.assert_allclose(ours, [*alone, (3 * alone[0] + 8 * alone[1]) / 11], rtol=1e-12)
-
-    def test_events_without_negatives_leave_the_distribution_as_it_is(self):
-        outcomes, which = Outcomes.observed(SampledRanks([0, 0], [0, 0], [4, 4]))
-        ours = MaximumLikelihood().fit(outcomes, [metric("recall@1")]).estimate(np.bincount(which))
-        assert ours.tolist() == pytest.approx([1 / 4])
 
 
 def test_assumes_what_it_is_told():

@@ -1,12 +1,10 @@
 """The least-squares problem in singular vectors against the whole one."""
 
-import mpmath
 import numpy as np
 import pytest
-from exact_probabilities import chances, dense, exact
+from exact_probabilities import chances, dense
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import reduction
 from sampled_metrics.estimators.reduction import reduced, solved
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.sampling.design import SamplingDesign
@@ -56,30 +54,6 @@ class TestAgainstTheWhole:
         joint = (problem.marginal[:, np.newaxis] * problem.basis) @ problem.projected[0]
         np.testing.assert_allclose(joint, A.T @ f / n, rtol=1e-9, atol=1e-12)
 
-    def test_singular_values_fall_from_1(self, n, m, replacement, precise):
-        singular = reduced((n,), SamplingDesign(m, replacement), METRICS, precise).singular[0]
-        assert singular[0] == pytest.approx(1, rel=1e-12)  # of the constant
-        assert (np.diff(singular) <= 1e-12).all()
-        assert singular.min() >= 0
-
-    def test_the_loss_differs_by_a_constant(self, n, m, replacement, precise):
-        A, f = whole(n, m, replacement)
-        problem = reduced((n,), SamplingDesign(m, replacement), METRICS, precise)
-        singular = problem.singular[0]
-        clear = singular > 1e-6
-        rng = np.random.default_rng(1)
-        coefficients = rng.normal(size=(1, len(singular), 4)) * clear[:, np.newaxis]
-        weights = problem.weights(coefficients)[0]
-        for column in range(len(METRICS)):
-            targets = problem.projected[0, clear, column] / singular[clear]
-            differences = []
-            for number in range(4):
-                of_whole = ((A @ weights[number] - f[:, column]) ** 2).mean()
-                effect = singular[clear] * coefficients[0, clear, number]
-                differences.append(of_whole - ((effect - targets) ** 2).sum())
-            assert min(differences) > -1e-9  # what no weights can explain
-            assert np.ptp(differences) < 1e-9
-
 
 class TestClosedForm:
     """Without replacement: discrete Chebyshev polynomials, against a singular value decomposition."""
@@ -97,40 +71,6 @@ class TestClosedForm:
         np.testing.assert_allclose(closed.basis[:, clear] * signs, computed.basis[:, clear], atol=1e-7)
         of_computed = signs[:, np.newaxis] * computed.projected[0, clear]
         np.testing.assert_allclose(closed.projected[0, clear], of_computed, rtol=0, atol=1e-10)
-
-    @pytest.mark.parametrize(("n", "m"), [(12, 11), (40, 39), (60, 10)])
-    def test_squares_are_eigenvalues_in_60_digits(self, n, m):
-        with mpmath.workdps(60):
-            A = mpmath.matrix([[mpmath.mpf(p.numerator) / p.denominator for p in row] for row in exact(n, m, False)])
-            found = mpmath.eigsy(A.T * A * mpmath.mpf(m + 1) / n, eigvals_only=True)
-            wanted = sorted((float(each) for each in found), reverse=True)
-        ours = reduced((n,), SamplingDesign(m), METRICS).singular[0] ** 2
-        np.testing.assert_allclose(ours, wanted, rtol=1e-12)  # the smallest ones too
-
-    @pytest.mark.parametrize("m", [1, 2, 9, 300])
-    def test_columns_are_polynomials_by_degree(self, m):
-        basis = reduced((1000,), SamplingDesign(m), METRICS).basis
-        np.testing.assert_allclose(basis.T @ basis / (m + 1), np.eye(m + 1), atol=1e-11)
-        powers = np.vander(np.linspace(-1, 1, m + 1), min(m, 8), increasing=True)
-        for degree in range(1, min(m, 8) + 1):  # without any part of a lower degree
-            np.testing.assert_allclose(powers[:, :degree].T @ basis[:, degree] / (m + 1), 0, atol=1e-12)
-
-    def test_solutions_are_the_same(self):
-        candidates, design = np.array([300, 700]), SamplingDesign(12)
-        one, other = (
-            solved(
-                lambda problem: problem.weights(
-                    problem.projected / (0.9 * problem.singular**2 + 0.1)[:, :, np.newaxis]
-                ),
-                candidates,
-                design,
-                METRICS,
-                precise,
-            )
-            for precise in (True, False)
-        )
-        assert one.shape == (2, len(METRICS), 13)
-        np.testing.assert_allclose(one, other, rtol=0, atol=1e-11)
 
 
 class TestSeveralCandidates:
@@ -161,29 +101,6 @@ class TestSeveralCandidates:
             scale = np.divide(1, A.mean(axis=0), out=np.zeros(10), where=A.max(axis=0) > 0)
             wanted = scale[:, np.newaxis] * (A.T @ f / each)  # B B^T is the inverse of C
             np.testing.assert_allclose(together[at], wanted.T, rtol=0, atol=1e-9)
-
-    @pytest.mark.parametrize("block", [1, 1000, 10**9])
-    def test_blocks_change_nothing(self, block, monkeypatch):
-        design = SamplingDesign(7)
-        wanted = reduced((8, 30, 700, 5000), design, METRICS).projected
-        monkeypatch.setattr(reduction, "_BLOCK", block)
-        reduced.cache_clear()
-        ours = reduced((8, 30, 700, 5000), design, METRICS).projected
-        reduced.cache_clear()
-        np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-16)
-
-
-@pytest.mark.parametrize("replacement", [True, False])
-def test_a_metric_does_not_depend_on_those_beside_it(replacement):
-    # alone, a metric with a small cut-off is summed rank by rank; beside others, on nodes
-    n, design = 20_000, SamplingDesign(10, replacement)
-    together = reduced((n,), design, METRICS)
-    for column, each in enumerate(METRICS):
-        alone = reduced((n,), design, (each,))
-        signs = np.sign((alone.basis * together.basis).sum(axis=0)) if replacement else np.ones(11)
-        np.testing.assert_allclose(
-            alone.projected[0, :, 0], signs * together.projected[0, :, column], rtol=1e-8, atol=1e-13
-        )
 
 
 @pytest.mark.parametrize("precise", [True, False])

@@ -5,8 +5,7 @@ import pytest
 from exact_probabilities import dense
 from scipy import stats
 
-from sampled_metrics.errors import DataError
-from sampled_metrics.estimators.shapes import SHAPES, cells, mixtures
+from sampled_metrics.estimators.shapes import SHAPES, mixtures
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.outcomes import Outcomes
@@ -127,16 +126,6 @@ def test_the_grid_holds_all_small_k_and_the_cut_offs_and_refines():
     assert (np.diff(coarse) > 0).all()
 
 
-def test_cells_are_numbered_by_m_and_x():
-    x, m = np.array([0, 2, 3, 1, 7]), np.array([3, 3, 3, 7, 7])
-    outcomes, _ = Outcomes.observed(SampledRanks(x, m, np.full(5, 12), False))
-    (users,) = rank_classes(outcomes)
-    where, number = cells(users)
-    expected = {(3, 0): 0, (3, 2): 2, (3, 3): 3, (7, 1): 5, (7, 7): 11}
-    assert number == 12
-    assert where.tolist() == [expected[pair] for pair in zip(users.negatives, users.x, strict=True)]
-
-
 def test_many_different_n_are_taken_at_a_few():
     """15 different n from 3000 to 3560 give what the sum over all of them gives, to 3 digits."""
     n = np.arange(3000, 3600, 40)
@@ -146,8 +135,3 @@ def test_many_different_n_are_taken_at_a_few():
             [member("decreasing", k, each)[:k] @ shown(each, 20, range(1, k + 1), False) for each in n], 0
         )
         np.testing.assert_allclose(found.chances[at], expected, atol=1e-3 * k / 60)
-
-
-def test_too_many_negatives_are_refused_in_a_line():
-    with pytest.raises(DataError, match=r"what samples of 10+ negatives can show.* GiB.*; take fewer"):
-        mixtures(class_of([10**9], [10**8]), METRICS)

@@ -7,7 +7,6 @@ from scipy.optimize import minimize
 from sampled_metrics.estimators import smooth
 from sampled_metrics.estimators.smooth import PRIOR, Smooth, spline
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import rank_classes
@@ -47,15 +46,6 @@ class TestDistribution:
         np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
         assert np.diff(found / nodes.weights, axis=1).max() <= 0
 
-    def test_more_users_come_closer_to_a_law_that_is_no_power_law(self):
-        n, m = 400, 50
-        truth = np.arange(1.0, n + 1) ** -0.5 * np.exp(-np.arange(n) / 80)
-        truth /= truth.sum()
-        _, found = solved(n, m, np.outer([1e2, 1e4, 1e6], truth @ likelihood(n, m)))
-        few, some, many = np.abs(found - truth).sum(axis=1)
-        assert many < some < few
-        assert many < 0.01
-
 
 class TestOptimum:
     @pytest.mark.parametrize("strength", [0.01, 1.0, 100.0])
@@ -84,13 +74,6 @@ class TestOptimum:
         exponents = -np.diff(np.log(found), axis=1) / np.diff(np.log(np.arange(2.0, 202)))
         assert np.ptp(exponents, axis=1).max() < 1e-4
 
-    def test_the_exponents_of_the_basis_are_those_of_a_power_law(self):
-        ranks = np.arange(1.0, 101)
-        basis, penalty = spline(ranks, 100)
-        logs = basis.sum(axis=1)
-        np.testing.assert_allclose(logs - logs[0], np.log((ranks + 1) / 2), atol=1e-12)
-        np.testing.assert_allclose(penalty.sum(axis=1), 0, atol=1e-9)
-
 
 class TestSamples:
     def test_a_sample_does_not_depend_on_the_others(self, monkeypatch):
@@ -116,16 +99,3 @@ class TestSamples:
         if events > 1:
             assert found[0, 0] > 0.9  # every user has x = 0
             np.testing.assert_allclose(found[1], nodes.weights / n, rtol=0.01)  # none does: uniform
-
-    def test_users_with_different_n_and_m_share_a_distribution(self):
-        rng = np.random.default_rng(1)
-        negatives, n = rng.integers(5, 40, 300), rng.integers(900, 1000, 300)
-        x = rng.binomial(negatives, rng.random(300) ** 3)
-        outcomes, which = Outcomes.observed(SampledRanks(x, negatives, n, False))
-        estimate = Smooth().fit(outcomes, METRICS).estimate(np.bincount(which, minlength=len(outcomes)))
-        assert ((estimate > 0) & (estimate < 1)).all()
-
-
-def test_its_label_is_smooth():
-    assert str(Smooth()) == "smooth"
-    assert Smooth() == Smooth(None) != Smooth(True)
