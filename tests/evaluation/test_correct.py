@@ -2,7 +2,6 @@
 
 import re
 import sys
-import time
 from itertools import combinations
 
 import numpy as np
@@ -44,15 +43,6 @@ def value(table, estimator, metric, column="value"):
 
 
 class TestValues:
-    def test_bv_1_is_the_posterior_mean(self):
-        """γ = 1, eq. 26: w_x = Σ_r P(r | x) f(r) under a uniform prior."""
-        P = likelihood(6, 2)
-        counts = np.bincount(np.array(SAMPLED) - 1, minlength=3)
-        table = correct(SAMPLED, candidates=6, negatives=2, estimators=["bv-1"], metrics=["recall@2", "ap"])
-        for metric, f in (("recall@2", np.arange(1, 7) <= 2), ("ap", 1 / np.arange(1, 7))):
-            weights = [(P[:, x] * f).sum() / P[:, x].sum() for x in range(3)]
-            assert value(table, "bv-1", metric) == pytest.approx(counts @ weights / 8)
-
     def test_uncorrected_is_the_metric_of_the_sampled_rank(self):
         table = correct(
             SAMPLED, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["recall@2", "ap", "auc"]
@@ -60,14 +50,6 @@ class TestValues:
         assert value(table, "uncorrected", "recall@2") == pytest.approx(7 / 8)
         assert value(table, "uncorrected", "ap") == pytest.approx((5 + 2 / 2 + 1 / 3) / 8)
         assert value(table, "uncorrected", "auc") == pytest.approx((5 + 2 / 2 + 0) / 8)
-
-    def test_mle_is_em_in_loops(self):
-        P = likelihood(6, 2)
-        prior = em(P, np.bincount(np.array(SAMPLED) - 1, minlength=3) / 8)
-        table = correct(SAMPLED, candidates=6, negatives=2, estimators=["mle"], metrics=["recall@2", "ap", "auc"])
-        assert value(table, "mle", "recall@2") == pytest.approx(prior[:2].sum())
-        assert value(table, "mle", "ap") == pytest.approx(prior @ (1 / np.arange(1, 7)))
-        assert value(table, "mle", "auc") == pytest.approx(prior @ (np.arange(5, -1, -1) / 5))
 
     def test_a_sample_of_everything_needs_no_correction(self):
         """Metrics from 0 to 1, as are their weights, so the intervals are the same, too."""
@@ -93,67 +75,11 @@ class TestValues:
 
 
 class TestIntervals:
-    @pytest.mark.parametrize("estimator", ["uncorrected", "bv-1", "mle"])
-    def test_delta_is_the_jackknife_over_users(self, estimator):
-        arguments = {"candidates": 6, "negatives": 2, "estimators": [estimator], "method": "delta"}
-        table = correct(SAMPLED, **arguments)
-        left_out = np.array(
-            [correct(np.delete(SAMPLED, user), **arguments)["value"].to_numpy() for user in range(len(SAMPLED))]
-        )
-        error = np.sqrt(7 / 8 * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
-        assert table["standard_error"].to_numpy() == pytest.approx(error)
-        if estimator == "mle":
-            low, high = stats.t.interval(0.95, 7, table["value"], error)
-            varies = error > 1e-9  # each rank of 6 is a hit among 10
-            assert varies.tolist() == [False, True, True, True]
-            assert table["low"][varies].to_numpy() == pytest.approx(low.clip(0, 1)[varies])
-            assert table["high"][varies].to_numpy() == pytest.approx(high.clip(0, 1)[varies])
-
     def test_of_uncorrected_recall_is_wilsons(self):
         row = correct(SAMPLED, candidates=6, negatives=2, estimators="uncorrected", metrics="recall@2").iloc[0]
         level = 2 * stats.norm.cdf(stats.t.ppf(0.975, 7)) - 1
         wilson = stats.binomtest(7, 8).proportion_ci(level, method="wilson")
         assert (row["low"], row["high"]) == pytest.approx((wilson.low, wilson.high), rel=1e-9)
-
-    @pytest.mark.parametrize("method", ["delta", "bootstrap", None])
-    @pytest.mark.parametrize("label", ["uncorrected", "bv-0.1", "cls", "mle"])
-    def test_of_five_users_at_sampled_rank_1_has_a_width(self, label, method):
-        table = correct([1] * 5, candidates=1000, negatives=100, estimators=label, method=method)
-        assert (table["high"] - table["low"] > 0.01).all()
-        assert (table["low"] <= table["value"]).all()
-        assert (table["value"] <= table["high"] + 1e-12).all()
-
-    def test_is_delta_for_what_is_linear_and_bootstrap_for_what_is_not(self):
-        arguments = {"candidates": 6, "negatives": 2, "estimators": ["bv-0.1", "mle"]}
-        plain, delta, bootstrap = (
-            pd.DataFrame(correct(SAMPLED, **arguments, method=how)) for how in (None, "delta", "bootstrap")
-        )
-        pd.testing.assert_frame_equal(plain[:4], delta[:4])
-        pd.testing.assert_frame_equal(plain[4:], bootstrap[4:])
-        assert not np.allclose(delta["low"], bootstrap["low"])
-
-    def test_bootstrap_is_scipys_over_users(self):
-        rng = np.random.default_rng(2)
-        sampled = rng.geometric(0.3, size=150).clip(max=11)
-        table = correct(
-            sampled,
-            candidates=40,
-            negatives=10,
-            estimators=["bv-1"],
-            metrics=["recall@3"],
-            method="bootstrap",
-            n_resamples=20_000,
-        )
-        P = likelihood_of_many(40, 10)
-        weights = (P[:3].sum(axis=0)) / P.sum(axis=0)
-        other = stats.bootstrap(
-            (weights[sampled - 1],), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(1)
-        )
-        low, high = other.confidence_interval
-        wider = stats.t.ppf(0.975, 149) / stats.norm.ppf(0.975) * np.sqrt(150 / 149)
-        value = table["value"][0]
-        assert table["low"][0] == pytest.approx(value + wider * (low - value), abs=0.03 * (high - low))
-        assert table["high"][0] == pytest.approx(value + wider * (high - value), abs=0.03 * (high - low))
 
     def test_include_the_error_of_sampling(self, monkeypatch):
         """All true ranks alike, so that samples alone differ: over many, the standard error is their deviation."""
@@ -175,22 +101,6 @@ class TestIntervals:
             values = np.array([table["value"] for table in tables[how::2]])
             errors = np.array([table["standard_error"] for table in tables[how::2]])
             assert errors.mean(axis=0) == pytest.approx(values.std(axis=0, ddof=1), rel=0.25)
-
-    def test_every_value_has_one(self):
-        table = correct(
-            SAMPLED,
-            candidates=6,
-            negatives=2,
-            estimators=["uncorrected", "cls", "bv-0.1", "mle", "mes"],
-            n_resamples=100,
-        )
-        assert table[["value", "low", "high", "standard_error"]].notna().all(axis=None)
-        assert (table["low"] <= table["high"]).all()
-        assert table["users"].eq(8).all()
-
-
-def likelihood_of_many(n, m):
-    return stats.hypergeom(n - 1, np.arange(n)[:, np.newaxis], m).pmf(np.arange(m + 1))
 
 
 class TestBias:
@@ -227,30 +137,6 @@ class TestBias:
             assert table[column][rows].to_numpy() == pytest.approx(expected, rel=1e-6, abs=1e-9)
         assert table["bias_error"][:2].gt(0).all()
 
-    def test_of_thirty_different_numbers_has_its_remark(self):
-        n = np.repeat(np.arange(1000, 1030), 10)
-        ranks = np.random.default_rng(1).integers(1, 15, size=300)
-        sampled = 1 + np.random.default_rng(2).hypergeometric(ranks - 1, n - ranks, 50)
-        table = correct(sampled, candidates=n, negatives=50, estimators="bv-1")
-        assert table[["bias", "bias_error"]].notna().all(axis=None)
-        assert any(remark.startswith("BV 1: the interval ignores the bias. The est") for remark in table.remarks)
-        assert table["value"][0] < (ranks <= 10).mean()
-        assert table["bias"][0] < -10 * table["bias_error"][0]
-
-    def test_and_mle_do_not_mix_small_and_large_catalogues(self):
-        """Of 100 candidates, all are hits by rank; of 5000, none is; each half by itself, and then the mean."""
-        rng = np.random.default_rng(4)
-        small, large = 1 + rng.hypergeometric(2, 97, 20, size=150), 1 + rng.hypergeometric(1500, 3499, 20, size=50)
-        options = {"negatives": 20, "estimators": ["bv-0.1", "mle"], "metrics": ["recall@10", "ap"], "method": "delta"}
-        halves = [correct(small, candidates=100, **options), correct(large, candidates=5000, **options)]
-        n = np.repeat([100, 5000], [150, 50])
-        order = rng.permutation(200)
-        both = correct(np.concatenate((small, large))[order], candidates=n[order], **options)
-        for column in ("value", "bias"):
-            expected = (3 * halves[0][column] + halves[1][column]) / 4
-            assert both[column].to_numpy() == pytest.approx(expected.to_numpy(), abs=1e-6, nan_ok=True)
-        assert value(both, "mle", "recall@10") == pytest.approx(3 / 4, abs=0.05)
-
     @pytest.mark.parametrize("label", ["bv-0.1", "uncorrected"])
     def test_error_is_the_spread_over_samples(self, label):
         """40 samples of 300 users and their negatives from one population."""
@@ -266,15 +152,6 @@ class TestBias:
         error = np.mean([table["bias_error"] for table in tables], axis=0)
         assert (error < 2 * spread).all()
         assert (error > spread / 2).all()
-
-    def test_error_is_missing_where_all_users_are_alike(self):
-        table = correct([1] * 20, candidates=1000, negatives=20, estimators="bv-1", metrics="recall@10")
-        assert table["bias_error"].isna().all()
-        assert table["bias"].notna().all()
-
-    def test_auc_has_none_uncorrected(self):
-        table = correct(SAMPLED, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["auc"])
-        assert table["bias"].item() == pytest.approx(0, abs=1e-12)
 
     def test_a_remark_says_where_it_is_large(self):
         rng = np.random.default_rng(1)
@@ -293,19 +170,6 @@ class TestBias:
         assert float(found[2]) == pytest.approx(row["bias_error"], abs=0.5001 * 10**-digits)
         assert len(found[2].lstrip("0.")) == 1  # the digits that the error leaves
         assert not any(each.startswith("MLE: the interval") for each in table.remarks)
-
-    def test_no_remark_where_it_is_rounding(self):
-        """Every rank of 50 is among the first 60: Recall@60 is 1, and so are all weights but for rounding."""
-        table = correct(
-            [1, 5, 90, 101] * 25,
-            candidates=50,
-            negatives=100,
-            replacement=True,
-            estimators=["bv-0.1"],
-            metrics=["recall@60"],
-        )
-        assert table["bias"].item() == pytest.approx(0, abs=1e-12)
-        assert not table.remarks
 
     def test_remarks_on_uncorrected(self):
         many = SAMPLED * 13
@@ -368,15 +232,6 @@ class TestSeveralRows:
         assert row["standard_error"] == pytest.approx(np.std(means, ddof=1) / np.sqrt(5))
         assert row["users"] == 5
 
-    def test_of_mle_is_em_with_the_users_shares(self):
-        shares = np.zeros(3)
-        for user, rank in zip(self.USERS, SAMPLED, strict=True):
-            shares[rank - 1] += 1 / self.USERS.count(user) / 5
-        prior = em(likelihood(6, 2), shares)
-        table = correct(self.FRAME, estimators="mle", metrics=["recall@2", "ap"], n_resamples=100)
-        assert value(table, "mle", "recall@2") == pytest.approx(prior[:2].sum())
-        assert value(table, "mle", "ap") == pytest.approx(prior @ (1 / np.arange(1, 7)))
-
     def test_rows_that_are_repeated_are_no_further_users(self):
         once = self.FRAME.drop_duplicates("user_id")
         often = pd.concat([once] * 4).sample(frac=1, random_state=1)
@@ -386,17 +241,6 @@ class TestSeveralRows:
 
 
 class TestForms:
-    def test_of_the_same_ranks_give_the_same(self):
-        table = correct(SAMPLED, candidates=6, negatives=2)
-        frame = pd.DataFrame({"rank": SAMPLED, "user": list("abcdefgh"), "candidates": 6, "negatives": 2})
-        for other in (
-            correct(np.array(SAMPLED), candidates=[6] * 8, negatives=[2] * 8),
-            correct(pd.Series(SAMPLED, index=list("hgfedcba")), candidates=6, negatives=2),
-            correct(frame),
-            correct(frame[["rank"]], candidates=6, negatives=2),
-        ):
-            pd.testing.assert_frame_equal(pd.DataFrame(other), pd.DataFrame(table))
-
     def test_columns_are_those_that_are_promised(self):
         table = correct(SAMPLED, candidates=6, negatives=2)
         assert list(table.columns) == [
@@ -433,11 +277,6 @@ class TestForms:
         with pytest.raises(ConfigError, match=says):
             correct(SAMPLED, candidates=6, negatives=2, **arguments)
 
-    @pytest.mark.parametrize("label", ["bv", "bv-2", "mle-0", "none", "bv-0.1.2", ""])
-    def test_refuses_estimators_that_there_are_not(self, label):
-        with pytest.raises(ConfigError):
-            correct(SAMPLED, candidates=6, negatives=2, estimators=[label])
-
 
 class TestSize:
     def test_what_needs_no_probabilities_takes_any_number_of_candidates(self):
@@ -464,27 +303,6 @@ class TestSize:
     def test_more_negatives_than_can_be_held_are_refused(self):
         with pytest.raises(DataError, match=r"weights of uncorrected for m = 10+ negatives.* GiB.*; take fewer"):
             correct([1, 4], candidates=10**13, negatives=10**12, estimators=["uncorrected"])
-
-    def test_blocks_of_resamples_change_nothing(self, monkeypatch):
-        whole = correct(SAMPLED, candidates=6, negatives=2, estimators=["mle", "smooth"], n_resamples=100)
-        monkeypatch.setattr("sampled_metrics.evaluation.intervals._NUMBERS", 50)
-        blocks = correct(SAMPLED, candidates=6, negatives=2, estimators=["mle", "smooth"], n_resamples=100)
-        for column in ("value", "low", "high", "standard_error"):
-            assert blocks[column].to_numpy() == pytest.approx(whole[column].to_numpy(), rel=1e-12)
-
-
-def test_300_different_n_take_seconds():
-    """The defaults and others, with 300 different n of 1200 users; a fit of each n took more than a minute."""
-    rng = np.random.default_rng(8)
-    n = np.resize(np.arange(1400, 3700, 8)[:300], 1200)
-    x = rng.hypergeometric(rng.integers(0, 400, 1200), n - 401, 100)
-    start = time.process_time()
-    strict = correct(x + 1, candidates=n, negatives=100)
-    others = ["bv-0.1", "bv-0.01", "mle"]
-    found = correct(x + 1, candidates=n, negatives=100, n_resamples=100, estimators=others)
-    assert time.process_time() - start < 30
-    assert strict[["value", "low", "high"]].notna().all(axis=None)
-    assert found.loc[found["estimator"] != "mle", ["bias", "bias_error"]].notna().all(axis=None)
 
 
 def test_says_where_values_leave_0_to_1_and_where_equations_are_badly_conditioned():

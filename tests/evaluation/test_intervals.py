@@ -9,7 +9,6 @@ from scipy import optimize, stats
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.evaluation import correct
-from sampled_metrics.evaluation import intervals as module
 from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
 
 VALUES = np.array([0.0, 0.1, 0.2, 0.5, 1.0])
@@ -95,13 +94,6 @@ class TestDelta:
         low, high = score_roots(list(USERS))
         assert (sure.low[0], sure.high[0]) == pytest.approx((1 - high, 1 - low), rel=1e-9)
 
-    def test_has_the_unit_of_the_values(self):
-        one, hundredth = (
-            of_values(IntervalOptions()),
-            of_values(IntervalOptions(), values=VALUES / 100, bounds=(0, 0.01)),
-        )
-        assert (hundredth.low * 100, hundredth.high * 100) == (pytest.approx(one.low), pytest.approx(one.high))
-
     def test_p_value_is_students(self):
         users = np.random.default_rng(2).normal(0.1, 0.4, size=30).clip(-1, 1)
         found = of_users_values(users, (-1.0, 1.0), test=True).p_value[0]
@@ -113,9 +105,6 @@ class TestDelta:
         found = of_users_values(users, (-1.0, 1.0), test=True).p_value[0]
         assert found == pytest.approx(max(stats.binomtest(0, differ).pvalue, stats.ttest_1samp(users, 0).pvalue))
 
-    def test_p_value_is_missing_unless_asked_for(self):
-        assert np.isnan(of_users_values([0.5, -0.5, 0.1], (-1.0, 1.0)).p_value).all()
-
     def test_of_any_statistic_is_the_jackknife(self):
         sure = uncertainty(logarithm, COUNTS, IntervalOptions(method="delta"), bounds=(-1.0, 1.0), test=True)
         error, estimate = jackknife(of_users, list(USERS)), of_users(USERS)
@@ -123,19 +112,6 @@ class TestDelta:
         ends = stats.t.interval(0.95, len(USERS) - 1, estimate, error)
         assert (sure.low, sure.high) == (pytest.approx(ends[0]), pytest.approx(ends[1]))
         assert sure.p_value == pytest.approx(2 * stats.t.sf(estimate / error, len(USERS) - 1))
-
-    def test_does_not_mind_outcomes_that_nobody_had(self):
-        counts = np.array([31, 0, 5, 0, 2])
-        sure = uncertainty(logarithm, counts, IntervalOptions(method="delta"), bounds=(0.0, 1.0))
-        assert sure.standard_error == pytest.approx(jackknife(of_users, list(np.repeat(VALUES, counts))), rel=1e-9)
-        without = of_values(IntervalOptions(), np.array([31, 5, 2]), np.array([0.0, 0.2, 1.0]))
-        with_them = of_values(IntervalOptions(), counts)
-        assert (with_them.low, with_them.high) == (pytest.approx(without.low), pytest.approx(without.high))
-
-    def test_is_wider_with_more_confidence(self):
-        narrow, wide = (of_values(IntervalOptions(confidence, "delta")) for confidence in (0.5, 0.999))
-        assert wide.low < narrow.low < narrow.high < wide.high
-        assert narrow.standard_error == wide.standard_error
 
     def test_refuses_a_statistic_that_is_not_linear_of_too_many_outcomes(self):
         counts = np.ones(301, dtype=int)
@@ -161,11 +137,6 @@ class TestDifferences:
         assert sure.high[0] > ends.high
         assert sure.low[0] == pytest.approx(ends.low)
 
-    def test_turn_around_with_the_sign(self):
-        users = np.array([0.5, 0.2, 0.2, 0, 0, -0.1, 1, 0.3, 0.1])
-        one, other = (of_users_values(sign * users, (-1.0, 1.0)) for sign in (1, -1))
-        assert (one.low, one.high) == (pytest.approx(-other.high), pytest.approx(-other.low))
-
     @pytest.mark.parametrize(("differ", "decided"), [(1, False), (2, False), (5, False), (6, True), (20, True)])
     @pytest.mark.parametrize("others", [0, 5, 1000])
     @pytest.mark.parametrize("sign", [1, -1])
@@ -176,11 +147,6 @@ class TestDifferences:
         users = np.repeat([0.25 * sign, 0.0], [differ, others])
         sure = of_users_values(users, (-1.0, 1.0))
         assert (not sure.low[0] <= 0 <= sure.high[0]) == decided
-
-    def test_need_more_of_them_with_more_confidence(self):
-        users = np.repeat(0.25, 7)  # 2/2^7 is above 0.01
-        assert of_users_values(users, (-1.0, 1.0), 0.95).low[0] > 0
-        assert of_users_values(users, (-1.0, 1.0), 0.99).low[0] <= 0
 
 
 class TestBootstrap:
@@ -243,47 +209,10 @@ class TestBootstrap:
         sure = of_values(IntervalOptions(method="bootstrap", n_resamples=100_000), counts, values, (-2.0, 2.0))
         assert sure.standard_error[0] == pytest.approx(means.std(), rel=0.02)
 
-    def test_percentiles_of_a_binomial_share(self):
-        """200 users, 60 hits: a symmetric-looking share, whose BCa ends differ little from Wilson's score interval."""
-        options = IntervalOptions(method="bootstrap", n_resamples=20_000)
-        sure = of_values(options, np.array([140, 60]), np.array([0.0, 1.0]))
-        wilson = stats.binomtest(60, 200).proportion_ci(method="wilson")
-        assert sure.low[0] == pytest.approx(wilson.low, abs=0.006)
-        assert sure.high[0] == pytest.approx(wilson.high, abs=0.006)
-
     def test_same_seed_same_numbers_and_another_seed_others(self):
         first, again, other = (of_values(IntervalOptions(method="bootstrap", seed=seed)) for seed in (7, 7, 8))
         assert (first.low, first.high, first.standard_error) == (again.low, again.high, again.standard_error)
         assert first.standard_error != other.standard_error
-
-    def test_does_not_depend_on_the_block_size(self, monkeypatch):
-        whole = of_values(IntervalOptions(method="bootstrap"))
-        monkeypatch.setattr(module, "_BLOCK", 5 * 37)  # 28 blocks of samples, the last one smaller
-        assert of_values(IntervalOptions(method="bootstrap")).low == whole.low
-
-    def test_watch_sees_the_blocks(self, monkeypatch):
-        monkeypatch.setattr(module, "_BLOCK", 5 * 400)
-        seen = []
-
-        def progress(blocks):
-            for block in blocks:
-                seen.append(block)
-                yield block
-
-        of_values(IntervalOptions(method="bootstrap", n_resamples=1000), progress=progress)
-        assert seen == [0, 400, 800]
-
-    def test_draws_as_many_users_as_there_are(self):
-        sizes = []
-
-        def statistic(counts):
-            sizes.extend(counts.sum(axis=1))
-            return counts @ VALUES[:, np.newaxis] / counts.sum(axis=1, keepdims=True)
-
-        uncertainty(statistic, COUNTS, IntervalOptions(n_resamples=100), bounds=(0.0, 1.0))
-        assert sizes.count(51) == 101
-        assert sizes.count(50) == 5  # each outcome left out once
-        assert len(sizes) == 106
 
 
 class TestWhereNothingVaries:
@@ -297,19 +226,6 @@ class TestWhereNothingVaries:
             assert sure.standard_error[0] == 0
             inner = value + (1 - 2 * value) * more / (users + more)
             assert (sure.low[0], sure.high[0]) == pytest.approx(tuple(sorted((value, inner))), abs=1e-12)
-
-    @pytest.mark.parametrize("method", ["bootstrap", "delta"])
-    @pytest.mark.parametrize("value", [0.25, 0.0, -0.25])
-    def test_differences_have_one_too(self, method, value):
-        sure = of_values(IntervalOptions(method=method), np.array([50]), np.array([value]), (-1.0, 1.0), test=True)
-        assert -1 < sure.low[0] <= value <= sure.high[0] < 1
-        assert 0.001 < sure.high[0] - sure.low[0] < 0.5
-        assert (sure.p_value[0] < 0.05) == (value != 0) == (not sure.low[0] <= 0 <= sure.high[0])
-
-    def test_of_a_statistic_that_is_not_linear(self):
-        sure = uncertainty(logarithm, np.array([0, 0, 7, 0, 0]), IntervalOptions(), bounds=(0.0, 1.0))
-        assert (sure.low < sure.high).all()
-        assert sure.low[0] < np.log(1.2) < sure.high[0]
 
     def test_two_users_are_enough_and_one_is_not(self):
         assert np.isfinite(of_values(IntervalOptions(), np.array([1, 1]), np.array([0.0, 1.0])).low).all()
@@ -339,12 +255,6 @@ class TestOptions:
     def test_refuses_a_confidence_out_of_range(self, confidence):
         with pytest.raises(ConfigError, match="confidence_level must be above 0 and below 1"):
             IntervalOptions(confidence)
-
-    @pytest.mark.parametrize("confidence", [1e-12, 0.5, 1 - 1e-12])
-    def test_takes_every_confidence_between(self, confidence):
-        for method in ("bootstrap", "delta"):
-            sure = of_values(IntervalOptions(confidence, method))
-            assert (sure.low <= sure.high).all()
 
     def test_refuses_an_unknown_method_and_names_those_there_are(self):
         with pytest.raises(ConfigError, match="unknown method 'bca'; it may be bootstrap, delta"):

@@ -4,7 +4,6 @@ import pytest
 
 import sampled_metrics as sm
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.evaluation import plots
 
 N, M = {"candidates": 500}, {"candidates": 500, "negatives": 20}
 SAMPLED = [1, 3, 1, 12, 21, 2, 1, 7, 5, 1, 2, 4, 1, 1, 9]
@@ -46,46 +45,6 @@ def test_in_tables_and_remarks(name):
     assert written.remarks == usual.remarks
 
 
-def test_remarks_are_about_the_estimator_and_not_its_text():
-    """The one on AUC, which is right uncorrected, and those that only estimators with a bias have."""
-    written = CALLS["correct"](METRICS, ESTIMATORS)
-    of_auc = CALLS["correct"](["AUC"], ESTIMATORS)
-    assert not any(each.startswith("Uncorrected:") for each in of_auc.remarks)
-    assert any(each.startswith("Uncorrected:") for each in written.remarks)
-    bounds = written[written["estimator"] == "Decreasing"]
-    assert bounds["assumes"].eq("decreasing").all()
-    assert written.loc[written["estimator"] == "EM", "assumes"].eq("bias is zero").all()
-    assert not any("Decreasing" in each for each in written.remarks if "No bias is estimated" in each)
-
-
-def test_in_figures():
-    both = [
-        plots.picture(CALLS["correct"](*each)) for each in ((METRICS, ESTIMATORS), (USUAL_METRICS, USUAL_ESTIMATORS))
-    ]
-    written, usual = both
-    assert written.caption == usual.caption
-    for panel, other in zip(written.panels, usual.panels, strict=True):
-        marks = [[each for row in some.rows.values() for each in row] for some in (panel, other)]
-        assert [each.style for each in marks[0]] == [each.style for each in marks[1]]
-
-
-def test_by_metric_in_standings():
-    ranks = {"x": EXACT, "y": EXACT[::-1], "z": sorted(EXACT)}
-    found = sm.compare(ranks, **N, metrics=["MAP", "hr@10"])
-    assert list(dict.fromkeys(found.standings()["metric"])) == ["MAP", "hr@10"]
-    assert "AP & Hit rate@10" in found.latex()
-
-
-@pytest.mark.parametrize(
-    ("estimators", "labels"),
-    [("BV 0.1", ["BV 0.1", "exact"]), (["sampled"], ["sampled", "exact"]), ("Decreasing", ["decreasing", "exact"])],
-)
-def test_in_a_plan(estimators, labels):
-    worse = [min(each + 15, 500) for each in EXACT]
-    found = sm.plan(worse * 20, EXACT * 20, candidates=500, metric=["MAP"], estimators=estimators)
-    assert found["estimator"].tolist() == labels
-
-
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
@@ -97,11 +56,6 @@ def test_in_a_plan(estimators, labels):
 def test_two_names_of_the_same_are_refused(changes, says):
     with pytest.raises(ConfigError, match=rf"^{says}$"):
         sm.correct(SAMPLED, **M, **changes)
-
-
-def test_a_comparison_takes_a_list_of_one_estimator():
-    one, listed = (sm.compare(SAMPLED, SAMPLED[::-1], **M, estimator=each) for each in ("bv-0.1", ["bv-0.1"]))
-    assert one.equals(listed)
 
 
 # --- remarks ----------------------------------------------------------------------------------------------------------
@@ -122,12 +76,6 @@ def test_equal_metrics_are_said_once(call):
     found = call(["ndcg", "ndcg-exp", "dcg", "ap"])
     assert [each for each in found.remarks if "equal here" in each] == [SAME]
     assert not [each for each in call(["ndcg", "ndcg@10", "recall@10", "auc"]).remarks if "equal here" in each]
-
-
-def test_metrics_of_lists_with_grades_are_not_called_equal():
-    found = sm.evaluate(RUN, relevance=GRADES, metrics=["ndcg", "ndcg-exp", "dcg"])
-    assert found["value"].nunique() == 3
-    assert not [each for each in found.remarks if "equal here" in each]
 
 
 def test_a_p_value_that_rounds_to_0_is_not_shown_as_0():

@@ -79,21 +79,6 @@ def test_an_estimator_that_is_not_linear() -> None:
         sm.expect([1, 500], candidates=1000, negatives=10, estimators=[Constant()])
 
 
-def test_a_plan() -> None:
-    better, worse = [1, 30] * 30, [2, 40] * 30
-    found = [
-        sm.plan(better, worse, candidates=100, metric=metric, estimators=[estimator])["negatives"].tolist()
-        for metric, estimator in (("ap", "uncorrected"), (sm.metric("ap"), Scaled(0.5)))
-    ]
-    assert found[0] == found[1]
-
-
-def test_a_report_names_them() -> None:
-    page = sm.report({"old": [5, 80, 3, 200, 9, 30], "new": [2, 40, 1, 90, 4, 10]}, candidates=1000, metrics=[RBP])
-    assert "rbp is better" not in page
-    assert ">rbp<" in page
-
-
 @pytest.mark.parametrize(
     ("call", "says"),
     [

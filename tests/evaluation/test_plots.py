@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +13,6 @@ from matplotlib.figure import Figure
 
 import sampled_metrics as sm
 from sampled_metrics.evaluation.plots import picture
-from sampled_metrics.rendering import drawing
 
 RNG = np.random.default_rng(5)
 X, Z = RNG.integers(1, 101, 300), RNG.integers(1, 61, 300)
@@ -82,13 +80,6 @@ class TestContent:
             np.testing.assert_allclose(ends, (row.low, row.high))
         assert texts(axes) == [f"{value:.4g}" for value in table["value"]]
 
-    def test_metrics_whose_scales_differ_have_panels_of_their_own(self):
-        ranks = np.tile(X, 20)
-        panels = sm.evaluate(ranks, candidates=100, metrics=["recall@1", "auc"], confidence_level=0.9).plot()
-        assert [each.get_title() for each in panels] == ["Recall@1", "AUC"]
-        assert [len(marks(each)) for each in panels] == [1, 1]
-        assert caption(panels[0].figure) == "6,000 users, n = 100. The 90 % interval is over users."
-
     def test_correct_says_what_each_interval_assumes(self):
         table = corrected(metrics="recall@10", estimators=["decreasing", "free", "uncorrected", "bv-0.1"])
         axes = table.plot()
@@ -123,10 +114,6 @@ class TestContent:
             np.testing.assert_allclose(ends, (row.low, row.high))
         assert "Hollow: undecided" in caption(axes.figure)
         assert "Hollow" not in caption(table.iloc[:1].plot().figure)
-
-    def test_compare_of_sampled_ranks_says_the_assumption(self):
-        table = sm.compare(X_SAMPLED, Z_SAMPLED, candidates=100, negatives=21, metrics="auc")
-        assert "true difference, if better ranks are more frequent than worse ones." in caption(table.plot().figure)
 
     def test_expect_shows_exact_and_expected_values(self):
         table = expected(metrics="recall@10", estimators=["uncorrected", "bv-0.1"])
@@ -174,27 +161,6 @@ class TestContent:
     def test_the_parameters_are_below(self, table, parameters):
         assert parameters in caption(np.ravel(table.plot())[0].figure)
 
-    def test_an_estimator_looks_the_same_in_every_figure(self):
-        looks = {}
-        for table in (
-            corrected(metrics="auc", estimators=["free", "bv-0.1", "bv-0.5"]),
-            planned(estimators=["bv-0.1"]),
-        ):
-            axes = np.ravel(table.plot())[0]
-            for name, (point, *_) in zip(labels(axes), axes.containers, strict=True):
-                looks.setdefault(name, set()).add((point.get_color(), point.get_marker()))
-        assert set(looks) == {"Free", "BV 0.1", "BV 0.5"}
-        assert all(len(each) == 1 for each in looks.values())
-        assert looks["BV 0.1"] == {
-            (style["color"], style["marker"]) for style in [drawing.estimator_styles(["bv-0.1"])["bv-0.1"]]
-        }
-        assert len(set.union(*looks.values())) == 3
-
-    def test_a_part_of_a_result_is_drawn_too(self):
-        table = corrected(metrics=["recall@10", "auc"])
-        part = table[table["metric"] == "auc"]
-        assert labels(part.plot()) == ["Decreasing", "Free"]
-
     def test_a_name_with_dollar_signs_is_no_formula(self):
         table = sm.compare(X, Z, candidates=100, metrics="recall@10", names=("a$_b$", "c$^d$"))
         axes = table.plot()
@@ -226,11 +192,6 @@ class TestOfEachFunction:
                 assert box.x1 <= figure.bbox.x1, text
                 assert box.y0 >= 0, text
                 assert box.y1 <= figure.bbox.y1, text
-
-    def test_leaves_the_callers_settings_alone(self, function):
-        before = dict(mpl.rcParams)
-        RESULTS[function]().plot()
-        assert dict(mpl.rcParams) == before
 
 
 class TestWhereItIsDrawn:

@@ -1,6 +1,6 @@
 """Metrics of lists against the texts' worked examples, hand-computed numbers, loops, scipy and trec_eval."""
 
-from itertools import combinations, permutations
+from itertools import combinations
 from math import log2
 
 import numpy as np
@@ -30,61 +30,7 @@ def one(values):
 class TestLecture:
     """Every worked example of the lecture, in its order, with its own words."""
 
-    # "We have A, B, C, D. Now, let's say that B is the first one that the user likes … So the reciprocal rank is 1/2."
-    # "We don't care about C and D."
-    @pytest.mark.parametrize("after", [(0, 0), (0, 1), (1, 0), (1, 1)])
-    def test_reciprocal_rank_of_b(self, after):
-        assert graded.reciprocal_rank([[0, 1, *after]]).tolist() == [1 / 2]
-
-    def test_reciprocal_rank_of_each(self):
-        # "If A was a relevant item … one. … if C is the first relevant item, … one third. If D, … one fourth."
-        ranks = graded.reciprocal_rank(np.eye(4))
-        assert ranks.tolist() == [1, 1 / 2, 1 / 3, 1 / 4]
-        # "here we have a penalty of 1/2, here we've got a penalty of 1/6, we have a penalty of 1/12"
-        assert (-np.diff(ranks)).tolist() == pytest.approx([1 / 2, 1 / 6, 1 / 12])
-
-    def test_penalty_far_down_the_list(self):
-        # "It doesn't much make a difference if it's 57 or 58."
-        at = graded.reciprocal_rank(np.eye(58))
-        assert at[56] - at[57] == pytest.approx(1 / (57 * 58))
-
-    def test_reciprocal_rank_of_no_relevant_item(self):
-        # "we basically treat the rank of the first relevant item as infinity, so the reciprocal rank … is zero"
-        assert graded.reciprocal_rank([[0, 0, 0, 0]]).tolist() == [0]
-
-    def test_mean_reciprocal_rank(self):
-        # "just taking the mean over the set of users": of the five users above
-        users = [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
-        assert graded.mean_reciprocal_rank(users) == pytest.approx((1 / 2 + 1 + 1 / 3 + 1 / 4 + 0) / 5)
-
-    def test_precision(self):
-        # "ten recommendations, six of them are relevant, then we've achieved a precision of 0.6"
-        assert graded.precision([[1, 0, 1, 1, 0, 1, 0, 1, 1, 0]], 10).tolist() == [0.6]
-
-    def test_precision_treats_all_errors_the_same(self):
-        # "in our ten item list, getting the first item wrong is penalized exactly the same as getting the tenth wrong"
-        wrong = 1 - np.eye(10)[[0, 9]]
-        assert graded.precision(wrong, 10).tolist() == [0.9, 0.9]
-        first, tenth = graded.average_precision(wrong)
-        assert first < tenth
-
     GOOD_BAD_GOOD_GOOD_BAD = ((1, 0, 1, 1, 0),)
-
-    def test_average_precision(self):
-        # "So 1 + 2/3 + 3/4, all over 3, is the average precision of this recommendation list."
-        precisions = [one(graded.precision(self.GOOD_BAD_GOOD_GOOD_BAD, k)) for k in (1, 3, 4)]
-        assert precisions == [1, 2 / 3, 3 / 4]
-        expected = (1 + 2 / 3 + 3 / 4) / 3
-        assert one(graded.average_precision(self.GOOD_BAD_GOOD_GOOD_BAD)) == pytest.approx(expected, rel=1e-15)
-        assert graded.mean_average_precision(self.GOOD_BAD_GOOD_GOOD_BAD) == pytest.approx(expected, rel=1e-15)
-
-    @pytest.mark.parametrize(("item", "times"), [(0, 3), (1, 2)])
-    def test_how_often_average_precision_counts_an_item(self, item, times):
-        # "whether or not A is relevant is counted three times. … B … only affects two of the precision values"
-        other = np.array(self.GOOD_BAD_GOOD_GOOD_BAD)
-        other[0, item] = 1 - other[0, item]
-        changed = [graded.precision(other, k) != graded.precision(self.GOOD_BAD_GOOD_GOOD_BAD, k) for k in (1, 3, 4)]
-        assert sum(map(one, changed)) == times
 
     def test_spearman_punishes_all_misorderings_equally(self):
         # "If it swaps 1 and 3, if it swaps 11 and 13, those are equally bad in Spearman's view."
@@ -103,14 +49,6 @@ class TestLecture:
     def test_dcg(self):
         # "4/1 + 3/1 + 0/1.58 + 5/2, which is equal to 9.5"
         assert one(graded.dcg(self.RATES, discount=graded.log_discount_from(2))) == pytest.approx(9.5, rel=1e-15)
-
-    def test_perfect_dcg(self):
-        # "5/1 + 4/1 + 3/1.58 + 0, which is equal to 10.9"
-        perfect = graded.ideal_order(self.RATES)
-        assert perfect.tolist() == [[5, 4, 3, 0]]
-        value = one(graded.dcg(perfect, discount=graded.log_discount_from(2)))
-        assert value == pytest.approx(5 + 4 + 3 / log2(3), rel=1e-15)
-        assert round(value, 1) == 10.9
 
     def test_ndcg(self):
         # "9.5/10.9 … results in a final metric value of 0.872. So we've achieved 87%"
@@ -135,36 +73,6 @@ class TestLecture:
         assert discounts[1:] / discounts[:-1] == pytest.approx(2**0.25, rel=1e-15)
         assert graded.half_life_utility(np.eye(5)[[0, 4]]).tolist() == pytest.approx([1, 0.5], rel=1e-15)
 
-    def test_a_perfect_half_life_utility_is_one(self):
-        # "we get this normalization by the best achievable gain, where a perfect score is one"
-        assert graded.normalized_half_life_utility([[5, 4, 3, 0], [2, 1, 1, 1]]).tolist() == [1, 1]
-
-
-class TestArticle:
-    """What the article states; its worked examples are figures, which the text lacks."""
-
-    def test_only_ratings_bigger_than_4_are_relevant(self):
-        stars = [[5, 4, 3, 5, 1], [4, 4, NAN, NAN, NAN]]
-        assert np.array_equal(graded.binary(stars, 5), [[1, 0, 0, 1, 0], [0, 0, NAN, NAN, NAN]], equal_nan=True)
-        assert graded.average_precision(graded.binary(stars, 5)).tolist() == [(1 + 2 / 4) / 2, 0]
-
-    def test_ndcg_of_users_without_relevant_items_is_0(self):
-        assert graded.ndcg([[0, 0], [0, 1]], 1).tolist() == [0, 0]
-        assert graded.ndcg([[0, 0], [NAN, NAN]]).tolist() == [0, 0]
-
-    def test_lists_shorter_than_k_are_padded_with_minimum_scores(self):
-        short, long = [[3, 0, 1, NAN, NAN]], [[3, 0, 1, 0, 0]]
-        for k in (2, 3, 4, 5, 8):
-            for metric in (graded.ndcg, graded.precision, graded.recall, graded.f1, graded.average_precision):
-                assert metric(short, k) == metric(long, k)
-
-    def test_f1_is_the_harmonic_mean(self):
-        lists = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 0], [0, 0, 0, 0, 1]]
-        for k in (1, 2, 3, 4, 5, 9):
-            p, r = graded.precision(lists, k), graded.recall(lists, k)
-            expected = [2 / (1 / a + 1 / b) if a > 0 else 0 for a, b in zip(p, r, strict=True)]
-            assert graded.f1(lists, k).tolist() == pytest.approx(expected, rel=1e-14)
-
 
 class TestByHand:
     """One list of grades 0, 3, 1, 0, 2, whose user has another two of grade 3 and 1 that are not on it."""
@@ -185,11 +93,6 @@ class TestByHand:
     def test_recall(self, k, hits):
         assert one(graded.recall(self.LIST, k)) == pytest.approx(hits / 3)
         assert one(graded.recall(self.LIST, k, judged=self.JUDGED)) == pytest.approx(hits / 5)
-
-    @pytest.mark.parametrize(("k", "hits"), [(1, 0), (2, 1), (3, 2), (5, 3), (10, 3)])
-    def test_f1(self, k, hits):
-        assert one(graded.f1(self.LIST, k)) == pytest.approx(2 * hits / (k + 3))
-        assert one(graded.f1(self.LIST, k, judged=self.JUDGED)) == pytest.approx(2 * hits / (k + 5))
 
     @pytest.mark.parametrize(
         ("k", "total", "of_list", "of_judged"),
@@ -244,11 +147,6 @@ class TestByHand:
         # ranks by the user 4.5, 1, 3, 4.5, 2; deviations from 3: 1.5, -2, 0, 1.5, -1 against -2, -1, 0, 1, 2
         assert one(graded.spearman(self.LIST)) == pytest.approx((-3 + 2 + 1.5 - 2) / np.sqrt(9.5 * 10))
 
-    def test_spearman_with_ties_of_the_recommender(self):
-        # deviations of the recommender's ranks 1.5, 1.5, 4, 4, 4: -1.5, -1.5, 1, 1, 1
-        value = (-2.25 + 3 + 0 + 1.5 - 1) / np.sqrt(9.5 * 7.5)
-        assert one(graded.spearman(self.LIST, scores=[[9, 9, 0.5, 0.5, 0.5]])) == pytest.approx(value)
-
     def test_concordant_pairs(self):
         # 3 is right above 1, 0 and 2, and 1 above 0; wrong are 0 above 3, 1 and 2, 1 above 2 and 0 above 2
         assert one(graded.concordant_pairs(self.LIST)) == pytest.approx(4 / 9)
@@ -258,13 +156,6 @@ class TestByHand:
         # 0 and 3 tie, and the three pairs of 1, 0 and 2; of the others 3 above 1, 0 and 2 is right
         value = one(graded.concordant_pairs(self.LIST, scores=[[9, 9, 0.5, 0.5, 0.5]], tied=tied))
         assert value == pytest.approx(right / 9)
-
-    def test_pooled_half_life_utility_of_breese(self):
-        # half-life 2: utilities 0 + 1/2 and 2 + 0 of 1 + 0 and 2 + 0
-        lists = [[0, 1], [2, 0]]
-        achieved = graded.half_life_utility(lists, half_life=2)
-        best = graded.half_life_utility(graded.ideal_order(lists), half_life=2)
-        assert 100 * achieved.sum() / best.sum() == pytest.approx(100 * 2.5 / 3)
 
 
 class TestNothingRelevant:
@@ -285,24 +176,6 @@ class TestNothingRelevant:
         assert metric(self.NONE, 3, nothing_relevant=1)[:2].tolist() == [1, 1]
         assert np.isnan(metric(self.NONE, 3, nothing_relevant=NAN)[:2]).all()
 
-    @pytest.mark.parametrize("metric", METRICS)
-    def test_does_not_change_the_others(self, metric):
-        values = [metric(self.NONE, 3, nothing_relevant=convention)[2] for convention in (0, 1, NAN)]
-        assert values[0] == values[1] == values[2] > 0
-
-    @pytest.mark.parametrize("metric", METRICS)
-    def test_is_no_matter_of_the_list_if_something_judged_is_relevant(self, metric):
-        judged = [[NAN, 1], [0, 3], [2, 0]]
-        assert metric(self.NONE, 3, judged=judged, nothing_relevant=NAN)[:2].tolist() == [0, 0]
-
-    @pytest.mark.parametrize("metric", METRICS)
-    def test_something_relevant_beyond_the_cutoff_is_not_nothing(self, metric):
-        assert metric([[0, 0, 1]], 2, nothing_relevant=NAN).tolist() == [0]
-
-    def test_no_grade_above_neutral_is_nothing_relevant(self):
-        values = graded.normalized_half_life_utility([[3, 2], [4, 3]], neutral=3, nothing_relevant=NAN)
-        assert np.array_equal(values, [NAN, 1], equal_nan=True)
-
     def test_means_leave_nan_out(self):
         assert graded.mean_reciprocal_rank(self.NONE) == pytest.approx(1 / 6)
         assert graded.mean_reciprocal_rank(self.NONE, nothing_relevant=NAN) == 1 / 2
@@ -314,10 +187,6 @@ class TestNothingRelevant:
         lists = [[2, 2, 2], [1, NAN, NAN], [NAN, NAN, NAN], [2, 1, NAN]]
         assert np.array_equal(metric(lists), [NAN, NAN, NAN, 1], equal_nan=True)
         assert metric(lists, nothing_to_order=0).tolist() == [0, 0, 0, 1]
-
-    def test_a_recommender_that_ties_everything(self):
-        assert np.isnan(graded.spearman([[2, 1, 0]], scores=[[1, 1, 1]])).all()
-        assert graded.concordant_pairs([[2, 1, 0]], scores=[[1, 1, 1]]).tolist() == [0.5]
 
 
 # the definitions, as loops
@@ -412,10 +281,6 @@ class TestAgainstLoops:
             untied = loop_concordant(listed, range(0, -len(listed), -1), tied)
             assert plain[row] == pytest.approx(untied, nan_ok=True, **CLOSE)
 
-    def test_more_positions_than_a_byte_counts(self):
-        # 1 is right above 300 items, which are all wrong above 2, and so is 1
-        assert graded.concordant_pairs([[1, *[0] * 300, 2]]).tolist() == [300 / 601]
-
 
 class TestAgainstScipy:
     @given(st.lists(grades, min_size=1, max_size=4), st.data())
@@ -438,61 +303,8 @@ class TestAgainstScipy:
             else:
                 assert correlations[row] == pytest.approx(stats.spearmanr(listed, scored).statistic, **CLOSE)
 
-    @given(st.lists(grades, min_size=1, max_size=4))
-    def test_without_scores_the_positions_are_the_order(self, lists):
-        correlations = graded.spearman(graded.padded(lists))
-        for row, listed in enumerate(lists):
-            if len(set(listed)) > 1:
-                expected = stats.spearmanr(listed, -np.arange(len(listed))).statistic
-                assert correlations[row] == pytest.approx(expected, **CLOSE)
-
 
 # the sums of section 3 of the paper, one for one
-
-
-def naive_auc(relevant, n):
-    irrelevant = set(range(1, n + 1)) - relevant
-    return sum(r < other for r in relevant for other in irrelevant) / (len(relevant) * (n - len(relevant)))
-
-
-def naive_precision(relevant, k):
-    return len({r for r in relevant if r <= k}) / k
-
-
-def naive_recall(relevant, k):
-    return len({r for r in relevant if r <= k}) / len(relevant)
-
-
-def naive_average_precision(relevant, k):
-    total = 0.0
-    for i in range(1, k + 1):
-        if i in relevant:
-            total += naive_precision(relevant, i)
-    return total / min(len(relevant), k)
-
-
-def naive_ndcg(relevant, k):
-    ideal = sum(1 / log2(i + 1) for i in range(1, min(len(relevant), k) + 1))
-    return sum(1 / log2(i + 1) for i in range(1, k + 1) if i in relevant) / ideal
-
-
-class TestAgainstThePaper:
-    """With grades 0 and 1 these are the metrics of section 3 of the paper, of the ranks of the relevant items."""
-
-    @given(st.lists(st.sampled_from([0, 1]), min_size=2, max_size=20).filter(any), st.integers(1, 25))
-    def test_sets_of_ranks(self, listed, k):
-        relevant = {rank for rank, grade in enumerate(listed, start=1) if grade}
-        for ours, wanted in (
-            (graded.average_precision, naive_average_precision(relevant, k)),
-            (graded.ndcg, naive_ndcg(relevant, k)),
-            (graded.reciprocal_rank, 1 / min(relevant) if min(relevant) <= k else 0),
-            (graded.precision, naive_precision(relevant, k)),
-            (graded.recall, naive_recall(relevant, k)),
-        ):
-            assert one(ours([listed], k)) == pytest.approx(wanted, **CLOSE)
-        if not all(listed):
-            auc = naive_auc(relevant, len(listed))
-            assert one(graded.concordant_pairs([listed])) == pytest.approx(auc, **CLOSE)
 
 
 class TestProperties:
@@ -521,18 +333,6 @@ class TestProperties:
         if metric not in (graded.precision, graded.recall, graded.f1, graded.normalized_half_life_utility):
             assert best == pytest.approx(1)
 
-    @given(st.lists(st.sampled_from([0, 1, 2]), min_size=1, max_size=5))
-    def test_no_order_has_more_dcg_than_the_ideal(self, listed):
-        orders = np.array(list(permutations(listed)))
-        assert graded.dcg(orders).max() == pytest.approx(one(graded.dcg(graded.ideal_order([listed]))), **CLOSE)
-
-    def test_rounding_does_not_lift_a_perfect_list_above_1(self):
-        # sums of different lengths round differently
-        ideal = graded.ideal_order(np.random.default_rng(0).integers(0, 5, (2000, 7)))
-        values = graded.ndcg(ideal, judged=np.concatenate([ideal, np.zeros((2000, 20))], axis=1))
-        assert values.max() == 1
-        assert values[ideal.any(axis=1)].min() == pytest.approx(1, rel=1e-14)
-
     @given(st.lists(grades, min_size=1, max_size=4), st.integers(1, 4))
     def test_padding_changes_nothing(self, lists, columns):
         relevance = graded.padded(lists)
@@ -543,14 +343,6 @@ class TestProperties:
             graded.concordant_pairs(relevance).tolist(), nan_ok=True
         )
 
-    @given(grades.filter(lambda listed: len(set(listed)) > 1))
-    def test_the_orders_of_the_user_and_its_opposite(self, listed):
-        best, worst = sorted(listed, reverse=True), sorted(listed)
-        # the user's own scores, as ties and all
-        assert graded.spearman([best], scores=[best]).tolist() == pytest.approx([1], rel=1e-14)
-        assert graded.concordant_pairs([best, worst]).tolist() == [1, 0]
-        assert one(graded.spearman([best])) == pytest.approx(-one(graded.spearman([worst])), rel=1e-14)
-
     def test_inputs_stay_as_they_are(self):
         lists = np.array([[0.0, 3, 1], [2, NAN, NAN]])
         lists.flags.writeable = False
@@ -558,14 +350,6 @@ class TestProperties:
         graded.average_precision(lists, judged=lists)
         graded.spearman(lists, scores=np.where(np.isnan(lists), NAN, 1))
         graded.concordant_pairs(lists)
-
-    @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32])
-    def test_any_type_of_number(self, dtype):
-        lists = np.array([[0, 1, 1], [1, 0, 0]], dtype=dtype)
-        assert graded.ndcg(lists, gain=graded.exponential_gain).dtype == np.float64
-        assert graded.reciprocal_rank(lists).tolist() == [0.5, 1]
-        assert graded.spearman(lists).tolist() == pytest.approx([-np.sqrt(3) / 2, np.sqrt(3) / 2])
-        assert graded.concordant_pairs(lists).tolist() == [0, 1]
 
 
 class TestPadded:
@@ -654,12 +438,6 @@ class TestRefuses:
     def test_judged(self, metric, judged, message):
         assert refusal(DataError, metric, [[2, 1], [2, 1]], 1, judged=judged).startswith(message)
 
-    def test_judged_says_what_is_missing(self):
-        expected = "judged of user row 1 lacks grades that are on the list; it has to hold those too"
-        assert refusal(DataError, graded.recall, [[0, 1], [2, 1]], 1, judged=[[1, 0], [2, 0]]) == expected
-        for judged in ([[1, 0], [1, 1]], [[1], [2]], [[1, NAN], [NAN, NAN]]):
-            assert refusal(DataError, graded.ndcg, [[0, 1], [2, 1]], judged=judged) == expected
-
     @pytest.mark.parametrize("metric", [graded.spearman, graded.concordant_pairs])
     @pytest.mark.parametrize(
         ("scores", "message"),
@@ -695,21 +473,11 @@ class TestRefuses:
     def test_a_cutoff_is_needed(self, metric):
         assert refusal(ConfigError, metric, [[1, 0]], None).startswith("the cut-off k is None")
 
-    def test_a_cutoff_may_be_an_integer_of_numpy(self):
-        assert graded.precision([[1, 0]], np.int64(2)).tolist() == [0.5]
-
     @pytest.mark.parametrize("metric", TestNothingRelevant.METRICS)
     @pytest.mark.parametrize("value", [-0.1, 1.1, np.inf, "nan", None, True])
     def test_conventions(self, metric, value):
         message = refusal(ConfigError, metric, [[1, 0]], 1, nothing_relevant=value)
         assert message == f"nothing_relevant is {value!r}; it has to be a number from 0 to 1, or NaN"
-
-    def test_conventions_of_the_order(self):
-        assert graded.spearman([[1]], nothing_to_order=-1).tolist() == [-1]
-        assert "from -1 to 1" in refusal(ConfigError, graded.spearman, [[1]], nothing_to_order=-2)
-        assert "from 0 to 1" in refusal(ConfigError, graded.concordant_pairs, [[1]], nothing_to_order=-1)
-        for tied in (-1, NAN, 2, "0"):
-            assert refusal(ConfigError, graded.concordant_pairs, [[1]], tied=tied).startswith("tied is ")
 
     @pytest.mark.parametrize("value", [1, 0.5, -2, NAN, np.inf, "2", None, True])
     def test_parameters_above_1(self, value):
@@ -718,46 +486,12 @@ class TestRefuses:
         assert refusal(ConfigError, graded.half_life_discount, value) == message.format("half_life")
         assert refusal(ConfigError, graded.half_life_utility, [[1]], half_life=value) == message.format("half_life")
 
-    @pytest.mark.parametrize("value", [-1, NAN, np.inf, "2", None, True])
-    def test_neutral(self, value):
-        message = f"neutral is {value!r}; it has to be a finite number from 0"
-        assert refusal(ConfigError, graded.gain_above, value) == message
-        assert refusal(ConfigError, graded.normalized_half_life_utility, [[1]], neutral=value) == message
-
-    @pytest.mark.parametrize("value", [0, -1, NAN, np.inf, "2"])
-    def test_least_relevant_grade(self, value):
-        assert refusal(ConfigError, graded.binary, [[1]], value).startswith("least is ")
-
-    def test_gains_that_are_not_finite(self):
-        message = refusal(DataError, graded.dcg, [[1, 0], [1, 2000]], gain=graded.exponential_gain)
-        expected = "the gain of user row {} is {} in column {} (from 0); a gain has to be a finite number from 0"
-        assert message == expected.format(1, "inf", 1)
-        message = refusal(DataError, graded.ndcg, [[1, 0]], gain=lambda grades: grades - 1)
-        assert message == expected.format(0, -1, 1)
-
-    def test_the_padding_gains_nothing_even_where_grade_0_does(self):
-        assert graded.dcg([[1, 0, NAN], [1, NAN, NAN]], gain=lambda grades: grades + 1).tolist() == pytest.approx(
-            [2 + 1 / log2(3), 2]
-        )
-
-    def test_a_gain_that_is_not_elementwise(self):
-        message = refusal(ConfigError, graded.dcg, [[1, 0]], gain=np.sum)
-        assert message == "the gain of (1, 2) grades has shape (); it has to be elementwise"
-
     @pytest.mark.parametrize(
         "discount", [lambda ranks: -ranks, lambda ranks: ranks - 1, lambda ranks: 1 / ranks, np.sum, lambda r: r * NAN]
     )
     def test_discounts(self, discount):
         message = refusal(ConfigError, graded.ndcg, [[1, 0]], discount=discount)
         assert message == "a discount has to be one number above 0 for every rank, none smaller than that before"
-
-    def test_a_discount_may_grow_beyond_every_number(self):
-        lists = np.ones((1, 3000))
-        assert one(graded.half_life_utility(lists, half_life=1.001)) == pytest.approx(1)
-
-    @pytest.mark.parametrize("values", [[], 1, [[1]], ["a"], [1, np.inf]])
-    def test_means(self, values):
-        assert "value" in refusal(DataError, graded.mean_over_users, values)
 
 
 @pytest.fixture(scope="module")
@@ -802,26 +536,6 @@ class TestAgainstTrecEval:
         ):
             assert ours.tolist() == pytest.approx(self.theirs(ir, measure, qrels, run), rel=1e-12), measure
         assert graded.mean_reciprocal_rank(lists) == pytest.approx(ir.calc_aggregate([ir.RR], qrels, run)[ir.RR])
-
-    @pytest.mark.parametrize("k", [1, 5, 10, 50])
-    def test_average_precision_at_k_is_theirs_of_the_list_cut_off(self, ir, random_lists, k):
-        qrels, run, lists, judged = random_lists
-        theirs = self.theirs(ir, ir.AP @ k, qrels, run)
-        cut = graded.average_precision(lists[:, :k], judged=judged)
-        assert cut.tolist() == pytest.approx(theirs, rel=1e-12)
-        relevant = (judged > 0).sum(axis=1)
-        ours = graded.average_precision(lists, k, judged=judged)
-        assert (ours * np.minimum(relevant, k)).tolist() == pytest.approx(np.multiply(theirs, relevant), rel=1e-12)
-
-    @pytest.mark.parametrize("k", [1, 5, 10, 50])
-    def test_f1_is_theirs_of_the_list_cut_off_if_it_has_k_items(self, ir, random_lists, k):
-        qrels, run, lists, judged = random_lists
-        cut = {user: {item: score for item, score in scores.items() if score > -k} for user, scores in run.items()}
-        theirs = np.array(self.theirs(ir, ir.SetF, qrels, cut))
-        ours = graded.f1(lists, k, judged=judged)
-        whole = (~np.isnan(lists)).sum(axis=1) >= k
-        assert ours[whole].tolist() == pytest.approx(theirs[whole].tolist(), rel=1e-12)
-        assert (ours[~whole] <= theirs[~whole]).all()
 
     @pytest.mark.parametrize("k", [None, 1, 5, 10, 50])
     def test_ndcg(self, ir, random_lists, k):

@@ -29,12 +29,6 @@ class TestObserved:
             (8, 4, 2): 1,
         }
 
-    def test_one_number_holds_for_all_events(self):
-        outcomes, which = Outcomes.observed(SampledRanks([1, 0, 1], 4, 9))
-        assert outcomes.x[which].tolist() == [1, 0, 1]
-        assert set(outcomes.negatives.tolist()) == {4}
-        assert set(outcomes.candidates.tolist()) == {9}
-
     @given(st.lists(st.tuples(st.integers(1, 4), st.integers(0, 4), st.integers(0, 9)), min_size=1, max_size=30))
     def test_every_event_has_its_own(self, events):
         m, x, extra = np.array(events).T
@@ -81,11 +75,6 @@ class TestObserved:
             Outcomes.observed(SampledRanks(x, m, n, replacement=replacement))
         assert str(caught.value) == message
 
-    def test_accepts_the_extremes(self):
-        Outcomes.observed(SampledRanks([0, 8], 8, 9))  # all negatives
-        Outcomes.observed(SampledRanks([20], 20, 2, replacement=True))  # more than there are
-        Outcomes.observed(SampledRanks([0], 0, 1))  # none to draw, and none drawn
-
 
 class TestGroups:
     def test_share_n_and_m(self):
@@ -120,18 +109,3 @@ class TestProbabilities:
             rows = exact(n, m, replacement) if m else [[Fraction(1)]] * n
             wanted = [[float(p) for p in row] for row in rows]
             np.testing.assert_allclose(group.pmf(np.arange(1.0, n + 1)), wanted, rtol=1e-12, atol=1e-14)
-
-    def test_outcomes_may_be_in_any_order(self):
-        x, m, n = np.array([[3, 4, 9], [0, 2, 5], [1, 4, 9], [0, 4, 9], [2, 2, 5], [4, 4, 9], [2, 4, 9]]).T
-        outcomes = Outcomes(x, m, n, False, np.arange(1, 8))
-        found = {group.candidates: group for group in outcomes.groups}
-        assert {n: (group.x.tolist(), group.outcomes.tolist()) for n, group in found.items()} == {
-            9: ([3, 1, 0, 4, 2], [0, 2, 3, 5, 6]),
-            5: ([0, 2], [1, 4]),
-        }
-        assert {n: group.events for n, group in found.items()} == {9: 1 + 3 + 4 + 6 + 7, 5: 2 + 5}
-
-    def test_of_events_that_all_had_no_negatives(self):
-        outcomes, which = Outcomes.observed(SampledRanks([0, 0], 0, 3))
-        assert which.tolist() == [0, 0]
-        assert outcomes.groups[0].pmf(np.array([1.0, 2.0, 3.0])).tolist() == [[1], [1], [1]]

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import FACTOR, rank_classes
 
@@ -33,18 +32,6 @@ class TestWhoIsInAClass:
         assert [users.candidates for users in rank_classes(outcomes)] == [100, 79, 63]
         assert FACTOR == 1.25
 
-    def test_a_factor_of_exactly_1_25_is_allowed(self):
-        assert sizes(observed([0, 0], 2, [100, 125])[0]) == [[125, 100]]
-        assert sizes(observed([0, 0], 2, [100, 126])[0]) == [[126], [100]]
-
-    def test_one_n_is_one_class_whatever_m(self):
-        assert sizes(observed([0, 1, 0], [2, 7, 0], 9)[0]) == [[9, 9, 9]]
-
-    def test_of_a_design(self):
-        [users] = rank_classes(Outcomes.of(SamplingDesign(4), 9))
-        assert users.x.tolist() == [0, 1, 2, 3, 4]
-        assert users.negatives.tolist() == [4] * 5
-
     @given(st.lists(st.integers(2, 400), min_size=1, max_size=40))
     def test_every_outcome_is_in_one_and_classes_are_as_wide_as_they_may(self, n):
         outcomes, _ = Outcomes.observed(SampledRanks(np.zeros(len(n), dtype=int), 1, n))
@@ -59,16 +46,6 @@ class TestWhoIsInAClass:
 
 
 class TestCounts:
-    def test_by_hand(self):
-        outcomes, counts = observed(X, M, N)
-        [users] = rank_classes(outcomes)
-        m, x, which = users.columns
-        found = dict(zip(zip(m.tolist(), x.tolist(), strict=True), users.counts(counts[np.newaxis])[0], strict=True))
-        # n = 8 and n = 10 show x = 0 of 4, and x = 1 of 2
-        assert found == {(4, 0): 2, (4, 2): 1, (2, 1): 2, (3, 3): 1, (3, 2): 1, (0, 0): 1}
-        assert x[which].tolist() == outcomes.x[users.outcomes].tolist()
-        assert m[which].tolist() == outcomes.negatives[users.outcomes].tolist()
-
     def test_of_many_samples_and_classes(self):
         rng = np.random.default_rng(1)
         n = rng.choice([20, 30, 31, 60], size=80)
@@ -135,8 +112,3 @@ class TestNodes:
         assert nodes.weights.sum() == pytest.approx(1000)
         assert nodes.weights @ (nodes.ranks <= 77) == pytest.approx(77, rel=1e-12)
         assert len(nodes.ranks) < 1000
-
-    def test_of_events_without_negatives(self):
-        [users] = rank_classes(observed([0], 0, 5)[0])
-        assert users.nodes((metric("ap"),)).ranks.tolist() == [1, 2, 3, 4, 5]
-        assert users.likelihood(np.arange(1.0, 6), None).tolist() == [[1.0]] * 5

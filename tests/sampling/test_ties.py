@@ -9,9 +9,8 @@ import pytest
 from scipy import stats
 
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.sampling import ties
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.ties import TIE_RULES, counted, distribution_over_ties
+from sampled_metrics.sampling.ties import distribution_over_ties
 
 WITH, WITHOUT = True, False
 
@@ -53,30 +52,6 @@ class TestEverySampleListed:
         wanted = [listed(*event, 3, replacement, rule) for event in events]
         np.testing.assert_allclose(ours, wanted, rtol=1e-12, atol=1e-15)
 
-    def test_numbers_in_place_of_arrays(self, replacement, rule):
-        ours = distribution_over_ties(2, 2, 6, SamplingDesign(3, replacement), rule)
-        np.testing.assert_allclose(ours, [listed(2, 2, 6, 3, replacement, rule)], rtol=1e-12)
-
-    def test_more_draws_than_items(self, replacement, rule):
-        if replacement is WITHOUT:
-            pytest.skip("has no such samples")
-        ours = distribution_over_ties([1], [1], [4], SamplingDesign(5, WITH), rule)
-        np.testing.assert_allclose(ours, [listed(1, 1, 4, 5, WITH, rule)], rtol=1e-12)
-
-
-def test_a_tie_that_is_drawn_twice_is_broken_twice():
-    # one negative, tied, drawn twice with replacement: 0, 1 or 2 of the copies above, each with chance 1/3; were its
-    # tie broken once, x would be 0 or 2
-    np.testing.assert_allclose(
-        distribution_over_ties([0], [1], [2], SamplingDesign(2, WITH)), [[1 / 3] * 3], rtol=1e-12
-    )
-
-
-def test_beats_one_by_hand():
-    # all three negatives tie and all are drawn: above are 0, 1 or 2, never 3
-    ours = distribution_over_ties([0], [3], [4], SamplingDesign(3), "beats-one")
-    np.testing.assert_allclose(ours, [[1 / 3, 1 / 3, 1 / 3, 0]], atol=1e-14)
-
 
 BELOW_AND_ABOVE_THE_SWITCH = [
     (0, 7, 200),
@@ -107,15 +82,6 @@ class TestManyTies:
         np.testing.assert_allclose(ours, wanted, atol=1e-12)
 
     @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
-    @pytest.mark.parametrize("m", [1, 10, 100])
-    def test_the_sum_over_drawn_ties_is_the_closed_form(self, m, replacement):
-        above, tied, candidates = np.array(BELOW_AND_ABOVE_THE_SWITCH).T
-        design = SamplingDesign(m, replacement)
-        summed = counted(above, tied, candidates, design, TIE_RULES["random"].outcomes)
-        closed = distribution_over_ties(above, tied, candidates, design, "random")
-        np.testing.assert_allclose(summed, closed, atol=1e-11)
-
-    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
     @pytest.mark.parametrize(("above", "tied", "candidates"), BELOW_AND_ABOVE_THE_SWITCH)
     def test_one_beaten_is_the_sum_over_what_is_drawn(self, above, tied, candidates, replacement):
         m, pool = 12, candidates - 1
@@ -133,35 +99,6 @@ class TestManyTies:
         ours = distribution_over_ties([above], [tied], [candidates], SamplingDesign(m, replacement), "beats-one")[0]
         np.testing.assert_allclose(ours, wanted, atol=1e-12)
 
-    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
-    @pytest.mark.parametrize("m", [1, 30, 199])
-    def test_means_have_closed_forms(self, m, replacement):
-        above, tied, candidates = np.array([row for row in BELOW_AND_ABOVE_THE_SWITCH if row[2] > m]).T
-        pool, design = candidates - 1, SamplingDesign(m, replacement)
-        if replacement:
-            none_tied = (1 - tied / pool) ** m
-        else:
-            none_tied = [float(Fraction(comb(int(n - t), m), comb(int(n), m))) for n, t in zip(pool, tied, strict=True)]
-        at_random = m * (above + tied / 2) / pool
-        # half of the tied ones, and half an item less wherever one is drawn
-        one_beaten = at_random - (1 - np.array(none_tied)) / 2
-        for rule, wanted in (("random", at_random), ("beats-one", one_beaten)):
-            chances = distribution_over_ties(above, tied, candidates, design, rule)
-            np.testing.assert_allclose(chances.sum(axis=1), 1, atol=1e-11)
-            np.testing.assert_allclose(chances @ np.arange(m + 1), wanted, atol=1e-8)
-
-    @pytest.mark.parametrize("rule", ["random", "beats-one"])
-    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
-    def test_nothing_is_negative(self, replacement, rule):
-        above, tied, candidates = np.array(BELOW_AND_ABOVE_THE_SWITCH).T
-        chances = distribution_over_ties(above, tied, candidates, SamplingDesign(100, replacement), rule)
-        assert chances.min() >= -1e-12
-
-    def test_all_candidates_tie_all_ranks_are_equally_likely(self):
-        for n in (2, 65, 66, 500):
-            chances = distribution_over_ties([0], [n - 1], [n], SamplingDesign(n - 1))
-            np.testing.assert_allclose(chances, np.full((1, n), 1 / n), rtol=1e-10)
-
 
 class TestRefusals:
     @pytest.mark.parametrize("tied", [0, 3])
@@ -176,14 +113,3 @@ class TestRefusals:
     def test_no_negative_to_draw(self):
         with pytest.raises(DataError, match="no negative can be drawn"):
             distribution_over_ties([0], [0], [1], SamplingDesign(2, WITH))
-
-    def test_arguments_are_left_as_they_were(self):
-        above, tied, candidates = np.array([1, 2]), np.array([70, 2]), np.array([200, 200])
-        distribution_over_ties(above, tied, candidates, SamplingDesign(5))
-        assert (above.tolist(), tied.tolist(), candidates.tolist()) == ([1, 2], [70, 2], [200, 200])
-
-
-def test_a_module_constant_says_where_the_closed_form_begins():
-    # the cases above lie on both sides of it
-    tied = [row[1] for row in BELOW_AND_ABOVE_THE_SWITCH]
-    assert {ties.FEW_TIES, ties.FEW_TIES + 1} <= set(tied)
