@@ -12,7 +12,6 @@ import struct
 import subprocess
 import sys
 import termios
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,7 @@ from scipy import sparse
 
 from sampled_metrics import cli, compare, correct, evaluate, expect, plan
 from sampled_metrics._defaults import KNOWN, LINEAR
-from sampled_metrics.estimators import _REGISTRY, LinearEstimator
+from sampled_metrics.estimators import LinearEstimator
 
 COMMANDS = ("evaluate", "correct", "compare", "expect", "plan", "report", "rank", "completion")
 SOURCES = Path(__file__).resolve().parents[1] / "src"
@@ -227,17 +226,6 @@ class TestMalformedFiles:
             (tmp_path / "f.csv").chmod(0)
         refused(run, "f.csv: cannot be read: Permission denied", "evaluate", "f.csv")
 
-    def test_a_zip_archive_that_is_called_csv(self, run, tmp_path):
-        with zipfile.ZipFile(tmp_path / "f.csv", "w") as archive:
-            archive.writestr("ranks.csv", EXACT)
-        refused(run, "f.csv: is a zip archive", "evaluate", "f.csv")
-
-    @pytest.mark.parametrize("command", ["evaluate", "correct", "expect"])
-    def test_gzip_that_ends_early(self, run, tmp_path, command):
-        (tmp_path / "f.csv.gz").write_bytes(gzip.compress(EXACT.encode() * 50)[:-20])
-        more = ["--negatives", 3] if command != "evaluate" else []
-        refused(run, "f.csv.gz: cannot be read: ", command, "f.csv.gz", *more)
-
     def test_of_a_pair_names_the_file_that_is_wrong(self, run, files):
         write(files, "user,candidates,rank\n1,50,3\n2,50,x\n3,60,1\n")
         for command in ("compare", "plan"):
@@ -245,80 +233,13 @@ class TestMalformedFiles:
             refused(run, "f.csv, line 3: rank", command, "f.csv", "exact.csv")
         refused(run, "f.csv, line 3: rank", "expect", "exact.csv", "f.csv", "--negatives", 3)
 
-    def test_of_a_pair_with_other_users(self, run, files):
-        write(files, EXACT.replace("\n2,", "\n4,"))
-        for command in ("compare", "plan"):
-            refused(run, "exact and f must have the same users to be compared: 2 are in one of them only",
-                    command, "exact.csv", "f.csv")  # fmt: skip
-        write(files, EXACT.replace("\n2,", "\nx,"))
-        refused(run, "exact and f must have the same users", "compare", "exact.csv", "f.csv")
-
-    def test_of_sampled_ranks_as_exact_ones(self, run, files):
-        says = "sampled.csv, line 1: has a column negatives, so its ranks are sampled ones; `correct` takes those"
-        refused(run, says, "evaluate", "sampled.csv")
-        refused(run, says, "expect", "exact.csv", "sampled.csv", "--negatives", 3)
-        refused(run, says, "plan", "exact.csv", "sampled.csv")
-        for pair in (("exact.csv", "sampled.csv"), ("sampled.csv", "exact.csv")):
-            refused(run, "exact.csv, line 1: lacks the column negatives", "compare", *pair)
-
-    def test_of_a_pair_with_other_candidates(self, run, files):
-        write(files, EXACT.replace("2,50,10", "2,51,10"))
-        for command in ("compare", "plan"):
-            refused(run, "user 2 has 50 candidates in exact and 51 in f; ", command, "exact.csv", "f.csv")
-
     def test_the_same_file_twice(self, run, files):
         refused(run, "exact.csv: is given twice", "compare", "exact.csv", "exact.csv")
         refused(run, "-: is given twice", "compare", "-", "-", stdin=b"")
         refused(run, "exact.csv: is given twice", "expect", "exact.csv", "exact.csv", "--negatives", 3)
 
-    @pytest.mark.parametrize(
-        "clothes",
-        [
-            lambda text: text.encode("utf-8-sig"),
-            lambda text: text.replace("\n", "\r\n").encode(),
-            lambda text: text.replace("\n", "\r\n").encode("utf-8-sig"),
-            lambda text: text.rstrip("\n").encode(),
-            lambda text: (text + "\n\n").encode(),
-            lambda text: re.sub(r"(\w+)", r'"\1"', text).encode(),
-            lambda text: text.replace(",", " , ").encode(),
-            lambda text: re.sub(r"(?m)$(?=\n)", ",x", text).encode(),
-        ],
-        ids=["BOM", "CRLF", "BOM and CRLF", "no last line end", "empty lines", "quotes", "spaces", "another column"],
-    )
-    @pytest.mark.parametrize(("command", "text"), [("evaluate", EXACT), ("correct", SAMPLED)])
-    def test_these_are_none_and_give_the_same(self, run, tmp_path, command, text, clothes):
-        write(tmp_path, text)
-        plain = run(command, "f.csv", "--csv", "--method", "delta")
-        write(tmp_path, clothes(text))
-        code, out, remarks = run(command, "f.csv", "--csv", "--method", "delta")
-        unused = (
-            "The column x is not used. Intervals take users as the unit. If a column names recommenders, say which by"
-        )
-        unused += " `by` (--by).\n"
-        assert (code, out, remarks.replace(unused, "")) == plain
-        assert (unused in remarks) == (b",x" in clothes(text))
-        assert plain[0] == 0
-
 
 class TestLabels:
-    def test_both_numbers_of_the_name_of_an_option(self, run, files):
-        for command, one, several, label in (
-            (["evaluate", "exact.csv"], "--metric", "--metrics", "MAP,hr@10"),
-            (["correct", "sampled.csv"], "--metric", "--metrics", "MAP,hr@10"),
-            (["correct", "sampled.csv"], "--estimator", "--estimators", "BV 0.1,sampled"),
-            (["compare", "sampled.csv", "sampled-too.csv"], "--estimator", "--estimators", "BV 0.1"),
-            (["expect", "exact.csv", "--negatives", "5"], "--estimator", "--estimators", "BV 0.1,sampled"),
-            (["plan", "exact.csv", "other.csv", "--estimator", "bv-0.1"], "--metric", "--metrics", "hr@2"),
-        ):
-            found = [run(*command, name, label, "--csv") for name in (one, several)]
-            assert found[0] == found[1]
-            assert found[0][0] == 0, found[0]
-
-    def test_labels_come_back_as_they_are_written(self, run, files):
-        _, out, _ = run("correct", "sampled.csv", "--metrics", "MAP,hr@10", "--estimators", "BV 0.1,sampled", "--csv")
-        rows = [line.split(",")[:2] for line in out.splitlines()[1:]]
-        assert rows == [["BV 0.1", "MAP"], ["BV 0.1", "hr@10"], ["sampled", "MAP"], ["sampled", "hr@10"]]
-
     def test_only_one_estimator_compares(self, run, files):
         arguments = "compare", "sampled.csv", "sampled-too.csv", "--estimators", "cls,mle"
         refused(run, "estimator: give one, not cls, mle", *arguments)
@@ -334,33 +255,6 @@ class TestLabels:
         for label in known:
             found = cli.commands.sm.estimator(label)
             assert isinstance(found, LinearEstimator) == (label in LINEAR)
-
-    def test_help_names_every_kind_of_estimator(self):
-        kinds = [pattern for pattern in _REGISTRY if pattern != "rank-estimate-as-printed"]
-        assert all(any(re.fullmatch(pattern, label) for label in KNOWN) for pattern in kinds)
-
-    def test_a_p_value_is_not_shown_as_0(self, run, tmp_path):
-        for name, start in (("x", 300), ("y", 1)):
-            ranks = "".join(f"{start + at % 7}\n" for at in range(3000))
-            (tmp_path / f"{name}.csv").write_text("rank\n" + ranks)
-        arguments = "compare", "x.csv", "y.csv", "--candidates", "500", "--metrics", "ap"
-        code, out, _ = run(*arguments)
-        assert code == 0
-        assert " < 1e-16 " in out
-        [row] = json.loads(run(*arguments, "--json")[1])["rows"]
-        assert 0 <= row["p_value"] < 1e-16
-
-    def test_users_without_a_uniform_part(self, run, tmp_path):
-        table = "user,candidates,negatives,rank,weighted,uniform_negatives,uniform_rank\n"
-        rows = ["a,9,5,2,True,0,1", "b,9,5,2,True,2,1", "c,9,5,1,True,0,1", "d,9,5,1,True,3,2"]
-        (tmp_path / "weighted.csv").write_text(table + "\n".join(rows) + "\n")
-        arguments = "correct", "weighted.csv", "--estimators"
-        refused(run, "cls has no weights for the 2 of 4 rows without a uniformly sampled negative", *arguments, "cls")
-        assert run(*arguments, "decreasing")[0] == 0
-
-    def test_equal_metrics_are_said(self, run, files):
-        _, out, _ = run("correct", "sampled.csv", "--metrics", "ndcg,ndcg-exp,dcg")
-        assert out.count("NDCG, NDCG-exp and DCG are equal here") == 1
 
 
 class TestBadOptions:
@@ -428,10 +322,6 @@ class TestBadOptions:
     )
     def test_are_said_in_a_line(self, run, files, arguments, says):
         refused(run, says, *arguments)
-
-    def test_equal_recommenders_have_no_plan(self, run, files):
-        (files / "same.csv").write_text(EXACT)
-        refused(run, "exact and same have the same exact Recall@10", "plan", "exact.csv", "same.csv")
 
 
 # --- what is printed --------------------------------------------------------------------------------------------------
@@ -545,16 +435,6 @@ class TestForms:
 class TestNames:
     """Recommenders are called by their files; a file's name must not break the table."""
 
-    @pytest.mark.parametrize("name", ["low", "high", "difference", "users", "metric", "conclusion", "p_value"])
-    def test_that_are_columns(self, run, files, name):
-        (files / f"{name}.csv").write_text(OTHER)
-        code, out, _ = run("compare", "exact.csv", f"{name}.csv", "--json")
-        assert code == 0
-        row = json.loads(out)["rows"][0]
-        assert row["value_a"] == 1.0
-        assert row["value_b"] == pytest.approx(2 / 3)
-        assert row["users"] == 3
-
     @pytest.mark.parametrize("name", ["model[red]x", "x[", "a[link=b]c", ":smile:", "a b", "ü", "-x"])
     def test_are_shown_as_they_are(self, run, files, name):
         (files / f"{name}.csv").write_text(OTHER)
@@ -562,40 +442,12 @@ class TestNames:
         assert (code, err) == (0, "")
         assert f"The difference ({name} - exact) is" in out
 
-    def test_of_a_file_may_have_an_equals_sign(self, run, files):
-        (files / "lr=0.1.csv").write_text(OTHER)
-        assert "The difference (lr=0 - exact) is" in run("compare", "exact.csv", "lr=0.1.csv")[1]
-        assert "The difference (low - exact) is" in run("compare", "exact.csv", "low=lr=0.1.csv")[1]
-
     def test_are_without_folder_and_endings_but_paths_where_these_are_alike(self, run, files):
         (files / "b").mkdir()
         for path in ("b/exact.csv", "b/deep.tsv.csv"):
             (files / path).write_text(OTHER)
         assert "The difference (deep - exact) is" in run("compare", "exact.csv", "b/deep.tsv.csv")[1]
         assert "The difference (b/exact.csv - exact.csv) is" in run("compare", "exact.csv", "b/exact.csv")[1]
-
-
-class TestTrec:
-    """A TREC run and qrels: q1 has its relevant document in the second place, q2 in the first."""
-
-    def test_are_read(self, run, tmp_path):
-        (tmp_path / "run.txt").write_text("q1 Q0 d1 1 9 tag\nq1 Q0 d2 2 8 tag\nq2 Q0 d1 1 7 tag\n")
-        (tmp_path / "qrels.txt").write_text("q1 0 d2 1\nq2 0 d1 2\n")
-        code, out, _ = run("evaluate", "run.txt", "--relevance", "qrels.txt", "--metrics", "mrr", "--json")
-        assert code == 0
-        assert json.loads(out)["rows"][0]["value"] == 0.75
-
-
-class TestWideTables:
-    def test_a_named_column_is_kept(self, run, tmp_path):
-        header = ",".join(["who", *(f"f{number}" for number in range(100)), "place"])
-        rows = [",".join([str(user), *["0.5"] * 100, str(user % 4)]) for user in range(200)]
-        (tmp_path / "wide.csv").write_text("\n".join([header, *rows]))
-        names = "--user-column", "who", "--rank-column", "place", "--zero-based"
-        code, out, _ = run("evaluate", "wide.csv", *names, "--candidates", "10", "--metrics", "mrr", "--json")
-        assert code == 0
-        assert json.loads(out)["rows"][0]["value"] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
-        assert "100 of its 102 columns are not used" in json.loads(out)["remarks"][0]
 
 
 class TestStandardInput:
@@ -608,19 +460,6 @@ class TestStandardInput:
         assert code == 0
         assert out.splitlines()[0].startswith("metric,value_a,value_b,difference")
         assert "(stdin - exact)" in err
-
-    def test_a_list_of_ranks_without_header(self, run):
-        code, out, _ = run("evaluate", "-", "--candidates", 50, "--csv", "--method", "delta", stdin=b"3\n10\n1\n")
-        assert code == 0
-        rows = pd.read_csv(io.StringIO(out))
-        assert rows["value"].tolist() == pytest.approx(evaluate([3, 10, 1], candidates=50)["value"].tolist())
-
-    def test_faults_are_named(self, run, monkeypatch):
-        refused(run, "stdin: is empty", "evaluate", "-", stdin=b"")
-        refused(run, "stdin, line 2: rank", "evaluate", "-", "--candidates", 5, stdin=b"3\nx\n")
-        refused(run, "stdin: is packed by gzip", "evaluate", "-", "--candidates", 5, stdin=gzip.compress(b"rank\n3\n"))
-        monkeypatch.setattr(sys, "stdin", None)
-        refused(run, "stdin: is closed", "evaluate", "-")
 
 
 class TestFigures:
@@ -655,11 +494,6 @@ class TestReport:
         page = (files / "new/r.html").read_text(encoding="utf-8")
         assert "<title>Ranks of exact and other among all candidates</title>" in page
         assert [path.name for path in (files / "new").iterdir()] == ["r.html"]
-
-    def test_reads_standard_input(self, run, files):
-        code, _, err = run("report", "-", "-o", "r.html", "--candidates", 9, stdin=b"3\n4\n")
-        assert (code, err) == (0, "")
-        assert "Ranks of stdin among" in (files / "r.html").read_text(encoding="utf-8")
 
     @pytest.mark.parametrize(
         ("arguments", "says"),
@@ -757,11 +591,6 @@ class TestProcess:
         assert (done.returncode, done.stdout) == (2, b"")
         assert done.stderr == b"error: none.csv: there is no such file\n"
 
-    def test_version(self):
-        done = process("--version")
-        assert done.returncode == 0
-        assert re.fullmatch(r"sampled-metrics, version \S.*\n", done.stdout.decode())
-
     @pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]], ids=str)
     def test_is_quiet_when_nobody_reads_on(self, files, form):
         reading, writing = os.pipe()
@@ -771,12 +600,6 @@ class TestProcess:
         )
         os.close(writing)
         assert (done.returncode, done.stderr) == (0, b"")
-
-    @pytest.mark.parametrize("code", [1, 3, 0, None])
-    def test_an_exit_of_something_else_keeps_its_code(self, run, files, monkeypatch, code):
-        """Only whoever reads the output may end the command with success."""
-        monkeypatch.setattr(cli.commands.sm, "evaluate", lambda *_, **__: sys.exit(code))
-        assert run("evaluate", files / "exact.csv") == (code or 0, "", "")
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
     @pytest.mark.parametrize("form", [[], ["--json"]], ids=str)
@@ -816,12 +639,6 @@ class TestTerminal:
         assert COLOUR.search(text)
         assert "recall@10       1" in text
 
-    def test_a_narrow_one_takes_no_digit_off(self, files):
-        _, wide = on_a_terminal("evaluate", files / "exact.csv", NO_COLOR="1", columns=200)
-        _, narrow = on_a_terminal("evaluate", files / "exact.csv", NO_COLOR="1", columns=20)
-        assert "…" not in narrow
-        assert wide[wide.index("metric ") :] == narrow[narrow.index("metric ") :]
-
     def test_faults_are_one_line_there_too(self, files):
         code, text = on_a_terminal("evaluate", files / "none.csv")
         assert code == 2
@@ -839,11 +656,6 @@ class TestReading:
         assert (code, err) == (0, "")
         assert json.loads(out)["rows"][0]["value"] == 0.5
 
-    def test_a_column_that_is_not_there_is_refused(self, run, tmp_path):
-        (tmp_path / "f.csv").write_text("user,rank\n1,3\n")
-        says = "f.csv, line 1: lacks the column place (the columns are 'user', 'rank')"
-        refused(run, says, "evaluate", "f.csv", "--rank-column", "place", "--candidates", 50)
-
     def test_ranks_from_0(self, run, tmp_path):
         (tmp_path / "f.csv").write_text("rank\n0\n9\n10\n")
         refused(
@@ -854,27 +666,10 @@ class TestReading:
         assert json.loads(out)["rows"][0]["value"] == pytest.approx(2 / 3)
         assert "--zero-based" not in out
 
-    @pytest.mark.parametrize("command", [["evaluate", "f.csv"], ["expect", "f.csv", "--negatives", 20]])
-    def test_ranks_from_1_are_remarked_on_if_they_are_said_to_be_from_0(self, run, tmp_path, command):
-        (tmp_path / "f.csv").write_text("rank\n1\n10\n")
-        code, out, _ = run(*command, "--zero-based", *self.GIVEN)
-        assert code == 0
-        remark = "f.csv: no rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1."
-        assert remark in json.loads(out)["remarks"]
-
     def test_two_forms_of_output_are_refused(self, run, tmp_path):
         (tmp_path / "f.csv").write_text("rank\n1\n10\n")
         refused(run, "give one of --json and --csv", "evaluate", "f.csv", *self.GIVEN, "--csv")
         assert run("evaluate", "f.csv", *self.GIVEN, "--json")[0] == 0
-
-    def test_separators(self, run, tmp_path):
-        (tmp_path / "f.csv").write_text("user rank\n1 3\n2 12\n")
-        refused(
-            run, "--separator must be one sign, or tab, not 'xy'", "evaluate", "f.csv", "--separator", "xy", *self.GIVEN
-        )
-        code, out, _ = run("evaluate", "f.csv", "--separator", " ", *self.GIVEN)
-        assert code == 0
-        assert json.loads(out)["rows"][0]["value"] == 0.5
 
 
 # --- rank -------------------------------------------------------------------------------------------------------------
@@ -905,10 +700,6 @@ class TestRank:
         assert code == 0
         assert out.splitlines()[1].startswith("recall@1,0.5,")
 
-    def test_sampled_ranks(self, run, model, tmp_path):
-        expected = "user,candidates,negatives,rank\n0,3,2,1\n1,4,2,3\n"
-        assert run("rank", *model, "--negatives", "2", "--seed", "5") == (0, expected, "")
-
     @pytest.mark.parametrize("form", ["npy", "npz", "sparse"])
     def test_scores_in_place_of_factors(self, run, model, tmp_path, form):
         scores = np.load("u.npy") @ np.load("i.npy").T
@@ -920,16 +711,6 @@ class TestRank:
             sparse.save_npz("scores.npz", sparse.csr_array(scores))
         name = "scores.npy" if form == "npy" else "scores.npz"
         assert run("rank", "--scores", name, *model[4:]) == (0, RANKED, "")
-
-    def test_ids_and_matrices_and_users_without_a_held_out_item(self, run, model, tmp_path):
-        Path("users.txt").write_text("ann\nbob\n")
-        np.save("items.npy", np.array([10, 20, 30, 40]))
-        Path("test.csv").write_text("user_id,item_id\nbob,10\n")
-        sparse.save_npz("train.npz", sparse.csr_array([[1, 0, 0, 0], [0, 0, 0, 1]]))
-        options = [*model[:4], "--training", "train.npz", "--held-out", "test.csv"]
-        code, out, err = run("rank", *options, "--user-ids", "users.txt", "--item-ids", "items.npy")
-        assert (code, out) == (0, "user,candidates,above,tied\nbob,3,2,0\n")
-        assert err == "1 of 2 users have no held-out item, and are left out\n"
 
     @pytest.mark.parametrize(
         ("change", "says"),
@@ -980,22 +761,6 @@ class TestSeveralRecommenders:
         assert [row["recommender"] for row in json.loads(out)["rows"]] == ["gmf", "gmf", "mlp", "mlp"]
         assert run("report", "f.csv", *options, "-o", "page.html")[0] == 0
         assert "Comparison of gmf and mlp" in (tmp_path / "page.html").read_text()
-
-    def test_of_a_table_of_many_columns(self, run, tmp_path):
-        more = ",".join(f"x{at}" for at in range(100))
-        rows = "".join(f"{each},{','.join(['0'] * 100)}\n" for each in ("1,50,1,4", "2,50,12,2"))
-        (tmp_path / "f.csv").write_text(f"user,candidates,gmf,mlp,{more}\n{rows}")
-        _, out, _ = run("evaluate", "f.csv", "--rank-column", "gmf,mlp", "--metrics", "ap", "--json")
-        assert [row["value"] for row in json.loads(out)["rows"]] == [pytest.approx(13 / 24), pytest.approx(3 / 8)]
-
-    def test_files_may_have_names(self, run, tmp_path):
-        (tmp_path / "f.csv").write_text("user,candidates,rank\n1,50,1\n2,50,12\n")
-        _, out, _ = run("evaluate", "mine=f.csv", "--metrics", "ap", "--json")
-        assert json.loads(out)["rows"][0]["recommender"] == "mine"
-        for command in (["expect", "a=f.csv", "--negatives", 20], ["correct", "a=f.csv", "--negatives", 20]):
-            assert json.loads(run(*command, "--metrics", "ap", "--json")[1])["rows"][0]["recommender"] == "a"
-        assert run("report", "mine=f.csv", "-o", "page.html")[0] == 0
-        assert "Ranks of mine among all candidates" in (tmp_path / "page.html").read_text()
 
     @pytest.mark.parametrize(
         ("command", "says"),

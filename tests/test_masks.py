@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from sampled_metrics import compare, correct, evaluate, expect, plan, rank
-from sampled_metrics._validation import refuse_masked
 from sampled_metrics.errors import DataError
 from sampled_metrics.metrics.graded import mean_over_users, ndcg, padded
 from sampled_metrics.ranks.sampled import SampledRanks
@@ -14,18 +13,6 @@ RANKS = [1, 3, 2]
 MASKED = np.ma.array([1, 3, 2], mask=[False, True, False])
 SCORES = np.ma.array([[0.5, 0.9, 0.1]], mask=[[False, True, False]])
 NOTHING, FIRST = np.zeros((1, 3)), [0]
-
-
-def test_what_is_not_masked_is_let_through():
-    for values in ([1, 2], (), None, "text", np.array([1]), np.ma.array([1, 2]), [np.ma.array([1], mask=[False])]):
-        refuse_masked(values, "x")
-
-
-def test_the_message_counts_what_is_masked():
-    with pytest.raises(DataError, match=r"^x: has 2 masked, and none may be missing; leave out what has no number$"):
-        refuse_masked(np.ma.array([[1, 2], [3, 4]], mask=[[True, False], [False, True]]), "x")
-    with pytest.raises(DataError, match=r"^x: has 1 masked"):
-        refuse_masked([1, np.ma.masked], "x")
 
 
 @pytest.mark.parametrize(

@@ -3,21 +3,17 @@
 import numpy as np
 import pytest
 
-from sampled_metrics._validation import require_finite, require_sum_of_one
-from sampled_metrics.errors import NumericError, SampledMetricsError
-from sampled_metrics.estimators import rank_prior, reduction
+from sampled_metrics._validation import require_sum_of_one
+from sampled_metrics.errors import NumericError
+from sampled_metrics.estimators import reduction
 from sampled_metrics.estimators.bias_variance import BiasVariance
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.estimators.linear import LinearEstimator
-from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.ranks.table import RankTable
-from sampled_metrics.sampling import distributions, draws, moments, ties
+from sampled_metrics.sampling import distributions, ties
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.study.repetitions import Evaluation, conditions
-
-THREE = RankTable(np.array([1, 2, 3]), np.array([9, 9, 9]), np.array([0, 3, 8]), np.array([0, 2, 0]))
 
 
 class TestSumOfOne:
@@ -40,12 +36,6 @@ class TestSumOfOne:
         assert str(refused.value) == says
 
 
-def test_finite():
-    require_finite([[0.0, -1e300]], "weights")
-    with pytest.raises(SampledMetricsError, match=r"weights: 2 of 3 are not finite numbers"):
-        require_finite([np.nan, 1.0, np.inf], "weights")
-
-
 class TestWhereTheyStand:
     """A pmf that loses a hundredth, put in the place of the right one, stops everything that is built on it."""
 
@@ -62,30 +52,10 @@ class TestWhereTheyStand:
         distributions.rank_distribution.cache_clear()
         reduction.reduced.cache_clear()
 
-    def test_distribution_by_rank(self):
-        with pytest.raises(NumericError, match=r"of n = 9 candidates and m = 3 negatives .* sum to 0\.99"):
-            distributions.rank_distribution(9, SamplingDesign(3, replacement=False))
-
     @pytest.mark.parametrize(("precise", "of"), [(True, "n = 9 candidates and m = 3 negatives"), (False, "m = 3 nega")])
     def test_equations_of_a_correction(self, precise, of):
         with pytest.raises(NumericError, match=rf"of {of}.* sum to 0\.99"):
             reduction.reduced((9,), SamplingDesign(3, replacement=False), (metric("ap"),), precise)
-
-    def test_expectations(self):
-        with pytest.raises(NumericError, match=r"sum to 0\.99"):
-            moments.expected_distribution(THREE, SamplingDesign(3, replacement=False))
-
-
-def test_a_thinned_distribution_has_a_sum_of_one_to_begin_with():
-    with pytest.raises(NumericError, match=r"m = 2: .* sum to 0\.9,"):
-        draws.thinned([0.4, 0.3, 0.1, 0.1], 2)
-
-
-def test_an_estimated_distribution_of_ranks_has_a_sum_of_one(monkeypatch):
-    outcomes = Outcomes.of(SamplingDesign(3, replacement=False), 9)
-    monkeypatch.setattr(MaximumLikelihood, "solve", lambda self, users, nodes, counts: np.full((len(counts), 9), 0.1))
-    with pytest.raises(NumericError, match=r"mle-7: .* sum to 0\.9"):
-        rank_prior.rank_distributions(MaximumLikelihood(7), outcomes, (metric("ap"),), np.array([[1, 2, 3, 4]]))
 
 
 class Diverging(LinearEstimator):

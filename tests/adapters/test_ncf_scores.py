@@ -30,15 +30,6 @@ def test_ties_are_broken_at_random_by_seed() -> None:
     assert np.abs(counts[2:] - 10_000).max() < 5 * np.sqrt(30_000 * 2 / 9)
 
 
-@pytest.mark.parametrize("ids", [np.arange(200), np.array([f"u{user}" for user in range(200)])])
-def test_the_order_of_the_users_does_not_matter(ids: np.ndarray) -> None:
-    rng = np.random.default_rng(4)
-    scores, order = rng.integers(3, size=(200, 20)), rng.permutation(200)
-    found = adapters.ncf.sampled_ranks(scores, candidates=50, user_ids=ids)
-    other = adapters.ncf.sampled_ranks(scores[order], candidates=50, user_ids=ids[order])
-    np.testing.assert_array_equal(other["rank"], found["rank"][order])
-
-
 @pytest.mark.parametrize(
     ("scores", "message"),
     [

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import yaml
 
-from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.paper import reference
 from sampled_metrics.ranks.table import COLUMNS, read_ranks
@@ -21,21 +20,12 @@ TOY_METRICS = ["auc", "ap", "ndcg", "recall@10"]
 
 
 class TestCounts:
-    def test_table_1_has_12_numbers(self):
-        assert reference.table_1()["value"].notna().sum() == len(reference.table_1()) == 12
-
-    def test_table_2_has_24_numbers(self):
-        assert reference.table_2()[["mean", "sd"]].notna().to_numpy().sum() == 24
-
     def test_table_3_has_12_exact_numbers_and_84_means_with_deviations(self):
         table = reference.table_3()
         exact = table["estimator"] == "exact"
         assert table[exact]["mean"].notna().sum() == exact.sum() == 12
         assert table[exact]["sd"].isna().all()
         assert table[~exact][["mean", "sd"]].notna().sum().tolist() == [84, 84]
-
-    def test_table_4_has_84_numbers(self):
-        assert reference.table_4()["correct"].notna().sum() == len(reference.table_4()) == 84
 
     def test_no_cell_is_there_twice(self):
         for table, keys in (
@@ -45,20 +35,6 @@ class TestCounts:
             (reference.table_4(), ["pair", "metric", "estimator"]),
         ):
             assert not table.duplicated(keys).any()
-
-    def test_what_is_per_cent_in_the_paper_is_a_fraction(self):
-        for table, column in ((reference.table_3(), "mean"), (reference.table_4(), "correct")):
-            assert table[column].between(0, 1).all()
-        assert reference.table_3()["mean"].max() == pytest.approx(0.8924)
-        assert reference.table_3()["unit"].eq(0.0001).all()
-
-    def test_labels_are_those_of_the_library(self):
-        for table in (reference.table_1(), reference.table_2(), reference.table_3(), reference.table_4()):
-            for label in table["metric"].unique():
-                metric(label)
-        assert set(reference.table_4()["estimator"]) == reference.ESTIMATORS == set(ESTIMATORS)
-        for label in ESTIMATORS:
-            estimator(label, assume_replacement=True)
 
     def test_table_1_follows_from_the_ranks(self):
         for row in reference.table_1().itertuples():
@@ -145,10 +121,6 @@ class TestCovers:
     def config(self):
         return yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 
-    def test_the_configuration_as_it_stands(self, config):
-        assert reference.covers_toy(config)
-        assert reference.covers_study(config)
-
     @pytest.mark.parametrize(
         "change",
         [
@@ -179,10 +151,6 @@ class TestCovers:
     def test_not_a_study_that_lacks_something(self, config, change):
         change(config)
         assert not reference.covers_study(config)
-
-    def test_whatever_the_parameters_of_the_recommenders(self, config):
-        config["recommenders"]["Z"].update(neighbours=None, neighbours_prime=10)
-        assert reference.covers_study(config)
 
     def test_more_of_everything_is_no_hindrance(self, config):
         config["recommenders"]["W"] = config["recommenders"]["Y"]

@@ -1,7 +1,6 @@
 """Figures 1-4: their tables against direct computation, and the lines that are drawn."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 from study.read_figures import assert_texts_are_apart, curves, names, texts
@@ -36,9 +35,6 @@ class TestTables:
             assert rank[-1] == {"all": 5000, "first": 30}[panel]
             wanted = 1 / rank if label == "ap" else (5000 - rank) / 4999
             np.testing.assert_allclose(curve["value"], wanted)
-
-    def test_figure_1_of_few_candidates_stops_at_the_last(self):
-        assert toy_figures.figure_1(7, ["ap"], 100)["rank"].tolist() == 2 * [1, 2, 3, 4, 5, 6, 7]
 
     def test_figure_2_is_the_expectation_over_binomial_ranks(self):
         table = toy_figures.figure_2(RANKS, 11, ["ap", "recall@2"], [1, 4, 30]).set_index(
@@ -91,11 +87,6 @@ class TestFigure1:
             steps = {line.get_label(): line.get_drawstyle() for line in panel.get_lines()}
             assert steps == {"AUC": "default", "AP": "default", "NDCG": "default", "Recall@2": "steps-mid"}
 
-    @pytest.mark.parametrize("candidates", [60, 300])
-    def test_the_zoom_is_the_one_asked_for_with_few_candidates_too(self, candidates):
-        _, zoomed = toy_figures.draw_1(toy_figures.figure_1(candidates, METRICS, 10)).axes
-        assert zoomed.get_xlim()[1] == 10
-
 
 class TestFigure2:
     def test_a_panel_for_each_metric_and_a_line_for_each_recommender(self):
@@ -111,18 +102,6 @@ class TestFigure2:
             assert panel.get_xscale() == "log"
             assert panel.get_xlabel() == "negatives sampled, m"
 
-    def test_many_recommenders_have_one_legend(self):
-        ranks = {f"recommender {at}": [at] for at in range(1, 9)}
-        figure = toy_figures.draw_2(toy_figures.figure_2(ranks, 11, METRICS, [1, 4]))
-        [legend] = figure.legends
-        assert texts(legend) == list(ranks)
-
-    @pytest.mark.parametrize("number", [1, 2, 3, 5, 6])
-    def test_however_many_metrics_there_are_each_has_a_panel(self, number):
-        labels = ["auc", "ap", "ndcg", "recall@2", "mrr", "ap@2"][:number]
-        panels = toy_figures.draw_2(toy_figures.figure_2(DRAWN_RANKS, 11, labels, [1, 4])).axes
-        assert sum(len(curves(panel)) > 0 for panel in panels) == number
-
 
 class TestFigure3:
     def test_a_line_for_each_sample_size_and_one_for_the_exact_metric(self):
@@ -132,24 +111,6 @@ class TestFigure3:
             assert panel.get_xlabel() == "true rank"
         _, ap, *_ = drawn(3).axes
         assert curves(ap)["exact"] == (list(range(1, 31)), pytest.approx([1 / r for r in range(1, 31)]))
-
-    def test_lines_that_coincide_are_named(self):
-        table = TABLES[3].copy()
-        table.loc[table["metric"] == "ndcg", "expected"] = np.where(table["negatives"] == 59, 0.5, 0.9)[
-            table["metric"] == "ndcg"
-        ]
-        said = [
-            panel.get_legend() and panel.get_legend().get_title().get_text() for panel in toy_figures.draw_3(table).axes
-        ]
-        assert said[0] == "all coincide"
-        assert said[1] is None
-        assert said[2] == "coincide:\nm = 5,\nm = 1"
-
-    @pytest.mark.parametrize("number", [1, 5])
-    def test_however_many_metrics_there_are_each_has_a_panel(self, number):
-        labels = ["auc", "ap", "ndcg", "recall@2", "mrr"][:number]
-        panels = toy_figures.draw_3(toy_figures.figure_3(60, labels, [1, 5], 30)).axes
-        assert sum(len(curves(panel)) > 0 for panel in panels) == number
 
 
 class TestFigure4:
@@ -167,31 +128,6 @@ class TestFigure4:
         assert set(texts(legend)) == {"Exact", "Sampled (uncorrected)", "CLS", "BV 0.1"}
         assert tuple(panel.get_xlabel() for panel in magnified) == ("rank in the sample", "true rank")
 
-    def test_an_estimator_has_one_style_in_both_panels_and_the_legend(self):
-        figure = drawn(4)
-        sampled, expected, *_ = figure.axes
-        table = TABLES[4]
-        colours = {}
-        for panel, which in ((sampled, "sampled"), (expected, "expected")):
-            rows = table[table["panel"] == which]
-            for line in panel.get_lines():
-                [name] = [
-                    name
-                    for name, curve in rows.groupby("estimator")
-                    if curve["value"].tolist() == pytest.approx(line.get_ydata().tolist(), abs=1e-12)
-                ]
-                colours.setdefault(name, set()).add(line.get_color())
-        assert all(len(each) == 1 for each in colours.values())
-        assert len(set.union(*colours.values())) == 4
-
-
-@pytest.mark.parametrize("figure", TABLES)
-def test_lines_of_a_panel_can_be_told_apart_without_colour(figure):
-    for panel in drawn(figure).axes:
-        own = [line for line in panel.get_lines() if not line.get_label().startswith("_") or figure == 4]
-        looks = {(line.get_marker(), str(line.get_linestyle()), str(line._dash_pattern)) for line in own}
-        assert len(looks) == len(own)
-
 
 @pytest.mark.parametrize("figure", TABLES)
 def test_texts_are_apart(figure):
@@ -206,11 +142,3 @@ def test_the_same_table_gives_the_same_bytes(figure, tmp_path):
         drawing.write(drawn(figure), tmp_path / f"{name}.svg", tmp_path / f"{name}.png")
     for ending in ("svg", "png"):
         assert (tmp_path / f"1.{ending}").read_bytes() == (tmp_path / f"2.{ending}").read_bytes()
-
-
-def test_a_csv_table_gives_the_same_figure(tmp_path):
-    toy_figures.figure_1(60, METRICS, 10).to_csv(tmp_path / "figure.csv", index=False)
-    again = toy_figures.draw_1(pd.read_csv(tmp_path / "figure.csv"))
-    assert [curves(panel) for panel in again.axes] == [
-        curves(panel) for panel in toy_figures.draw_1(toy_figures.figure_1(60, METRICS, 10)).axes
-    ]

@@ -8,7 +8,6 @@ import pytest
 from rendering.read_pages import plain, written
 from scipy import stats
 
-from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.paper import toy_tables
 from sampled_metrics.workflow.seeds import stream
@@ -56,13 +55,6 @@ class TestTables:
         assert means({"B": RANKS["B"]})["B"] == both["B"]
         assert means({"B": RANKS["B"], "A": RANKS["A"]}).to_dict() == both.to_dict()
 
-    def test_table_2_of_one_repetition_has_no_deviation(self):
-        assert table_2(repetitions=1)["sd"].isna().all()
-
-    def test_table_2_refuses_more_negatives_than_there_are(self):
-        with pytest.raises(SampledMetricsError):
-            table_2(negatives=11)
-
 
 TABLE_1 = pd.DataFrame(
     [("B", "ap", 0.12345), ("B", "auc", 0.9), ("A", "ap", 0.01), ("A", "auc", 1.0)],
@@ -81,12 +73,3 @@ class TestLayout:
         ]
         markdown, latex, html = written(tmp_path, toy_tables.sections(TABLE_1, self.RANKS))
         assert markdown == plain(latex) == html == [wanted]
-
-    def test_table_2_has_means_and_deviations(self, tmp_path):
-        table = TABLE_1.rename(columns={"value": "mean"}).assign(sd=[0.1, 0.2, 0.3, 0.0])
-        markdown, latex, html = written(tmp_path, toy_tables.sections(table, self.RANKS))
-        assert markdown == plain(latex) == html
-        assert markdown[0][1:] == [
-            ["A", "100, 100", "0.010±0.300", "**1.000±0.000**"],
-            ["B", "40, 8437", "**0.123±0.100**", "0.900±0.200"],
-        ]

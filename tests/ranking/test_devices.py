@@ -9,7 +9,7 @@ import pytest
 from ranked_by_argsort import by_argsort, rows
 
 import sampled_metrics as sm
-from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.errors import DataError
 
 RNG = np.random.default_rng(3)
 USERS, ITEMS = 31, 47
@@ -25,11 +25,6 @@ def to_device(array: np.ndarray, device: str = "device1") -> Any:
 
 
 ON_DEVICE = tuple(map(to_device, FACTORS))
-
-
-def test_numpy_cannot_read_the_device() -> None:
-    with pytest.raises(RuntimeError, match="Can't convert"):
-        np.asarray(ON_DEVICE[0])
 
 
 def test_a_score_that_is_not_finite_names_its_user() -> None:
@@ -76,11 +71,6 @@ def test_what_has_to_be_on_the_host(call, name: str) -> None:
         DataError, match=rf"^{name}: numpy cannot read .* on the device .*device1.*, such as {name}.float"
     ):
         call()
-
-
-def test_factors_have_no_batches() -> None:
-    with pytest.raises(ConfigError, match="leave it out for factors"):
-        sm.rank(ON_DEVICE, TRAINING, HELD_OUT, batch_size=4)
 
 
 def test_without_array_api_compat(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,29 +26,6 @@ def test_each_subset_is_as_likely(m: int) -> None:
         assert stats.chisquare(found).pvalue > 0.001
 
 
-@pytest.mark.parametrize(("free", "m"), [(490, 60), (490, 300), (490, 489)])
-def test_large_samples(free: int, m: int) -> None:
-    """As many numbers are below 200 as in a hypergeometric sample, and each number is there as often."""
-    rows = 8000
-    drawn = distinct_numbers(np.full(rows, free), m, streams_of(7))
-    assert (np.diff(np.sort(drawn, axis=1), axis=1) > 0).all()
-    below = stats.hypergeom(free, 200, m)
-    counts = (drawn < 200).sum(axis=1)
-    assert stats.kstest(counts + np.random.default_rng(1).random(rows), lambda x: _spread_cdf(below, x)).pvalue > 0.001
-    times = np.bincount(drawn.ravel(), minlength=free)
-    assert len(times) == free
-    share = m / free
-    deviation = (times - rows * share) / np.sqrt(rows * share * (1 - share))
-    # the numbers of a row exclude each other, so the sum of squares has free - 1 degrees of freedom
-    assert 0.001 < stats.chi2(free - 1).cdf((deviation**2).sum() * (free - 1) / free) < 0.999
-
-
-def _spread_cdf(counts, x):
-    """The distribution of a count plus a uniform number from 0 to 1."""
-    whole = np.floor(x)
-    return counts.cdf(whole - 1) + (x - whole) * counts.pmf(whole)
-
-
 def test_rows_get_the_same_numbers_in_one_call_as_in_several() -> None:
     free = np.random.default_rng(2).integers(0, 40, 500)
     row, number = draw_numbers(free, 9, streams_of(3))

@@ -53,19 +53,6 @@ def test_all_forms_of_scores_give_the_same(replacement: bool) -> None:
     assert not other.equals(tables[0])
 
 
-@pytest.mark.parametrize("form", [np.array, csr_array, lambda scores: lambda users: scores[users]])
-def test_masked_items_rank_last(form) -> None:
-    """Against the definition, with all other candidates as negatives; ties may fall either way."""
-    masked = np.random.default_rng(2).random((USERS, ITEMS)) < 0.4
-    scores = np.where(masked, -np.inf, RNG.random((USERS, ITEMS)))
-    table = rank_among_negatives(form(scores), np.zeros((USERS, ITEMS)), HELD_OUT, negatives=ITEMS - 1)
-    target = scores[np.arange(USERS), HELD_OUT, np.newaxis]
-    above, tied = (scores > target).sum(axis=1), (scores == target).sum(axis=1)
-    assert ((above + 1 <= table["rank"]) & (table["rank"] <= above + tied)).all()
-    assert (tied > 1).any()
-    assert (tied == 1).any()
-
-
 def test_all_other_candidates_as_negatives_give_the_exact_ranks() -> None:
     scores = RNG.random((USERS, ITEMS))
     exact = rank(scores, TRAINING, HELD_OUT)
@@ -93,18 +80,6 @@ def test_ranks_have_the_distribution_of_uniform_negatives(replacement: bool) -> 
     assert stats.chisquare(observed, expected * users).pvalue > 0.001
 
 
-def test_each_candidate_is_drawn_as_often() -> None:
-    """Of 6 candidates one is above the held-out item: it is among 2 negatives in a third of the samples."""
-    users = 9000
-    training = np.zeros((users, 10), dtype=bool)
-    training[:, [1, 5, 6]] = True
-    for item in (0, 2, 3, 4, 8, 9):
-        scores = np.zeros((users, 10))
-        scores[:, item], scores[:, 7] = 2, 1
-        table = rank_among_negatives(scores, training, np.full(users, 7), negatives=2)
-        assert stats.binomtest(int((table["rank"] == 2).sum()), users, 1 / 3).pvalue > 0.0005
-
-
 def test_ties_are_broken_uniformly() -> None:
     table = rank_among_negatives(np.zeros((8000, 9)), np.zeros((8000, 9)), np.zeros(8000, dtype=int), negatives=4)
     assert stats.chisquare(np.bincount(table["rank"] - 1, minlength=5)).pvalue > 0.001
@@ -121,19 +96,6 @@ def test_weights_are_the_chances_of_the_first_draw(replacement: bool) -> None:
         assert stats.binomtest(int((table["rank"] == 2).sum()), users, chance).pvalue > 0.0005
 
 
-def test_the_corrected_metric_is_near_the_exact_one() -> None:
-    rng = np.random.default_rng(8)
-    factors = rng.normal(size=(4000, 4)), rng.normal(size=(300, 4))
-    scores = factors[0] @ factors[1].T
-    held_out = np.argmax(scores + rng.gumbel(scale=2, size=scores.shape), axis=1)
-    training = csr_array((4000, 300))
-    truth = evaluate(rank(factors, training, held_out), metrics="recall@10")
-    table = rank_among_negatives(factors, training, held_out, negatives=50)
-    found = correct(table, metrics="recall@10", estimators="decreasing")
-    assert found["low"].item() <= truth["value"].item() <= found["high"].item()
-    assert found["high"].item() - found["low"].item() < 0.2
-
-
 def test_negatives_of_a_file_of_ncf() -> None:
     """Lists by user, with ids, in a dict or as a table."""
     ids = {"user_ids": ["ann", "bob"], "item_ids": ["w", "x", "y", "z"]}
@@ -146,30 +108,7 @@ def test_negatives_of_a_file_of_ncf() -> None:
         assert table.to_numpy().tolist() == [["ann", 4, 3, 3], ["bob", 4, 2, 2]]
 
 
-def test_several_held_out_items_are_no_negatives_of_each_other() -> None:
-    held_out = np.array([[1, 1, 1, 0, 0, 0]])
-    scores = np.array([[6, 5, 4, 3, 2, 1]])
-    table = rank_among_negatives(scores, np.zeros((1, 6)), held_out, negatives=3)
-    assert table.to_numpy().tolist() == [[0, 4, 3, 1]] * 3
-
-
-def test_users_without_a_held_out_item_are_left_out() -> None:
-    with pytest.warns(UserWarning, match="1 of 2 users have no held-out item") as warned:
-        table = rank_among_negatives(SCORES[:2], TRAINING[:2], [-1, HELD_OUT[1]], negatives=3)
-    assert table["user"].tolist() == [1]
-    assert warned[0].filename == __file__
-
-
 WEIGHTS = np.arange(1.0, ITEMS + 1)
-
-
-def test_weighted_negatives_without_replacement_are_not_corrected() -> None:
-    table = rank_among_negatives(SCORES, TRAINING, HELD_OUT, negatives=5, weights=WEIGHTS)
-    with pytest.raises(DataError, match=r"drawn with weights, .*draw with replacement=True and a weight above 0 for"):
-        correct(table)
-    with pytest.raises(DataError, match="drawn with weights; for their metrics without a correction, give the column"):
-        evaluate(table)
-    assert len(evaluate(table["rank"], candidates=6)) == 4
 
 
 def test_the_uniform_part_needs_replacement_and_weights_above_0() -> None:
@@ -182,18 +121,6 @@ def test_the_uniform_part_needs_replacement_and_weights_above_0() -> None:
     assert "uniform_rank" not in table
     with pytest.raises(DataError, match="a weight above 0 for all items"):
         correct(table, replacement=True)
-
-
-def test_weights_by_item_are_found_by_id() -> None:
-    ids = [f"i{item}" for item in range(ITEMS)]
-    options = {"negatives": 3, "replacement": True, "item_ids": ids, "seed": 3}
-    in_order = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=WEIGHTS, **options)
-    named = pd.Series(WEIGHTS, index=ids).iloc[::-1]
-    for weights in (named, named.to_dict()):
-        found = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=weights, **options)
-        pd.testing.assert_frame_equal(found, in_order)
-    with pytest.raises(DataError, match="weights: lack item 'i7'"):
-        rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=named.drop("i7"), **options)
 
 
 def test_the_uniform_part_is_uniform() -> None:
@@ -239,13 +166,6 @@ def test_users_without_a_uniform_part_are_not_left_out() -> None:
     with pytest.raises(DataError, match=says):
         compare(table, table.assign(uniform_rank=1), estimator="bv-0.1")
     assert correct(table, estimators=["decreasing", "mle"], metrics="auc", n_resamples=100)["users"].eq(users).all()
-
-
-def test_weights_that_are_equal_keep_all() -> None:
-    options = {"negatives": 8, "replacement": True, "seed": 3}
-    table = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=np.full(ITEMS, 2.0), **options)
-    assert (table["uniform_negatives"] == 8).all()
-    assert (table["uniform_rank"] == table["rank"]).all()
 
 
 def test_popular_negatives_are_corrected_without_bias_and_intervals_cover() -> None:

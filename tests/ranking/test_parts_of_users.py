@@ -95,14 +95,6 @@ def test_of_any_indices_are_these_rows_of_the_ranks_of_all_users_in_their_order(
     assert found.to_frame().to_csv(index=False) == expected.to_csv(index=False)
 
 
-def test_slices_with_a_step_and_from_the_end() -> None:
-    training, held_out = pairs(1)
-    for users in (slice(None), slice(-5, None), slice(3, 30, 4), slice(30, 3, -4)):
-        found = rank(FACTORS, training, held_out, users=users)
-        indices = rank(FACTORS, training, held_out, users=np.arange(USERS)[users])
-        assert found.to_frame().equals(indices.to_frame())
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_tables_name_users_of_any_part(form) -> None:
     training, held_out = pairs(2)
@@ -114,55 +106,6 @@ def test_tables_name_users_of_any_part(form) -> None:
     for part in (tables, [table[table["user"].isin(USER_IDS[10:20])] for table in tables]):
         found = rank(FORMS[form], *part, users=slice(10, 20), item_ids=np.arange(ITEMS))
         assert found.to_frame().equals(whole.to_frame())
-
-
-def test_the_warning_counts_the_users_of_the_part() -> None:
-    held_out = np.where(np.arange(USERS) % 5 > 1, 0, -1)
-    with pytest.warns(UserWarning, match=r"^4 of 10 users have no held-out item, and are left out$") as warned:
-        sm.rank(FACTORS, np.zeros((USERS, ITEMS)), held_out, users=slice(10))
-    assert warned[0].filename == __file__
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        sm.rank(FACTORS, np.zeros((USERS, ITEMS)), held_out, users=slice(2, 5))
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_without_a_held_out_item_a_part_has_no_rows(form) -> None:
-    held_out = np.where(np.arange(USERS) < 10, -1, 0)
-    with pytest.warns(UserWarning, match="10 of 10 users"):
-        found = sm.rank(FORMS[form], np.zeros((USERS, ITEMS)), held_out, users=slice(10))
-    assert len(found) == 0
-    assert joined([found, sm.rank(FORMS[form], np.zeros((USERS, ITEMS)), held_out, users=slice(10, USERS))]).equals(
-        rank(FORMS[form], np.zeros((USERS, ITEMS)), held_out).to_frame().assign(user=np.arange(10, USERS))
-    )
-    with pytest.raises(sm.DataError, match="no user has a held-out item"):
-        sm.rank(FORMS[form], np.zeros((USERS, ITEMS)), np.full(USERS, -1), users=slice(10))
-
-
-def test_a_function_is_called_for_the_users_of_the_part_alone() -> None:
-    seen: list[slice] = []
-
-    def scores(users: slice) -> np.ndarray:
-        seen.append(users)
-        return SCORES[users]
-
-    training, held_out = np.zeros((USERS, ITEMS)), np.zeros(USERS, dtype=int)
-    sm.rank(scores, training, held_out, users=slice(7, 20), batch_size=5)
-    sm.rank(scores, training, held_out, users=[30, 3, 4, 31, 32, 36])
-    assert seen == [slice(7, 10), slice(10, 15), slice(15, 20), slice(3, 5), slice(30, 33), slice(36, 37)]
-
-
-def test_the_scores_of_other_users_are_not_looked_at() -> None:
-    held_out, wrong = np.zeros(USERS, dtype=int), np.full((USERS, 3), np.nan)
-    wrong[5:9] = FACTORS[0][5:9]
-    expected = sm.rank(FACTORS, np.zeros((USERS, ITEMS)), held_out, users=slice(5, 9))
-    for scores in ((wrong, FACTORS[1]), tuple(map(to_device, (wrong, FACTORS[1])))):
-        found = sm.rank(scores, np.zeros((USERS, ITEMS)), held_out, users=slice(5, 9))
-        assert found.to_frame().equals(expected.to_frame())
-    with pytest.raises(sm.DataError, match="not finite, or too large"):
-        sm.rank((wrong, FACTORS[1]), np.zeros((USERS, ITEMS)), held_out, users=slice(5, 10))
-    with pytest.raises(sm.DataError, match=r"gives user u9 a score that is NaN or \+inf"):
-        rank(wrong @ FACTORS[1].T, np.zeros((USERS, ITEMS)), held_out, users=slice(5, 10))
 
 
 @pytest.mark.parametrize("kinds", [("f4", "f4"), ("f8", "f4"), ("f4", "f8"), ("f2", "f4"), ("i2", "f8")])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from ranked_by_argsort import by_argsort, rows
-from scipy.sparse import coo_array, csr_array, csr_matrix
+from scipy.sparse import csr_array, csr_matrix
 
 from sampled_metrics import rank
 from sampled_metrics.errors import ConfigError, DataError
@@ -37,13 +37,6 @@ def test_tables_of_ids_give_the_same_as_matrices(names) -> None:
     assert table.user.tolist() == USER_IDS.tolist()
     text = training.astype(str)  # as a csv file has it
     assert rows(rank(FACTORS, text, held_out.astype(str), user_ids=USER_IDS, item_ids=ITEM_IDS)) == EXPECTED
-
-
-def test_tables_of_indices_need_no_ids() -> None:
-    numbers = np.arange(USERS), np.arange(ITEMS)
-    training, held_out = (table_of(each, *numbers) for each in (TRAINING, as_matrix(HELD_OUT)))
-    assert rows(rank(SCORES, training, held_out)) == EXPECTED
-    assert rows(rank(SCORES, csr_array(TRAINING), pd.concat([held_out, held_out]))) == EXPECTED
 
 
 @pytest.mark.parametrize("form", [csr_array, csr_matrix, np.array])
@@ -92,18 +85,6 @@ def test_a_function_is_called_with_batches_of_users(batch_size, calls) -> None:
     assert steps == list(range(len(calls)))
 
 
-def test_users_without_a_held_out_item_are_not_scored_in_batches_of_their_own() -> None:
-    seen = []
-    with pytest.warns(UserWarning, match="35 of 37"):
-        rank(
-            lambda users: seen.append(users) or SCORES[users],
-            TRAINING,
-            np.where(np.isin(np.arange(USERS), (11, 30)), HELD_OUT, -1),
-            batch_size=5,
-        )
-    assert seen == [slice(11, 12), slice(30, 31)]
-
-
 def test_more_items_than_are_counted_at_a_time() -> None:
     rng = np.random.default_rng(2)
     scores = rng.integers(1000, size=(3, 70_001)).astype(np.float32)
@@ -115,11 +96,6 @@ def test_more_items_than_are_counted_at_a_time() -> None:
     scores[1, 3] = np.inf
     with pytest.raises(DataError, match=r"gives user 1 a score that is NaN or \+inf"):
         rank(scores, training, [1, 2, 69_999])
-
-
-def test_scores_whose_sum_is_not_finite_are_ranked() -> None:
-    scores = np.array([[3e38, 3e38, 1.0], [-3e38, -3e38, -3e38]], dtype=np.float32)
-    assert rows(rank(scores, np.zeros((2, 3)), [0, 2])) == [(0, 1), (0, 2)]
 
 
 @pytest.mark.parametrize(
@@ -172,10 +148,3 @@ def test_refuses(changes: dict, error: type, says: str) -> None:
     arguments = {"scores": SCORES, "training": TRAINING, "held_out": HELD_OUT} | changes
     with pytest.raises(error, match=says):
         rank(**arguments)
-
-
-@pytest.mark.parametrize("kind", [np.int8, np.uint8, bool, np.int64])
-def test_a_pair_that_is_stored_many_times_is_one_pair(kind) -> None:
-    user, item = np.zeros(256, dtype=np.int64), np.zeros(256, dtype=np.int64)
-    training = coo_array((np.ones(256, dtype=kind), (user, item)), shape=(2, 3))
-    assert rank(np.eye(2, 3), training, [1, 2]).candidates.tolist() == [2, 3]

@@ -25,21 +25,11 @@ def test_by_hand() -> None:
     assert columns(table) == [[4, 3], [0, 2], [2, 0]]
 
 
-def test_users_are_their_indices_without_ids() -> None:
-    assert rank(SCORES, TRAINING, HELD_OUT).user.tolist() == [0, 1]
-
-
 def test_a_pair_stored_twice_counts_once_and_a_stored_zero_does_not_count() -> None:
     stored = csr_array((np.array([1.0, 1, 0, 1, 1]), np.array([0, 0, 1, 3, 4]), np.array([0, 3, 5])), shape=(2, 5))
     indices = stored.indices.copy()
     assert columns(rank(SCORES, stored, HELD_OUT)) == [[4, 3], [0, 2], [2, 0]]
     np.testing.assert_array_equal(stored.indices, indices)
-
-
-def test_training_items_may_score_anything() -> None:
-    """Some libraries hide what the user has by a score of -∞, or give it none."""
-    hidden = np.where(TRAINING, [[-np.inf], [np.nan]], SCORES)
-    assert columns(rank(hidden, TRAINING, HELD_OUT)) == [[4, 3], [0, 2], [2, 0]]
 
 
 @pytest.mark.parametrize(
@@ -57,12 +47,6 @@ def test_scores_are_compared_without_rounding(scores) -> None:
     assert columns(rank(scores, np.zeros((1, 3)), [0])) == [[3], [2], [0]]
 
 
-def test_truth_values_and_columns_of_different_kinds_are_scores() -> None:
-    assert columns(rank([[True, False, True]], np.zeros((1, 3)), [0])) == [[3], [0], [1]]
-    mixed = pd.DataFrame({"a": [1], "b": [0.5], "c": [2**53]})
-    assert columns(rank(mixed, np.zeros((1, 3)), [1])) == [[3], [2], [0]]
-
-
 @pytest.mark.parametrize(
     "scores",
     [
@@ -74,17 +58,6 @@ def test_truth_values_and_columns_of_different_kinds_are_scores() -> None:
 def test_refuses_numbers_that_only_float64_would_hold_together_and_not_all_of_them(scores) -> None:
     with pytest.raises(DataError, match="float64 cannot hold 1152921504606846977 without rounding it"):
         rank(scores, np.zeros((1, 3)), [1])
-
-
-def test_a_user_with_all_other_items_in_training_has_one_candidate() -> None:
-    assert columns(rank([[5, 1, 3]], [[1, 0, 1]], [1])) == [[1], [0], [0]]
-
-
-def test_a_refused_score_in_a_later_block_names_its_user() -> None:
-    scores = np.ones((4, 3))
-    scores[2, 1] = np.nan
-    with pytest.raises(DataError, match=r"gives user 102 a score that is NaN or \+inf"):
-        rank(scores, np.zeros((4, 3)), [0] * 4, user_ids=[100, 101, 102, 103], batch_size=1)
 
 
 @pytest.mark.parametrize("score", [np.nan, np.inf])

@@ -1,8 +1,5 @@
 """Tables of other libraries, other names of columns and other separators: the result is that of the plain table."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +9,11 @@ import pyarrow as pa
 import pytest
 from tables_of_ranks import parse_columns, rank_table
 
-from sampled_metrics import compare, correct, evaluate, expect, plan, report
-from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics import compare, evaluate, expect, report
+from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.files import read_columns
 
 HINT = "If a column names recommenders, say which by `by` (--by)."
-SOURCES = Path(__file__).parents[2] / "src"
 FRAME = pd.DataFrame({"user": ["ann", "bob", "eve"], "candidates": [50, 60, 70], "rank": [1, 12, 5]})
 TABLE = rank_table(FRAME)
 FORMS = {
@@ -38,17 +34,6 @@ class TestForms:
     def test_of_tables_are_the_same(self, form):
         same(rank_table(form(FRAME.to_dict("list") if form is pl.DataFrame else FRAME)))
 
-    def test_of_a_relation_of_duckdb_are_the_same(self):
-        """In a process of its own, as DuckDB writes of leaks when a process ends that had imported it."""
-        code = (
-            "import duckdb; from tables_of_ranks import rank_table; "
-            "print(rank_table(duckdb.sql('select 7 as user, 50 as candidates, 12 as rank')).above)"
-        )
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCES), str(Path(__file__).parents[1])])}
-        command = [sys.executable, "-c", code]
-        found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-        assert found.stdout == "[11]\n"
-
     @pytest.mark.parametrize(
         "form", [pl.Series, pa.array, pd.Series, tuple], ids=["polars", "pyarrow", "pandas", "tuple"]
     )
@@ -58,14 +43,6 @@ class TestForms:
     def test_missing_values_are_named(self):
         with pytest.raises(DataError, match="ranks, user 'bob': rank must be a whole number, 1 or more, not nan"):
             rank_table(pl.DataFrame({"user": ["ann", "bob"], "rank": [1, None]}), 50)
-
-    def test_of_two_recommenders_may_differ(self):
-        one, other = (
-            pl.DataFrame({"uid": [1, 2, 3], "rank": [4, 8, 2]}),
-            pd.DataFrame({"user": [3, 2, 1], "rank": [1, 4, 2]}),
-        )
-        row = compare(one, other, candidates=20, metrics="ap").iloc[0]
-        assert row["difference"] == pytest.approx(np.mean([1 / 2 - 1 / 4, 1 / 4 - 1 / 8, 1 - 1 / 2]))
 
     def test_of_what_is_no_table_are_refused(self):
         with pytest.raises(DataError, match="ranks: is no table: All arrays must be of the same length"):
@@ -87,12 +64,6 @@ class TestNames:
     def test_of_columns_may_be_others(self, names):
         same(rank_table(FRAME.set_axis(names, axis="columns")))
 
-    def test_of_sampled_ranks_may_be_others(self):
-        plain = pd.DataFrame({"user": [1, 2, 3], "candidates": 90, "negatives": 9, "rank": [1, 3, 1]})
-        other = plain.set_axis(["uid", "n_items", "num_negatives", "position"], axis="columns")
-        given = {"estimators": "uncorrected", "metrics": "recall@2"}
-        pd.testing.assert_frame_equal(correct(plain, **given), correct(other, **given))
-
     def test_that_are_not_used_are_said(self):
         remark = "The columns item_id, model, score are not used. Intervals take users as the unit. "
         remark += HINT
@@ -102,12 +73,6 @@ class TestNames:
         )
         assert not any("not used" in remark for remark in evaluate(FRAME).remarks)
 
-    def test_of_ranks_beside_above_and_tied_are_said(self):
-        table = pd.DataFrame({"above": [0, 4], "tied": [1, 0], "Position": [1, 5]})
-        found = evaluate(table, candidates=9, metrics="recall@1")
-        assert found["value"].tolist() == [0.25]  # the first of two that tie is as likely second
-        assert "The column Position is not used, because above and tied give the ranks." in found.remarks
-
 
 class TestFiles:
     TEXT = "user,candidates,rank\nann,50,1\nbob,60,12.0\neve,70,5\n"
@@ -115,13 +80,6 @@ class TestFiles:
     @pytest.mark.parametrize("separator", [";", "\t", "|"])
     def test_separators_are_noticed(self, separator):
         same(rank_table(parse_columns(self.TEXT.replace(",", separator).encode(), "f.csv")))
-
-    def test_other_separators_are_given(self):
-        same(rank_table(parse_columns(self.TEXT.replace(",", " ").encode(), "f.csv", " ")))
-
-    def test_an_error_names_the_line_with_any_separator(self):
-        with pytest.raises(DataError, match=r"f\.csv, line 3: rank must be a whole number, 1 or more, not '12\.5'"):
-            rank_table(parse_columns(self.TEXT.replace("12.0", "12.5").replace(",", ";").encode(), "f.csv"))
 
     def test_parquet(self, tmp_path):
         FRAME.to_parquet(tmp_path / "r.parquet")
@@ -147,13 +105,6 @@ class TestPaths:
             expect({"Y": FRAME}, negatives=5).drop(columns="recommender"),
         )
 
-    def test_of_sampled_ranks(self, tmp_path):
-        frame = FRAME.assign(negatives=20)
-        frame.to_csv(tmp_path / "x.csv", index=False)
-        pd.testing.assert_frame_equal(
-            correct(tmp_path / "x.csv", estimators="bv-0.1"), correct(frame, estimators="bv-0.1")
-        )
-
     @pytest.mark.parametrize("kind", [str, Path, pd.read_csv, pl.scan_csv])
     def test_of_seeds(self, tmp_path, kind):
         paths = [tmp_path / f"{seed}.csv" for seed in range(3)]
@@ -166,13 +117,6 @@ class TestPaths:
     def test_that_lead_nowhere(self):
         with pytest.raises(DataError, match=r"nowhere\.csv: there is no such file"):
             evaluate("nowhere.csv")
-
-    def test_of_sampled_ranks_are_refused_where_ranks_are_exact(self, tmp_path):
-        FRAME.assign(negatives=20).to_csv(tmp_path / "x.csv", index=False)
-        says = "x.csv, line 1: has a column negatives, so its ranks are sampled ones"
-        for call in (evaluate, lambda path: expect(path, negatives=5), lambda path: plan(path, path)):
-            with pytest.raises(DataError, match=says):
-                call(tmp_path / "x.csv")
 
 
 def test_seeds_as_the_rows_of_an_array_are_refused():
@@ -200,18 +144,6 @@ class TestSeveralRecommenders:
         assert found["value"].tolist() == pytest.approx(expected)
         assert not any("not used" in remark for remark in found.remarks)
         assert sum("There are only 3 users" in remark for remark in found.remarks) == 1
-
-    def test_of_compare(self, form):
-        ranks, given = FORMS_OF_BOTH[form]
-        [row] = compare(ranks, metrics="ap", **given).to_dict("records")
-        assert row["difference"] == pytest.approx((1 / 4 + 1 / 2 + 1 / 30 - 1 - 1 / 12 - 1 / 5) / 3)
-
-    def test_of_correct(self, form):
-        ranks, given = FORMS_OF_BOTH[form]
-        found = correct(ranks, negatives=30, metrics="recall@10", estimators=["uncorrected", "free"], **given)
-        values = found.set_index(["recommender", "estimator"])["value"]
-        assert values["gmf", "uncorrected"] == values["mlp", "uncorrected"] == pytest.approx(2 / 3)
-        assert any("allow any Recall@10 from" in remark for remark in found.remarks)
 
     def test_of_report_and_expect(self, form):
         ranks, given = FORMS_OF_BOTH[form]
@@ -251,32 +183,3 @@ class TestColumnsOfRecommenders:
         with pytest.raises(DataError) as caught:
             evaluate(ranks, **given)
         assert says in str(caught.value)
-
-    @pytest.mark.parametrize("name", ["users", "count", "n_users", "Frequency"])
-    def test_of_counts_are_refused_unless_they_are_called_otherwise(self, name):
-        with pytest.raises(DataError, match=f"has the column {name}, as a table of counts of ranks has"):
-            evaluate({"rank": [1, 2], name: [10, 4]}, candidates=9)
-        assert len(evaluate({"rank": [1, 2], "user": [10, 4], name: [10, 4]}, candidates=9)) == 4
-
-    def test_of_lists_may_name_recommenders(self):
-        lists = pd.DataFrame(
-            {"user": [*"uuvvuuvv"], "item": [*"abababab"], "score": [2, 1] * 2 + [1, 2] * 2, "model": [*"xxxxyyyy"]}
-        )
-        judged = {"u": {"a": 1}, "v": {"a": 1}}
-        found = evaluate(lists, relevance=judged, metrics="mrr", by="model")
-        assert found[["recommender", "value"]].to_numpy().tolist() == [["x", 1.0], ["y", 0.5]]
-        x, y = {"a": 2, "b": 1}, {"a": 1, "b": 2}
-        given = {"x": {"u": x, "v": x}, "y": {"u": y, "v": y}}
-        assert evaluate(given, relevance=judged, metrics="mrr")["value"].tolist() == [1.0, 0.5]
-
-    def test_ranks_from_0(self):
-        found = evaluate({"rank": [0, 4]}, candidates=9, metrics="ap", zero_based=True)
-        assert found["value"].item() == pytest.approx((1 + 1 / 5) / 2)
-        assert plan([9, 99] * 9, [19, 1] * 9, candidates=200, metric="ap", zero_based=True)["users"].notna().any()
-
-    def test_have_the_order_of_their_names(self):
-        assert list(evaluate(LONG.iloc[::-1], by="model")["recommender"].unique()) == ["gmf", "mlp"]
-
-    def test_are_named_by_text(self):
-        with pytest.raises(ConfigError, match="by: a label is text, not"):
-            evaluate(LONG, by=["model"])

@@ -7,7 +7,6 @@ from tables_of_ranks import rank_table, sampled_ranks
 
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.frames import columns_of
 from sampled_metrics.ranks.read import UNNAMED, Form, recommenders
 from sampled_metrics.ranks.table import RankTable
 
@@ -47,10 +46,6 @@ class TestRankTable:
             assert rank_table(RANKS, n).candidates.tolist() == [10, 20, 30]
         assert rank_table(frame(rank=RANKS, candidates=[10, 20, 30])).candidates.tolist() == [10, 20, 30]
 
-    def test_ties_count_as_they_are(self):
-        table = rank_table(frame(above=[0, 4], tied=[2, 0], candidates=5))
-        assert (table.above.tolist(), table.tied.tolist()) == ([0, 4], [2, 0])
-
     @pytest.mark.parametrize(
         ("user", "found"),
         [
@@ -64,33 +59,10 @@ class TestRankTable:
     def test_users_are_the_column_user(self, user, found):
         assert rank_table(frame(rank=RANKS, user=user), 10).user.tolist() == found
 
-    @pytest.mark.parametrize(
-        "name", ["user_id", "UserID", "userId", "USER", "uid", "user id", "user-id", "userid", "user_idx"]
-    )
-    def test_users_may_be_called_otherwise(self, name):
-        assert rank_table(pd.DataFrame({"rank": RANKS, name: ["x", "y", "z"]}), 10).user.tolist() == ["x", "y", "z"]
-
-    @pytest.mark.parametrize("name", ["id", "username", "item_id", "user_age", "reuser"])
-    def test_other_columns_are_no_users(self, name):
-        assert rank_table(pd.DataFrame({"rank": RANKS, name: ["x", "y", "z"]}), 10).user is None
-
-    def test_the_column_user_is_taken_before_others(self):
-        found = rank_table(frame(rank=RANKS, user_id=[1, 2, 3], user=["x", "y", "z"]), 10)
-        assert found.user.tolist() == ["x", "y", "z"]
-
-    def test_a_user_may_have_several_rows(self):
-        assert rank_table(frame(rank=RANKS, user=["x", "y", "x"]), 10).user.tolist() == ["x", "y", "x"]
-
     def test_a_frame_that_is_given_stays_as_it_is(self):
         given = frame(rank=RANKS, user_id=[1, 2, 3])
         rank_table(given, 10)
         assert list(given.columns) == ["rank", "user_id"]
-
-    def test_a_rank_table_is_taken_as_it_is(self):
-        table = RankTable(np.array([1]), np.array([5]), np.array([2]), np.array([0]))
-        assert rank_table(table) is table
-        with pytest.raises(DataError, match="has its own candidates"):
-            rank_table(table, 5)
 
     @pytest.mark.parametrize(
         ("ranks", "candidates", "says"),
@@ -150,11 +122,6 @@ class TestRankTable:
         assert "\n" not in str(caught.value)
         assert str(caught.value).startswith("ranks")
 
-    def test_floats_count_up_to_where_they_stop_being_exact(self):
-        assert columns_of([2.0**53 - 1], "n").whole_numbers("rank", 0).tolist() == [2**53 - 1]
-        with pytest.raises(DataError, match="n, row 1"):
-            columns_of([2.0**53], "n").whole_numbers("rank", 0)
-
 
 class TestSampledRanks:
     def test_numbers_of_each_user_by_argument_or_column(self):
@@ -191,18 +158,6 @@ class TestSampledRanks:
     def test_refuses_and_says_where_and_why(self, ranks, candidates, negatives, says):
         with pytest.raises(DataError, match=says):
             sampled_ranks(ranks, candidates, negatives)
-
-
-def test_missing_users_of_nullable_types_are_refused():
-    data = pd.DataFrame({"user": pd.array([1, None], dtype="Int64"), "rank": pd.array([1, 2], dtype="Int64")})
-    with pytest.raises(DataError, match="user is empty"):
-        rank_table(data, 9)
-    assert rank_table(data.assign(user=pd.array([1, 3], dtype="Int64")), 9).users.tolist() == [1, 3]
-
-
-def test_columns_with_several_levels_are_refused():
-    with pytest.raises(DataError, match="ranks have one level of columns"):
-        columns_of(pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("rank", "a")])), "ranks")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import pytest
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.pairing import pair_users, read_rank_tables, require_same_events
-from sampled_metrics.ranks.read import Form, exact_or_sampled, read_exact, recommenders
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.ranks.table import RankTable
 
@@ -55,19 +54,8 @@ def test_others_are_refused(other: RankTable, says: str) -> None:
         require_same_events({"A": NAMED, "B": other})
 
 
-def test_users_are_compared_by_name_whatever_stands_first() -> None:
-    numbered = table([1, 2, 3], [7, 8, 9])
-    with pytest.raises(DataError, match="A and B must have the same users to be compared: 2 "):
-        require_same_events({"N": numbered, "A": NAMED, "B": table(["ada", "ben", "dan"], [7, 8, 9])})
-
-
 @pytest.mark.parametrize("make", [table, sampled])
 class TestPairUsers:
-    def test_by_user_where_both_have_users(self, make) -> None:
-        pairs = pair_users(make(["a", "b", "c"], [9] * 3), make(["c", "a", "b"], [9] * 3), ("A", "B"))
-        assert (pairs.one.tolist(), pairs.other.tolist()) == ([0, 1, 2], [2, 0, 1])
-        assert pairs.sentence == "Users are paired by the column user."
-
     @pytest.mark.parametrize("users", [(None, ["c", "a"]), (["c", "a"], None), (None, None)])
     def test_by_position_where_one_has_none(self, make, users) -> None:
         pairs = pair_users(make(users[0], [9, 9]), make(users[1], [9, 9]), ("A", "B"))
@@ -79,11 +67,6 @@ class TestPairUsers:
         one, other = make(["a", "b", "a", "c"], [7, 8, 9, 7]), make(["a", "c", "a", "b"], [9, 7, 7, 8])
         pairs = pair_users(one, other, ("A", "B"))
         assert (pairs.one.tolist(), pairs.other.tolist()) == ([0, 1, 0, 2], [0, 2, 0, 1])
-
-    @pytest.mark.parametrize("users", [(None, ["c", "a", "c"]), (["c", "a", "c"], None)])
-    def test_of_users_with_several_rows_by_position(self, make, users) -> None:
-        pairs = pair_users(make(users[0], [9, 8, 7]), make(users[1], [9, 8, 7]), ("A", "B"))
-        assert (pairs.one.tolist(), pairs.other.tolist()) == ([1, 0, 1], [1, 0, 1])
 
     @pytest.mark.parametrize(
         ("one", "other", "says"),
@@ -109,29 +92,9 @@ class TestPairUsers:
             pair_users(make(*one), make(*other), ("A", "B"))
 
 
-def test_users_of_different_types_are_paired_as_text() -> None:
-    pairs = pair_users(table([1, 2, 3], [7, 8, 9]), table(["3", "1", "2"], [9, 7, 8]), ("A", "B"))
-    assert (pairs.one.tolist(), pairs.other.tolist()) == ([0, 1, 2], [2, 0, 1])
-
-
-@pytest.mark.parametrize("make", [table, sampled])
-def test_users_are_numbered_in_their_order(make) -> None:
-    assert make(["c", "a", "c", "b"], [9] * 4).user_numbers.tolist() == [2, 0, 2, 1]
-    assert make(None, [9] * 4).user_numbers.tolist() == [0, 1, 2, 3]
-
-
 def test_a_study_refuses_users_with_more_rows_in_one_table(tmp_path) -> None:
     paths = tmp_path / "A.csv", tmp_path / "B.csv"
     table(["ada", "ben"], [7, 8]).write(paths[0])
     table(["ada", "ada", "ben"], [7, 7, 8]).write(paths[1])
     with pytest.raises(DataError, match=r"^user 'ada' has 1 rows in A and 2 in B; to be compared"):
         read_rank_tables(["A", "B"], paths)
-
-
-def test_arguments_per_user_need_the_same_order_of_users() -> None:
-    one, other = ({"user": users, "rank": [1, 2, 3]} for users in (["ada", "ben", "cleo"], ["cleo", "ada", "ben"]))
-    ranks = {"A": one, "B": other}
-    assert len(exact_or_sampled(recommenders(ranks, Form()), Form(9, 5))) == 2
-    assert len(read_exact({"A": one, "B": one}, Form([7, 8, 9]))) == 2
-    with pytest.raises(DataError, match="A and B have their users in different orders, so candidates and negatives"):
-        exact_or_sampled(recommenders(ranks, Form()), Form(9, [3, 4, 5]))

@@ -58,27 +58,6 @@ def test_exact_ranks_are_hardly_ever_refused(law: str) -> None:
     assert refused <= 2
 
 
-def test_very_many_exact_ranks_that_fall_off_a_little_faster_are_not_refused() -> None:
-    """Half of a normal distribution, and a beta one; none of 100 tables of each was refused in a larger simulation."""
-    rng, n = np.random.default_rng(7), 100_000
-    for _ in range(20):
-        assert not seems_truncated(1 + np.abs(rng.normal(0, 1000, 100_000)).astype(int), n)
-        assert not seems_truncated(1 + (n * rng.beta(0.5, 20, 100_000)).astype(int), n)
-
-
-def test_chance_is_held_by_ranks_that_fall_off_geometrically(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If a chance below .02 is enough for every largest rank, at most 2 % are refused; 4 % is 3 standard errors more.
-
-    The saddlepoint approximation has an error of a few per cent of that.
-    """
-    monkeypatch.setattr("sampled_metrics.ranks.truncation.SURE", 0.02)
-    rng, refused = np.random.default_rng(8), 0
-    for _ in range(400):
-        drawn = rng.geometric(1 / np.exp(rng.uniform(0.2, 5)), int(np.exp(rng.uniform(3, 9))))
-        refused += seems_truncated(drawn, 10**6)
-    assert refused <= 16
-
-
 @pytest.mark.parametrize(
     ("law", "users", "m", "most"),
     [
@@ -124,22 +103,7 @@ def test_functions_refuse_them_unless_they_are_said_to_be_exact(call) -> None:
     call(exact=True)
 
 
-def test_fewer_negatives_than_were_given() -> None:
-    with pytest.raises(
-        sm.DataError, match="no rank is above 101 with 999 negatives, as among 100: say --negatives 100"
-    ):
-        sm.correct(SAMPLED, candidates=3541, negatives=999)
-    by_row = np.full(400, 999)
-    assert len(sm.correct({"rank": SAMPLED, "negatives": by_row}, candidates=3541, estimators="uncorrected")) == 4
-    assert len(sm.correct(SAMPLED, candidates=3541, negatives=100, estimators="uncorrected")) == 4
-
-
 def test_what_is_less_sure_is_a_remark() -> None:
     found = sm.evaluate(np.append(SAMPLED[:19] % 15 + 1, 101), candidates=3541)
     assert any(remark.startswith("No rank is above 101 of 3541 candidates. If these are") for remark in found.remarks)
     assert not any("No rank" in remark for remark in sm.evaluate([1, 5, 3000] * 10, candidates=3541).remarks)
-
-
-def test_counts_above_are_exact() -> None:
-    table = {"above": SAMPLED - 1, "tied": 0 * SAMPLED, "candidates": 0 * SAMPLED + 3541}
-    assert sm.evaluate(table)["users"].eq(400).all()

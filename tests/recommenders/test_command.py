@@ -101,17 +101,6 @@ def test_ranks_in_any_order(columns: list[str], ending: str) -> None:
     assert found.user.tolist() == USERS.tolist()
 
 
-def test_numbers_of_csv_are_not_rounded() -> None:
-    scores = np.random.default_rng(2).random((9, 7))
-    write_matrix("scores", scores, "csv")
-    assert (run("cp made/scores.csv {output}").matrix == scores).all()
-
-
-def test_training_items_may_score_anything() -> None:
-    write_matrix("scores", np.where(TRAINING, -np.inf, SCORES), "csv")
-    assert rows(copied("scores")) == RANKS
-
-
 SHOW = f"{sys.executable} -c 'import sys; print(*sys.argv[1:], sep=chr(10)); sys.exit(1)'"
 
 
@@ -135,21 +124,6 @@ def test_a_command_gets_files_folder_and_seed_and_runs_where_the_study_is(
     with pytest.raises(DataError, match="the command ended with exit code 3"):
         run(["sh", "-c", "pwd; exit 3", "{output}"])
     assert caplog.messages[1:] == [str(folder)]
-
-
-def test_only_the_files_that_it_names_are_made() -> None:
-    assert Command("x {users} {train} {output}", "scores").tables == ["train.csv", "users.csv"]
-    assert Command(["x", "--to={output}", "--of={held_out}"], "ranks", "parquet").tables == ["held_out.parquet"]
-
-
-def test_both_streams_are_logged_however_long(caplog: pytest.LogCaptureFixture) -> None:
-    """A pipe holds 64 kB; a command that waits for one of two pipes would never end."""
-    caplog.set_level(logging.INFO)
-    code = "import sys; [print('line', at, file=to) for at in range(20000) for to in (sys.stdout, sys.stderr)]"
-    with pytest.raises(DataError, match=r"into \{output\}; it wrote nothing"):
-        run([sys.executable, "-c", code, "{output}"])
-    assert len(caplog.messages) == 1 + 2 * 20000
-    assert sorted(caplog.messages[1:]) == sorted(2 * [f"line {at}" for at in range(20000)])
 
 
 def sh(script: str) -> list[str]:
@@ -279,13 +253,6 @@ def test_a_score_that_is_not_finite(value: float, form: str) -> None:
     says = f"recommender W: the score of item {ITEMS[HELD_OUT[4]]} for user u 4 is NaN or \\+inf"
     with pytest.raises(DataError, match=says):
         copied("scores")
-
-
-@pytest.mark.parametrize("form", ["csv", "npy"])
-def test_masked_items_rank_last(form: str) -> None:
-    scores = np.where(RNG.random(SCORES.shape) < 0.5, -np.inf, SCORES)
-    write_matrix("scores", scores, form)
-    assert rows(copied("scores")) == by_argsort(scores, TRAINING, HELD_OUT)
 
 
 def test_the_example_in_python_is_the_definition() -> None:

@@ -8,7 +8,6 @@ from scipy.sparse import csr_array, csr_matrix
 
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.recommenders import recommender
 from sampled_metrics.recommenders.implicit_library import CONSTRUCTORS, ImplicitLibrary, constructor
 from sampled_metrics.workflow.config import check_recommender
 
@@ -59,18 +58,6 @@ def test_neighbour_models_score_as_in_implicit(model: str, training: csr_array) 
         np.testing.assert_allclose(ours[user], expected, rtol=1e-14)
 
 
-@pytest.mark.parametrize("model", NEIGHBOURS)
-def test_similarities_are_not_symmetric(model: str, training: csr_array) -> None:
-    """So that the test above tells rows from columns."""
-    similarity = ImplicitLibrary(model, OPTIONS[model]).fit(training, np.random.default_rng(0)).similarity.toarray()
-    assert not np.allclose(similarity, similarity.T)
-
-
-@pytest.mark.parametrize("model", FACTORS)
-def test_another_stream_gives_another_start(model: str, training: csr_array) -> None:
-    assert not np.allclose(scores(model, training, seed=0), scores(model, training, seed=1))
-
-
 @pytest.mark.parametrize(
     ("entry", "says"),
     [
@@ -117,17 +104,6 @@ def test_every_option_that_is_free_may_be_given(model: str) -> None:
     entry = {"type": "implicit", "model": model, "options": free}
     check_recommender(entry, "recommenders.V")
     assert free
-
-
-def test_options_reach_implicit(training: csr_array) -> None:
-    built = recommender({"type": "implicit", "model": "bpr", "options": {"factors": 7}})
-    assert built.fit(training, np.random.default_rng(0)).user_factors.shape == (USERS, 8)  # one column for the biases
-
-
-def test_recommenders_do_not_share_their_default_options() -> None:
-    one, other = ImplicitLibrary("als"), ImplicitLibrary("als")
-    assert one.options == {}
-    assert one.options is not other.options
 
 
 def test_weights_that_are_not_numbers_are_refused_in_one_line() -> None:

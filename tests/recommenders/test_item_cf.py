@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from sampled_metrics.data.split import Shape
-from sampled_metrics.recommenders import cosine
 from sampled_metrics.recommenders.cosine import Interactions
 from sampled_metrics.recommenders.item_cf import ItemCF
 from sampled_metrics.recommenders.models import SparseSimilarityModel
@@ -45,13 +43,6 @@ class TestByHand:
     def test_cosine(self):
         np.testing.assert_allclose(cosines(TRAINING), COSINE, atol=1e-15)
 
-    def test_everything_off_is_the_cosine(self):
-        np.testing.assert_allclose(similarity(row_norm="none"), COSINE, atol=1e-15)
-
-    def test_exponent_sharpens(self):
-        np.testing.assert_allclose(similarity(row_norm="none", exponent=2), COSINE**2, atol=1e-15)
-        np.testing.assert_allclose(similarity(row_norm="none", exponent=0.5), np.sqrt(COSINE), atol=1e-15)
-
     def test_without_itself(self):
         np.testing.assert_allclose(similarity(row_norm="none", keep_self=False), COSINE - np.diag([1, 1, 1, 0, 1]))
 
@@ -60,58 +51,16 @@ class TestByHand:
         lengths = np.sqrt([2, 1.75, 2, 1, 1.25])[:, np.newaxis]
         np.testing.assert_allclose(similarity(row_norm="l2"), COSINE / lengths, atol=1e-15)
 
-    def test_l1_norm_of_rows(self):
-        sums = np.array([2 + R, 1.5 + R, 1 + 2 * R, 1, 1.5])[:, np.newaxis]
-        np.testing.assert_allclose(similarity(row_norm="l1"), COSINE / sums, atol=1e-15)
-
-    def test_an_item_that_was_dropped_from_its_row_does_not_count_in_the_norm(self):
-        found = similarity(row_norm="l2", keep_self=False)
-        np.testing.assert_allclose(found[4], [1, 0, 0, 0, 0])
-        np.testing.assert_allclose(found[0], np.array([0, H, R, 0, H]), atol=1e-15)
-
-    def test_the_exponent_comes_before_the_norm(self):
-        squared_length = 1 + 1 / 16 + 1 / 4
-        np.testing.assert_allclose(
-            similarity(row_norm="l2", exponent=2)[1], np.array([1 / 4, 1, 1 / 2, 0, 0]) / sqrt(squared_length)
-        )
-
     def test_neighbours_filter_columns(self):
         # nearest to 0 is 2; to 1 is 2; to 2 are 0 and 1, equally near, of which 0 comes first; to 4 is 0
         kept = [[1, 0, 1, 0, 1], [0, 1, 0, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 1]]
         np.testing.assert_allclose(similarity(row_norm="none", neighbours=1), COSINE * kept, atol=1e-15)
-
-    def test_neighbours_prime_filters_rows(self):
-        kept = np.array([[1, 0, 1, 0, 1], [0, 1, 0, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 1]]).T
-        np.testing.assert_allclose(similarity(row_norm="none", neighbours_prime=1), COSINE * kept, atol=1e-15)
-
-    def test_both_filters_must_agree(self):
-        found = similarity(row_norm="none", neighbours=1, neighbours_prime=1, keep_self=False)
-        wanted = np.zeros((5, 5))
-        wanted[0, 2] = wanted[2, 0] = R  # nearest to each other; 4's nearest is 0, but not the other way round
-        np.testing.assert_allclose(found, wanted, atol=1e-15)
-
-    def test_denominator_makes_rows_sum_to_1_whatever_the_norm(self):
-        sums = np.array([2 + R, 1.5 + R, 1 + 2 * R, 1, 1.5])[:, np.newaxis]
-        for row_norm in ("l2", "l1", "none"):
-            found = similarity(row_norm=row_norm, denominator=True)
-            np.testing.assert_allclose(found, COSINE / sums, atol=1e-15)
-
-    def test_scores_are_sums_over_the_users_items(self):
-        model = ItemCF(exponent=1, row_norm="none").fit(TRAINING, np.random.default_rng(0))
-        scores = model.scores(slice(1, 3), TRAINING)
-        np.testing.assert_allclose(scores, [[1 + R, H + R, R + 1, 0, H], [1, H, R, 0, H]], atol=1e-15)
 
     def test_an_item_without_users_is_similar_to_nothing(self):
         for parameters in ({}, {"denominator": True}, {"neighbours": 2}, {"row_norm": "l1"}):
             found = similarity(**parameters)
             assert (found[3] == 0).all()
             assert (found[:, 3] == 0).all()
-
-    def test_nothing_is_random(self):
-        one, other = (
-            ItemCF(exponent=3, neighbours=2).fit(TRAINING, np.random.default_rng(seed)).similarity for seed in (1, 2)
-        )
-        assert (one.toarray() == other.toarray()).all()
 
 
 class TestNearest:
@@ -199,73 +148,3 @@ def test_is_the_papers_equations_one_by_one(seed, q, k, k_prime, keep_self, row_
     scores = model.scores(slice(None), csr_array(training))
     wanted = naive(training, q, k, k_prime, keep_self, row_norm, denominator)
     np.testing.assert_allclose(scores, wanted, rtol=1e-12, atol=1e-14)
-
-
-def dense_reference(training, q, k, k_prime, keep_self, row_norm, denominator):
-    """Eqs 27-29 on whole matrices of items by items; (items of the user, items scored)."""
-    together = training.T @ training
-    users = np.maximum(together.diagonal(), 1.0)
-    similar = np.sqrt(together**2 / np.outer(users, users))
-
-    def near(size):  # column j: which rows are near to j
-        found = np.zeros(similar.shape, dtype=bool)
-        for j in range(len(similar)):
-            order = [i for i in np.argsort(-similar[:, j], kind="stable") if i != j and similar[i, j] > 0]
-            found[order[:size], j] = True
-        return found
-
-    if k is not None or k_prime is not None:
-        kept = near(k) & near(k_prime).T
-        np.fill_diagonal(kept, True)
-        similar = np.where(kept, similar, 0.0)
-    if not keep_self:
-        np.fill_diagonal(similar, 0.0)
-    similar = similar**q
-    norms = {"l2": np.sqrt((similar**2).sum(axis=1)), "l1": similar.sum(axis=1), "none": np.ones(len(similar))}[
-        row_norm
-    ]
-    similar = similar / np.where(norms > 0, norms, 1)[:, np.newaxis]
-    if denominator:
-        sums = similar.sum(axis=1)
-        similar = similar / np.where(sums > 0, sums, 1)[:, np.newaxis]
-    return similar.T
-
-
-def catalogue(seed=5, users=80, items=60):
-    """Events with popular items, items that nobody has, and many that are equally near."""
-    rng = np.random.default_rng(seed)
-    training = (rng.random((users, items)) < rng.beta(0.4, 3, items)).astype(float)
-    training[:, rng.integers(0, items, 3)] = 0
-    return training
-
-
-@pytest.mark.parametrize(("k", "k_prime"), [(None, None), (4, None), (None, 4), (7, 3), (2, 200), (500, 500)])
-@pytest.mark.parametrize("keep_self", [True, False])
-@pytest.mark.parametrize(("q", "row_norm", "denominator"), [(1, "l2", False), (3, "l1", False), (0.5, "l2", True)])
-class TestByBlocks:
-    def test_is_the_dense_matrix_whatever_the_blocks(
-        self, monkeypatch, k, k_prime, keep_self, q, row_norm, denominator
-    ):
-        training = catalogue()
-        items = training.shape[1]
-        wanted = dense_reference(training, q, k, k_prime, keep_self, row_norm, denominator)
-        found = []
-        for rows in (1, 7, 1000):
-            monkeypatch.setattr(cosine, "ROWS_AT_ONCE", rows * cosine.ROW_BYTES * items)
-            model = ItemCF(q, k, k_prime, keep_self, row_norm, denominator).fit(csr_array(training), None)
-            similar = dense(model)
-            if isinstance(model, SparseSimilarityModel):
-                assert model.similarity.nnz == np.count_nonzero(similar) == np.count_nonzero(wanted)  # and no zeros
-            np.testing.assert_allclose(similar, wanted, rtol=1e-13, atol=1e-16)
-            found.append(similar)
-        for other in found[1:]:
-            np.testing.assert_array_equal(other, found[0])  # to the bit
-
-
-def test_memory_of_neighbours_grows_with_items_and_of_all_similarities_with_their_square():
-    shapes = [Shape(1000, items, 10_000) for items in (20_000, 30_000, 40_000)]
-    least = [ItemCF(1, neighbours=10).least_memory(shape) for shape in shapes]
-    assert least[2] - least[1] == least[1] - least[0]
-    assert least[2] < 8 * 40_000**2 / 100
-    assert ItemCF(1).least_memory(shapes[-1]) > 8 * 40_000**2
-    assert ItemCF(1, neighbours=10).training_memory(shapes[-1]) > 700 * 2**20 + 64 * 40_000 * 11

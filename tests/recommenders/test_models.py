@@ -41,9 +41,6 @@ class TestEvery:
         assert (again.scores(slice(14), SPLIT.training) == model.scores(slice(14), SPLIT.training)).all()
         assert stored_kind(tmp_path / "1.npz") is type(model)
 
-    def test_fits_its_split(self, model):
-        model.check(SPLIT, "X")
-
 
 class TestRefuses:
     @pytest.mark.parametrize("arrays", [{"x": np.arange(3)}, {"kind": np.array("tree")}], ids=["no kind", "other kind"])

@@ -1,14 +1,11 @@
 """Recommenders by config entry, and the schema of their parameters."""
 
-import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
-from scipy.sparse import csr_array
 
 from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender
-from sampled_metrics.recommenders.cosine import ROW_NORMS
 from sampled_metrics.recommenders.ials import IALS
 from sampled_metrics.recommenders.item_cf import ItemCF
 
@@ -57,11 +54,6 @@ def test_the_schema_describes_every_parameter_allows_its_default_and_refuses_oth
     assert "mine" not in config_schema(RECOMMENDERS[kind])["properties"]
 
 
-def test_precomputed_ranks_cannot_be_trained():
-    with pytest.raises(ConfigError, match=r"^precomputed ranks \(type ranks\) cannot be trained$"):
-        recommender({"type": "ranks", "path": "ranks.csv"}).fit(csr_array((2, 2)), np.random.default_rng(0))
-
-
 @pytest.mark.parametrize(
     ("entry", "numbers"),
     [
@@ -75,32 +67,3 @@ def test_precomputed_ranks_cannot_be_trained():
 def test_memory_to_reserve_is_that_of_the_events_and_four_times_the_model(entry, numbers):
     reserved = recommender(entry).training_memory(Shape(10_000, 5000, 10**6))
     assert reserved == 700 * 2**20 + 200 * 10**6 + 4 * 8 * numbers
-
-
-def test_what_has_no_default_is_required():
-    assert config_schema(ItemCF)["required"] == ["exponent"]
-    assert set(config_schema(IALS)["required"]) == set(FACTORS)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "valid"),
-    [
-        ({}, True),
-        ({"factors": 0}, False),
-        ({"factors": 1.5}, False),
-        ({"regularization": 0}, True),
-        ({"regularization": -1}, False),
-        ({"unobserved_weight": 0}, False),
-        ({"iterations": 0}, False),
-        ({"initial_deviation": 0}, False),
-        ({"iterations": "6"}, False),
-    ],
-)
-def test_ials_parameters(parameters, valid):
-    assert Draft202012Validator(config_schema(IALS)).is_valid({**FACTORS, **parameters}) is valid
-
-
-@pytest.mark.parametrize("row_norm", ROW_NORMS)
-def test_every_row_norm_is_offered(row_norm):
-    assert Draft202012Validator(config_schema(ItemCF)).is_valid({"exponent": 1, "row_norm": row_norm})
-    assert ROW_NORMS[row_norm](np.array([[3.0, 4.0]])) == pytest.approx({"l2": 5, "l1": 7, "none": 1}[row_norm])

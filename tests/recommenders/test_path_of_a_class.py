@@ -8,7 +8,7 @@ import pytest
 from two_groups import two_groups
 
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.recommenders import recommender, recommender_type
+from sampled_metrics.recommenders import recommender
 from sampled_metrics.workflow.config import check_recommender
 
 MODULE = """
@@ -83,15 +83,6 @@ def test_a_class_in_the_working_folder_is_found_and_its_parameters_are_checked(h
         check_recommender({"type": "own_models.models.InOrder", "reverse": 1}, "recommenders.W")
 
 
-def test_files_of_the_working_folder_hide_no_installed_module(here: Path) -> None:
-    (here / "scipy.py").write_text("raise RuntimeError\n")
-    (here / "colorsys.py").write_text("raise RuntimeError\n")
-    recommender_type("own_models.models.InOrder")
-    assert sys.path[-1] == str(here)
-    with pytest.raises(ConfigError, match=r"'colorsys\.Mine' cannot be imported: AttributeError: module 'colorsys'"):
-        recommender_type("colorsys.Mine")
-
-
 @pytest.mark.parametrize(
     ("kind", "says"),
     [
@@ -122,7 +113,3 @@ def test_a_class_that_cannot_train_is_refused(here: Path) -> None:
         ConfigError, match=r"^recommenders\.W\.recommender of type own_models\.models\.WithoutFit: .*fit"
     ):
         check_recommender({"type": "own_models.models.WithoutFit"}, "recommenders.W")
-
-
-def test_a_class_of_an_installed_package_is_found() -> None:
-    assert recommender_type("sampled_metrics.recommenders.ease.EASE") is recommender_type("ease")

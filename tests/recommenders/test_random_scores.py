@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from ranked_by_argsort import one_each
 from scipy.sparse import csr_array
-from scipy.stats import kstest
 
 from sampled_metrics.data.split import Split
 from sampled_metrics.metrics.metric import metric
@@ -38,22 +37,8 @@ def test_metrics_are_those_of_chance(split: Split, label: str, expected: float, 
     assert abs(table.values(metric(label)).mean() - expected) < 4 * deviation / np.sqrt(USERS)
 
 
-def test_scores_are_uniform_and_neighbouring_users_and_items_are_not_alike(split: Split) -> None:
-    scores = RandomModel(2**64 - 1).scores(slice(None), split.training)
-    assert kstest(scores.ravel(), "uniform").pvalue > 1e-3
-    for one, other in [(scores[1:], scores[:-1]), (scores[:, 1:], scores[:, :-1])]:
-        assert abs(np.corrcoef(one.ravel(), other.ravel())[0, 1]) < 4 / np.sqrt(one.size)
-
-
 def test_a_score_is_the_same_whichever_block_is_asked_for(split: Split) -> None:
     model = RandomModel(7)
     whole = model.scores(slice(None), split.training)
     for users in (slice(4990, 5000), slice(17, 18), slice(0, 40, 3)):
         np.testing.assert_array_equal(model.scores(users, split.training), whole[users])
-
-
-def test_a_stream_gives_a_key_of_its_own(split: Split) -> None:
-    keys = {RandomScores().fit(split.training, np.random.default_rng(seed)).key for seed in range(50)}
-    assert len(keys) == 50
-    one, other = (RandomModel(key).scores(slice(9), split.training) for key in (7, 8))
-    assert not (one == other).any()

@@ -18,12 +18,6 @@ def test_one_after_another_are_all_users_and_divide_no_block(monkeypatch, users_
     assert all(part.start % users_in_block == 0 or part.start == part.stop for part in users)
 
 
-def test_are_about_equal() -> None:
-    shape = Shape(6040, 3706, 1_000_000)
-    sizes = [len(range(6040)[part_of_users(shape, part, 4)]) for part in range(1, 5)]
-    assert sizes == [1130, 1695, 1695, 1520]
-
-
 def test_blocks_of_scores_are_those_of_all_users(monkeypatch) -> None:
     """So that scores whose last digit depends on the other users of the block do not change."""
     monkeypatch.setattr(model, "BLOCK_BYTES", 8 * 12 * 3)

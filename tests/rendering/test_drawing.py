@@ -1,6 +1,5 @@
 """Writing figures: the same bytes for the same figure."""
 
-import matplotlib as mpl
 import numpy as np
 from study.read_figures import assert_texts_are_apart, names, texts
 
@@ -21,24 +20,6 @@ def test_is_the_same_bytes_whenever_it_is_drawn(tmp_path, monkeypatch):
         assert first == (tmp_path / f"2.{ending}").read_bytes()
         assert first.startswith(magic)
     assert len(list(tmp_path.iterdir())) == 4
-
-
-def test_drawing_leaves_the_callers_settings_alone():
-    before = dict(mpl.rcParams)
-    draw(TABLE)
-    assert dict(mpl.rcParams) == before
-
-
-def test_styles_differ_in_colour_or_marker_and_black_is_the_exact_metric():
-    looks = [(each["color"], each["marker"]) for each in map(drawing.style, range(57))]
-    assert len(set(looks)) == 57
-    assert [number for number, (colour, _) in enumerate(looks) if colour == "#000000"] == [0]
-    assert drawing.estimator_numbers(["mine", "exact", "cls", "yours"]) == {
-        "mine": len(drawing.ESTIMATORS),
-        "exact": 0,
-        "cls": 3,
-        "yours": len(drawing.ESTIMATORS) + 1,
-    }
 
 
 @drawing.styled

@@ -3,7 +3,7 @@
 import re
 
 import pandas as pd
-from rendering.read_pages import cells_of_html, written
+from rendering.read_pages import cells_of_html
 
 from sampled_metrics.rendering import page, tables
 
@@ -27,13 +27,6 @@ class TestFormats:
         assert "±" not in text
         assert "γ" not in text
 
-    def test_latex_braces_and_environments_are_balanced(self, tmp_path):
-        page.write("Title", self.HARD, tmp_path / "t.tex")
-        text = (tmp_path / "t.tex").read_text(encoding="utf-8")
-        bare = re.sub(r"\\[{}]", "", text)
-        assert bare.count("{") == bare.count("}")
-        assert re.findall(r"\\begin{(\w+)}", text) == re.findall(r"\\end{(\w+)}", text)[::-1]
-
     def test_html_escapes_what_html_would_read(self, tmp_path):
         sections = [("<i>", pd.DataFrame({"a": ["<script>", "x & y"]}))]
         page.write("T <b>", sections, tmp_path / "t.html")
@@ -55,17 +48,6 @@ class TestFormats:
         assert left == "0.00"
         assert next_left == width
 
-    def test_html_of_sentences_says_in_each_cell_what_it_is_of(self, tmp_path):
-        sentence = "Only AUC orders A, B, C on the samples as it does exactly"
-        page.write("T", [("", pd.DataFrame({"Where": ["4.2"], "The paper says": [sentence]}))], tmp_path / "t.html")
-        text = (tmp_path / "t.html").read_text(encoding="utf-8")
-        assert '<table class="words">\n<thead><tr><th scope="col">Where</th>' in text
-        assert f'<td data-of="The paper says">{sentence}</td>' in text
-
-    def test_markdown_keeps_digits_as_they_are(self, tmp_path):
-        sections = [("", pd.DataFrame({"a": ["1.50", "0.000", "100"], "b": ["1e-3", "-0", "007"]}))]
-        assert written(tmp_path, sections)[0] == [[["a", "b"], ["1.50", "1e-3"], ["0.000", "-0"], ["100", "007"]]]
-
     def test_title_and_headings_are_there(self, tmp_path):
         paths = [tmp_path / f"t.{kind}" for kind in ("md", "tex", "html")]
         page.write("The title", [("A heading", TABLE)], *paths)
@@ -73,14 +55,6 @@ class TestFormats:
             text = path.read_text(encoding="utf-8")
             assert "The title" in text
             assert "A heading" in text
-
-    def test_is_the_same_bytes_twice(self, tmp_path):
-        for kind in ("md", "tex", "html"):
-            path = tmp_path / f"t.{kind}"
-            page.write("T", self.HARD, path)
-            first = path.read_bytes()
-            page.write("T", self.HARD, path)
-            assert path.read_bytes() == first
 
     def test_latex_numbers_the_table_itself_and_each_section_has_a_label(self, tmp_path):
         page.write("Table 3. The title", [("One", TABLE), ("Two", TABLE)], tmp_path / "ml-1m/table-3.tex")
@@ -101,13 +75,6 @@ class TestNumbers:
         assert r"\begin{tabular}{lrrl}" in latex
         assert re.findall(r"<th scope=\"col\".*?>(\w)<", html) == ["A", "B", "C", "D"]
         assert re.findall(r' class="number">(\w)</th>', html) == ["B", "C"]
-
-    def test_with_fewer_decimals_are_moved_so_that_the_points_are_in_line(self, tmp_path):
-        table = pd.DataFrame({"A": ["x"] * 4, "B": ["0.0874", "0.25", "3", "-"]})
-        page.write("T", [("", table)], tmp_path / "t.html")
-        cells = re.findall(r'<td class="number"(.*?)>', (tmp_path / "t.html").read_text(encoding="utf-8"))
-        # two digits short, four digits and the point short
-        assert cells == ["", ' style="--short: calc(2ch + 0em)"', ' style="--short: calc(4ch + 0.3em)"', ""]
 
 
 class TestBest:

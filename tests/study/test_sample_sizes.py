@@ -7,7 +7,6 @@ import pytest
 from small_tables import random_table, table_of
 from study.read_figures import curves
 
-from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.table import RankTable
@@ -55,12 +54,6 @@ class TestExpected:
                 tables, "ap", ["uncorrected"], [9, 7, 2, 8], replacement=replacement, assume_replacement=True
             )
             assert table["negatives"].tolist() == sizes
-
-    def test_if_every_size_is_too_large_it_says_so(self):
-        with pytest.raises(SampledMetricsError):
-            expected_by_sample_size(
-                {"X": table_of([(8, 1, 0)])}, "ap", ["uncorrected"], [50], replacement=False, assume_replacement=True
-            )
 
 
 class TestDrawing:

@@ -9,9 +9,7 @@ from sampled_metrics import evaluate, expect
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.moments import expected_distribution
 from sampled_metrics.study import proof, tables
-from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimators
 from sampled_metrics.study.repetitions import Evaluation, by_size, exact_moments, of_size, repeat, sizes_of
 
 METRICS = ["recall@10", "ap"]
@@ -35,13 +33,6 @@ def test_the_exact_metric_is_that_of_evaluate() -> None:
         assert TABLE.mean(metric(str(label))) == pytest.approx(of_users(TABLE.values(metric(str(label)))), rel=1e-12)
 
 
-def test_a_tie_counts_by_the_share_of_its_row() -> None:
-    rng, recall = np.random.default_rng(1), metric("recall@10")
-    ranks = TABLE.above + 1 + np.floor(rng.random((40_000, 9)) * (TABLE.tied + 1))
-    drawn = pd.DataFrame((ranks <= 10).T).groupby(USER).mean().mean()
-    assert drawn.std() == pytest.approx(TABLE.tie_deviation(recall), rel=0.03)
-
-
 def chances(m: int) -> np.ndarray:
     """P(x) of each row, (rows, m + 1), from the definition."""
     return np.array(
@@ -50,11 +41,6 @@ def chances(m: int) -> np.ndarray:
             for above, tied in zip(TABLE.above, TABLE.tied, strict=True)
         ]
     )
-
-
-def test_the_expected_sample() -> None:
-    wanted = pd.DataFrame(chances(8)).groupby(USER).mean().mean()
-    np.testing.assert_allclose(expected_distribution(TABLE, SamplingDesign(8)), wanted, rtol=1e-10)
 
 
 def test_exact_moments_are_those_of_expect_and_of_the_definition() -> None:
@@ -76,16 +62,6 @@ def test_repetitions_have_these_moments() -> None:
         mean, sd = exact.loc[keys, ["mean_exact", "sd_exact"]]
         assert abs(drawn.mean() - mean) <= 4 * sd / np.sqrt(6000) + 1e-12
         assert drawn.std() == pytest.approx(sd, rel=0.05)
-
-
-def test_the_estimator_study_has_them_too() -> None:
-    study = EstimatorStudy(["uncorrected", "mle"], [8], 3, 5, METRICS, False, False)
-    found = study_estimators(TABLE, study, lambda name: np.random.default_rng(1)).set_index("metric")
-    for label in METRICS:
-        assert found.loc[label, "exact"].to_numpy() == pytest.approx(TABLE.mean(metric(label)))
-    fixed = found[found["estimator"] == "uncorrected"]
-    moments = exact_moments(TABLE, evaluation()).set_index(["metric", "estimator"])
-    assert fixed.loc["ap", "sd"] == pytest.approx(moments.loc[("ap", "uncorrected"), "sd_exact"])
 
 
 def test_bounds_are_over_users() -> None:
