@@ -7,7 +7,6 @@ import json
 import os
 import pty
 import re
-import resource
 import struct
 import subprocess
 import sys
@@ -17,7 +16,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 
 from sampled_metrics import cli, compare, correct, evaluate, expect, plan
 from sampled_metrics._defaults import KNOWN, LINEAR
@@ -107,7 +105,6 @@ def refused(run, says, *arguments, **options):
 # --- malformed files --------------------------------------------------------------------------------------------------
 
 N, NM = ["--candidates", 50], ["--candidates", 50, "--negatives", 9]
-BV = ["--estimators", "bv-0.1"]
 WHOLE = "must be a whole number, 1 or more, not "
 
 EVALUATE = {
@@ -337,24 +334,11 @@ class TestNames:
         assert (code, err) == (0, "")
         assert f"The difference ({name} - exact) is" in out
 
-    def test_are_without_folder_and_endings_but_paths_where_these_are_alike(self, run, files):
-        (files / "b").mkdir()
-        for path in ("b/exact.csv", "b/deep.tsv.csv"):
-            (files / path).write_text(OTHER)
-        assert "The difference (deep - exact) is" in run("compare", "exact.csv", "b/deep.tsv.csv")[1]
-        assert "The difference (b/exact.csv - exact.csv) is" in run("compare", "exact.csv", "b/exact.csv")[1]
-
 
 class TestStandardInput:
     def test_is_read_for_a_dash(self, run, files):
         from_file = run("evaluate", "exact.csv", "--json")
         assert run("evaluate", "-", "--json", stdin=EXACT.encode()) == from_file
-
-    def test_beside_a_file(self, run, files):
-        code, out, err = run("compare", "exact.csv", "-", "--csv", stdin=OTHER.encode())
-        assert code == 0
-        assert out.splitlines()[0].startswith("metric,value_a,value_b,difference")
-        assert "(stdin - exact)" in err
 
 
 class TestFigures:
@@ -420,17 +404,6 @@ class TestHelp:
             assert "Example:\n" in out
             assert f"  sampled-metrics {command}" in out or f"(sampled-metrics {command}" in out
 
-    def test_names_all_commands(self, run):
-        code, out, _ = run("--help")
-        assert code == 0
-        for command in COMMANDS:
-            assert re.search(rf"^  {command} +\w", out, flags=re.MULTILINE)
-
-    def test_is_what_comes_without_a_command(self, run):
-        code, out, err = run()
-        assert (code, out) == (2, "")
-        assert err.startswith("Usage: sampled-metrics")
-
     def test_the_examples_work(self, run, model):
         rng = np.random.default_rng(1)
         examples = []
@@ -476,11 +449,6 @@ class TestCompletion:
 
 
 class TestProcess:
-    def test_prints_what_it_computes_and_exits_with_0(self, files):
-        done = process("evaluate", "exact.csv", cwd=files)
-        assert (done.returncode, done.stderr) == (0, b"")
-        assert done.stdout.decode().splitlines()[1].split()[:2] == ["recall@10", "1"]
-
     def test_faults_exit_with_2_and_no_traceback(self, files):
         done = process("evaluate", "none.csv", cwd=files)
         assert (done.returncode, done.stdout) == (2, b"")
@@ -506,23 +474,6 @@ class TestProcess:
         assert done.returncode == 2
         assert done.stderr == b"error: the output cannot be written: No space left on device\n"
 
-    def test_closed_standard_input(self, files):
-        done = process("evaluate", "-", cwd=files, preexec_fn=lambda: os.close(0))
-        assert (done.returncode, done.stderr) == (2, b"error: stdin: is closed\n")
-
-    def test_a_gigabyte_in_one_line_takes_no_memory(self, files):
-        """Of a sparse file; the process may have 600 MB of address space for data."""
-        with open(files / "long.csv", "wb") as file:
-            file.write(b"rank\n")
-            file.truncate(2**30)
-
-        def limit():
-            resource.setrlimit(resource.RLIMIT_DATA, (600 * 2**20, 600 * 2**20))
-
-        done = process("evaluate", "long.csv", "--candidates", "5", cwd=files, preexec_fn=limit)
-        assert done.returncode == 2
-        assert b"long.csv, line 2: is longer than 1,000,000 bytes" in done.stderr
-
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -533,11 +484,6 @@ class TestTerminal:
         assert code == 0
         assert COLOUR.search(text)
         assert "recall@10       1" in text
-
-    def test_faults_are_one_line_there_too(self, files):
-        code, text = on_a_terminal("evaluate", files / "none.csv")
-        assert code == 2
-        assert text.count("\n") == 1
 
 
 class TestReading:
@@ -594,18 +540,6 @@ class TestRank:
         code, out, _ = run("evaluate", "ranks.csv.gz", "--metrics", "recall@1", "--csv")
         assert code == 0
         assert out.splitlines()[1].startswith("recall@1,0.5,")
-
-    @pytest.mark.parametrize("form", ["npy", "npz", "sparse"])
-    def test_scores_in_place_of_factors(self, run, model, tmp_path, form):
-        scores = np.load("u.npy") @ np.load("i.npy").T
-        if form == "npy":
-            np.save("scores.npy", scores)
-        elif form == "npz":
-            np.savez("scores.npz", scores)
-        else:
-            sparse.save_npz("scores.npz", sparse.csr_array(scores))
-        name = "scores.npy" if form == "npy" else "scores.npz"
-        assert run("rank", "--scores", name, *model[4:]) == (0, RANKED, "")
 
     @pytest.mark.parametrize(
         ("change", "says"),

@@ -6,7 +6,6 @@ import pytest
 
 from sampled_metrics._validation import check_labels
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.estimators import estimators_by_label
 
 
 @pytest.mark.parametrize("given", ["auc", ["auc"], ("auc",), np.array(["auc"]), pd.Series(["auc"]), {"auc": 1}])
@@ -31,17 +30,3 @@ def test_one_label_in_any_form(given):
 def test_refuses_and_says_why(given, says):
     with pytest.raises(ConfigError, match=rf"^{says}$"):
         check_labels(given, "metrics")
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("bv-0.1", "bv-0.10"),
-        ("bv-0.1", "bv-1e-1"),
-        ("mle", "mle-100"),
-        ("mes", "mes-0.01"),
-    ],
-)
-def test_refuses_two_labels_of_the_same_estimator(first, second):
-    with pytest.raises(ConfigError, match=rf"^estimators: '{first}' and '{second}' are the same one; give it once$"):
-        estimators_by_label(["cls", first, second])

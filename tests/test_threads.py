@@ -9,7 +9,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import sampled_metrics as sm
 from sampled_metrics.data.split import Split
 from sampled_metrics.metrics.metric import Metric
-from sampled_metrics.recommenders.ease import EASE
 from sampled_metrics.recommenders.models import FactorModel
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.study import repetitions
@@ -85,19 +84,6 @@ def test_functions_compute_on_one_thread_each(name: str) -> None:
     assert seen_by(FUNCTIONS[name]) == {1}
 
 
-@pytest.mark.parametrize("name", ["conditions", "exact_moments"])
-def test_studies_without_progress(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def call(seen: Seen) -> None:
-        found = repetitions.estimator
-        monkeypatch.setattr(repetitions, "estimator", lambda *given, **more: seen.note() or found(*given, **more))
-        if name == "conditions":
-            repetitions.conditions(EVALUATION, 100)
-        else:
-            repetitions.exact_moments(TABLES["x"], EVALUATION)
-
-    assert seen_by(call) == {1}
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ranking_takes_the_threads_that_are_asked_for(threads: int) -> None:
     """Each block of users has one thread of its own."""
@@ -106,13 +92,3 @@ def test_ranking_takes_the_threads_that_are_asked_for(threads: int) -> None:
     split = Split(csr_array(training), one_each([1, 2, 3], 4), np.arange(3), np.arange(4))
     model = FactorModel(np.ones((3, 2)), np.ones((4, 2)))
     assert seen_by(lambda seen: model.rank(split, progress=seen.progress, threads=threads)) == {1}
-
-
-def test_training(monkeypatch: pytest.MonkeyPatch) -> None:
-    def call(seen: Seen) -> None:
-        inverse = np.linalg.inv
-        monkeypatch.setattr(np.linalg, "inv", lambda matrix: seen.note() or inverse(matrix))
-        events = csr_array(np.eye(4, 5) + np.eye(4, 5, 1))
-        EASE(1.0).fit(events, STREAM(0))
-
-    assert seen_by(call) == {1}

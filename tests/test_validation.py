@@ -7,13 +7,11 @@ from sampled_metrics._validation import require_sum_of_one
 from sampled_metrics.errors import NumericError
 from sampled_metrics.estimators import reduction
 from sampled_metrics.estimators.bias_variance import BiasVariance
-from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
 from sampled_metrics.estimators.linear import LinearEstimator
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.sampling import distributions, ties
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.study.repetitions import Evaluation, conditions
 
 
 class TestSumOfOne:
@@ -88,19 +86,3 @@ class TestConditionNumbers:
         number = BiasVariance(gamma, None).condition_number(self.DESIGN, self.N, (metric("ap"), metric("recall@5")))
         assert number == pytest.approx(np.sqrt(np.linalg.cond(normal)), rel=1e-9)
         assert number <= gamma**-0.5
-
-    def test_of_constrained_least_squares_on_the_steps_that_it_takes(self):
-        quadratic, _ = self.equations()
-        estimator = ConstrainedLeastSquares(None)
-        weights = estimator.weights(self.DESIGN, np.array([self.N]), (metric("ap"),))[0, 0]
-        steps = np.flatnonzero(np.diff(-np.append(weights, 0.0)) > 0)
-        adds = (np.arange(9)[:, None] <= steps).astype(float)
-        number = estimator.condition_number(self.DESIGN, self.N, (metric("ap"),))
-        assert number == pytest.approx(np.sqrt(np.linalg.cond(adds.T @ quadratic @ adds)), rel=1e-6)
-
-    def test_of_an_evaluation_by_estimator(self):
-        evaluation = Evaluation(self.DESIGN, 5, ["default"], ["uncorrected", "bv-0.1", "mle"], ["ap"], False)
-        table = conditions(evaluation, self.N)
-        assert table["estimator"].tolist() == ["bv-0.1", "uncorrected"]  # mle solves no equations
-        assert table["condition_number"].iloc[1] == 1.0
-        assert table["digits"].iloc[1] == pytest.approx(15.65, abs=0.01)

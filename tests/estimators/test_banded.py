@@ -47,12 +47,3 @@ def test_of_rank_distributions(n, m, replacement):
 def test_of_any_matrix(ranks, outcomes, seed, empty):
     rng = np.random.default_rng(seed)
     check(rng.random((ranks, outcomes)) * (rng.random((ranks, outcomes)) >= empty), 1e-13)
-
-
-def test_blocks_of_zeros_are_skipped_wherever_they_are():
-    matrix = np.zeros((1000, 4))
-    matrix[130:135, 1] = 0.5
-    matrix[900:, 3] = 0.25
-    check(matrix, 1e-13)
-    assert sum(block.size for *_, block in Banded.of(matrix).blocks) < matrix.size / 4
-    check(np.zeros((5, 3)), 0)

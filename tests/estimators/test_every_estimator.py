@@ -72,14 +72,6 @@ class TestSeveralMetrics:
             alone = estimates(label, outcomes, counts, [name])
             np.testing.assert_allclose(together[:, column], alone[:, 0], rtol=1e-8, atol=1e-12)
 
-    @pytest.mark.parametrize("label", ALL)
-    def test_the_same_sample_from_events_is_the_same(self, label):
-        x = np.repeat(np.arange(7), [9, 4, 3, 0, 1, 2, 1])
-        outcomes, which = Outcomes.observed(SampledRanks(np.random.default_rng(1).permutation(x), 6, 100))
-        ours = estimates(label, outcomes, np.bincount(which))
-        wanted = estimates(label, Outcomes.of(SamplingDesign(6), 100), np.bincount(x))
-        np.testing.assert_allclose(ours, wanted, rtol=1e-9)
-
 
 class TestMixedEvents:
     @pytest.mark.parametrize("label", LINEAR)

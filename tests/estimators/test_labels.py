@@ -12,7 +12,6 @@ from sampled_metrics.estimators.rank_estimate import RankEstimate
 from sampled_metrics.estimators.smooth import Smooth
 from sampled_metrics.estimators.strict_bounds import StrictBounds
 from sampled_metrics.estimators.uncorrected import Uncorrected
-from sampled_metrics.paper import reference
 
 
 @pytest.mark.parametrize(
@@ -38,16 +37,6 @@ from sampled_metrics.paper import reference
 )
 def test_is_found_by_its_label(label, wanted):
     assert estimator(label, assume_replacement=True) == wanted
-
-
-@pytest.mark.parametrize("label", ["cls", "bv-0.5"])
-def test_is_told_what_distribution_to_assume(label):
-    assert estimator(label, assume_replacement=False).replacement is False
-
-
-def test_every_estimator_of_the_paper_is_there():
-    for label in reference.ESTIMATORS:
-        estimator(label, assume_replacement=True)
 
 
 KNOWN = (
@@ -101,12 +90,6 @@ def test_takes_names_that_people_type(given, label):
 @pytest.mark.parametrize("label", ["uncorrected", "rank-estimate", "bv-0.01", "mle-7", "mes-0.1", "smooth", "convex"])
 def test_takes_back_what_is_displayed(label):
     assert estimator(estimator_name(label)) == estimator(label)
-
-
-@pytest.mark.parametrize("label", ["bv-0.1.2", "bv-.", "bv-.e5"])
-def test_refuses_a_gamma_that_is_no_number(label):
-    with pytest.raises(ConfigError, match="γ must be a number, not"):
-        estimator(label, assume_replacement=True)
 
 
 @pytest.mark.parametrize("label", ["bv-2", "bv-1.0001", "bv-1e5", "bv-1e999"])

@@ -153,19 +153,6 @@ class TestMixedEvents:
         ours = distribution_of(MaximumLikelihood(25), outcomes, np.bincount(which))
         np.testing.assert_allclose(ours, [wanted], rtol=1e-9, atol=1e-14)
 
-    def test_metrics_are_means_under_the_distribution_over_the_users_who_have_the_rank(self):
-        outcomes, which = Outcomes.observed(SampledRanks(self.X, self.M, self.N))
-        pi = em_by_loops(self.X, self.M, self.N, False, 25)
-        ours = MaximumLikelihood(25).fit(outcomes, METRICS).estimate(np.bincount(which))
-        f = [
-            lambda r, n: 1 / r,
-            lambda r, n: (r <= 3) / np.log2(r + 1),
-            lambda r, n: float(r <= 2),
-            lambda r, n: (n - r) / (n - 1),
-        ]
-        wanted = [sum(np.multiply(pi, mean_over_users(each, self.N, 12))) for each in f]
-        np.testing.assert_allclose(ours, wanted, rtol=1e-9)
-
     @pytest.mark.parametrize("replacement", [True, False])
     def test_of_classes_far_apart_are_the_mean_of_each_class_alone(self, replacement):
         # 30 | 16, 14, 13 | 12: from the largest down, by a factor of at most 1.25

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from exact_probabilities import chances, dense
 
-from sampled_metrics.errors import DataError
 from sampled_metrics.estimators.reduction import reduced, solved
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.sampling.design import SamplingDesign
@@ -101,16 +100,3 @@ class TestSeveralCandidates:
             scale = np.divide(1, A.mean(axis=0), out=np.zeros(10), where=A.max(axis=0) > 0)
             wanted = scale[:, np.newaxis] * (A.T @ f / each)  # B B^T is the inverse of C
             np.testing.assert_allclose(together[at], wanted.T, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("precise", [True, False])
-def test_cannot_be_changed_by_who_asked(precise):
-    problem = reduced((60,), SamplingDesign(10), METRICS, precise)
-    for part in (problem.basis, problem.marginal, problem.singular, problem.projected):
-        with pytest.raises(ValueError, match="read-only"):
-            part[0] = 1
-
-
-def test_refuses_an_m_beyond_the_memory():
-    with pytest.raises(DataError, match=r"equations for m = 30000 negatives .* take an estimator that solves no"):
-        reduced((10**9,), SamplingDesign(30_000), METRICS)

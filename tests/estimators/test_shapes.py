@@ -115,17 +115,6 @@ def sizes(found, n):
     return np.array(k[1:])
 
 
-def test_the_grid_holds_all_small_k_and_the_cut_offs_and_refines():
-    users = class_of([3541], [20])
-    at_100 = (*METRICS, metric("recall@100"))
-    coarse, fine = (sizes(mixtures(users, at_100, finer=finer), 3541) for finer in (1, 4))
-    assert coarse[:60].tolist() == list(range(1, 61))
-    assert {100, 101, 1770, 1771, 3541} <= set(coarse)
-    assert set(coarse) <= set(fine)
-    assert 3 * len(coarse) > len(fine) > 2 * len(coarse)
-    assert (np.diff(coarse) > 0).all()
-
-
 def test_many_different_n_are_taken_at_a_few():
     """15 different n from 3000 to 3560 give what the sum over all of them gives, to 3 digits."""
     n = np.arange(3000, 3600, 40)

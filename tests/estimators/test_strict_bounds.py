@@ -55,13 +55,6 @@ class TestFit:
         # the likelihood is concave, so that none is larger by more than this
         assert users * ((chances @ (fit.observed / fit.fitted)).max() - 1) < 0.02
 
-    def test_is_that_of_its_proportions(self, shape):
-        fit = fit_of(shape, 60, 10, 500)
-        assert fit.proportions.sum() == pytest.approx(1)
-        assert fit.proportions.min() >= 0
-        np.testing.assert_allclose(fit.proportions @ fit.mixture.chances, fit.fitted, atol=1e-12)
-        assert fit.users == pytest.approx(500)
-
 
 @pytest.mark.parametrize("side", [-1, 1])
 @pytest.mark.parametrize("shape", SHAPES)

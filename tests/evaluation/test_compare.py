@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from sampled_metrics import compare, correct, evaluate
+from sampled_metrics import compare, evaluate
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.evaluation.comparison import Standings
 
@@ -25,19 +25,6 @@ class TestValues:
         assert table["value_b"].to_numpy() == pytest.approx(evaluate(B, candidates=50)["value"].to_numpy())
         assert table["difference"].to_numpy() == pytest.approx((table["value_b"] - table["value_a"]).to_numpy())
         assert table["difference"][0] == pytest.approx(5 / 6 - 3 / 6)
-
-    @pytest.mark.parametrize("sampled", [{}, {"estimator": "convex"}, {"estimator": "free"}, {"estimator": "bv-0.1"}])
-    def test_strict_bounds_have_no_p_value(self, sampled):
-        table = compare(A, B, candidates=50, negatives=49, **sampled)
-        assert table["p_value"].isna().all() == (sampled.get("estimator") != "bv-0.1")
-
-    @pytest.mark.parametrize("estimator", ["mle", "uncorrected", "bv-0.01"])
-    def test_by_the_estimator_that_is_asked_for(self, estimator):
-        table = compare([1, 4, 2, 2], [1, 1, 3, 6], candidates=50, negatives=5, estimator=estimator, n_resamples=100)
-        expected = correct([1, 1, 3, 6], candidates=50, negatives=5, estimators=[estimator], n_resamples=100)[
-            "value"
-        ].to_numpy()
-        assert table["value_b"].to_numpy() == pytest.approx(expected)
 
 
 class TestIntervals:
@@ -114,33 +101,6 @@ class TestPairing:
         ):
             table = compare(*pair, metrics=["auc"], candidates=50)
             assert (table["low"][0], table["high"][0]) == pytest.approx((ends.low, ends.high), rel=1e-9)
-
-    @pytest.mark.parametrize("name", ["user_id", "UserID", "uid", "userId"])
-    @pytest.mark.parametrize("negatives", [None, 49])
-    def test_of_shuffled_files_by_other_names_of_the_column(self, tmp_path, name, negatives):
-        """By position the difference would be the same, and its interval another."""
-        rng = np.random.default_rng(9)
-        one = rng.integers(1, 51, size=60)
-        other = np.maximum(1, one - rng.integers(0, 3, size=60))
-        plain = compare(one, other, candidates=50, negatives=negatives)
-        order = rng.permutation(60)
-        for file, ranks, users in (("a", one, np.arange(60)), ("b", other[order], order)):
-            pd.DataFrame({name: users, "rank": ranks}).to_csv(tmp_path / f"{file}.csv", index=False)
-        files = (pd.read_csv(tmp_path / f"{file}.csv") for file in "ab")
-        table = compare(*files, candidates=50, negatives=negatives)
-        pd.testing.assert_frame_equal(pd.DataFrame(table), pd.DataFrame(plain))
-        assert table.remarks[-1] == "Users are paired by the column user."
-        assert compare(one, other[order], candidates=50, negatives=negatives)["high"][0] != table["high"][0]
-
-    def test_each_user_has_candidates_and_negatives_of_their_own(self):
-        table = compare(
-            frame([1, 4], [1, 2], negatives=[5, 6], candidates=[20, 30]),
-            frame([2, 1], [2, 1], negatives=[6, 5], candidates=[30, 20]),
-            estimator="uncorrected",
-            metrics=["auc"],
-        )
-        assert table["value_a"][0] == pytest.approx((1 + 3 / 6) / 2)
-        assert table["value_b"][0] == pytest.approx((1 + 5 / 6) / 2)
 
 
 class TestSeveralRows:
@@ -288,23 +248,6 @@ class TestMany:
             "poor": base,
         }
 
-    def test_a_mapping_of_two_is_what_two_are(self):
-        pair = compare(A, B, candidates=50, names=("old", "new"))
-        mapped = compare({"old": A, "new": B}, candidates=50)
-        pd.testing.assert_frame_equal(pd.DataFrame(mapped), pd.DataFrame(pair))
-        assert mapped.remarks == pair.remarks
-
-    def test_have_a_row_for_each_metric_and_pair(self, ranks):
-        table = compare(ranks, candidates=100, metrics=["auc", "ap"])
-        pairs = [("good", "fair"), ("good", "poor"), ("fair", "poor")]
-        expected = [(metric, *pair) for metric in ("auc", "ap") for pair in pairs]
-        assert list(table[["metric", "a", "b"]].itertuples(index=False, name=None)) == expected
-        for row in table.itertuples():
-            pair = compare(ranks[row.a], ranks[row.b], candidates=100, metrics=row.metric, names=(row.a, row.b)).iloc[0]
-            assert (row.value_a, row.value_b, row.difference) == pytest.approx(tuple(pair[2 - 1 : 4]))
-            assert row.low < pair["low"] < pair["high"] < row.high
-            assert row.p_value >= pair["p_value"]
-
     def test_are_adjusted_by_holm(self, ranks):
         table = compare(ranks, candidates=100, metrics="auc")
         names = zip(table["a"], table["b"], strict=True)
@@ -429,22 +372,6 @@ class TestSeveralSeeds:
             ends = [compare(seed, ranks["Y"], **options).iloc[0] for seed in ranks["X"]]
             assert table["low"][0] < min(each["difference"] for each in ends)
             assert table["high"][0] > max(each["difference"] for each in ends)
-
-
-class TestFewUsersWhoDiffer:
-    """If d users differ, all in favour of one recommender, the sign test has p = 2 / 2^d."""
-
-    A, B = np.repeat([1, 60], [150, 50]), np.repeat([1, 60], [150, 50])
-
-    def test_by_an_estimator_that_is_not_linear(self):
-        other = self.B.copy()
-        other[:5] = 99
-        (row,) = compare(
-            self.A, other, candidates=1000, negatives=100, estimator="mle", metrics="recall@10", n_resamples=200
-        ).to_dict("records")
-        assert row["p_value"] >= 0.999 / 16
-        assert row["conclusion"] == "undecided"
-        assert row["low"] < row["difference"] < 0 <= row["high"]
 
 
 def test_exact_and_sampled_ranks_are_not_compared():

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from sampled_metrics import correct, evaluate
-from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.errors import ConfigError
 
 SAMPLED = [1, 1, 2, 3, 1, 2, 1, 1]
 
@@ -171,12 +171,6 @@ class TestBias:
         assert len(found[2].lstrip("0.")) == 1  # the digits that the error leaves
         assert not any(each.startswith("MLE: the interval") for each in table.remarks)
 
-    def test_remarks_on_uncorrected(self):
-        many = SAMPLED * 13
-        uncorrected = correct(many, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["ap", "auc"])
-        assert [each.split(": ")[0] for each in uncorrected.remarks] == ["Uncorrected"]
-        assert not correct(many, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["auc"]).remarks
-
     @pytest.mark.parametrize("top", [True, False])
     def test_a_remark_on_the_auc_of_mes_where_it_is_wrong(self, top):
         """A smooth distribution puts users who are all near the top too far down; users all over, it does not."""
@@ -195,18 +189,6 @@ class TestBias:
         else:
             assert value(table, "mes", "auc") == pytest.approx(truth, abs=0.01)
             assert remarks == []
-
-    def test_a_remark_says_which_values_are_none_of_a_metric(self):
-        """Weights of bv-0 are far outside 0 to 1, so that few users have a mean outside, too."""
-        table = correct([1, 4, 2, 9], candidates=1000, negatives=20, estimators=["bv-0", "bv-1"], metrics=["recall@10"])
-        found = value(table, "bv-0", "recall@10")
-        assert not 0 <= found <= 1
-        remark = next(each for each in table.remarks if "a metric is from 0 to 1" in each)
-        assert remark.startswith("BV 0")
-        assert f"the value of Recall@10 ({found:.4g})" in remark
-        assert any("a single user counts up to" in each for each in table.remarks)
-        good = [each for each in table.remarks if each.startswith("BV 1:")]
-        assert not any("from 0 to 1" in each or "a single user" in each for each in good)
 
     def test_a_remark_on_few_users(self):
         for users, there in ((99, True), (100, False)):
@@ -232,13 +214,6 @@ class TestSeveralRows:
         assert row["standard_error"] == pytest.approx(np.std(means, ddof=1) / np.sqrt(5))
         assert row["users"] == 5
 
-    def test_rows_that_are_repeated_are_no_further_users(self):
-        once = self.FRAME.drop_duplicates("user_id")
-        often = pd.concat([once] * 4).sample(frac=1, random_state=1)
-        one, other = (correct(each, estimators=["bv-0.1", "mle"], method="delta") for each in (once, often))
-        columns = ["value", "low", "high", "standard_error", "bias", "users"]
-        assert other[columns].to_numpy() == pytest.approx(one[columns].to_numpy(), abs=1e-9, nan_ok=True)
-
 
 class TestForms:
     def test_columns_are_those_that_are_promised(self):
@@ -254,13 +229,6 @@ class TestForms:
         other = correct(SAMPLED, candidates=6, negatives=2, estimators=["bv-0.1", "mle"])
         assert other["assumes"].eq("bias is zero").all()
         assert list(other.columns) == list(table.columns)
-
-    def test_with_replacement_there_may_be_more_negatives_than_items(self):
-        assert len(correct([1, 5, 9], candidates=4, negatives=8, replacement=True)) == 8
-        estimators = ["bv-0.1", "bv-0.01", "mle"]
-        assert len(correct([1, 5, 9], candidates=4, negatives=8, replacement=True, estimators=estimators)) == 12
-        with pytest.raises(DataError, match="8 negatives cannot be sampled without replacement from 3"):
-            correct([1, 5, 9], candidates=4, negatives=8)
 
     @pytest.mark.parametrize(
         ("arguments", "says"),
@@ -279,15 +247,6 @@ class TestForms:
 
 
 class TestSize:
-    def test_what_needs_no_probabilities_takes_any_number_of_candidates(self):
-        """Rank estimate, eq. 20: of 10¹⁵ + 1 candidates, x = 3 of 100 is rank 1 + 3 · 10¹³."""
-        table = correct(
-            [1, 4], candidates=10**15 + 1, negatives=100, estimators=["uncorrected", "rank-estimate"], metrics=["ap"]
-        )
-        assert value(table, "uncorrected", "ap") == pytest.approx((1 + 1 / 4) / 2)
-        assert value(table, "rank-estimate", "ap") == pytest.approx((1 + 1 / (1 + 3 * 10**13)) / 2, rel=1e-15)
-        assert table["bias"].notna().all()
-
     @pytest.mark.parametrize("label", ["cls", "bv-0.1", "mle"])
     def test_of_ten_billion_candidates_the_auc_is_that_of_a_billion(self, label):
         """Of so many, the share of the items above has a binomial sample, whatever their number is."""
@@ -299,10 +258,6 @@ class TestSize:
         ]
         assert values[0][0] == pytest.approx(values[1][0], abs=1e-4)
         assert values[0][0] == pytest.approx(1 - 33 / 400, abs=0.01)  # of the sample
-
-    def test_more_negatives_than_can_be_held_are_refused(self):
-        with pytest.raises(DataError, match=r"weights of uncorrected for m = 10+ negatives.* GiB.*; take fewer"):
-            correct([1, 4], candidates=10**13, negatives=10**12, estimators=["uncorrected"])
 
 
 def test_says_where_values_leave_0_to_1_and_where_equations_are_badly_conditioned():

@@ -69,22 +69,6 @@ def test_of_all_shares_the_interval_is_that_of_the_ranks(shape: str) -> None:
     assert of_shares["assumes"].tolist() == of_ranks["assumes"].tolist()
 
 
-def test_more_values_and_more_digits_say_more_and_a_larger_value_is_higher() -> None:
-    options = {"negatives": 99, "candidates": 3541, "users": 6040, "estimators": "decreasing", "metrics": "recall@10"}
-
-    def interval(**values: str) -> tuple[float, float]:
-        [(low, high)] = sm.correct_value({f"hr@{k[1:]}": v for k, v in values.items()}, **options)[
-            ["low", "high"]
-        ].to_numpy()
-        return low, high
-
-    one, three = interval(k10="0.567"), interval(k1="0.183", k5="0.430", k10="0.567")
-    assert three[1] - three[0] < one[1] - one[0]
-    rough = interval(k10="0.57")
-    assert rough[0] <= one[0] < one[1] <= rough[1]
-    assert interval(k10="0.467")[1] < one[1]
-
-
 def test_an_assumption_is_contradicted_only_if_all_counts_of_a_rounded_value_contradict_it() -> None:
     """Of 6040 users, 1.000 is 6037 to 6040. All with x = 0 fits; three with x = 5 to 9, and none with 1 to 4, not."""
     options = {"negatives": 100, "candidates": 3541, "users": 6040, "estimators": "decreasing"}
@@ -130,10 +114,3 @@ def test_refuses(values, more, error, says) -> None:
     options = {"negatives": 99, "candidates": 20000, "users": 6040} | more
     with pytest.raises(error, match=says):
         sm.correct_value(values, **options)
-
-
-def test_takes_metrics_as_objects_and_refuses_what_is_no_dict():
-    found = sm.correct_value({sm.metric("hr@10"): 0.62}, negatives=99, candidates=2000, users=500)
-    assert found["metric"].unique().tolist() == ["hit-rate@10"]
-    with pytest.raises(sm.ConfigError, match="values: give a dict such as"):
-        sm.correct_value("hr@10=0.62", negatives=99, candidates=2000, users=500)

@@ -47,34 +47,6 @@ class TestValues:
             pd.testing.assert_frame_equal(pd.DataFrame(evaluate(other)), pd.DataFrame(table))
 
 
-class TestIntervals:
-    def test_bootstrap_holds_the_value_and_stays_in_range(self):
-        table = evaluate(np.random.default_rng(1).integers(1, 100, size=300), candidates=100, method="bootstrap")
-        assert (table["low"] < table["value"]).all()
-        assert (table["value"] < table["high"]).all()
-        assert table["low"].min() >= 0
-        assert table["high"].max() <= 1
-        assert table["users"].tolist() == [300] * 4
-
-    def test_are_seeded(self):
-        one, again, other = (
-            evaluate(RANKS, candidates=N, method="bootstrap", seed=seed)["standard_error"] for seed in (3, 3, 4)
-        )
-        assert one.equals(again)
-        assert not one.equals(other)
-
-
-class TestColumns:
-    def test_are_those_that_are_promised(self):
-        table = evaluate(RANKS, candidates=N)
-        assert list(table.columns) == ["metric", "value", "low", "high", "standard_error", "users"]
-        assert table["metric"].tolist() == ["recall@10", "ndcg@10", "ap", "auc"]
-        assert len(table.remarks) == 1
-        assert table.remarks[0].startswith("There are only 5 users. With fewer than 100, intervals are rough")
-        assert evaluate(RANKS * 20, candidates=N).remarks == ()
-        assert len(evaluate((RANKS * 20)[1:], candidates=N).remarks) == 1
-
-
 class TestSeveralRows:
     """Users with several held-out items count once, with the mean over them."""
 
@@ -92,11 +64,6 @@ class TestSeveralRows:
         assert (table["low"] < table["value"]).all()
         assert table.remarks[0].startswith("Some users have several rows.")
         assert table.remarks[1].startswith("There are only 3 users")
-
-    def test_bootstrap_draws_users(self):
-        table = evaluate(self.FRAME, metrics=["ap"], method="bootstrap", n_resamples=50_000)
-        means = [(1 / self.FRAME["rank"])[self.FRAME["user"] == user].mean() for user in "abc"]
-        assert table["standard_error"][0] == pytest.approx(np.std(means) / np.sqrt(3), rel=0.02)
 
 
 class TestRefusals:

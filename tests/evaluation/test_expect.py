@@ -63,17 +63,6 @@ class TestClosedForms:
 
 
 class TestSimulation:
-    def test_mean_and_deviation_of_one_evaluation(self):
-        """20000 evaluations of four users by the definition: draw negatives, count those above."""
-        rng = np.random.default_rng(5)
-        m, n, repetitions = 6, 30, 20_000
-        x = np.stack([rng.hypergeometric(r - 1, n - r, m, size=repetitions) for r in RANKS], axis=1)
-        found = expect(RANKS, negatives=m, metrics=["recall@2", "ap"], candidates=n)
-        for metric, values in (("recall@2", x < 2), ("ap", 1 / (x + 1))):
-            means = values.mean(axis=1)
-            assert by_metric(found)[metric] == pytest.approx(means.mean(), abs=4 * means.std() / np.sqrt(repetitions))
-            assert by_metric(found, "deviation")[metric] == pytest.approx(means.std(), rel=0.03)
-
     def test_is_what_correct_gives_on_average_of_catalogues_of_100_and_5000(self, monkeypatch):
         """300 draws of 400 users, as 300 rows of each user: these count with their mean, so it is one call."""
         monkeypatch.setattr(sys.modules["sampled_metrics.evaluation.correct"], "BIAS_RESAMPLES", 2)
@@ -95,18 +84,6 @@ class TestSimulation:
         assert np.abs(off).max() < 4
         assert ((off**2).sum(axis=0) > stats.chi2.ppf(0.001, 12)).all()
         assert ((off**2).sum(axis=0) < stats.chi2.ppf(0.999, 12)).all()
-
-    def test_of_users_with_several_rows(self):
-        """The mean over users of the means over their rows, in 20000 evaluations."""
-        rng = np.random.default_rng(7)
-        users, ranks = np.array([0, 1, 0, 2, 0, 1]), np.array([1, 4, 9, 30, 12, 2])
-        x = rng.hypergeometric(ranks - 1, 30 - ranks, 6, size=(20_000, 6))
-        values = 1 / (x + 1)
-        of_evaluation = sum(values[:, users == user].mean(axis=1) for user in range(3)) / 3
-        found = expect(pd.DataFrame({"uid": users, "rank": ranks, "candidates": 30}), negatives=6, metrics="ap").iloc[0]
-        assert found["exact"] == pytest.approx(np.mean([(1 / ranks)[users == user].mean() for user in range(3)]))
-        assert found["expected"] == pytest.approx(of_evaluation.mean(), abs=4 * of_evaluation.std() / np.sqrt(20_000))
-        assert found["deviation"] == pytest.approx(of_evaluation.std(), rel=0.03)
 
 
 def expectation(ranks, candidates, negatives, label="uncorrected", of="recall@10", replacement=False, users=None):
@@ -160,20 +137,6 @@ class TestExactChance:
             )
         assert exact_chance(*sides) == pytest.approx(above(*map(poisson_binomial, hits)), abs=1e-9)
 
-    def test_of_users_with_several_rows(self):
-        """A row of two counts half: in halves, the sum is of whole numbers."""
-        ranks, users = np.array([30, 90, 60, 10, 45, 70]), np.array([0, 0, 1, 2, 2, 3])
-        other_ranks = np.array([40, 40, 70, 50, 20, 60])
-        totals = []
-        for each in (ranks, other_ranks):
-            total = np.ones(1)
-            for rank, halves in zip(each, [1, 1, 2, 1, 1, 2], strict=True):
-                hit = stats.hypergeom.cdf(9, 299, rank - 1, 50)
-                total = np.convolve(total, [1 - hit, hit] if halves == 1 else [1 - hit, 0, hit])
-            totals.append(total)
-        one, other = (expectation(each, 300, 50, users=users) for each in (ranks, other_ranks))
-        assert exact_chance(one, other) == pytest.approx(above(*totals), abs=1e-9)
-
     @pytest.mark.parametrize(("label", "of"), [("bv-0.1", "recall@10"), ("bv-0.01", "ap"), ("uncorrected", "ndcg@10")])
     def test_of_other_weights_is_that_of_simulation(self, label, of):
         rng = np.random.default_rng(8)
@@ -221,12 +184,6 @@ class TestWrongOrder:
 
 
 class TestForms:
-    def test_columns_are_those_that_are_promised(self):
-        found = expect({"A": RANKS, "B": RANKS}, negatives=5, candidates=30, estimators=["uncorrected", "bv-0.1"])
-        assert list(found.columns) == ["recommender", "estimator", "metric", "exact", "expected", "deviation"]
-        assert len(found) == 2 * 2 * 4
-        assert found["recommender"].unique().tolist() == ["A", "B"]
-
     @pytest.mark.parametrize(
         ("arguments", "error", "says"),
         [

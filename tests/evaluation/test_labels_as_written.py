@@ -60,23 +60,6 @@ def test_two_names_of_the_same_are_refused(changes, says):
 
 # --- remarks ----------------------------------------------------------------------------------------------------------
 
-SAME = "NDCG, NDCG-exp and DCG are equal here, as ranks are of one relevant item, with grade 1."
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda metrics: sm.evaluate(EXACT, **N, metrics=metrics),
-        lambda metrics: sm.correct(SAMPLED, **M, metrics=metrics),
-        lambda metrics: sm.compare(EXACT, EXACT[::-1], **N, metrics=metrics),
-        lambda metrics: sm.compare(SAMPLED, SAMPLED[::-1], **M, metrics=metrics),
-    ],
-)
-def test_equal_metrics_are_said_once(call):
-    found = call(["ndcg", "ndcg-exp", "dcg", "ap"])
-    assert [each for each in found.remarks if "equal here" in each] == [SAME]
-    assert not [each for each in call(["ndcg", "ndcg@10", "recall@10", "auc"]).remarks if "equal here" in each]
-
 
 def test_a_p_value_that_rounds_to_0_is_not_shown_as_0():
     """The median is better for each of 3000 users: a p-value of 0 in double precision."""

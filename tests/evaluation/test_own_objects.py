@@ -1,6 +1,5 @@
 """Metrics and estimators of a user's own, as objects in place of labels."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,20 +30,6 @@ class Scaled(LinearEstimator):
         return self.factor * Uncorrected().weights(design, candidates, metrics)
 
 
-@dataclass(frozen=True)
-class Constant:
-    """The same value for every sample; not linear in it."""
-
-    def __str__(self) -> str:
-        return "constant"
-
-    def fit(self, outcomes, metrics: Sequence[Metric]):
-        return self
-
-    def estimate(self, counts):
-        return np.full((*np.shape(counts)[:-1], 1), 0.25)
-
-
 def test_a_metric() -> None:
     found = sm.evaluate([1, 2, 11], candidates=100, metrics=[RBP, "recall@10"])
     assert found["metric"].tolist() == ["rbp", "recall@10"]
@@ -70,13 +55,6 @@ def test_an_estimator() -> None:
         for each in ("uncorrected", Scaled(0.5))
     ]
     assert differences[1] == pytest.approx(differences[0] / 2)
-
-
-def test_an_estimator_that_is_not_linear() -> None:
-    found = sm.correct(RANKS, candidates=3541, negatives=100, estimators=Constant(), metrics="ap")
-    assert found[["estimator", "value"]].to_numpy().tolist() == [["constant", 0.25]]
-    with pytest.raises(sm.ConfigError, match="estimator 'constant' is not linear in the sample"):
-        sm.expect([1, 500], candidates=1000, negatives=10, estimators=[Constant()])
 
 
 @pytest.mark.parametrize(

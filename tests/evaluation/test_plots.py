@@ -6,13 +6,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 import sampled_metrics as sm
-from sampled_metrics.evaluation.plots import picture
 
 RNG = np.random.default_rng(5)
 X, Z = RNG.integers(1, 101, 300), RNG.integers(1, 61, 300)
@@ -80,25 +78,6 @@ class TestContent:
             np.testing.assert_allclose(ends, (row.low, row.high))
         assert texts(axes) == [f"{value:.4g}" for value in table["value"]]
 
-    def test_correct_says_what_each_interval_assumes(self):
-        table = corrected(metrics="recall@10", estimators=["decreasing", "free", "uncorrected", "bv-0.1"])
-        axes = table.plot()
-        assert labels(axes) == ["Decreasing", "Free", "Sampled (uncorrected)", "BV 0.1"]
-        for row, (value, ends) in zip(table.itertuples(), marks(axes), strict=True):
-            assert value == row.value
-            np.testing.assert_allclose(ends, (row.low, row.high))
-        hollow = [point.get_markerfacecolor() == "white" for point, _, _ in axes.containers]
-        assert hollow == [False, False, True, True]
-        said = caption(axes.figure)
-        assert (
-            "Decreasing: the 95 % interval holds the true metric if better ranks are more frequent than worse" in said
-        )
-        assert "Free: the 95 % interval holds the true metric without an assumption on the ranks." in said
-        assert (
-            "BV 0.1: the 95 % interval holds the true metric only if the bias of the estimator is zero (hollow)."
-            in said
-        )
-
     def test_compare_shows_what_is_decided(self):
         table = compared(metrics=["recall@10", "recall@2"])
         assert list(table["conclusion"]) == ["Z", "undecided"]
@@ -129,22 +108,6 @@ class TestContent:
         shapes = {point.get_marker() for point, _, _ in axes.containers}
         assert len(shapes) == 3
 
-    def test_plan_shows_what_is_needed_or_that_nothing_is_enough(self):
-        table = planned(estimators=["uncorrected", "bv-0.1"], probability=0.9)
-        negatives, users = table.plot()
-        assert labels(negatives) == ["Sampled (uncorrected)", "BV 0.1"]
-        assert labels(users) == ["Sampled (uncorrected)", "BV 0.1", "Exact"]
-        assert [value for value, _ in marks(negatives)] == table["negatives"].dropna().tolist()
-        assert [value for value, _ in marks(users)] == table["users"].tolist()
-        assert negatives.get_xlabel() == "m, for a chance of 0.9 of the right order"
-        missing = table.assign(negatives=pd.NA)
-        texts_of = texts(missing.plot()[0])
-        assert texts_of[0] == f"no sample is enough ({table['probability'][0]:.2f} with the largest)"
-        assert texts(table.assign(negatives=pd.NA, gap=-1.0).plot()[0])[0].startswith("wrong on average")
-
-    def test_a_metric_that_is_not_defined_says_so(self):
-        assert texts(sm.evaluate([1, 1, 1], candidates=1, metrics="auc").plot()) == ["not defined"]
-
     @pytest.mark.parametrize(
         ("table", "parameters"),
         [
@@ -170,16 +133,6 @@ class TestContent:
 
 @pytest.mark.parametrize("function", RESULTS)
 class TestOfEachFunction:
-    def test_is_written_in_each_format_as_the_same_bytes(self, function, tmp_path):
-        table, open_before = RESULTS[function](), pyplot.get_fignums()
-        for ending, magic in {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}.items():
-            for number in (1, 2):
-                table.plot(tmp_path / f"{number}.{ending}")
-            first = (tmp_path / f"1.{ending}").read_bytes()
-            assert first.startswith(magic)
-            assert first == (tmp_path / f"2.{ending}").read_bytes()
-        assert pyplot.get_fignums() == open_before
-
     def test_no_text_is_cut_off(self, function):
         axes = np.ravel(RESULTS[function]().plot())
         figure = axes[0].figure
@@ -202,42 +155,19 @@ class TestWhereItIsDrawn:
         assert len(marks(axes)) == 1
         assert "without an assumption" in axes.get_xlabel().replace("\n", " ")
 
-    def test_several_panels_do_not_fit_into_given_axes(self):
-        with pytest.raises(sm.ConfigError, match=r"^ax: there are 2 panels, Recall@10, AUC; take the rows of one"):
-            corrected(metrics=["recall@10", "auc"]).plot(ax=Figure().subplots())
-
-    def test_a_path_and_axes_are_refused(self):
-        with pytest.raises(sm.ConfigError, match="a path or ax, not both"):
-            evaluated().plot("a.svg", ax=Figure().subplots())
-
     @pytest.mark.parametrize("name", ["figure", "figure.gif", "figure.svg.gz"])
     def test_other_formats_are_refused(self, name, tmp_path):
         with pytest.raises(sm.ConfigError, match="a figure is written as svg, png or pdf"):
             evaluated().plot(tmp_path / name)
         assert list(tmp_path.iterdir()) == []
 
-    def test_a_figure_without_a_path_is_one_of_pyplot(self):
-        axes = evaluated(metrics="auc").plot()
-        assert pyplot.figure(pyplot.get_fignums()[-1]) is axes.figure
-
 
 class TestAsPandasPlots:
-    def test_without_the_columns_of_a_result(self):
-        axes = evaluated()[["low", "high"]].plot()
-        assert [line.get_label() for line in axes.get_lines()] == ["low", "high"]
-
     def test_with_arguments_of_pandas_or_its_methods(self):
         table = evaluated(metrics=["recall@10", "auc"])
         for axes in (table.plot(x="metric", y="value", kind="bar"), table.plot.bar(x="metric", y="value")):
             assert [bar.get_height() for bar in axes.patches] == table["value"].tolist()
         assert table.plot("metric", "value").get_xlabel() == "metric"
-
-    def test_a_path_without_the_columns_of_a_result_is_an_error(self):
-        with pytest.raises(sm.ConfigError, match=r"a\.svg: rows and columns as a function returned them"):
-            evaluated()[["value"]].plot("a.svg")
-
-    def test_no_rows_are_no_picture(self):
-        assert picture(evaluated().iloc[:0]) is None
 
 
 def test_without_matplotlib_one_line_says_what_to_install():

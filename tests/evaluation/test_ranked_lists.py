@@ -113,33 +113,12 @@ def test_says_whom_it_counts_how():
         assert sentence in remarks
 
 
-def test_says_that_no_item_is_judged():
-    strange = {user: {f"x{item}": score for item, score in items.items()} for user, items in RUN.items()}
-    assert any(
-        "none of its items is judged for any user" in each for each in sm.evaluate(strange, relevance=GRADES).remarks
-    )
-
-
 def test_held_out_items_without_grades_are_relevant():
     held_out = pd.DataFrame({"user": [1, 1, 2], "item": [10, 11, 12]})
     run = pd.DataFrame({"user": [1, 1, 2, 2], "item": [10, 13, 13, 12], "score": [2, 1, 2, 1]})
     result = sm.evaluate(run, relevance=held_out, metrics=["recall@2", "mrr"])
     assert result["value"].tolist() == [0.75, 0.75]
     assert any("each is relevant, with grade 1" in each for each in result.remarks)
-
-
-def test_one_relevant_item_is_a_rank():
-    """Lists of all candidates with one relevant item have the metrics and intervals of their ranks."""
-    rng = np.random.default_rng(1)
-    scores, labels = (
-        rng.normal(size=(150, 40)),
-        ["recall@10", "ndcg@10", "ndcg-exp@10", "dcg@10", "ap", "mrr@5", "hr@3"],
-    )
-    run = {user: dict(enumerate(row)) for user, row in enumerate(scores.tolist())}
-    lists = sm.evaluate(run, relevance={user: {0: 1} for user in run}, metrics=labels)
-    ranks = sm.evaluate((scores > scores[:, :1]).sum(axis=1) + 1, candidates=40, metrics=labels)
-    columns = ["value", "low", "high", "standard_error", "users"]
-    assert lists[columns].to_numpy() == pytest.approx(ranks[columns].to_numpy(), rel=1e-12)
 
 
 def test_compare_pairs_users_and_takes_families_and_seeds():
@@ -216,15 +195,6 @@ CASES = [
 def test_refuses(run, grades, options, says):
     with pytest.raises(sm.DataError, match="^" + says):
         sm.evaluate(run, relevance=grades, **options)
-
-
-def test_refuses_options():
-    with pytest.raises(sm.ConfigError, match="auc is no metric of ranked lists; those are recall, hit-rate"):
-        sm.evaluate(RUN, relevance=GRADES, metrics="auc")
-    with pytest.raises(sm.ConfigError, match="relevant_from must be a number above 0, not 0"):
-        sm.evaluate(RUN, relevance=GRADES, relevant_from=0)
-    with pytest.raises(sm.DataError, match="estimator is for ranks"):
-        sm.compare(RUN, RUN, relevance=GRADES, estimator="bv-0.1")
 
 
 def test_the_command(tmp_path, monkeypatch, capsys):

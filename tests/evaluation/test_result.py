@@ -44,19 +44,6 @@ class TestRemarks:
         assert isinstance(taken, Result)
         assert taken.remarks == tuple(REMARKS)
 
-    def test_further_remarks_leave_the_table_as_it_is(self, table):
-        other = table.with_remarks(["else"])
-        assert other.remarks == (*REMARKS, "else")
-        assert other.with_remarks(["else"]).remarks == other.remarks
-        assert table.remarks == tuple(REMARKS)
-        other.loc[0, "value"] = 9.0
-        assert table.loc[0, "value"] == 0.123456
-
-    def test_there_are_none_at_first_and_no_column_of_that_name(self):
-        plain = Result({"a": [1]})
-        assert plain.remarks == ()
-        assert list(plain.columns) == ["a"]
-
 
 class TestClauses:
     def test_stand_in_their_sentence_with_commas_between_them(self):
@@ -83,19 +70,11 @@ class TestText:
         ]
         assert lines[4:] == ["", *REMARKS[:1], "", *REMARKS[1:]]
 
-    def test_does_not_leave_rows_out(self):
-        assert len(repr(Result({"a": range(500)})).splitlines()) == 501
-
     def test_html_has_the_cells_and_escapes(self, table):
         page = table._repr_html_()
         assert ">0.1235</td>" in page
         assert "<p>First &lt;remark&gt; &amp; more.</p><p>Second.</p>" in page
         assert "<script>" not in Result({"a": ["<script>"]})._repr_html_()
-
-    def test_an_empty_table_has_a_text(self):
-        empty = Result({"a": []})
-        assert "a" in repr(empty)
-        assert "<table" in empty._repr_html_()
 
     @pytest.mark.parametrize(
         ("value", "shown"),

@@ -138,10 +138,6 @@ class TestEdges:
             assert (high - low > 0.01).all()
             assert (high - low < (0.85 if shape == "free" else 0.4)).all()
 
-    def test_with_replacement_there_may_be_more_negatives_than_items(self):
-        sampled = 1 + np.random.default_rng(8).binomial(40, 0.1, 100)
-        assert np.isfinite(ends(sampled, "decreasing", candidates=20, negatives=40, replacement=True)).all()
-
     def test_one_user_is_refused_in_a_line(self):
         with pytest.raises(DataError, match="an interval needs two users or more, not 1"):
             correct([1], candidates=N, negatives=M)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from sampled_metrics import compare, plan
-from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import strict_bounds
 from sampled_metrics.evaluation import strict_intervals
 
@@ -164,10 +163,6 @@ class TestPlan:
         assert table["users"][0] > 40
         assert table.remarks[1].startswith("Decreasing: with up to 59 negatives, compare decides with a chance of 0.")
         assert table.remarks[1].endswith(f"; for 0.95 it needs {table['users'][0]} users.")
-
-    def test_refuses_what_is_equal(self):
-        with pytest.raises(DataError, match="have the same exact"):
-            plan([1, 2, 3], [1, 2, 3], candidates=N, estimators="free")
 
 
 def test_the_users_of_many_pairs_are_those_of_each():

@@ -164,13 +164,6 @@ class TestWrongTables:
         assert sorted(off["cell"]) == sorted(f"Y recall@10 {name}" for name in ["exact", *reference.ESTIMATORS])
         assert (off["z"] > 3).all()
 
-    def test_a_table_without_a_printed_cell_is_not_taken_for_complete(self):
-        table_3, table_4 = study_tables()
-        table_3 = table_3[~((table_3["recommender"] == "Y") & (table_3["metric"] == "ap"))]
-        rows = fidelity.compare_study(table_3, table_4, NO_SPREAD)
-        assert len(rows[rows["table"] == 3]) == 180
-        assert not rows[rows["cell"] == "Y ap cls"]["ok"].any()
-
 
 class TestSeedSpread:
     def spread(self, sd, cell, table=3, reading="default"):
@@ -185,21 +178,6 @@ class TestSeedSpread:
         row = study_row("X recall@10 cls", table_3=table, spread=self.spread(0.0005, "X recall@10 cls"))
         assert row["standard_error"] == pytest.approx(error)
         assert row["ok"] == ok
-
-    def test_is_summarised_over_starts_for_cells_of_that_recommender_alone(self):
-        runs = []
-        for shift in (0.0, 0.1, 0.2):
-            table_3, table_4 = study_tables()
-            runs.append((table_3.assign(mean=table_3["mean"] + shift), table_4.assign(correct=shift)))
-        spread = fidelity.seed_spread(runs, "X")
-        assert list(spread.columns) == ["table", "reading", "cell", "seeds", "mean", "sd"]
-        assert (spread["seeds"] == 3).all()
-        assert spread["sd"].to_numpy() == pytest.approx(0.1)
-        assert spread["table"].value_counts().to_dict() == {3: 4 * 8, 4: 2 * 4 * 7}
-        assert all("X" in cell.split() for cell in spread["cell"])
-        means = spread.set_index("cell")["mean"]
-        assert means["X recall@10 exact"] == pytest.approx(0.076 + 0.1)
-        assert means["X vs Z auc cls"] == pytest.approx(0.1)
 
 
 class TestLayout:

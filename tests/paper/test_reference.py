@@ -152,14 +152,6 @@ class TestCovers:
         change(config)
         assert not reference.covers_study(config)
 
-    def test_more_of_everything_is_no_hindrance(self, config):
-        config["recommenders"]["W"] = config["recommenders"]["Y"]
-        config["metrics"].append("mrr")
-        config["estimators"].append("bv-0.5")
-        config["toy"]["metrics"].append("mrr")
-        assert reference.covers_toy(config)
-        assert reference.covers_study(config)
-
 
 class TestPaperUsers:
     def test_are_those_of_the_published_ranks(self):

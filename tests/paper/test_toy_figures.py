@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
-from study.read_figures import assert_texts_are_apart, curves, names, texts
+from study.read_figures import assert_texts_are_apart, curves
 
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.paper import toy_figures
@@ -68,26 +68,6 @@ class TestTables:
         assert "exact" not in table[table["panel"] == "sampled"]["estimator"].tolist()
 
 
-class TestFigure1:
-    def test_every_metric_in_both_panels_the_right_one_zoomed(self):
-        whole, zoomed = drawn(1).axes
-        assert list(curves(whole)) == list(curves(zoomed)) == ["AUC", "AP", "NDCG", "Recall@2"]
-        assert max(curves(whole)["AP"][0]) == 5000
-        assert curves(zoomed)["AP"] == (list(range(1, 11)), pytest.approx([1 / r for r in range(1, 11)]))
-        assert zoomed.get_xlim()[1] == 10
-        assert zoomed.get_title() == "the first 10 ranks"
-        assert (whole.get_xlabel(), whole.get_ylabel()) == ("predicted rank", "metric")
-        assert set(names(zoomed)) == {"AUC", "AP", "NDCG", "Recall@2"}
-        assert names(zoomed)[0] == "AUC"
-
-    def test_ranks_are_on_a_logarithmic_scale_at_the_left_and_recall_is_a_step(self):
-        whole, zoomed = drawn(1).axes
-        assert (whole.get_xscale(), zoomed.get_xscale()) == ("linear", "linear")
-        for panel in (whole, zoomed):
-            steps = {line.get_label(): line.get_drawstyle() for line in panel.get_lines()}
-            assert steps == {"AUC": "default", "AP": "default", "NDCG": "default", "Recall@2": "steps-mid"}
-
-
 class TestFigure2:
     def test_a_panel_for_each_metric_and_a_line_for_each_recommender(self):
         panels = drawn(2).axes
@@ -101,32 +81,6 @@ class TestFigure2:
                 assert y == pytest.approx(rows["expected"].tolist())
             assert panel.get_xscale() == "log"
             assert panel.get_xlabel() == "negatives sampled, m"
-
-
-class TestFigure3:
-    def test_a_line_for_each_sample_size_and_one_for_the_exact_metric(self):
-        for panel, title in zip(drawn(3).axes, ["AUC", "AP", "NDCG", "Recall@2"], strict=True):
-            assert panel.get_title() == title
-            assert set(curves(panel)) == {"m = 1", "m = 5", "exact"}
-            assert panel.get_xlabel() == "true rank"
-        _, ap, *_ = drawn(3).axes
-        assert curves(ap)["exact"] == (list(range(1, 31)), pytest.approx([1 / r for r in range(1, 31)]))
-
-
-class TestFigure4:
-    def test_every_estimator_in_both_panels_and_the_exact_metric_in_one(self):
-        figure = drawn(4)
-        sampled, expected, *magnified = figure.axes
-        for whole, part in zip((sampled, expected), magnified, strict=True):
-            shown = [(line.get_color(), line.get_ydata().tolist()) for line in part.get_lines()]
-            assert shown == [(line.get_color(), line.get_ydata().tolist()) for line in whole.get_lines()]
-            assert part.get_ylim() == toy_figures.MAGNIFIED
-        assert len(sampled.get_lines()) == 3
-        assert len(expected.get_lines()) == 4
-        assert [len(line.get_xdata()) for line in sampled.get_lines()] == [7, 7, 7]
-        [legend] = figure.legends
-        assert set(texts(legend)) == {"Exact", "Sampled (uncorrected)", "CLS", "BV 0.1"}
-        assert tuple(panel.get_xlabel() for panel in magnified) == ("rank in the sample", "true rank")
 
 
 @pytest.mark.parametrize("figure", TABLES)

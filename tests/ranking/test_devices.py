@@ -27,14 +27,6 @@ def to_device(array: np.ndarray, device: str = "device1") -> Any:
 ON_DEVICE = tuple(map(to_device, FACTORS))
 
 
-def test_a_score_that_is_not_finite_names_its_user() -> None:
-    scores = np.where(TRAINING, np.nan, SCORES)
-    assert rows(sm.rank(to_device(scores), TRAINING, HELD_OUT)) == EXPECTED
-    scores[4, HELD_OUT[4]] = np.inf
-    with pytest.raises(DataError, match=r"gives user 4 a score that is NaN or \+inf"):
-        sm.rank(to_device(scores), TRAINING, HELD_OUT)
-
-
 @pytest.mark.parametrize(
     ("scores", "error", "says"),
     [

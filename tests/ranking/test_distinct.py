@@ -34,10 +34,3 @@ def test_rows_get_the_same_numbers_in_one_call_as_in_several() -> None:
         streams = streams_of(3)
         parts = [draw_numbers(each, 9, streams)[1] for each in np.split(free, ends)]
         assert np.concatenate(parts).tolist() == number.tolist()
-
-
-@pytest.mark.parametrize("m", [4, 100])
-def test_all_numbers_of_rows_with_no_more(m: int) -> None:
-    row, number = draw_numbers(np.array([2, 0, 4]), m, streams_of(0))
-    assert row.tolist() == [0, 0, 2, 2, 2, 2]
-    assert number.tolist() == [0, 1, 0, 1, 2, 3]

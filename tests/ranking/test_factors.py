@@ -8,7 +8,6 @@ from scipy.sparse import csr_array
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking import factors
-from sampled_metrics.ranking.near_ties import pair_scores
 from sampled_metrics.recommenders.models import FactorModel
 
 
@@ -113,18 +112,3 @@ class TestRefusals:
         model.user_factors[0, 0] = model.item_factors[0, 0] = size
         with pytest.raises(DataError, match=f"too large for scores in {precision}$"):
             model.rank(split, precision=precision)
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-@pytest.mark.parametrize("pairs", [1, 2, 2**11 + 1])
-def test_scores_of_pairs_add_their_terms_in_the_order_of_the_factors(kind: type, pairs: int) -> None:
-    rng = np.random.default_rng(1)
-    users, items = rng.normal(size=(9, 40)).astype(kind), rng.normal(size=(70, 40)).astype(kind)
-    user, item = rng.integers(9, size=pairs), rng.integers(70, size=pairs)
-    expected = np.zeros((9, 70), dtype=kind)
-    for row, column in np.ndindex(9, 70):
-        for left, right in zip(users[row], items[column], strict=True):
-            expected[row, column] += left * right
-    found = pair_scores(users, items, user, item)
-    assert found.dtype == kind
-    assert found.tolist() == expected[user, item].tolist()

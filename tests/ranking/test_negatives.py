@@ -27,15 +27,6 @@ class Scorer:
         return self.rows[users]
 
 
-def test_by_hand() -> None:
-    """Given negatives score .1, .3 and .6; the held-out items score .4 and .1."""
-    scores = [[0.9, 0.4, 0.1, 0.3, 0.6], [0.4, 0.1, 0.2, 0.1, 0.0]]
-    training = [[1, 0, 0, 0, 0], [1, 0, 0, 0, 0]]
-    table = rank_among_negatives(scores, training, [1, 1], negatives=[[2, 3, 4], [2, 4]])
-    assert table.columns.tolist() == ["user", "candidates", "negatives", "rank"]
-    assert table.to_numpy().tolist() == [[0, 4, 3, 2], [1, 4, 2, 2]]
-
-
 @pytest.mark.parametrize("replacement", [False, True])
 def test_all_forms_of_scores_give_the_same(replacement: bool) -> None:
     forms = FACTORS, tuple(each.astype(np.float32) for each in FACTORS), SCORES, csr_array(SCORES), lambda u: SCORES[u]
@@ -78,34 +69,6 @@ def test_ranks_have_the_distribution_of_uniform_negatives(replacement: bool) -> 
     ).pmf(np.arange(6))
     observed = np.bincount(table["rank"] - 1, minlength=6)
     assert stats.chisquare(observed, expected * users).pvalue > 0.001
-
-
-def test_ties_are_broken_uniformly() -> None:
-    table = rank_among_negatives(np.zeros((8000, 9)), np.zeros((8000, 9)), np.zeros(8000, dtype=int), negatives=4)
-    assert stats.chisquare(np.bincount(table["rank"] - 1, minlength=5)).pvalue > 0.001
-
-
-@pytest.mark.parametrize("replacement", [False, True])
-def test_weights_are_the_chances_of_the_first_draw(replacement: bool) -> None:
-    users, weights = 20_000, np.array([4.0, 3, 2, 1, 0, 7, 9])
-    training = np.tile(np.arange(7) == 6, (users, 1))
-    options = {"negatives": 1, "weights": weights, "replacement": replacement}
-    for item, chance in enumerate([0.4, 0.3, 0.2, 0.1, 0.0]):
-        scores = np.tile(np.arange(7) == item, (users, 1))
-        table = rank_among_negatives(scores + 0.5 * (np.arange(7) == 5), training, np.full(users, 5), **options)
-        assert stats.binomtest(int((table["rank"] == 2).sum()), users, chance).pvalue > 0.0005
-
-
-def test_negatives_of_a_file_of_ncf() -> None:
-    """Lists by user, with ids, in a dict or as a table."""
-    ids = {"user_ids": ["ann", "bob"], "item_ids": ["w", "x", "y", "z"]}
-    scores, nothing = [[4, 3, 2, 1], [1, 2, 3, 4]], np.zeros((2, 4))
-    held_out = pd.DataFrame({"user": ["bob", "ann"], "item": ["y", "y"]})
-    lists = {"bob": ["w", "z"], "ann": ["w", "x", "z"]}
-    pairs = [(user, item) for user, items in lists.items() for item in items]
-    for negatives in (lists, pd.DataFrame(pairs, columns=["user", "item"])):
-        table = rank_among_negatives(scores, nothing, held_out, negatives=negatives, **ids)
-        assert table.to_numpy().tolist() == [["ann", 4, 3, 3], ["bob", 4, 2, 2]]
 
 
 WEIGHTS = np.arange(1.0, ITEMS + 1)

@@ -95,19 +95,6 @@ def test_of_any_indices_are_these_rows_of_the_ranks_of_all_users_in_their_order(
     assert found.to_frame().to_csv(index=False) == expected.to_csv(index=False)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_tables_name_users_of_any_part(form) -> None:
-    training, held_out = pairs(2)
-    whole = rank(FORMS[form], training, held_out, users=slice(10, 20))
-    tables = []
-    for matrix in (training, held_out):
-        user, item = np.nonzero(matrix)
-        tables.append(pd.DataFrame({"user": USER_IDS[user], "item": item}))
-    for part in (tables, [table[table["user"].isin(USER_IDS[10:20])] for table in tables]):
-        found = rank(FORMS[form], *part, users=slice(10, 20), item_ids=np.arange(ITEMS))
-        assert found.to_frame().equals(whole.to_frame())
-
-
 @pytest.mark.parametrize("kinds", [("f4", "f4"), ("f8", "f4"), ("f4", "f8"), ("f2", "f4"), ("i2", "f8")])
 def test_of_factors_in_a_file_those_of_other_users_are_not_read(kinds, tmp_path: Path) -> None:
     """Most of the file, 100 to 400 MB of zeros, takes no room on the disk."""

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from ranked_by_argsort import by_argsort, rows
-from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse import csr_array
 
 from sampled_metrics import rank
 from sampled_metrics.errors import ConfigError, DataError
@@ -37,11 +37,6 @@ def test_tables_of_ids_give_the_same_as_matrices(names) -> None:
     assert table.user.tolist() == USER_IDS.tolist()
     text = training.astype(str)  # as a csv file has it
     assert rows(rank(FACTORS, text, held_out.astype(str), user_ids=USER_IDS, item_ids=ITEM_IDS)) == EXPECTED
-
-
-@pytest.mark.parametrize("form", [csr_array, csr_matrix, np.array])
-def test_held_out_items_as_a_matrix(form) -> None:
-    assert rows(rank(SCORES, TRAINING, form(as_matrix(HELD_OUT)))) == EXPECTED
 
 
 @pytest.mark.parametrize(
@@ -83,19 +78,6 @@ def test_a_function_is_called_with_batches_of_users(batch_size, calls) -> None:
     assert rows(table) == EXPECTED
     assert lengths == calls
     assert steps == list(range(len(calls)))
-
-
-def test_more_items_than_are_counted_at_a_time() -> None:
-    rng = np.random.default_rng(2)
-    scores = rng.integers(1000, size=(3, 70_001)).astype(np.float32)
-    training = np.zeros(scores.shape, dtype=bool)
-    training[:, ::7] = True
-    scores[:, ::7] = [[np.inf], [-np.inf], [np.nan]]
-    expected = by_argsort(scores, training, [1, 2, 69_999])
-    assert rows(rank(scores, csr_array(training), [1, 2, 69_999])) == expected
-    scores[1, 3] = np.inf
-    with pytest.raises(DataError, match=r"gives user 1 a score that is NaN or \+inf"):
-        rank(scores, training, [1, 2, 69_999])
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
 
 from sampled_metrics import rank
 from sampled_metrics.errors import DataError
@@ -16,20 +15,6 @@ HELD_OUT = np.array([2, 0])
 
 def columns(table: RankTable) -> list[list[int]]:
     return [table.candidates.tolist(), table.above.tolist(), table.tied.tolist()]
-
-
-def test_by_hand() -> None:
-    """The first user's item 0 scores more but is in training; items 1 and 4 tie with the held-out item 2."""
-    table = rank(SCORES, TRAINING, HELD_OUT, user_ids=["a", "b"])
-    assert table.user.tolist() == ["a", "b"]
-    assert columns(table) == [[4, 3], [0, 2], [2, 0]]
-
-
-def test_a_pair_stored_twice_counts_once_and_a_stored_zero_does_not_count() -> None:
-    stored = csr_array((np.array([1.0, 1, 0, 1, 1]), np.array([0, 0, 1, 3, 4]), np.array([0, 3, 5])), shape=(2, 5))
-    indices = stored.indices.copy()
-    assert columns(rank(SCORES, stored, HELD_OUT)) == [[4, 3], [0, 2], [2, 0]]
-    np.testing.assert_array_equal(stored.indices, indices)
 
 
 @pytest.mark.parametrize(

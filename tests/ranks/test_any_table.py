@@ -2,18 +2,16 @@
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from tables_of_ranks import parse_columns, rank_table
 
-from sampled_metrics import compare, evaluate, expect, report
+from sampled_metrics import evaluate, expect
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.files import read_columns
 
-HINT = "If a column names recommenders, say which by `by` (--by)."
 FRAME = pd.DataFrame({"user": ["ann", "bob", "eve"], "candidates": [50, 60, 70], "rank": [1, 12, 5]})
 TABLE = rank_table(FRAME)
 FORMS = {
@@ -34,16 +32,6 @@ class TestForms:
     def test_of_tables_are_the_same(self, form):
         same(rank_table(form(FRAME.to_dict("list") if form is pl.DataFrame else FRAME)))
 
-    @pytest.mark.parametrize(
-        "form", [pl.Series, pa.array, pd.Series, tuple], ids=["polars", "pyarrow", "pandas", "tuple"]
-    )
-    def test_of_columns_are_the_same(self, form):
-        assert rank_table(form([1, 12, 5]), 50).above.tolist() == [0, 11, 4]
-
-    def test_missing_values_are_named(self):
-        with pytest.raises(DataError, match="ranks, user 'bob': rank must be a whole number, 1 or more, not nan"):
-            rank_table(pl.DataFrame({"user": ["ann", "bob"], "rank": [1, None]}), 50)
-
     def test_of_what_is_no_table_are_refused(self):
         with pytest.raises(DataError, match="ranks: is no table: All arrays must be of the same length"):
             rank_table({"rank": [1, 2], "user": [1]}, 50)
@@ -63,15 +51,6 @@ class TestNames:
     )
     def test_of_columns_may_be_others(self, names):
         same(rank_table(FRAME.set_axis(names, axis="columns")))
-
-    def test_that_are_not_used_are_said(self):
-        remark = "The columns item_id, model, score are not used. Intervals take users as the unit. "
-        remark += HINT
-        assert remark in evaluate(FRAME.assign(item_id=7, model="a", score=0.5)).remarks
-        assert f"The column session_id is not used. Each row is taken to be a user. {HINT}" in (
-            evaluate({"session_id": [4, 5], "rank": [1, 2]}, candidates=9).remarks
-        )
-        assert not any("not used" in remark for remark in evaluate(FRAME).remarks)
 
 
 class TestFiles:
@@ -105,24 +84,6 @@ class TestPaths:
             expect({"Y": FRAME}, negatives=5).drop(columns="recommender"),
         )
 
-    @pytest.mark.parametrize("kind", [str, Path, pd.read_csv, pl.scan_csv])
-    def test_of_seeds(self, tmp_path, kind):
-        paths = [tmp_path / f"{seed}.csv" for seed in range(3)]
-        tables = [FRAME.assign(rank=[1, 2 + seed, 5]) for seed in range(3)]
-        for table, path in zip(tables, paths, strict=True):
-            table.to_csv(path, index=False)
-        found = compare({"X": [kind(path) for path in paths], "Y": FRAME}, metrics="ap")
-        assert found["value_a"].tolist() == pytest.approx([(1 + (1 / 2 + 1 / 3 + 1 / 4) / 3 + 1 / 5) / 3])
-
-    def test_that_lead_nowhere(self):
-        with pytest.raises(DataError, match=r"nowhere\.csv: there is no such file"):
-            evaluate("nowhere.csv")
-
-
-def test_seeds_as_the_rows_of_an_array_are_refused():
-    with pytest.raises(DataError, match="X: rank must have one dimension, with a whole number for each user"):
-        compare({"X": np.ones((2, 3), dtype=int), "Y": [1, 2, 3]}, candidates=9)
-
 
 LONG = pd.DataFrame(
     {"user": [1, 2, 3, 1, 2, 3], "model": ["gmf"] * 3 + ["mlp"] * 3, "rank": [1, 12, 5, 4, 2, 30], "candidates": 50}
@@ -145,26 +106,8 @@ class TestSeveralRecommenders:
         assert not any("not used" in remark for remark in found.remarks)
         assert sum("There are only 3 users" in remark for remark in found.remarks) == 1
 
-    def test_of_report_and_expect(self, form):
-        ranks, given = FORMS_OF_BOTH[form]
-        assert "Comparison of gmf and mlp" in report(ranks, metrics="ap", **given)
-        found = expect(ranks, negatives=5, metrics="ap", **given)
-        assert found["recommender"].tolist() == ["gmf", "mlp"]
-
 
 class TestColumnsOfRecommenders:
-    def test_that_nobody_named_are_remarked_on(self):
-        remark = f"The column model is not used. Intervals take users as the unit. {HINT}"
-        assert remark in evaluate(LONG).remarks
-        assert f"The column model is not used. Each row is taken to be a user. {HINT}" in (
-            evaluate(LONG.drop(columns="user")).remarks
-        )
-        both = pd.DataFrame({"rank": [1, 2], "position": [7, 8], "candidates": 50})
-        assert any("The column position is not used." in remark for remark in evaluate(both).remarks)
-        found = evaluate(both, rank_column="position", metrics="ap")
-        assert found["value"].item() == pytest.approx((1 / 7 + 1 / 8) / 2)
-        assert "The column rank is not used, but position." in found.remarks
-
     @pytest.mark.parametrize(
         ("ranks", "given", "says"),
         [

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from tables_of_ranks import rank_table, sampled_ranks
 
-import sampled_metrics as sm
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.read import UNNAMED, Form, recommenders
 from sampled_metrics.ranks.table import RankTable
@@ -41,11 +40,6 @@ class TestRankTable:
         assert table.candidates.tolist() == [10, 10, 10]
         assert table.user is None
 
-    def test_candidates_of_each_user_or_one_for_all_or_a_column(self):
-        for n in ([10, 20, 30], np.array([10, 20, 30]), pd.Series([10, 20, 30], index=[2, 1, 0])):
-            assert rank_table(RANKS, n).candidates.tolist() == [10, 20, 30]
-        assert rank_table(frame(rank=RANKS, candidates=[10, 20, 30])).candidates.tolist() == [10, 20, 30]
-
     @pytest.mark.parametrize(
         ("user", "found"),
         [
@@ -58,11 +52,6 @@ class TestRankTable:
     )
     def test_users_are_the_column_user(self, user, found):
         assert rank_table(frame(rank=RANKS, user=user), 10).user.tolist() == found
-
-    def test_a_frame_that_is_given_stays_as_it_is(self):
-        given = frame(rank=RANKS, user_id=[1, 2, 3])
-        rank_table(given, 10)
-        assert list(given.columns) == ["rank", "user_id"]
 
     @pytest.mark.parametrize(
         ("ranks", "candidates", "says"),
@@ -174,12 +163,3 @@ class TestSampledRanks:
 )
 def test_a_mapping_has_columns_or_recommenders(given, names):
     assert list(recommenders(given, Form())) == names
-
-
-def test_every_function_takes_columns_as_one_table():
-    columns = {"user": [1, 2, 3], "rank": [1, 5, 9], "candidates": [50, 50, 50]}
-    found = sm.expect(columns, negatives=5, metrics="ap")
-    assert found["recommender"].tolist() == ["ranks"]
-    assert found["exact"].item() == sm.evaluate(columns, metrics="ap")["value"].item()
-    assert sm.compare(columns, columns, metrics="ap")["difference"].item() == 0
-    assert "Recommender" in sm.report(columns, metrics="ap")

@@ -66,18 +66,6 @@ class TestFile:
         content = gzip.decompress((tmp_path / "ranks.csv.gz").read_bytes())
         assert content == b"user,candidates,above,tied\n7,6,0,2\n3,5,3,1\n"
 
-    def test_users_that_are_not_known_are_numbered_in_the_file(self, tmp_path):
-        path = tmp_path / "ranks.csv"
-        path.write_text("candidates,rank\n5,1\n6,2\n")
-        table = read_ranks(path)
-        assert table.user is None
-        assert table.users.tolist() == [1, 2]
-        assert table.rows(np.array([1])).user is None
-        table.write(path)
-        assert path.read_text() == "user,candidates,above,tied\n1,5,0,0\n2,6,1,0\n"
-        path.write_text("user,candidates,rank\n2,5,1\n1,6,2\n")
-        assert read_ranks(path).rows(np.array([1])).user.tolist() == [1]
-
     @pytest.mark.parametrize(
         ("content", "says"),
         [
@@ -120,15 +108,6 @@ class TestFile:
         assert str(caught.value).startswith(f"{path}{says}")
         assert "\n" not in str(caught.value)
 
-    def test_ranks_without_ties_and_users(self, tmp_path):
-        path = tmp_path / "ranks.csv"
-        path.write_text("rank,candidates,model\n1,7,a\n7,7,a\n")
-        table = read_ranks(path)
-        assert table.user is None
-        assert table.above.tolist() == [0, 6]
-        assert table.tied.tolist() == [0, 0]
-        assert table.candidates.tolist() == [7, 7]
-
 
 class TestExpectations:
     @pytest.mark.parametrize("label", LABELS)
@@ -143,10 +122,6 @@ class TestExpectations:
         table = rank_table(rows)
         counts = [sum(first <= rank <= last for rank in ranks) for ranks in orders(table)]
         assert table.expected_between(first, last) == pytest.approx(np.mean(counts), abs=1e-12)
-
-    @pytest.mark.parametrize(("candidates", "typical"), [((4, 5, 5), 5), ((4, 4, 5), 4), ((3706,), 3706)])
-    def test_typical_candidates_is_the_rounded_mean(self, candidates, typical):
-        assert rank_table([(n, 0, 0) for n in candidates]).mean_candidates == typical
 
 
 @pytest.mark.parametrize(

@@ -101,9 +101,3 @@ def test_functions_refuse_them_unless_they_are_said_to_be_exact(call) -> None:
     with pytest.raises(sm.DataError, match=says):
         call()
     call(exact=True)
-
-
-def test_what_is_less_sure_is_a_remark() -> None:
-    found = sm.evaluate(np.append(SAMPLED[:19] % 15 + 1, 101), candidates=3541)
-    assert any(remark.startswith("No rank is above 101 of 3541 candidates. If these are") for remark in found.remarks)
-    assert not any("No rank" in remark for remark in sm.evaluate([1, 5, 3000] * 10, candidates=3541).remarks)

@@ -221,40 +221,6 @@ def test_a_failure_is_one_line(what: str) -> None:
     assert "\n" not in line
 
 
-def test_a_program_that_is_not_there_and_one_that_may_not_be_run() -> None:
-    Path("mine.sh").touch(mode=0o600)
-    for program, why in {"no-such-program": "No such file", "./mine.sh": "Permission denied"}.items():
-        with pytest.raises(ConfigError, match=rf"^recommender W: '{program}' cannot be run: {why}"):
-            run(f"{program} {{output}}")
-
-
-@pytest.mark.parametrize(
-    ("scores", "says"),
-    [
-        (SCORES[1:], r"recommender W: has scores of shape \(8, 7\), not \(9, 7\) \(users, items\)"),
-        (SCORES.T, r"recommender W: has scores of shape \(7, 9\), not \(9, 7\) \(users, items\)"),
-    ],
-)
-def test_scores_of_another_shape(scores: np.ndarray, says: str) -> None:
-    write_matrix("scores", scores, "npy")
-    with pytest.raises(DataError, match=says):
-        copied("scores")
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("form", ["csv", "npy"])
-def test_a_score_that_is_not_finite(value: float, form: str) -> None:
-    scores = SCORES.astype(float)
-    scores[4, HELD_OUT[4]] = value
-    write_matrix("scores", scores, form)
-    if form == "csv":  # as R writes it
-        path = Path("made/scores.csv")
-        path.write_text(path.read_text().replace("nan", "NA"))
-    says = f"recommender W: the score of item {ITEMS[HELD_OUT[4]]} for user u 4 is NaN or \\+inf"
-    with pytest.raises(DataError, match=says):
-        copied("scores")
-
-
 def test_the_example_in_python_is_the_definition() -> None:
     """The users that an item shares with each other item of the user."""
     (python,) = blocks("how-to/any-language.md", "python")

@@ -114,16 +114,6 @@ def test_the_same_stream_gives_the_same_bytes(entry: dict[str, Any], tmp_path) -
 
 
 @every_entry
-def test_an_item_and_a_user_without_events_get_finite_scores(entry: dict[str, Any]) -> None:
-    split = two_groups()
-    training = split.training.copy()
-    training.resize(16, 17)
-    scores = recommender(entry).fit(training, stream(1, "train")).scores(slice(None), training)
-    assert scores.shape == (16, 17)
-    assert np.isfinite(scores).all()
-
-
-@every_entry
 def test_several_held_out_items_of_a_user(entry: dict[str, Any]) -> None:
     rng = np.random.default_rng(5)
     chosen = rng.random((80, 30)) < rng.random(30) / 2

@@ -58,14 +58,3 @@ def test_takes_the_same_steps_as_a_plain_solver_of_the_papers_loss(iterations, a
     # implicit keeps the weights of events in single precision
     np.testing.assert_allclose(model.user_factors, users, rtol=0, atol=1e-6 * np.abs(users).max())
     np.testing.assert_allclose(model.item_factors, items, rtol=0, atol=1e-6 * np.abs(items).max())
-
-
-def test_starts_from_normal_numbers_of_the_stream_alone():
-    rng = Given()
-    fit(1, 0.2, 0.5, deviation=0.03, rng=rng)
-    assert sorted(rng.asked) == [(0.03, (10, D)), (0.03, (14, D))]
-
-
-def test_a_user_without_events_has_no_factors():
-    model = fit(4, 0.2, 0.5)
-    assert np.abs(model.user_factors[3]).max() == pytest.approx(0, abs=1e-12)

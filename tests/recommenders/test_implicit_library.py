@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix
 
-from sampled_metrics.data.split import Split
-from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.recommenders.implicit_library import CONSTRUCTORS, ImplicitLibrary, constructor
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.recommenders.implicit_library import ImplicitLibrary
 from sampled_metrics.workflow.config import check_recommender
 
 FACTORS, NEIGHBOURS = ("als", "bpr", "lmf"), ("cosine", "tfidf", "bm25")
@@ -89,26 +88,3 @@ def test_refuses_in_one_line(entry: dict[str, Any], says: str) -> None:
         check_recommender({"type": "implicit"} | entry, "recommenders.V")
     assert str(caught.value).startswith(says)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("model", CONSTRUCTORS)
-def test_every_option_that_is_free_may_be_given(model: str) -> None:
-    import inspect
-
-    defaults = {name: each.default for name, each in inspect.signature(constructor(model)).parameters.items()}
-    free = {
-        name: value
-        for name, value in defaults.items()
-        if isinstance(value, int | float) and name[:3] not in ("num", "use")
-    }
-    entry = {"type": "implicit", "model": model, "options": free}
-    check_recommender(entry, "recommenders.V")
-    assert free
-
-
-def test_weights_that_are_not_numbers_are_refused_in_one_line() -> None:
-    """Users who have all items but one have a TF-IDF weight of 0 in implicit, and 0 / 0 is their similarity."""
-    split = Split(csr_array(1.0 - np.eye(5)), csr_array(np.eye(5)), np.arange(5), np.arange(5))
-    model = ImplicitLibrary("tfidf").fit(split.training, np.random.default_rng(0))
-    with pytest.raises(DataError, match=r"^recommender V: has similarities that are not finite numbers$"):
-        model.check(split, "recommender V")

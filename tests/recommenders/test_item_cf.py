@@ -43,19 +43,6 @@ class TestByHand:
     def test_cosine(self):
         np.testing.assert_allclose(cosines(TRAINING), COSINE, atol=1e-15)
 
-    def test_without_itself(self):
-        np.testing.assert_allclose(similarity(row_norm="none", keep_self=False), COSINE - np.diag([1, 1, 1, 0, 1]))
-
-    def test_l2_norm_of_rows(self):
-        # the squared rows sum to 1 + 1/4 + 1/2 + 1/4 = 2, to 1 3/4, to 2, to 0 and to 1 1/4
-        lengths = np.sqrt([2, 1.75, 2, 1, 1.25])[:, np.newaxis]
-        np.testing.assert_allclose(similarity(row_norm="l2"), COSINE / lengths, atol=1e-15)
-
-    def test_neighbours_filter_columns(self):
-        # nearest to 0 is 2; to 1 is 2; to 2 are 0 and 1, equally near, of which 0 comes first; to 4 is 0
-        kept = [[1, 0, 1, 0, 1], [0, 1, 0, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 1]]
-        np.testing.assert_allclose(similarity(row_norm="none", neighbours=1), COSINE * kept, atol=1e-15)
-
     def test_an_item_without_users_is_similar_to_nothing(self):
         for parameters in ({}, {"denominator": True}, {"neighbours": 2}, {"row_norm": "l1"}):
             found = similarity(**parameters)

@@ -50,12 +50,6 @@ class TestRefuses:
         with pytest.raises(DataError, match=r"other\.npz: is not a model of this project"):
             read(tmp_path / "other.npz")
 
-    @pytest.mark.parametrize("content", [b"", b"user,above\n"], ids=["empty", "text"])
-    def test_another_file(self, tmp_path, content):
-        (tmp_path / "model.npz").write_bytes(content)
-        with pytest.raises(DataError, match=r"model\.npz"):
-            read_model(tmp_path / "model.npz")
-
     @pytest.mark.parametrize(
         ("arrays", "says"),
         [

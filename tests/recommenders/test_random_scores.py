@@ -7,7 +7,6 @@ from scipy.sparse import csr_array
 
 from sampled_metrics.data.split import Split
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.recommenders.models import RandomModel
 from sampled_metrics.recommenders.random_scores import RandomScores
 
 USERS, ITEMS, TRAINED = 5000, 120, 20
@@ -35,10 +34,3 @@ def test_metrics_are_those_of_chance(split: Split, label: str, expected: float, 
     table = RandomScores().fit(split.training, np.random.default_rng(11)).rank(split)
     assert table.tied.max() == 0
     assert abs(table.values(metric(label)).mean() - expected) < 4 * deviation / np.sqrt(USERS)
-
-
-def test_a_score_is_the_same_whichever_block_is_asked_for(split: Split) -> None:
-    model = RandomModel(7)
-    whole = model.scores(slice(None), split.training)
-    for users in (slice(4990, 5000), slice(17, 18), slice(0, 40, 3)):
-        np.testing.assert_array_equal(model.scores(users, split.training), whole[users])

@@ -76,16 +76,6 @@ class TestExactRanks:
             assert f"<li>{html.escape(remark)}</li>" in exact
         assert '<p class="verdict">b is better than a on Recall@10 and AUC.</p>' in exact
 
-    def test_says_what_was_read(self, exact):
-        rows = table(exact, "What was read")
-        assert rows[0] == {
-            "Recommender": "a",
-            "Rows": "400",
-            "Users": "one for each row",
-            "Candidates": "500",
-            "Ties": "none",
-        }
-
     def test_has_a_figure_for_each_metric_comparison_expectation_and_the_histogram(self, exact):
         assert len(figures(exact)) == 2 + len(sm.compare(A, B, candidates=500, metrics=METRICS)) - 1 + 2 + 1
 
@@ -107,13 +97,6 @@ class TestExactRanks:
             "<li>1 of 1 comparisons of two recommenders by a metric are undecided by the exact ranks, so that no order "
             "of theirs is right or wrong.</li>" in page
         )
-
-    def test_of_one_recommender_has_no_comparison(self):
-        page = sm.report(A, candidates=500, metrics=METRICS)
-        result = sm.evaluate(A, candidates=500, metrics=METRICS)
-        assert_rows(table(page, "Metrics"), result, {"Value": "value", "Low": "low", "High": "high"})
-        assert "Comparison" not in page
-        assert f"ranks: Recall@10 is {cell(result['value'][0])} (" in page
 
 
 class TestSampledRanks:
@@ -178,16 +161,6 @@ class TestThePageItself:
         assert set(re.findall(r'href="#([^"]*)"|url\(#([^)]*)\)', page)) <= {
             pair for each in ids for pair in ((each, ""), ("", each))
         }
-
-    def test_is_the_same_twice_and_written_as_it_is(self, tmp_path):
-        first = sm.report(A, tmp_path / "a.html", candidates=500, metrics="auc")
-        assert sm.report(A, tmp_path / "a.html", candidates=500, metrics="auc") == first
-        assert (tmp_path / "a.html").read_text(encoding="utf-8") == f"{first}\n"
-
-    def test_many_recommenders_share_histograms_of_three(self):
-        ranks = {f"r{number}": RNG.permutation(A) for number in range(4)}
-        page = sm.report(ranks, candidates=500, metrics="recall@10")
-        assert page.count('aria-label="Histogram of ranks"') == 2
 
 
 @pytest.mark.parametrize(

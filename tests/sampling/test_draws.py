@@ -11,7 +11,6 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.sampling import draws, ties
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.distributions import pmf
 from sampled_metrics.sampling.draws import draw
 
 WITH, WITHOUT = True, False
@@ -80,16 +79,6 @@ class TestTies:
                 wanted[better : better + equal + 1] += chance / (equal + 1)
         ours = ties.distribution_over_ties([above], [tied], [candidates], SamplingDesign(m, WITH))
         np.testing.assert_allclose(ours, [wanted], atol=1e-12)
-
-
-class TestThinned:
-    @pytest.mark.parametrize("replacement", [WITH, WITHOUT])
-    @pytest.mark.parametrize("kept", [1, 4, 11, 12])
-    def test_part_of_a_sample_is_a_smaller_sample(self, kept, replacement):
-        for better in (0, 1, 9, 25, 30):
-            whole = pmf([better], 30, SamplingDesign(12, replacement))[0]
-            part = pmf([better], 30, SamplingDesign(kept, replacement))[0]
-            np.testing.assert_allclose(draws.thinned(whole, kept), part, atol=1e-13)
 
 
 # --- drawing, against a sampler that looks at items -------------------------------------------------------------------
@@ -162,18 +151,6 @@ class TestDraw:
         expected[last] += expected[~often].sum()
         return stats.chisquare(observed[often], expected[often]).pvalue
 
-    def test_events_are_drawn_for_independently(self):
-        rng = np.random.default_rng(4)
-        x = np.array(
-            [
-                draw(np.array([9, 9]), np.array([4, 4]), np.array([30, 30]), SamplingDesign(8), rng).ranked_above(
-                    "random"
-                )
-                for _ in range(1000)
-            ]
-        )
-        assert abs(np.corrcoef(x.T)[0, 1]) < 4 / np.sqrt(1000)
-
     @given(st.data())
     def test_every_negative_without_replacement_gives_the_exact_metric(self, data):
         n = data.draw(st.integers(2, 30))
@@ -184,13 +161,6 @@ class TestDraw:
         for label in METRICS:
             sampled = metric(label).of_rank(1 + draws.ranked_above("random"), n)
             assert sampled.tolist() == metric(label).of_rank(above + 1, n).tolist()
-
-    @pytest.mark.parametrize(("tie_rule", "possible"), [("random", {0, 1, 2, 3}), ("beats-one", {0, 1, 2})])
-    def test_tied_negatives_count_as_above_equally_often(self, tie_rule, possible):
-        counts = ties.TIE_RULES[tie_rule].count_above(np.full(12_000, 3), (np.arange(12_000) + 0.5) / 12_000)
-        numbers, often = np.unique(counts, return_counts=True)
-        assert set(numbers.tolist()) == possible
-        assert set(often.tolist()) == {12_000 // len(possible)}
 
 
 class TestDesign:

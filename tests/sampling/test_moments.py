@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 from small_tables import table_of
 
-from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.table import read_ranks
-from sampled_metrics.sampling import moments
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import draw
 from sampled_metrics.sampling.moments import expected_distribution, linear_moments, probability_of_order
@@ -73,34 +71,12 @@ class TestEverySampleListed:
 
 
 class TestByHand:
-    def test_one_user(self):
-        # one of two negatives is above, one is drawn: 0 or 1 with chance 1/2 each
-        [mean], [sd] = linear_moments(table_of([(3, 1, 0)]), SamplingDesign(1), np.array([[1.0, 0.0]]))
-        assert (mean, sd) == pytest.approx((0.5, 0.5))
-
     def test_every_negative_without_replacement_has_no_deviation(self):
         table = table_of([(20, above, 0) for above in (0, 0, 5, 19)])
         f = np.stack([metric(label).values(20) for label in METRICS])
         means, sds = linear_moments(table, SamplingDesign(19), f)
         np.testing.assert_allclose(means, [table.values(metric(label)).mean() for label in METRICS], atol=1e-12)
         np.testing.assert_allclose(sds, 0, atol=1e-7)
-
-    def test_no_estimates(self):
-        means, sds = linear_moments(table_of(SMALL), SamplingDesign(2), np.empty((0, 3)))
-        assert means.shape == sds.shape == (0,)
-
-    def test_too_few_candidates(self):
-        with pytest.raises(DataError, match="only 4 candidates"):
-            linear_moments(table_of(SMALL), SamplingDesign(5), np.zeros((1, 6)))
-
-
-@pytest.mark.parametrize("block", [1, 3, 7, 10**9])
-def test_blocks_change_nothing(block, monkeypatch):
-    rows = [(30, above, tied) for above in (0, 3, 20, 29) for tied in (0, 1, 9) if above + tied < 30]
-    whole = linear_moments(table_of(rows), SamplingDesign(2), WEIGHTS)
-    monkeypatch.setattr(moments, "_BLOCK", block)
-    np.testing.assert_allclose(linear_moments(table_of(rows), SamplingDesign(2), WEIGHTS), whole, atol=1e-14)
-    np.testing.assert_allclose(expected_distribution(table_of(rows), SamplingDesign(2)).sum(), 1, atol=1e-12)
 
 
 class TestProbabilityOfOrder:

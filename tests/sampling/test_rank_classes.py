@@ -95,14 +95,6 @@ class TestMeans:
         wanted = mean_by_loops(lambda r, nn: np.array([1 / r, r <= 9, (nn - r) / (nn - 1)]), range(1, 11))
         np.testing.assert_allclose(ours, wanted, rtol=1e-14, atol=1e-16)
 
-    def test_ranks_between_whole_ones(self):
-        outcomes, _ = observed([0, 1], 2, [100, 120], replacement=True)
-        [users] = rank_classes(outcomes)
-        ours = users.chances(np.array([1.5, 50.25, 110.5]), 2, None)[:, 0]
-        # (1 - θ)² with θ = (r - 1) / (n - 1); the last rank is one of 120 alone
-        both = [((1 - (r - 1) / 99) ** 2 + (1 - (r - 1) / 119) ** 2) / 2 for r in (1.5, 50.25)]
-        np.testing.assert_allclose(ours, [*both, (1 - 109.5 / 119) ** 2], rtol=1e-12)
-
 
 class TestNodes:
     def test_are_those_of_the_largest_n_and_m(self):

@@ -48,13 +48,6 @@ def test_sums_of_probabilities_and_of_their_products(n, m, replacement):
         np.testing.assert_allclose(ours, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("n", [1, 2, 17, 512])
-def test_of_few_ranks_every_one_is_a_node(n):
-    grid = rank_nodes(n, SamplingDesign(max(n - 1, 1)), (3,))
-    assert grid.ranks.tolist() == list(range(1, n + 1))
-    assert (grid.weights == 1).all()
-
-
 @pytest.mark.parametrize("replacement", [True, False])
 @pytest.mark.parametrize(("n", "m"), SIZES)
 def test_nodes_increase_and_stand_for_ranks(n, m, replacement):

@@ -106,10 +106,6 @@ class TestRefusals:
         with pytest.raises(ConfigError, match="unknown tie rule 'loses-one'; it may be random, beats-one"):
             distribution_over_ties([1], [tied], [9], SamplingDesign(3), "loses-one")
 
-    def test_too_few_candidates(self):
-        with pytest.raises(DataError, match="only 8 candidates"):
-            distribution_over_ties([1, 1], [2, 0], [9, 20], SamplingDesign(9))
-
     def test_no_negative_to_draw(self):
         with pytest.raises(DataError, match="no negative can be drawn"):
             distribution_over_ties([0], [0], [1], SamplingDesign(2, WITH))

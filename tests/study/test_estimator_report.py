@@ -5,7 +5,6 @@ import pytest
 from rendering.read_pages import plain, written
 from study.read_figures import assert_texts_are_apart, texts
 
-from sampled_metrics.rendering import drawing
 from sampled_metrics.study.estimator_report import draw, order, sections
 
 COLUMNS = ["negatives", "estimator", "metric", "exact", "mean", "sd"]
@@ -26,20 +25,6 @@ class TestOrder:
             dict(zip(found.columns, (10.0, "cls", "ap", "other", "one", pytest.approx(0.841344746)), strict=True)),
             dict(zip(found.columns, (10.0, "cls", "auc", "one", "other", 0.0), strict=True)),
         ]
-
-    def test_equal_exact_metrics_have_no_order(self):
-        one = moments((10.0, "cls", "ap", 0.3, 0.40, 0.03))
-        other = moments((10.0, "cls", "ap", 0.3 + 1e-14, 0.35, 0.04))
-        found = order({"one": one, "other": other})
-        assert found.empty
-        assert list(found.columns) == ["negatives", "estimator", "metric", "worse", "better", "correct"]
-
-    @pytest.mark.parametrize("sizes", [(10.0, 20.0), (20.0, 10.0)])
-    def test_a_size_is_compared_with_the_same_size_even_if_one_lacks_some(self, sizes):
-        one = moments(*((m, "cls", "ap", 0.3, m, 0.0) for m in sizes))
-        other = moments((10.0, "cls", "ap", 0.2, 9.0, 0.0))
-        found = order({"one": one, "other": other})
-        assert found[["negatives", "correct"]].to_numpy().tolist() == [[10, 1]]
 
 
 NOTHING = float("nan")
@@ -135,26 +120,6 @@ def ordered_rows(chances):
     )
 
 
-ERRORS = {
-    ("X", 10.0, "cls"): 0.2,
-    ("Y", 10.0, "cls"): 0.4,
-    ("X", 100.0, "cls"): 0.1,
-    ("Y", 100.0, "cls"): 0.1,
-    ("X", 10.0, "bv-0"): NOTHING,
-    ("Y", 10.0, "bv-0"): NOTHING,
-    ("X", 100.0, "bv-0"): 0.6,
-    ("Y", 100.0, "bv-0"): NOTHING,
-}
-CHANCES = {
-    (10.0, "cls", "ap"): 0.5,
-    (10.0, "cls", "ndcg"): 0.7,
-    (10.0, "cls", "auc"): 1.0,
-    (100.0, "cls", "ap"): 0.9,
-    (10.0, "bv-0", "ap"): NOTHING,
-    (100.0, "bv-0", "ap"): 0.25,
-}
-
-
 class TestDrawing:
     @pytest.mark.parametrize("number", [1, 3, 10, 15])
     def test_a_row_for_each_estimator_the_smallest_error_on_top_and_a_mark_for_each_size(self, number):
@@ -167,18 +132,3 @@ class TestDrawing:
         for look in ({line.get_marker() for line in left.get_lines()}, {line.get_color() for line in left.get_lines()}):
             assert len(look) == len(sizes)
         assert_texts_are_apart(figure)
-
-    @pytest.mark.parametrize(
-        "errors",
-        [
-            dict.fromkeys(ERRORS, NOTHING),
-            dict.fromkeys(ERRORS, 0.0),
-            ERRORS | {("X", 10.0, "cls"): 0.0, ("Y", 10.0, "cls"): 0.0},
-        ],
-        ids=["none", "zero", "some zero"],
-    )
-    def test_errors_that_a_logarithmic_axis_does_not_have(self, errors, tmp_path):
-        for chances in ({}, CHANCES):
-            figure = draw(compared_rows(errors), ordered_rows(chances))
-            drawing.write(figure, tmp_path / "a.svg")
-            assert (tmp_path / "a.svg").stat().st_size > 0

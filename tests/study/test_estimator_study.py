@@ -104,18 +104,6 @@ class TestLinear:
                 assert row["rmse"] == pytest.approx(sqrt((mean - exact) ** 2 + sd**2), abs=1e-8)
                 assert row["error"] == pytest.approx(mean_distance(mean - exact, sd) / exact, abs=1e-8)
 
-    def test_error_of_recall_is_the_mean_over_cut_offs(self):
-        table, m = made_up(2), 12
-        row = row_of(compared(table), negatives=m, estimator="bv-0.1", metric="recall@1-6")
-        errors = []
-        for k in range(1, 7):
-            exact = np.mean(table.above < k)
-            f = (np.arange(1, 51) <= k).astype(float)
-            mean, sd = moments_of(table, bias_variance_weights(f, 50, m, 0.1), m)
-            errors.append(mean_distance(mean - exact, sd) / exact)
-        assert row["error"] == pytest.approx(np.mean(errors), abs=1e-8)
-        assert all(np.isnan(row[column]) for column in ("exact", "mean", "bias", "sd", "rmse"))
-
 
 class TestOthers:
     def test_moments_are_those_of_the_repetitions(self):
@@ -145,11 +133,6 @@ class TestNotValid:
         of_metrics = found[found["exact"].notna()].set_index(["estimator", "metric"])
         assert of_metrics.loc["uncorrected", numbers].notna().all(axis=None)
         assert of_metrics.loc[("bv-0", "recall@3"), "exact"] == pytest.approx(1 / 143)
-
-    def test_sizes_that_an_event_is_too_small_for_are_left_out(self):
-        table = table_of([(50, 3, 0), (9, 1, 0)])
-        assert estimator_study_of(negatives=[5, 8, 9]).possible(table).negatives == [5, 8]
-        assert estimator_study_of(negatives=[5, 8, 9], replacement=True).possible(table).negatives == [5, 8, 9]
 
 
 class TestRandomness:

@@ -45,11 +45,6 @@ class TestCounts:
         of_y = table[table["recommender"] == "Y"].set_index("bucket")["events"]
         assert of_y.to_dict() == pytest.approx({"1–2": 0, "3–8": 1, "9 to half": 0, "worse half": 0})
 
-    def test_the_half_comes_before_an_edge_for_a_user_with_few_candidates(self):
-        tables = {"X": table_of([(4, 2, 0), (40, 2, 0)])}
-        of_x = rank_histogram(tables, [5]).set_index("bucket")["events"]
-        assert of_x.to_dict() == pytest.approx({"1–5": 1, "6 to half": 0, "worse half": 1})
-
 
 class TestDrawing:
     def test_a_bar_for_each_bucket_and_recommender_as_high_as_its_users(self):

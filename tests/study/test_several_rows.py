@@ -9,8 +9,8 @@ from sampled_metrics import evaluate, expect
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.study import proof, tables
-from sampled_metrics.study.repetitions import Evaluation, by_size, exact_moments, of_size, repeat, sizes_of
+from sampled_metrics.study import proof
+from sampled_metrics.study.repetitions import Evaluation, exact_moments, repeat
 
 METRICS = ["recall@10", "ap"]
 USER = np.array([3, 1, 1, 2, 1, 2, 4, 3, 1])
@@ -73,16 +73,3 @@ def test_bounds_are_over_users() -> None:
     np.testing.assert_allclose(found[1], pd.DataFrame(variances).groupby(USER).sum() / rows**2)
     alone, _ = proof.proven({"X": TABLE}, "ap", [8], replacement=False)
     assert alone["exact"].tolist() == [TABLE.mean(metric("ap"))] * 3
-
-
-def test_a_list_of_negatives_has_the_tables_of_each() -> None:
-    evaluations = {m: evaluation(m) for m in (8, 20)}
-    runs = by_size({m: repeat(TABLE, each, np.random.default_rng(4)) for m, each in evaluations.items()})
-    assert list(runs.columns)[:2] == ["negatives", "reading"]
-    assert sizes_of(runs) == [8, 20]
-    alone = repeat(TABLE, evaluation(20), np.random.default_rng(4))
-    assert of_size(runs, 20).reset_index(drop=True).equals(alone)
-    assert by_size({None: alone}) is alone
-    expected = {"X": exact_moments(TABLE, evaluation(20))}
-    table = tables.table_3({"X": TABLE}, {"X": of_size(runs, 20)}, expected)
-    assert table.loc[table["estimator"] == "exact", "mean"].tolist() == [TABLE.mean(metric(each)) for each in METRICS]

@@ -78,11 +78,6 @@ class TestTable4:
             | {"correct_exact": pytest.approx(0.9772498680518208)}  # a gap of 0.5, two deviations of the difference
         ]
 
-    def test_the_worse_one_comes_first_whichever_is_listed_first(self):
-        estimates = {"Z": runs_of([0.4, 0.2, 0.3, 0.2]), "X": runs_of([0.5, 0.1, 0.3, 0.9])}
-        table = table_4_of(RANKS, estimates)
-        assert table[["worse", "better", "correct"]].to_numpy().tolist() == [["Z", "X", 0.5]]
-
     def test_a_pair_with_equal_exact_metrics_has_no_row(self):
         of_ap = table_4_of(RANKS, {"X": runs_of([0.5, 0.6]), "Y": runs_of([0.4, 0.7])})
         assert of_ap.empty
@@ -160,10 +155,3 @@ class TestLayout:
                 ["X vs Z", "AP", "50", "-"],
             ],
         ]
-
-    def test_beyond_two_three_and_four(self, tmp_path):
-        off = [0.5, 2.5, -3.5, 4.5]
-        rows = [("default", "X", "ap", "exact", 0.1, 0.0, 0.1, 0.0)]
-        rows += [("default", "X", f"recall@{k}", "cls", 0.1 + 0.001 * z, 0.01, 0.1, 0.01) for k, z in enumerate(off, 1)]
-        found = written(tmp_path, tables.sections_3(pd.DataFrame(rows, columns=TABLE_3), repetitions=100))[0]
-        assert found[-1][1] == ["default", "4", "4.5", "3", "2", "1"]
