@@ -3,7 +3,6 @@
 import hashlib
 import io
 import os
-import shutil
 import socket
 import sys
 from pathlib import Path
@@ -40,9 +39,7 @@ def fetch(urls: str | list[str], destination: Path, *, md5: str | None = MD5, sh
 def error_of(urls: str | list[str], destination: Path, **checksums: str | None) -> str:
     with pytest.raises(DownloadError) as caught:
         fetch(urls, destination, **checksums)
-    assert not destination.exists()
     message = str(caught.value)
-    assert "\n" not in message
     assert message.startswith(f"{destination}: could not be downloaded (")
     assert message.endswith("); download it by hand and set the dataset's `path`")
     return message
@@ -54,17 +51,19 @@ def assert_arrived(destination: Path) -> None:
 
 
 class TestVerify:
-    @pytest.mark.parametrize("md5", [MD5.upper(), None])
-    @pytest.mark.parametrize("sha256", [SHA256, None])
-    def test_right(self, tmp_path, md5, sha256):
+    @pytest.fixture
+    def path(self, tmp_path) -> Path:
         path = tmp_path / "ml-1m.zip"
         path.write_bytes(CONTENT)
+        return path
+
+    @pytest.mark.parametrize("md5", [MD5.upper(), None])
+    @pytest.mark.parametrize("sha256", [SHA256, None])
+    def test_right(self, path, md5, sha256):
         verify(path, md5=md5, sha256=sha256)
 
     @pytest.mark.parametrize(("algorithm", "found"), [("md5", MD5), ("sha256", SHA256)])
-    def test_wrong(self, tmp_path, algorithm, found):
-        path = tmp_path / "ml-1m.zip"
-        path.write_bytes(CONTENT)
+    def test_wrong(self, path, algorithm, found):
         with pytest.raises(DataError) as caught:
             verify(path, **({"md5": None, "sha256": None} | {algorithm: "0" * len(found)}))
         assert str(caught.value) == (
@@ -73,8 +72,7 @@ class TestVerify:
         )
 
     @pytest.mark.parametrize("md5", [MD5, None])
-    def test_web_page(self, tmp_path, md5):
-        path = tmp_path / "ml-1m.zip"
+    def test_web_page(self, path, md5):
         path.write_bytes(WEB_PAGE)
         with pytest.raises(DataError, match="this is a web page, not the data set; delete it"):
             verify(path, md5=md5, sha256=None)
@@ -84,119 +82,85 @@ class TestVerify:
             verify(tmp_path / "no.zip", md5=MD5, sha256=None)
 
 
-class TestComplete:
-    @pytest.mark.parametrize("checksum", [{"md5": MD5}, {"md5": None, "sha256": SHA256}, {"sha256": SHA256}])
-    def test_replaces_what_was_there_and_leaves_nothing_else(self, destination, checksum):
-        destination.parent.mkdir()
-        destination.write_bytes(b"old")
-        with serving(honest) as server:
-            fetch(server.url, destination, **checksum)
-        assert_arrived(destination)
-
-    def test_others_may_read_it(self, destination):
-        old = os.umask(0o022)
-        with serving(honest) as server:
-            fetch(server.url, destination)
-        os.umask(old)
-        assert destination.stat().st_mode & 0o777 == 0o644
-
-    def test_redirect_to_another_server(self, destination):
-        with serving(honest) as other, serving(answers.redirect(other.url, body=b"moved")) as server:
-            fetch(server.url, destination)
-        assert_arrived(destination)
-
-    @pytest.mark.parametrize("is_terminal", [True, False])
-    def test_progress_is_drawn_on_a_terminal(self, destination, monkeypatch, capfd, is_terminal):
-        terminal = io.StringIO()
-        terminal.isatty = lambda: is_terminal
-        monkeypatch.setattr(sys, "stderr", terminal)
-        with serving(honest) as server:
-            fetch(server.url, destination)
-        assert capfd.readouterr() == ("", "")
-        assert ("ml-1m.zip: 100%" in terminal.getvalue() and "293k/293k" in terminal.getvalue()) == is_terminal
+@pytest.mark.parametrize("checksum", [{"md5": MD5}, {"md5": None, "sha256": SHA256}, {"sha256": SHA256}])
+def test_replaces_what_was_there_leaves_nothing_else_and_others_may_read_it(destination, checksum):
+    destination.parent.mkdir()
+    destination.write_bytes(b"old")
+    old = os.umask(0o022)
+    with serving(honest) as server:
+        fetch(server.url, destination, **checksum)
+    os.umask(old)
+    assert_arrived(destination)
+    assert destination.stat().st_mode & 0o777 == 0o644
 
 
-class TestFailure:
-    @pytest.mark.parametrize("checksum", [{"md5": "0" * 32, "sha256": SHA256}, {"sha256": "0" * 64}])
-    def test_both_checksums_must_be_right(self, destination, checksum):
-        with serving(honest) as server:
-            message = error_of(server.url, destination, **checksum)
-        assert f"({server.url}: {'md5' if 'md5' in checksum else 'sha256'} is " in message
-        assert "the file is damaged or is not the one configured" in message
-
-    def test_what_was_there_stays(self, destination):
-        destination.parent.mkdir()
-        destination.write_bytes(CONTENT)
-        with serving(answers.whole(b"something else")) as server, pytest.raises(DownloadError):
-            fetch(server.url, destination)
-        assert_arrived(destination)
-
-    def test_lists_every_address(self, destination):
-        with serving(answers.status(404)) as server, serving(answers.status(500)) as other, socket.socket() as unused:
-            unused.bind(("127.0.0.1", 0))
-            dead = f"http://127.0.0.1:{unused.getsockname()[1]}/ml-1m.zip"
-            message = error_of([server.url, other.url, dead], destination)
-        assert (
-            f"({server.url}: HTTP 404 Not Found; {other.url}: HTTP 500 Something; {dead}: Connection refused)"
-        ) in message
-
-    def test_next_address_is_tried(self, destination):
-        with serving(answers.whole(WEB_PAGE)) as server, serving(answers.cut(10)) as third, serving(honest) as other:
-            fetch([server.url, third.url, other.url], destination)
-        assert_arrived(destination)
-
-    def test_the_wrong_file_of_an_address_is_not_that_of_the_next(self, destination):
-        with serving(answers.whole(b"one")) as server, serving(answers.status(404)) as other:
-            assert f"{other.url}: HTTP 404 Not Found)" in error_of([server.url, other.url], destination)
-
-    def test_folder_that_cannot_be_made(self, tmp_path):
-        (tmp_path / "file").write_bytes(b"")
-        with pytest.raises(WriteError, match=r"file/ml-1m\.zip: cannot be written: File exists"):
-            fetch("https://127.0.0.1:1/ml-1m.zip", tmp_path / "file" / "ml-1m.zip")
+def test_redirect_to_another_server(destination):
+    with serving(honest) as other, serving(answers.redirect(other.url, body=b"moved")) as server:
+        fetch(server.url, destination)
+    assert_arrived(destination)
 
 
-class TestAddresses:
-    @pytest.mark.parametrize("url", ["ftp://127.0.0.1/x", "file:///x", "ml-1m.zip", ""])
-    def test_other_schemes_are_refused_before_anything_is_fetched(self, destination, url):
-        with serving(honest) as server, pytest.raises(ConfigError) as caught:
-            fetch([server.url, url], destination)
-        assert str(caught.value) == f"datasets.*.urls: {url!r} is not an https:// or http:// address"
-        assert server.requests == 0
-
-    def test_none(self, destination):
-        with pytest.raises(ConfigError, match=r"^datasets\.\*\.urls: there is no address"):
-            fetch([], destination)
-
-    def test_malformed(self, destination):
-        assert "(https:///a.zip: Invalid URL" in error_of("https:///a.zip", destination)
-
-    @pytest.mark.parametrize("url", ["https://example.org/", "https://example.org/..", "https://example.org/a?b=c"])
-    def test_without_the_name_of_a_file(self, url, destination):
-        with pytest.raises(ConfigError, match="does not end in the name of a file"):
-            fetch([url], destination)
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_progress_is_drawn_on_a_terminal(destination, monkeypatch, is_terminal):
+    terminal = io.StringIO()
+    terminal.isatty = lambda: is_terminal
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with serving(honest) as server:
+        fetch(server.url, destination)
+    assert ("ml-1m.zip: 100%" in terminal.getvalue() and "293k/293k" in terminal.getvalue()) == is_terminal
 
 
-class TestWithoutChecksum:
-    """Over TLS; plain http is refused."""
+@pytest.mark.parametrize("checksum", [{"md5": "0" * 32, "sha256": SHA256}, {"sha256": "0" * 64}])
+def test_both_checksums_must_be_right_or_what_was_there_stays(destination, checksum):
+    destination.parent.mkdir()
+    destination.write_bytes(b"old")
+    with serving(honest) as server:
+        message = error_of(server.url, destination, **checksum)
+    assert f"({server.url}: {'md5' if 'md5' in checksum else 'sha256'} is " in message
+    assert "the file is damaged or is not the one configured" in message
+    assert destination.read_bytes() == b"old"
+    assert list(destination.parent.iterdir()) == [destination]
 
-    @pytest.fixture
-    def context(self, monkeypatch):
-        if shutil.which("openssl") is None:
-            pytest.skip("needs openssl to make a certificate")
-        path, context = answers.certificate("IP:127.0.0.1")
-        monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(path))
-        return context
 
-    def test_replaces_what_was_there(self, context, destination):
-        destination.parent.mkdir()
-        destination.write_bytes(b"old")
-        with serving(answers.cut(100_000), honest, context=context) as server:
-            fetch(server.url, destination, md5=None)
-        assert_arrived(destination)
+def test_lists_every_address(destination):
+    with serving(answers.status(404)) as server, serving(answers.status(500)) as other, socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        dead = f"http://127.0.0.1:{unused.getsockname()[1]}/ml-1m.zip"
+        message = error_of([server.url, other.url, dead], destination)
+    assert f"({server.url}: HTTP 404 Not Found; {other.url}: HTTP 500 Something; {dead}: Connection refused)" in message
 
-    def test_a_web_page_is_refused(self, context, destination):
-        with serving(answers.whole(WEB_PAGE), context=context) as server:
-            assert "this is a web page" in error_of(server.url, destination, md5=None)
+
+def test_the_next_address_is_tried(destination):
+    with serving(answers.whole(WEB_PAGE)) as server, serving(answers.cut(10)) as third, serving(honest) as other:
+        fetch([server.url, third.url, other.url], destination)
+    assert_arrived(destination)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(WriteError, match=r"file/ml-1m\.zip: cannot be written: File exists"):
+        fetch("https://127.0.0.1:1/ml-1m.zip", tmp_path / "file" / "ml-1m.zip")
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        *[(url, f": {url!r} is not an https:// or http:// address") for url in ("ftp://x/x", "file:///x", "x.zip", "")],
+        *[(f"https://x/{end}", "does not end in the name of a file") for end in ("", "..", "a?b=c")],
+    ],
+)
+def test_an_address_that_cannot_be_is_refused_before_anything_is_fetched(destination, url, says):
+    with serving(honest) as server, pytest.raises(ConfigError) as caught:
+        fetch([server.url, url], destination)
+    assert str(caught.value).startswith("datasets.*.urls: ")
+    assert says in str(caught.value)
+    assert server.requests == 0
+
+
+def test_no_address_and_a_malformed_one(destination):
+    with pytest.raises(ConfigError, match=r"^datasets\.\*\.urls: there is no address"):
+        fetch([], destination)
+    assert "(https:///a.zip: Invalid URL" in error_of("https:///a.zip", destination)
 
 
 def test_the_file_seen_first_is_the_one(tmp_path):

@@ -6,101 +6,88 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampled_metrics.data.events import EventChunk, binarize
-from sampled_metrics.errors import DataError
+from sampled_metrics.data.events import EventChunk, Events, binarize
+from sampled_metrics.errors import ConfigError, DataError
 
 
-def chunk(*rows):
-    """Rows of (user, item, rating, timestamp)."""
-    users, items, ratings, timestamps = zip(*rows, strict=True) if rows else ((), (), (), ())
+def chunk(users, items, ratings=None, timestamps=None, held_out=None) -> EventChunk:
+    def ids(values):
+        return np.array(values, dtype=object if any(isinstance(value, str) for value in values) else np.int64)
+
     return EventChunk(
-        np.array(users, dtype=np.int64),
-        np.array(items, dtype=np.int64),
-        np.array(ratings, dtype=np.float64),
-        np.array(timestamps, dtype=np.int64),
+        ids(users),
+        ids(items),
+        None if ratings is None else np.array(ratings, dtype=np.float64),
+        None if timestamps is None else np.array(timestamps),
+        None if held_out is None else np.array(held_out),
     )
 
 
-def listed(events):
-    """The events as the ids of the file: (user, item, timestamp)."""
-    return list(
-        zip(
-            events.user_ids[events.users].tolist(),
-            events.item_ids[events.items].tolist(),
-            events.timestamps.tolist(),
-            strict=True,
-        )
-    )
-
-
-def test_numbers_users_and_items_in_the_order_of_their_ids():
-    events = binarize([chunk((70, 5, 3, 1), (8, 900, 1, 2), (70, 40, 5, 3))], 0)
-    assert events.user_ids.tolist() == [8, 70]
-    assert events.item_ids.tolist() == [5, 40, 900]
-    assert events.users.tolist() == [1, 0, 1]
-    assert events.items.tolist() == [0, 2, 1]
-    assert events.timestamps.tolist() == [1, 2, 3]
-    assert len(events) == 3
-
-
-def test_chunks_are_one_file():
-    rows = [(2, 1, 4, 10), (1, 1, 4, 11), (2, 3, 4, 12)]
-    assert listed(binarize([chunk(*rows[:1]), chunk(), chunk(*rows[1:])], 0)) == listed(binarize([chunk(*rows)], 0))
-
-
-@pytest.mark.parametrize(("least", "kept"), [(0, [1, 2, 3, 4]), (3, [2, 3, 4]), (3.5, [3, 4]), (5, [4])])
-def test_keeps_ratings_from_the_least_on(least, kept):
-    events = binarize([chunk((1, 1, 1, 0), (1, 2, 3, 0), (2, 3, 3.5, 0), (3, 4, 5, 0))], least)
-    assert events.item_ids.tolist() == kept
-
-
-def test_users_and_items_without_a_kept_rating_have_no_number():
-    events = binarize([chunk((1, 7, 2, 0), (2, 8, 5, 0))], 4)
-    assert (events.user_ids.tolist(), events.item_ids.tolist()) == ([2], [8])
-
-
-def test_of_a_repeated_pair_the_first_listed_is_kept():
-    events = binarize([chunk((1, 7, 4, 50), (1, 8, 4, 51)), chunk((1, 7, 5, 99), (2, 7, 5, 3))], 0)
-    assert listed(events) == [(1, 7, 50), (1, 8, 51), (2, 7, 3)]
-
-
-def test_of_a_repeated_pair_the_first_that_is_rated_high_enough_is_kept():
-    events = binarize([chunk((1, 7, 1, 50), (1, 7, 5, 99), (1, 7, 5, 100))], 4)
-    assert listed(events) == [(1, 7, 99)]
-
-
-@pytest.mark.parametrize("chunks", [[], [chunk()], [chunk((1, 1, 4.5, 0))]], ids=["no chunk", "empty", "low"])
-def test_refuses_if_nothing_is_left(chunks):
-    with pytest.raises(DataError, match=r"no event has a rating of 5 \(min_rating\) or more"):
-        binarize(chunks, 5)
+def pairs(events: Events) -> list[tuple]:
+    return list(zip(events.user_ids[events.users].tolist(), events.item_ids[events.items].tolist(), strict=True))
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 5), st.integers(0, 9)), min_size=1),
+    st.lists(
+        st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from([-0.5, 1, 2.5, 3, 5]), st.integers(0, 9)),
+        min_size=1,
+    ),
+    st.sampled_from([-1, 0, 1, 2.5, 4, 5]),
+    st.sampled_from(["first", "last"]),
     st.integers(0, 5),
 )
-def test_keeps_each_pair_once_and_in_order(rows, least):
-    wanted = {}
-    for user, item, rating, timestamp in rows:
-        if rating >= least:
-            wanted.setdefault((user, item), timestamp)
-    if wanted:
-        events = binarize([chunk(*rows)], least)
-        assert listed(events) == [(*pair, timestamp) for pair, timestamp in wanted.items()]
-    else:
-        with pytest.raises(DataError):
-            binarize([chunk(*rows)], least)
+def test_each_pair_that_is_rated_high_enough_is_there_once_as_in_pandas(rows, least, repeated, cut):
+    """0 keeps everything. Of a repeated pair the first or the last in the file counts, whatever the chunks."""
+    table = pd.DataFrame(rows, columns=["user", "item", "rating", "time"])
+    kept = table if least == 0 else table[table["rating"] >= least]
+    kept = kept.drop_duplicates(["user", "item"], keep=repeated)
+    chunks = [chunk(*zip(*part, strict=True)) for part in (rows[:cut], rows[cut:]) if part]
+    if kept.empty:
+        with pytest.raises(DataError, match=rf"^no event has a rating of {least} \(min_rating\) or more$"):
+            binarize(chunks, least, repeated)
+        return
+    events = binarize(chunks, least, repeated)
+    assert pairs(events) == list(zip(kept["user"], kept["item"], strict=True))
+    assert events.timestamps.tolist() == kept["time"].tolist()
+    assert events.user_ids.tolist() == sorted(kept["user"].unique())  # without an event, no number
+    assert events.item_ids.tolist() == sorted(kept["item"].unique())
+    assert events.users.dtype == events.items.dtype == np.int32  # half of the memory of 32 million events
 
 
-@pytest.mark.parametrize(("repeated", "times"), [("first", [10, 11, 13]), ("last", [11, 14, 15])])
-def test_of_repeated_pairs_the_first_or_the_last_in_the_file_counts(repeated, times):
-    rows = [(1, 1, 4, 10), (1, 2, 4, 11), (1, 1, 4, 12), (2, 1, 4, 13), (1, 1, 4, 14), (2, 1, 4, 15), (1, 2, 1, 16)]
-    events = binarize([chunk(*rows[:3]), chunk(*rows[3:])], 2, repeated)
-    assert [time for _, _, time in listed(events)] == times
+def test_no_chunk_is_refused():
+    with pytest.raises(DataError, match=r"no event has a rating of 5 \(min_rating\) or more"):
+        binarize([], 5)
 
 
-@given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=1), st.sampled_from(["first", "last"]))
-def test_repeated_pairs_are_those_of_pandas(pairs, repeated):
-    rows = [(user, item, 5, at) for at, (user, item) in enumerate(pairs)]
-    expected = pd.DataFrame(pairs).drop_duplicates(keep=repeated).index
-    assert [time for _, _, time in listed(binarize([chunk(*rows)], 0, repeated))] == expected.tolist()
+def test_text_of_whole_numbers_is_numbers():
+    events = binarize([chunk(["10", "9"], ["a", "0"]), chunk(["0"], ["10"])], 0)
+    assert events.user_ids.tolist() == [0, 9, 10]
+    assert events.user_ids.dtype == np.int64
+    assert events.item_ids.tolist() == ["0", "10", "a"]
+    assert events.item_ids.dtype.kind == "U"
+    assert pairs(events) == [(10, "a"), (9, "0"), (0, "10")]
+
+
+@pytest.mark.parametrize("id_", ["01", "", "+1", "-1", "1.0", " 1", "1_0", "²", "1" * 19])
+def test_other_text_leaves_all_text(id_):
+    assert sorted(binarize([chunk(["1", id_], [1, 1])], 0).user_ids.tolist()) == sorted(["1", id_])
+
+
+def test_ratings_are_needed_where_not_all_are_kept():
+    without = [chunk([1, 2], [7, 8])]
+    assert pairs(binarize(without, 0)) == [(1, 7), (2, 8)]
+    with pytest.raises(ConfigError, match=r"^min_rating is 4, but the file has no ratings; it may be 0$"):
+        binarize(without, 4)
+
+
+def test_timestamps_may_be_floats_or_none():
+    chunks = [chunk([1], [1], timestamps=[0.5]), chunk([1], [2], timestamps=[3])]
+    assert binarize(chunks, 0).timestamps.tolist() == [0.5, 3]
+    assert binarize([chunk([1], [1])], 0).timestamps is None
+
+
+def test_held_out_events_stay_with_their_pairs():
+    events = binarize([chunk([2, 1, 2], [7, 7, 7], held_out=[False] * 3), chunk([1], [8], held_out=[True])], 0)
+    assert events.held_out.tolist() == [False, False, True]
+    assert pairs(events)[2] == (1, 8)
+    assert binarize([chunk([1], [1])], 0).held_out is None

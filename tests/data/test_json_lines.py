@@ -71,11 +71,8 @@ def test_a_bad_line_is_named_or_skipped(line, caplog):
     assert "malformed lines skipped: " in caplog.text
 
 
-def test_a_missing_key():
-    assert error_of('{"u": 1, "j": 2}\n') == ("events.json, line 1: there is no column 'i'; the columns are 'u', 'j'")
-
-
-def test_an_empty_file():
+def test_no_such_key_and_no_line():
+    assert error_of('{"u": 1, "j": 2}\n') == "events.json, line 1: there is no column 'i'; the columns are 'u', 'j'"
     assert error_of("") == "events.json: holds no events"
 
 

@@ -2,7 +2,6 @@ import io
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from sampled_metrics.data import formats
@@ -18,20 +17,6 @@ TEST = b"2\t32\t4\t10\n0\t25\t5\t978824351\n1\t34\t3\t2\n"
 def parse(train: bytes = TRAIN, test: bytes = TEST) -> list[EventChunk]:
     parser = formats.get("ncf").parse
     return list(parser(io.BytesIO(train), "a.train.rating", io.BytesIO(test), "a.test.rating"))
-
-
-def error_of(train: bytes = TRAIN, test: bytes = TEST) -> str:
-    with pytest.raises(DataError) as caught:
-        parse(train, test)
-    return str(caught.value)
-
-
-def test_says_which_events_are_held_out():
-    chunks = parse()
-    held_out = np.concatenate([chunk.held_out for chunk in chunks])
-    users = np.concatenate([chunk.users for chunk in chunks])
-    assert users.tolist() == [0, 0, 2, 1, 2, 0, 1]
-    assert held_out.tolist() == [False] * 4 + [True] * 3
 
 
 def test_the_split_is_the_files_own():
@@ -72,47 +57,42 @@ class TestFiles:
         with pytest.raises(DataError, match=r"found 2; .*'ml-1m\.train\.rating'.*name one as the dataset's `member`"):
             self.read(path)
 
-    def test_without_the_test_file(self, tmp_path):
-        path = tmp_path / "ml-1m.train.rating"
-        path.write_bytes(TRAIN)
-        with pytest.raises(DataError, match=r"ml-1m\.test\.rating: cannot be read: No such file"):
-            self.read(path)
-
-    def test_by_another_name(self, tmp_path):
-        path = tmp_path / "train.tsv"
-        path.write_bytes(TRAIN)
-        with pytest.raises(
-            DataError, match=r"^train\.tsv: expected a file named NAME\.train\.rating, with NAME\.test\.rating"
-        ):
-            self.read(path)
+    @pytest.mark.parametrize(
+        ("name", "says"),
+        [
+            ("ml-1m.train.rating", r"ml-1m\.test\.rating: cannot be read: No such file"),
+            ("train.tsv", r"^train\.tsv: expected a file named NAME\.train\.rating, with NAME\.test\.rating"),
+        ],
+    )
+    def test_without_the_test_file(self, tmp_path, name, says):
+        (tmp_path / name).write_bytes(TRAIN)
+        with pytest.raises(DataError, match=says):
+            self.read(tmp_path / name)
 
 
-class TestRefused:
-    def test_a_second_held_out_event(self):
-        assert error_of(test=TEST + b"0\t99\t1\t1\n") == (
-            "a.test.rating, line 4: a second held-out event of user 0; expected one"
-        )
-
-    def test_a_user_without_training(self):
-        assert error_of(test=b"5\t1\t1\t1\n" + TEST) == "a.test.rating, line 1: user 5 is not in a.train.rating"
-
-    def test_a_user_without_a_held_out_event(self):
-        assert error_of(train=TRAIN + b"5\t1\t1\t1\n") == (
-            "a.train.rating, line 5: user 5 has no held-out event in a.test.rating; expected one of each user"
-        )
-
-    def test_an_event_in_both(self):
-        assert error_of(train=TRAIN + b"2\t32\t1\t1\n") == (
-            "a.train.rating, line 5: user 2 has item 32, which a.test.rating, line 1, holds out"
-        )
-
-    def test_line_numbers_count_over_chunks(self, monkeypatch):
-        monkeypatch.setattr("sampled_metrics.data.text._BLOCK_BYTES", 40)
-        assert error_of(train=TRAIN * 50 + b"2\t32\t1\t1\n" + TRAIN).startswith("a.train.rating, line 201: ")
-
-    @pytest.mark.parametrize(("train", "test", "file"), [(b"", TEST, "train"), (TRAIN, b"", "test")])
-    def test_an_empty_file(self, train, test, file):
-        assert error_of(train, test) == f"a.{file}.rating: holds no events"
-
-    def test_a_malformed_line(self):
-        assert error_of(test=TEST + b"(0,25)\t1\n").startswith("a.test.rating, line 4: has 2 fields, but the lines")
+@pytest.mark.parametrize(
+    ("train", "test", "says"),
+    [
+        (TRAIN, TEST + b"0\t99\t1\t1\n", "test.rating, line 4: a second held-out event of user 0; expected one"),
+        (TRAIN, b"5\t1\t1\t1\n" + TEST, "test.rating, line 1: user 5 is not in a.train.rating"),
+        (
+            TRAIN + b"5\t1\t1\t1\n",
+            TEST,
+            "train.rating, line 5: user 5 has no held-out event in a.test.rating; expected one of each user",
+        ),
+        (
+            TRAIN + b"2\t32\t1\t1\n",
+            TEST,
+            "train.rating, line 5: user 2 has item 32, which a.test.rating, line 1, holds out",
+        ),
+        (TRAIN * 50 + b"2\t32\t1\t1\n" + TRAIN, TEST, "train.rating, line 201: "),  # over blocks
+        (b"", TEST, "train.rating: holds no events"),
+        (TRAIN, b"", "test.rating: holds no events"),
+        (TRAIN, TEST + b"(0,25)\t1\n", "test.rating, line 4: has 2 fields, but the lines"),
+    ],
+)
+def test_refused(train, test, says, monkeypatch):
+    monkeypatch.setattr("sampled_metrics.data.text._BLOCK_BYTES", 40)
+    with pytest.raises(DataError) as caught:
+        parse(train, test)
+    assert str(caught.value).startswith(f"a.{says}")

@@ -93,32 +93,6 @@ def test_numbers_that_are_missing_are_nan_where_nothing_is_made_text():
     assert rows.place(1) == "ranks.parquet, row 2"
 
 
-def test_refused():
-    good = written(u=[1], i=[2], t=[3])
-    assert error_of(good, COLUMNS | {"item": "item"}) == (
-        "events.parquet, line 1: there is no column 'item'; the columns are 'u', 'i', 't'"
-    )
-    assert error_of(written(u=[1], i=[[2]], t=[3])) == (
-        "events.parquet: column 'i' is of type list<element: int64>; expected numbers, text or times"
-    )
-    for damaged in (b"u,i,t\n1,2,3\n", good[:-9], b""):
-        assert error_of(damaged).startswith("events.parquet: cannot be read: ")
-    assert error_of(written(u=pa.array([], pa.int64()), i=pa.array([], pa.int64()), t=pa.array([], pa.int64()))) == (
-        "events.parquet: holds no events"
-    )
-
-
-def test_damage_inside():
-    content = bytearray(written(u=list(range(50_000)), i=list(range(50_000)), t=list(range(50_000))))
-    content[5_000:150_000] = bytes(145_000)
-    assert error_of(bytes(content)).startswith("events.parquet: cannot be read: ")
-
-
-def test_without_pyarrow(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert error_of(b"") == "events.parquet: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'"
-
-
 def test_packed_files(tmp_path):
     content = written(row_group_size=100, u=np.arange(1000), i=np.arange(1000), t=np.arange(1000))
     (tmp_path / "a.parquet").write_bytes(content)
@@ -146,3 +120,36 @@ def test_rows_are_read_in_parts(tmp_path, monkeypatch):
         tracemalloc.stop()
     assert count == len(numbers)
     assert peak < 25e6  # the text of all rows alone has 35 MB
+
+
+GOOD = written(u=[1], i=[2], t=[3])
+NOTHING = pa.array([], pa.int64())
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (written(u=[1], j=[2], t=[3]), ", line 1: there is no column 'i'; the columns are 'u', 'j', 't'"),
+        (
+            written(u=[1], i=[[2]], t=[3]),
+            ": column 'i' is of type list<element: int64>; expected numbers, text or times",
+        ),
+        (b"u,i,t\n1,2,3\n", ": cannot be read: "),
+        (GOOD[:-9], ": cannot be read: "),
+        (b"", ": cannot be read: "),
+        (written(u=NOTHING, i=NOTHING, t=NOTHING), ": holds no events"),
+    ],
+)
+def test_refused(content, says):
+    assert error_of(content).startswith(f"events.parquet{says}")
+
+
+def test_damage_inside():
+    content = bytearray(written(u=list(range(50_000)), i=list(range(50_000)), t=list(range(50_000))))
+    content[5_000:150_000] = bytes(145_000)
+    assert error_of(bytes(content)).startswith("events.parquet: cannot be read: ")
+
+
+def test_without_pyarrow(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert error_of(b"") == "events.parquet: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'"

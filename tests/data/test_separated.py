@@ -1,178 +1,151 @@
-"""What the formats have in common, on the same events written in each."""
+"""What the formats of separated fields have in common, on the same events written in each.
+
+tests/faults/test_data_faults.py has what is malformed or unusual in a line.
+"""
 
 import io
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 from sampled_metrics.data import formats, text
 from sampled_metrics.data.events import EventChunk, binarize
-from sampled_metrics.errors import DataError
+from sampled_metrics.errors import ConfigError, DataError
 
-EVENTS = [(7, 30, 3.5, 978300760), (1, 12, 5, 1), (7, 12, 0.5, 978300759)]
+
+class Form(NamedTuple):
+    """How events are written; the first event's rating is at `rating` in messages."""
+
+    separator: str
+    header: str
+    rating: str
+    member: str | None
+    options: dict[str, Any]
+
+
 COLUMNS = {"user": "u", "item": "i", "rating": "r", "timestamp": "t"}
-HEADERS = {
-    "movielens-dat": b"",
-    "movielens-100k": b"",
-    "movielens-csv": b"userId,movieId,rating,timestamp\n",
-    "recbole-inter": b"user_id:token\titem_id:token\trating:float\ttimestamp:float\n",
-    "delimited": b"u;i;r;t\n",
+RECBOLE = "user_id:token\titem_id:token\trating:float\ttimestamp:float\n"
+FORMS = {
+    "movielens-dat": Form("::", "", "column 3", "ratings.dat", {}),
+    "movielens-100k": Form("\t", "", "column 3", "u.data", {}),
+    "movielens-csv": Form(",", "userId,movieId,rating,timestamp\n", "rating", "ratings.csv", {}),
+    "recbole-inter": Form("\t", RECBOLE, "rating", "*.inter", {}),
+    "delimited": Form(";", "u;i;r;t\n", "r", None, {"separator": ";", "columns": COLUMNS}),
 }
-SEPARATORS = {
-    "movielens-dat": b"::",
-    "movielens-100k": b"\t",
-    "movielens-csv": b",",
-    "recbole-inter": b"\t",
-    "delimited": b";",
-}
-OPTIONS = {"delimited": {"separator": ";", "columns": COLUMNS}}
-RATINGS = {
-    "movielens-dat": "column 3",
-    "movielens-100k": "column 3",
-    "movielens-csv": "rating",
-    "recbole-inter": "rating",
-    "delimited": "r",
-}
-
-each_format = pytest.mark.parametrize("form", HEADERS)
-each_with_text_ids = pytest.mark.parametrize("form", ["recbole-inter", "delimited"])
-each_with_integer_ids = pytest.mark.parametrize("form", ["movielens-dat", "movielens-100k", "movielens-csv"])
+each_format = pytest.mark.parametrize("name", FORMS)
+each_with_text_ids = pytest.mark.parametrize("name", ["recbole-inter", "delimited"])
 
 
-def line(form: str, *fields: object) -> bytes:
-    return SEPARATORS[form].join(str(field).encode() for field in fields) + b"\n"
+def written(name: str, *events: tuple) -> bytes:
+    form = FORMS[name]
+    return (form.header + "".join(form.separator.join(map(str, event)) + "\n" for event in events)).encode()
 
 
-def written(form: str, events=EVENTS) -> bytes:
-    return HEADERS[form] + b"".join(line(form, *event) for event in events)
+def parse(name: str, content: bytes) -> list[EventChunk]:
+    return list(formats.get(name).parse(io.BytesIO(content), "file", **FORMS[name].options))
 
 
-def parse(form: str, content: bytes) -> list[EventChunk]:
-    return list(formats.get(form).parse(io.BytesIO(content), "file", **OPTIONS.get(form, {})))
-
-
-def error_of(form: str, content: bytes) -> str:
+def error_of(name: str, content: bytes) -> str:
     with pytest.raises(DataError) as caught:
-        parse(form, content)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
-
-
-def columns(chunks: list[EventChunk]) -> list[list]:
-    """Users, items, ratings, timestamps of all chunks; ids as text."""
-    users, items, ratings, timestamps = (np.concatenate(each) for each in list(zip(*chunks, strict=True))[:4])
-    return [[str(id_) for id_ in users], [str(id_) for id_ in items], ratings.tolist(), timestamps.tolist()]
-
-
-EVENT_COLUMNS = [["7", "1", "7"], ["30", "12", "12"], [3.5, 5.0, 0.5], [978300760, 1, 978300759]]
+        parse(name, content)
+    assert str(caught.value).isprintable()
+    return str(caught.value)
 
 
 @each_format
-class TestEveryFormat:
-    def test_reads_the_same_events(self, form):
-        assert columns(parse(form, written(form))) == EVENT_COLUMNS
-
-    def test_gives_the_same_numbers(self, form):
-        events = binarize(parse(form, written(form)), 0)
-        assert events.user_ids.tolist() == [1, 7]
-        assert events.item_ids.tolist() == [12, 30]
-        assert events.user_ids.dtype == events.item_ids.dtype == events.timestamps.dtype == np.int64
-        assert events.users.tolist() == [1, 0, 1]
-        assert events.items.tolist() == [1, 0, 0]
-
-    def test_chunks_may_be_cut_anywhere(self, form, monkeypatch):
-        events = [(number, 7, 4, 20 - number) for number in range(1, 21)]
-        for size in (1, 2, 3, 5, 8, 13, 21, 34):
-            monkeypatch.setattr(text, "_BLOCK_BYTES", size)
-            chunks = parse(form, written(form, events))
-            assert len(chunks) > 4
-            assert columns(chunks)[0] == [str(number) for number in range(1, 21)]
-            assert columns(chunks)[3] == list(range(19, -1, -1))
-
-    @pytest.mark.parametrize(
-        ("fields", "says"),
-        [
-            ((1, 2, 3), "has 3 fields, but the lines before have 4: "),
-            ((1, 2, "x", 4), "{} must be a number, not 'x'"),
-            (("1\0", 2, 3, 4), "holds a zero byte, so this is no table"),
-            ((), "is empty"),
-        ],
-    )
-    def test_names_the_file_and_the_line(self, form, fields, says, monkeypatch):
-        """In one block or in several; tests/faults/test_data_faults.py has what else is malformed."""
-        content = written(form) + line(form, *fields) + line(form, 9, 9, 9, 9)
-        number = 4 + bool(HEADERS[form])
-        for block in (30, 2**24):
-            monkeypatch.setattr(text, "_BLOCK_BYTES", block)
-            assert error_of(form, content).startswith(f"file, line {number}: {says.format(RATINGS[form])}")
-
-    def test_a_file_without_events(self, form):
-        assert error_of(form, HEADERS[form]) == "file: holds no events"
+def test_blocks_may_end_anywhere(name, monkeypatch):
+    events = [(number, 7, number / 2, 10**17 + 1 - number) for number in range(1, 21)]
+    for size in (1, 2, 3, 5, 8, 13, 21, 34):
+        monkeypatch.setattr(text, "_BLOCK_BYTES", size)
+        chunks = parse(name, written(name, *events))
+        assert len(chunks) > 4
+        users, _, ratings, times = (np.concatenate(column) for column in list(zip(*chunks, strict=True))[:4])
+        assert [str(user) for user in users] == [str(user) for user, *_ in events]
+        assert ratings.tolist() == [rating for *_, rating, _ in events]
+        assert times.tolist() == [time for *_, time in events]
 
 
-@each_with_integer_ids
-def test_ids_of_movielens_are_not_quoted(form):
-    assert error_of(form, written(form) + line(form, '"1"', 2, 3, 4)).endswith(
-        """must be a whole number from 0, not '"1"'"""
-    )
+@each_format
+def test_users_and_items_are_numbered_in_the_order_of_their_numbers(name):
+    events = binarize(parse(name, written(name, (70, 30, 3.5, 9), (8, 120, 5, 1), (70, 120, 0.5, 3))), 0)
+    assert (events.user_ids.tolist(), events.item_ids.tolist()) == ([8, 70], [30, 120])
+    assert (events.users.tolist(), events.items.tolist()) == ([1, 0, 1], [0, 1, 1])
+    assert events.user_ids.dtype == events.item_ids.dtype == events.timestamps.dtype == np.int64
+
+
+@each_format
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ((1, 2, 3), "has 3 fields, but the lines before have 4: "),
+        ((1, 2, "\x1b[31m", 4), r"{} must be a number, not '\x1b[31m'"),
+        (("1\0", 2, 3, 4), "holds a zero byte, so this is no table"),
+        ((), "is empty"),
+    ],
+)
+def test_a_message_names_the_file_the_line_and_the_column_in_one_block_or_several(name, fields, says, monkeypatch):
+    content = written(name, (7, 30, 3, 1), (7, 31, 3, 1), (8, 31, 3, 1), fields, (9, 9, 9, 9))
+    line = 4 + bool(FORMS[name].header)
+    for block in (30, 2**24):
+        monkeypatch.setattr(text, "_BLOCK_BYTES", block)
+        assert error_of(name, content).startswith(f"file, line {line}: {says.format(FORMS[name].rating)}")
+
+
+@each_format
+def test_the_file_in_an_archive(name):
+    assert formats.get(name).member == FORMS[name].member
+
+
+def test_an_unknown_format_lists_the_known_ones():
+    with pytest.raises(ConfigError, match=r"^unknown format 'x'; it may be .*movielens-dat"):
+        formats.get("x")
+
+
+def test_the_number_of_fields_is_known_without_a_header():
+    assert error_of("movielens-dat", b"1::2::3\n") == "file, line 1: has 3 fields, and 4 are expected"
 
 
 @each_with_text_ids
 class TestTextIds:
-    def test_one_id_that_is_no_number_makes_all_of_its_column_text(self, form):
-        events = binarize(parse(form, written(form, [(10, 30, 1, 1), (9, 4, 1, 1), ("u 1", 30, 1, 1)])), 0)
-        assert events.user_ids.tolist() == ["10", "9", "u 1"]
-        assert events.item_ids.tolist() == [4, 30]
-        assert events.users.tolist() == [0, 1, 2]
-
-    def test_also_where_it_comes_in_another_chunk(self, form, monkeypatch):
+    def test_one_id_that_is_no_number_makes_its_column_text_also_in_another_chunk(self, name, monkeypatch):
         monkeypatch.setattr(text, "_BLOCK_BYTES", 10)
-        chunks = parse(form, written(form, [(10, 1, 1, 1)] * 20 + [("x", 1, 1, 1)] + [(10, 2, 1, 1)]))
+        chunks = parse(name, written(name, *[(10, 30, 1, 1)] * 20, ("u 1", 30, 1, 1), (9, 4, 1, 1)))
         assert len(chunks) > 5
         events = binarize(chunks, 0)
-        assert events.user_ids.tolist() == ["10", "x"]
-        assert events.users.tolist() == [0, 1, 0]
+        assert events.user_ids.tolist() == ["10", "9", "u 1"]
+        assert events.item_ids.tolist() == [4, 30]
 
     @pytest.mark.parametrize("id_", ["07", "+7", "7.0", "-7", "1234567890123456789", "nan", "NA", "null", "٧"])
-    def test_text_that_only_resembles_a_number_is_not_merged_with_it(self, form, id_):
-        events = binarize(parse(form, written(form, [(7, 1, 1, 1), (id_, 1, 1, 1)])), 0)
+    def test_text_that_only_resembles_a_number_is_not_merged_with_it(self, name, id_):
+        events = binarize(parse(name, written(name, (7, 1, 1, 1), (id_, 1, 1, 1))), 0)
         assert sorted(events.user_ids.tolist()) == sorted(["7", id_])
 
-    def test_ids_in_utf8(self, form):
-        assert columns(parse(form, written(form, [("é", "東京", 1, 1)])))[:2] == [["é"], ["東京"]]
+    @pytest.mark.parametrize("number", ["8.81250949e8", "8.8e8", "881250949.25", "-1", "5.", ".5"])
+    def test_numbers_may_be_floats(self, name, number):
+        (chunk,) = parse(name, written(name, (1, 2, number, number)))
+        assert chunk.ratings.tolist() == chunk.timestamps.tolist() == [float(number)]
 
-    @pytest.mark.parametrize(
-        ("text", "value"),
-        [
-            ("8.81250949e8", 881250949.0),
-            ("8.8e8", 8.8e8),
-            ("881250949.25", 881250949.25),
-            ("-1", -1),
-            ("5.", 5),
-            (".5", 0.5),
-        ],
-    )
-    def test_numbers_may_be_floats(self, form, text, value):
-        (chunk,) = parse(form, written(form, [(1, 2, text, text)]))
-        assert chunk.ratings.tolist() == chunk.timestamps.tolist() == [value]
-
-    def test_whole_timestamps_are_exact(self, form):
-        (chunk,) = parse(form, written(form, [(1, 2, 3, 10**17 + 1)]))
-        assert chunk.timestamps.tolist() == [10**17 + 1]
-
-    def test_ratings_are_the_nearest_floats(self, form):
+    def test_ratings_are_the_nearest_floats(self, name):
         texts = [f"{number / 1000:.3f}" for number in range(10_000)]
-        (chunk,) = parse(form, written(form, [(1, 2, text, 1) for text in texts]))
-        assert chunk.ratings.tolist() == [float(text) for text in texts]
+        (chunk,) = parse(name, written(name, *[(1, 2, each, 1) for each in texts]))
+        assert chunk.ratings.tolist() == [float(each) for each in texts]
 
-    def test_a_huge_header_is_shown_shortened(self, form):
-        message = error_of(form, SEPARATORS[form].join([b"x" * 1000] * 900))
+    def test_a_huge_header_is_shown_shortened(self, name):
+        message = error_of(name, FORMS[name].separator.join(["x" * 1000] * 900).encode())
         assert message.startswith("file, line 1: there is no column 'u")
         assert len(message) < 3000
-        assert message.endswith(f"'{'x' * 79}, …")
 
-    def test_a_column_that_is_there_twice(self, form):
-        name = HEADERS[form].split(SEPARATORS[form])[0]
-        message = error_of(form, SEPARATORS[form].join([name, HEADERS[form]]))
-        assert message.startswith("file, line 1: there is more than one column 'u")
+
+class TestRecBole:
+    def test_columns_are_found_by_name_in_any_order(self):
+        (chunk,) = parse(
+            "recbole-inter",
+            b"timestamp:float\tsource:token_seq\titem_id:token\tuser_id:token\n8.8e8\ta b\tB00\t196\n1\t\tB01\tu'1\n",
+        )
+        assert (chunk.users.tolist(), chunk.items.tolist()) == (["196", "u'1"], ["B00", "B01"])
+        assert (chunk.ratings, chunk.timestamps.tolist()) == (None, [880000000.0, 1.0])
+
+    def test_quotes_are_text(self):
+        (chunk,) = parse("recbole-inter", b'user_id:token\titem_id:token\tname:token\n"1\t2"\t5" nail\n""\t"a"\t"\n')
+        assert (chunk.users.tolist(), chunk.items.tolist()) == (['"1', '""'], ['2"', '"a"'])

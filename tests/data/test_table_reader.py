@@ -55,18 +55,12 @@ def test_the_same_table_in_other_clothes(clothes, block):
     assert read(CLOTHES[clothes], block=block) == ([["1", "2"], ["3", "4"]], [2, 3])
 
 
-def test_empty_lines_before_the_table_count():
-    assert read(b"\n \t\r\na,b\n1,2\n") == ([["1", "2"]], [4])
-
-
 FAULTS = {
     "a zero byte": (b"a,b\n1,2\n\0,4\n", "f, line 3: holds a zero byte, so this is no table"),
     "Latin-1": ("a,b\nMüller,2\n".encode("latin-1"), "f, line 2: is not UTF-8 text"),
-    "Latin-1, in the header": ("Müller,b\n1,2\n".encode("latin-1"), "f, line 1: is not UTF-8 text"),
     "Latin-1, far down": (b"a,b\n" + b"1,2\n" * 50_000 + b"\xff,2\n", "f, line 50002: is not UTF-8 text"),
     "half a letter at the end": ("a,b\n1,é".encode()[:-1], "f, line 2: is not UTF-8 text"),
     "UTF-16": ("a\n1\n".encode("utf-16"), "f: is UTF-16 text; save it as UTF-8"),
-    "UTF-16, bytes the other way": (b"\xfe\xff" + "a\n".encode("utf-16-be"), "f: is UTF-16 text; save it as UTF-8"),
     "UTF-16 without a mark": ("a\n1\n".encode("utf-16-le"), "f, line 1: holds a zero byte, so this is no table"),
     "gzip": (
         gzip.compress(b"a\n1\n"),
@@ -78,7 +72,6 @@ FAULTS = {
     "zip": (b"PK\x03\x04\x14\0", "f: is a zip archive, as a spreadsheet is; unpack it first, or save it as csv"),
     "a field too many": (b"a,b\n1,2,3\n", "f, line 2: has 3 fields, but the lines before have 2: '1,2,3'"),
     "a field too few": (b"a,b\n1,2\n3\n", "f, line 3: has 1 fields, but the lines before have 2: '3'"),
-    "fields that add up": (b"a,b\n1\n1,2,3\n", "f, line 2: has 1 fields, but the lines before have 2: '1'"),
     "one column too many": (b"a\n1\n2,\n", "f, line 3: has 2 fields, but the lines before have 1: '2,'"),
     "an empty line": (b"a,b\n1,2\n\n3,4\n", "f, line 3: is empty"),
     "after lines in quotation marks": (
@@ -87,11 +80,6 @@ FAULTS = {
     ),
     "after empty lines": (b"\n \r\na,b\n1\n", "f, line 4: has 1 fields, but the lines before have 2: '1'"),
     "an open quotation mark": (b'a,b\n"1,2\n3,4\n', "f, line 2: has a quotation mark that nothing closes: '\"1,2'"),
-    "an open one in the header": (b'a,"b\n1,2\n', "f, line 1: has a quotation mark that nothing closes: 'a,\"b'"),
-    "text behind a closed one": (
-        b'a,b\n"1"x,2\n',
-        "f, line 2: has text behind a quotation mark that closes: '\"1\"x,2'",
-    ),
     "a space behind a closed one": (
         b'a,b\n"1" ,2\n',
         "f, line 2: has text behind a quotation mark that closes: '\"1\" ,2'",
@@ -100,35 +88,25 @@ FAULTS = {
         b"a\n1\n" + b"1" * (LONGEST_LINE + 1) + b"\n2\n",
         "f, line 3: is longer than 1,000,000 bytes, so this is no table",
     ),
+    "a long line of fields": (
+        b"a,b\n" + b"x" * 100_000 + b"\n",
+        f"f, line 2: has 1 fields, but the lines before have 2: '{'x' * 79}…'",
+    ),
     "a header of one letter": (b"x" * 3_000_000, "f, line 1: is longer than 1,000,000 bytes, so this is no table"),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_faults(fault):
-    content, says = FAULTS[fault]
-    assert refused(content) == says
-
-
-@pytest.mark.parametrize("fault", [name for name in FAULTS if len(FAULTS[name][0]) < 30 and "line" in FAULTS[name][1]])
 def test_faults_wherever_a_block_ends(fault):
     content, says = FAULTS[fault]
-    for block in range(4, 12):
+    assert refused(content) == says
+    for block in range(4, 12) if len(content) < 30 and "line" in says else ():
         assert refused(content, block=block) == says
 
 
 @pytest.mark.parametrize("separator", ["\n", "\r", '"'])
 def test_separators_that_no_table_has(separator):
     assert refused(b"a,b\n1,2\n", separator=separator) == f"f: {separator!r} cannot separate fields"
-
-
-def test_a_line_that_is_shown_is_shortened():
-    assert refused(b"a,b\n" + b"x" * 100_000).endswith(": " + repr("x" * 79 + "…"))
-
-
-def test_the_longest_line_is_read():
-    [[first, second]], _ = read(b"a,b\n" + b"1" * (LONGEST_LINE - 2) + b",2\n")
-    assert (len(first), second) == (LONGEST_LINE - 2, "2")
 
 
 @pytest.mark.parametrize("content", [b"a,b\n", b"a\n", b'a,b\n"'])
