@@ -55,8 +55,8 @@ def error_of(name: str, content: bytes) -> str:
 
 @each_format
 def test_blocks_may_end_anywhere(name, monkeypatch):
-    events = [(number, 7, number / 2, 10**17 + 1 - number) for number in range(1, 21)]
-    for size in (1, 2, 3, 5, 8, 13, 21, 34):
+    events = [(number, 7, number / 2, 10**17 + 1 - number) for number in range(1, 13)]
+    for size in (1, 2, 5, 8, 21):
         monkeypatch.setattr(text, "_BLOCK_BYTES", size)
         chunks = parse(name, written(name, *events))
         assert len(chunks) > 4

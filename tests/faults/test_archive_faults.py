@@ -15,9 +15,12 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sampled_metrics.data import archives, formats
 from sampled_metrics.data.reading import read_events
@@ -33,8 +36,6 @@ MEMORY = 100 * 2**20
 SECONDS = 20
 
 Make = Callable[[], bytes]
-
-
 Entry = tuple[str | zipfile.ZipInfo, bytes]
 
 
@@ -67,31 +68,11 @@ def link(name: str, target: bytes) -> tuple[zipfile.ZipInfo, bytes]:
     return info, target
 
 
-def named(raw: bytes, content: bytes = EVENTS, *, utf8: bool = False) -> bytes:
-    """An archive of one file whose name is these bytes."""
-    archive = zipped(("x" * len(raw), content)).replace(b"x" * len(raw), raw)
-    if utf8:
-        archive = changed(archive, 6, "<H", 0x800)
-        archive = changed(archive, directory(archive) + 8, "<H", 0x800)
-    return archive
-
-
 def declaring(size: int, content: bytes, kind: int) -> bytes:
     """An archive whose file says that it is smaller than it is, with a checksum to match."""
     archive = zipped(("ratings.dat", content), kind=kind)
     at = directory(archive)
     return changed(changed(archive, at + 24, "<I", size), at + 16, "<I", zlib.crc32(content[:size]))
-
-
-def many_files(count: int) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        archive.writestr("ratings.dat", EVENTS)
-    body = made.getvalue()
-    at = directory(body)
-    entry = struct.pack("<4s6H3I5H2I", b"PK\x01\x02", 20, 20, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0) + b"x"
-    size = (at, len(entry) * count)
-    return body[:at] + entry * count + struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 0xFFFE, 0xFFFE, size[1], size[0], 0)
 
 
 def overlapping(count: int) -> bytes:
@@ -132,20 +113,14 @@ def several_disks() -> bytes:
 
 COMPLETED: dict[str, Make] = {
     "a name that leads out (../../ratings.dat)": lambda: zipped(("../../ratings.dat", EVENTS)),
-    "an absolute name (/tmp/ratings.dat)": lambda: zipped(("/tmp/ratings.dat", EVENTS)),
-    "a name with a drive (C:/ratings.dat)": lambda: zipped(("C:/ratings.dat", EVENTS)),
     "a link to a folder elsewhere, and a file through it": lambda: zipped(
         link("out", b"/tmp"), ("out/ratings.dat", EVENTS)
     ),
     "a link beside the file": lambda: zipped(link("passwd", b"/etc/passwd"), ("ratings.dat", EVENTS)),
-    "an archive beside the file": lambda: zipped(("more.zip", zipped(("x", b"x"))), ("ratings.dat", EVENTS)),
-    "a folder of the file's name beside it": lambda: zipped(("ratings.dat/", b""), ("a/ratings.dat", EVENTS)),
     "a name in cp437": lambda: zipped(("ratings.dat", EVENTS), ("filmé.txt".encode("cp437").decode("latin-1"), b"")),
     "names in UTF-8": lambda: zipped(("評価/ratings.dat", EVENTS), ("☃.txt", b"")),
     "bytes before the archive (self-extracting)": lambda: b"#!/bin/sh\n" * 50 + zipped(("ratings.dat", EVENTS)),
     "a comment after the archive": lambda: zipped(("ratings.dat", EVENTS), comment=b"made by hand " * 100),
-    "what macOS adds": lambda: zipped(("ratings.dat", EVENTS), ("__MACOSX/._ratings.dat", b"\0\5\x16\7")),
-    "stored, not packed": lambda: zipped(("ratings.dat", EVENTS), kind=zipfile.ZIP_STORED),
     "gzip": lambda: gzip.compress(EVENTS),
     "gzip in several parts": lambda: gzip.compress(EVENTS[:5000]) + gzip.compress(EVENTS[5000:]),
 }  # fmt: skip
@@ -154,18 +129,13 @@ REFUSED: dict[str, tuple[Make, str]] = {
     "a link in the file's place": (lambda: zipped(link("ratings.dat", b"/etc/passwd")), "line 1: has 1 fields"),
     "a name with backslashes (..\\ratings.dat)": (lambda: zipped(("..\\ratings.dat", EVENTS)), "found 0"),
     "a name twice": (lambda: zipped(("ratings.dat", EVENTS), ("ratings.dat", b"1::1::1::1\n")), "found 2"),
-    "a name in two folders": (lambda: zipped(("a/ratings.dat", EVENTS), ("b/ratings.dat", b"")), "found 2"),
-    "a name that is not the UTF-8 it claims": (lambda: named(b"\xff\xfeatings.dat", utf8=True), ""),
     "a name with a line end and a terminal's commands": (lambda: zipped(("ratings\n\x1b[2J.dat", EVENTS)), "found 0"),
-    "a name of 60,000 letters": (lambda: zipped(("x" * 60000, EVENTS)), "found 0"),
     "no file": (lambda: zipped(), "holds no files"),
     "an archive in the file's place (nested)": (
         lambda: zipped(("ratings.dat", zipped(("ratings.dat", EVENTS)))),
         "is a zip archive",
     ),
-    "archives nested ten deep": (lambda: nested(10), "found 0"),
     "encrypted": (lambda: flagged(0x1), "is encrypted"),
-    "strongly encrypted": (lambda: flagged(0x41), "is encrypted"),
     "a patch in place of a file": (lambda: flagged(0x20), "patched"),
     "a zip bomb of zeros": (
         lambda: zipped(("ratings.dat", bytes(10_000_000))),
@@ -180,19 +150,13 @@ REFUSED: dict[str, tuple[Make, str]] = {
         lambda: declaring(1000, bytes(10_000_000), zipfile.ZIP_DEFLATED),
         "line 1: holds a zero byte",
     ),
-    "a bzip2 bomb that declares 1000 bytes": (
-        lambda: packed_by_hand(bz2.compress(bytes(10**7)), 12, 1000),
-        "compression (bzip2) is not supported",
-    ),
     "an lzma bomb that declares 1000 bytes": (
         lambda: declaring(1000, bytes(10**6), zipfile.ZIP_LZMA),
         "compression (lzma) is not supported",
     ),
     "a gzip bomb of zeros": (lambda: gzip.compress(bytes(10_000_000)), "more than the 8000000 bytes allowed"),
     "a gzip bomb of well-formed lines": (lambda: gzip.compress(BOMB), "more than the 8000000 bytes allowed"),
-    "thousands of files": (lambda: many_files(3000), "found 0"),
     "files that share one packed content": (lambda: overlapping(100), "found 101"),
-    "half of the archive": (lambda: zipped(("ratings.dat", EVENTS))[: len(EVENTS) // 4], "truncated"),
     "without its last byte": (lambda: zipped(("ratings.dat", EVENTS))[:-1], "truncated"),
     "without the list of its files": (
         lambda: zipped(("ratings.dat", EVENTS))[: directory(zipped(("ratings.dat", EVENTS)))],
@@ -207,12 +171,15 @@ REFUSED: dict[str, tuple[Make, str]] = {
         lambda: zipped(("ratings.dat", EVENTS)).replace(b"ratings.dat", b"matings.dat", 1),
         "differ",
     ),
-    "declares less than there is": (lambda: declaring_right_crc(), "Bad CRC-32"),
+    "declares less than there is": (
+        lambda: changed(zipped(("ratings.dat", EVENTS)), directory(zipped(("ratings.dat", EVENTS))) + 24, "<I", 1000),
+        "Bad CRC-32",
+    ),
     "one of several parts": (lambda: several_disks(), "multiple disks"),
     "a zip of nothing but its beginning": (lambda: b"PK\x03\x04", "truncated"),
     "an empty file named .zip": (lambda: b"", "truncated"),
     "gzip cut off": (lambda: gzip.compress(EVENTS)[:-100], "ended before"),
-    "gzip with a wrong checksum": (lambda: wrong_gzip(), "CRC check failed"),
+    "gzip with a wrong checksum": (lambda: changed(gzip.compress(EVENTS), -8, "<I", 1), "CRC check failed"),
     "gzip in gzip": (lambda: gzip.compress(gzip.compress(EVENTS)), "is packed by gzip"),
     "gzip and then rubbish": (lambda: gzip.compress(EVENTS) + b"rubbish", "Not a gzipped file"),
     "tar": (lambda: tar(""), "line 1: holds a zero byte"),
@@ -224,36 +191,10 @@ REFUSED: dict[str, tuple[Make, str]] = {
 }  # fmt: skip
 
 
-def nested(depth: int) -> bytes:
-    made = zipped(("ratings.dat", EVENTS))
-    for level in range(depth):
-        made = zipped((f"{level}.zip", made))
-    return made
-
-
-def packed_by_hand(packed: bytes, method: int, size: int) -> bytes:
-    """An archive of one file that is packed already, and of which less is declared."""
-    archive = zipped(("ratings.dat", packed), kind=zipfile.ZIP_STORED)
-    at = directory(archive)
-    archive = changed(changed(archive, 8, "<H", method), at + 10, "<H", method)
-    return changed(changed(archive, at + 24, "<I", size), at + 16, "<I", zlib.crc32(bytes(size)))
-
-
 def cut_directory() -> bytes:
     archive = zipped(("a", b""), ("ratings.dat", EVENTS))
     first = archive.index(b"PK\x01\x02")
     return archive[: first + 20] + archive[first + 40 :]
-
-
-def declaring_right_crc() -> bytes:
-    archive = zipped(("ratings.dat", EVENTS))
-    return changed(archive, directory(archive) + 24, "<I", len(EVENTS) - 1000)
-
-
-def wrong_gzip() -> bytes:
-    made = bytearray(gzip.compress(EVENTS))
-    made[-8] ^= 1
-    return bytes(made)
 
 
 def read(path: Path) -> str | None:
@@ -308,38 +249,24 @@ def test_refused(fault: str, tmp_path: Path) -> None:
     assert says in message
 
 
-def damage(content: bytes, rng: random.Random) -> bytes:
-    """Change, cut, repeat or insert bytes in a few places; near the ends more often, where the lists are."""
+DAMAGE = st.lists(st.tuples(st.integers(-150, 80), st.integers(0, 50), st.binary(max_size=9)), min_size=1, max_size=5)
+"""Where, from the end or the beginning, as the lists are there; how many bytes are taken away; what stands there."""
+
+WHOLE = [
+    zipped(("ml-1m/ratings.dat", EVENTS), ("ml-1m/README", b"read me")),
+    zipped(("ratings.dat", EVENTS), kind=zipfile.ZIP_STORED),
+    gzip.compress(EVENTS, mtime=0),
+]
+
+
+@given(st.sampled_from(WHOLE), DAMAGE, st.integers(0, len(WHOLE[0])), st.integers(0, 7))
+def test_random_damage(content: bytes, damages: list, place: int, bit: int) -> None:
     made = bytearray(content)
-    for _ in range(rng.choice([1, 1, 1, 2, 5])):
-        size = len(made)
-        at = rng.choice([rng.randrange(size), rng.randrange(min(80, size)), max(0, size - 1 - rng.randrange(150))])
-        what = rng.randrange(5)
-        if what == 0:
-            made[at] ^= 1 << rng.randrange(8)
-        elif what == 1:
-            made[at] = rng.choice([0, 1, 0x7F, 0xFF])
-        elif what == 2:
-            del made[at : at + rng.randrange(1, 50)]
-        elif what == 3:
-            made[at:at] = rng.randbytes(rng.randrange(1, 20))
-        else:
-            made[at : at + 4] = struct.pack("<I", rng.choice([0, 1, 2**31, 2**32 - 1, rng.randrange(2**32)]))
-        if not made:
-            return b""
-    return bytes(made)
-
-
-@pytest.mark.parametrize("seed", [*range(25), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(25, 400))])
-def test_random_damage(seed: int, tmp_path: Path) -> None:
-    rng = random.Random(seed)
-    content = rng.choice(
-        [
-            zipped(("ml-1m/ratings.dat", EVENTS), ("ml-1m/README", b"read me")),
-            zipped(("ratings.dat", EVENTS), kind=zipfile.ZIP_STORED),
-            gzip.compress(EVENTS, mtime=0),
-        ]
-    )
-    path = tmp_path / "ml-1m.bin"
-    path.write_bytes(damage(content, rng))
-    read(path)
+    made[place] ^= 1 << bit
+    for at, taken, instead in damages:
+        at %= len(made)
+        made[at : at + taken] = instead
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "ml-1m.bin"
+        path.write_bytes(made)
+        read(path)

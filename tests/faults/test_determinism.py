@@ -13,7 +13,7 @@ import pytest
 import yaml
 from made_up_project import Project, X, copy_of_project
 
-from faults.whole_run import Undisturbed, command, contents, copy, run
+from faults.whole_run import Undisturbed, contents, copy, run
 
 pytestmark = pytest.mark.slow
 
@@ -85,14 +85,6 @@ def test_the_same_bytes_from_another_working_directory(
     (elsewhere / "made-up.zip").write_bytes((folder / "made-up.zip").read_bytes())
     (elsewhere / "study.yaml").write_bytes((folder / "study.yaml").read_bytes())
     assert run_the_study(elsewhere, "--snakefile", str(folder / "Snakefile"), "--cores", "2") == tables
-
-
-def test_the_small_study_gives_the_same_bytes_on_one_core_with_other_hashes_and_threads(
-    undisturbed: Undisturbed, fresh: Path
-) -> None:
-    ended = run(fresh, command(cores=1), os.environ | hashes(7) | threads(2))
-    assert ended.returncode == 0, ended.output
-    undisturbed.check(fresh)
 
 
 KERNELS = ("Haswell", "Sandybridge", "Nehalem", "Prescott")

@@ -67,12 +67,9 @@ def fetch(url: str, destination: Path, *, sha256: str | None = SHA256) -> str | 
 FAULTS: dict[str, tuple[list[Answer], str | None]] = {
     # the file arrives
     "resets midway, then answers well": ([bad.then(bad.cut(150_000), bad.reset), honest], None),
-    "resets at once, then answers well": ([bad.reset, honest], None),
     "stalls midway, then answers well": ([bad.then(bad.cut(150_000), bad.stall), honest], None),
     "is cut off (Content-Length too long) twice, then answers well": ([bad.cut(150_000), bad.cut(0), honest], None),
     "500, then answers well": ([bad.status(500), honest], None),
-    "503, then answers well": ([bad.status(503), honest], None),
-    "429, then answers well": ([bad.status(429), honest], None),
     "claims Content-Encoding: gzip of a file that is not": ([bad.whole(CONTENT, "Content-Encoding: gzip")], None),
     "chunked": ([bad.chunked(CONTENT[:100_000], CONTENT[100_000:])], None),
     "chunked without an end, then answers well": ([bad.chunked(CONTENT[:100_000], end=b""), honest], None),
@@ -84,25 +81,14 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
     "always stalls before the head": ([bad.stall], "timed out"),
     "always stalls midway": ([bad.then(bad.cut(50_000), bad.stall)], "timed out"),
     "a web page with status 200": ([bad.whole(WEB_PAGE, "Content-Type: text/html")], "web page"),
-    "a web page, gzipped by the server": (
-        [bad.whole(gzip.compress(WEB_PAGE), "Content-Encoding: gzip")],
-        "damaged",
-    ),
-    "other bytes": ([bad.whole(OTHER)], "the file is damaged or is not the one configured"),
     "one bit is wrong": ([bad.whole(CONTENT[:-1] + bytes([CONTENT[-1] ^ 1]))], "the file is damaged"),
     "a byte too few, with a length to match": ([bad.whole(CONTENT[:-1])], "the file is damaged"),
-    "a byte too many, with a length to match": ([bad.whole(CONTENT + b"\0")], "the file is damaged"),
-    "nothing, with status 200": ([bad.whole(b"")], "the file is damaged"),
     "without a length and cut off": ([bad.then(bad.head_only(), bad.raw(CONTENT[:1000]))], "the file is damaged"),
     "404": ([bad.status(404)], "HTTP 404"),
-    "always 500": ([bad.status(500)], "HTTP 500"),
     "a part of the file": ([bad.status(206)], "HTTP 206"),
     "304 where nothing was asked to be compared": ([bad.status(304)], "HTTP 304"),
     "redirects to file:": ([bad.redirect("file:///etc/hostname")], "No connection adapters"),
     "redirects to an address that is none": ([bad.redirect("http://[")], ""),
-    "redirects to a port that nobody listens at": ([bad.redirect("http://127.0.0.1:1/ml-1m.zip")], ""),
-    "redirects to a name that is none": ([bad.redirect("http://a..b/ml-1m.zip")], ""),
-    "redirects nowhere": ([bad.redirect("")], ""),
     "a redirect whose body has no end": (
         [bad.then(bad.head_only("Location: /ml-1m.zip", code=302), bad.endless(bytes(100_000)))],
         "30 redirects",
@@ -119,17 +105,12 @@ FAULTS: dict[str, tuple[list[Answer], str | None]] = {
         [bad.then(bad.head_only(), bad.endless(bytes(100_000)))],
         "more than the 2000000 bytes allowed",
     ),
-    "an endless body in chunks": (
-        [bad.then(bad.head_only("Transfer-Encoding: chunked"), bad.endless(b"1000\r\n" + bytes(4096) + b"\r\n"))],
-        "more than the 2000000 bytes allowed",
-    ),
     "a chunk that has no end": (
         [bad.then(bad.head_only("Transfer-Encoding: chunked"), bad.raw(b"ffffffffff\r\n"), bad.endless(bytes(4096)))],
         "more than the 2000000 bytes allowed",
     ),
     "chunks that are none": ([bad.chunked(end=b"no number\r\n")], ""),
     "a length that is negative": ([bad.then(bad.head_only("Content-Length: -5"), bad.raw(b"x"))], ""),
-    "a length that is no number": ([bad.then(bad.head_only("Content-Length: many"), bad.raw(b"x"))], ""),
     "two lengths": ([bad.then(bad.head_only("Content-Length: 5", "Content-Length: 6"), bad.raw(b"abcdef"))], ""),
     "a head without end": ([bad.then(bad.raw(b"HTTP/1.1 200 OK\r\n"), bad.endless(b"X: y\r\n"))], "headers"),
     "a line of the head without end": ([bad.then(bad.raw(b"HTTP/1.1 200 OK\r\nX: "), bad.endless(b"yyyy"))], "line"),
@@ -211,7 +192,7 @@ def random_answer(rng: random.Random) -> Answer:
     )
 
 
-@pytest.mark.parametrize("seed", [*range(15), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(15, 100))])
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 100))])
 def test_a_random_sequence_of_bad_answers(seed: int, destination: Path) -> None:
     rng = random.Random(seed)
     answers = [random_answer(rng) for _ in range(rng.randrange(1, 5))]
@@ -245,7 +226,7 @@ class TestTls:
     def test_a_known_certificate_is_taken(self, destination, monkeypatch):
         path, context = bad.certificate("IP:127.0.0.1")
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(path))
-        with serving(honest, context=context) as server:
+        with serving(bad.cut(100_000), honest, context=context) as server:
             assert fetch(server.url, destination, sha256=None) is None
 
     def test_a_redirect_to_plain_http_needs_a_checksum(self, destination, monkeypatch):

@@ -14,7 +14,6 @@ from faults.whole_run import Running, Undisturbed, command, contents, copy, run,
 
 needs_mounts = pytest.mark.skipif(not can_mount(), reason="no file system can be mounted here (root on Linux can)")
 
-and_again = pytest.mark.parametrize("again", [False, pytest.param(True, marks=pytest.mark.slow)])
 """Whether the same command completes when nothing is in its way, which takes a whole run."""
 
 FAKETIME = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))), None)
@@ -63,9 +62,8 @@ def test_a_disk_that_is_full_and_then_is_not(
 
 
 @needs_mounts
-@and_again
 @pytest.mark.slow
-def test_results_that_may_only_be_read(fresh: Path, again: bool, request: pytest.FixtureRequest) -> None:
+def test_results_that_may_only_be_read(fresh: Path) -> None:
     (fresh / "results").mkdir()
     how = "mount --bind results results; mount -o remount,ro,bind results"
     ended = run(fresh, mounted(how, command()))
@@ -73,8 +71,6 @@ def test_results_that_may_only_be_read(fresh: Path, again: bool, request: pytest
     assert "Traceback" not in ended.output
     assert "Read-only file system" in ended.output
     assert list((fresh / "results").iterdir()) == []
-    if again:
-        completes(request.getfixturevalue("undisturbed"), fresh)
 
 
 @pytest.mark.slow
@@ -95,12 +91,6 @@ def test_a_second_run_in_the_same_folder_is_refused_and_the_first_completes(
 
 
 # --- time -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(FAKETIME is None, reason="no libfaketime here (Debian: apt-get install libfaketime)")
-def test_a_clock_that_is_ahead(undisturbed: Undisturbed, fresh: Path) -> None:
-    completes(undisturbed, fresh, clock("+400d"))
 
 
 @pytest.mark.slow
@@ -180,16 +170,13 @@ def test_an_environment_that_lacks_something(undisturbed: Undisturbed, fresh: Pa
     completes(undisturbed, fresh, ENVIRONMENTS[name])
 
 
-@and_again
-def test_a_python_that_does_not_read_utf_8(fresh: Path, again: bool, request: pytest.FixtureRequest) -> None:
+def test_a_python_that_does_not_read_utf_8(fresh: Path) -> None:
     ended = run(fresh, env=without(*LOCALES, LANG="POSIX", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"))
     assert ended.returncode != 0
     assert len(ended.errors) == 1
     assert "say export PYTHONUTF8=1" in ended.errors[0]
     assert "Traceback" not in ended.output
     assert contents(fresh) == {}
-    if again:
-        completes(request.getfixturevalue("undisturbed"), fresh)
 
 
 @needs_mounts
