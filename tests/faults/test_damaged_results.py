@@ -257,9 +257,8 @@ BY_SNAKEMAKE = [
 ]
 
 
-@pytest.mark.parametrize(
-    "fault", [pytest.param(fault, marks=[pytest.mark.slow] if at else []) for at, fault in enumerate(BY_SNAKEMAKE)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", BY_SNAKEMAKE)
 def test_refused_by_the_workflow(finished: Project, tmp_path: Path, fault: str) -> None:
     path, damage, says = FAULTS[fault]
     folder = copy(finished, tmp_path / "project").folder

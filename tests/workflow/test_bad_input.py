@@ -1,88 +1,135 @@
-"""Bad events end a job with one line that says what is wrong and where, and leave nothing half-written.
+"""Bad events and ranks end a job with one line that says what, where and what is allowed; nothing is half-written.
 
-Snakemake runs one of them; the scripts of the others run in the process of the tests.
+tests/faults has what a file may have wrong; here the scripts of the workflow meet one of each kind, in this process.
+Snakemake runs some in test_messages.py.
 """
 
-import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from made_up_project import STUDY, Project, archive, complete_config, ratings, run_script, split
+from made_up_project import complete_config, run_script, split
 
-DATASET = STUDY["datasets"]["made-up"]
+from sampled_metrics.workflow.config import precomputed_ranks
 
-
-def malformed() -> str:
-    lines = ratings().splitlines(keepends=True)
-    lines[41] = "7::x::3::1000\n"
-    return "".join(lines)
-
-
-def refused(**changes: object) -> str:
-    [line] = split(complete_config(STUDY | {"datasets": {"made-up": DATASET | changes}}), "made-up")
-    return line
+SHOP = "reader,book,stars,when\n" + "".join(
+    f"reader {reader},book {(3 * reader + at) % 9},{1 + at},{10 * reader + at}\n"
+    for reader in range(6)
+    for at in range(5)
+)
+COLUMNS = {"user": "reader", "item": "book", "rating": "stars", "timestamp": "when"}
+BOOKS = {"path": "books.csv", "format": "delimited", "options": {"columns": COLUMNS}}
+MINE = {"mine": {"type": "ranks", "path": "mine.csv"}}
+POPULAR = {"popular": {"type": "popularity"}}
+GOOD_RANKS = "user,candidates,rank\n" + "".join(f"reader {reader},5,1\n" for reader in range(6))
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    archive(Path("made-up.zip"), ratings())
+    Path("books.csv").write_text(SHOP, encoding="utf-8")
 
 
-def test_by_snakemake(project: Project) -> None:
-    archive(project.folder / "made-up.zip", malformed())
-    ran = project.snakemake("results/made-up/split.npz", "--cores", "1")
-    assert ran.returncode != 0
-    output = ran.stdout + ran.stderr
-    assert "Traceback" not in output
-    [line] = [line for line in output.splitlines() if line.startswith("split made-up failed: ")]
-    assert "ratings.dat, line 42" in line
-    assert "column 2 must be a whole number from 0" in line
-    assert [path for path in project.folder.glob("results/made-up/**/*") if path.is_file()] == []
-
-
-def test_malformed_line() -> None:
-    archive(Path("made-up.zip"), malformed())
-    assert "ratings.dat, line 42" in refused()
-
-
-def test_another_checksum() -> None:
-    assert "made-up.zip: md5 is " in refused(md5="0" * 32)
-
-
-def test_truncated_archive() -> None:
-    path = Path("made-up.zip")
-    path.write_bytes(path.read_bytes()[:-200])
-    assert "made-up.zip" in refused()
-
-
-def test_web_page_instead_of_an_archive() -> None:
-    Path("made-up.zip").write_text("<!DOCTYPE html><html><body>Sign in to the WLAN</body></html>")
-    assert "web page" in refused()
-
-
-def test_archive_without_the_file() -> None:
-    with zipfile.ZipFile("made-up.zip", "w") as made:
-        made.writestr("readme.txt", "nothing else")
-    line = refused()
-    assert "ratings.dat" in line
-    assert "readme.txt" in line
-
-
-def test_users_with_a_single_event() -> None:
-    archive(Path("made-up.zip"), "1::1::5::10\n2::1::4::11\n3::2::5::12\n")
-    assert "none of the 3 users has an event to train on and one to hold out" in refused()
-
-
-def test_more_negatives_than_candidates() -> None:
-    Path("ranks.csv").write_text("candidates,rank\n89,1\n95,2\n", encoding="utf-8")
-    config = complete_config(STUDY | {"sampling": {"negatives": 89}})
-    [line] = run_script(
-        "sample",
-        input={"ranks": "ranks.csv"},
-        output={"estimates": "estimates.csv.gz"},
-        params={key: config[key] for key in ("seed", "sampling", "estimators", "metrics")}
-        | {"assume_replacement": True},
-        wildcards={"dataset": "made-up", "recommender": "X"},
+def study(own: dict, recommenders: dict) -> dict:
+    """The complete config of a study of one dataset."""
+    sampling = {"negatives": 2, "repetitions": 2}
+    return complete_config(
+        {"study": ["own"], "datasets": {"own": own}, "recommenders": recommenders, "sampling": sampling}
     )
-    assert "error: 89 negatives without replacement were asked for" in line
+
+
+def imported(ranks: str, own: dict, recommenders: dict) -> list[str]:
+    """Import ranks of mine.csv as the workflow does, and return the lines by which they are refused."""
+    Path("mine.csv").write_text(ranks, encoding="utf-8")
+    [[key, found]] = precomputed_ranks(study(own, recommenders)).items()
+    return run_script(
+        "import_ranks",
+        input={"ranks": found.file("own")},
+        output={"ranks": f"ranks/{key[1]}.csv.gz"},
+        params={"candidates": found.candidates},
+    )
+
+
+@pytest.mark.parametrize(
+    ("ranks", "own", "recommenders", "says"),
+    [
+        ("candidates,rank\n100,4\n100,101\n", {}, MINE, "line 3: rank 101 (ties included) is above the number of "),
+        ("rank\n4\n51\n", {}, {"mine": MINE["mine"] | {"candidates": 50}}, "line 3: rank 51 (ties included) is above"),
+        # the key `ranks` of a dataset takes the same way
+        ("candidates,rank\n9,10\n", BOOKS | {"ranks": {"popular": "mine.csv"}}, POPULAR, "line 2: rank 10 (ties"),
+    ],
+)
+def test_ranks(ranks: str, own: dict, recommenders: dict, says: str) -> None:
+    [line] = imported(ranks, own, recommenders)
+    assert line.startswith(f"error: mine.csv, {says}")
+
+
+def without(role: str) -> dict:
+    return {"options": {"columns": {key: column for key, column in COLUMNS.items() if key != role}}}
+
+
+@pytest.mark.parametrize(
+    ("entry", "change", "says"),
+    [
+        ({}, lambda text: text.replace(",4,13\n", ",five,13\n"), "books.csv, line 10: stars must be a number, not 'f"),
+        ({}, lambda text: "<!DOCTYPE html><html>", "books.csv: this is a web page"),
+        ({"md5": "0" * 32}, str, "books.csv: md5 is "),
+        ({"options": {"columns": COLUMNS | {"item": "isbn"}}}, str, "books.csv, line 1: there is no column 'isbn'; "),
+        ({"options": {"columns": COLUMNS | {"rating": "book"}}}, str, "columns: user and item and rating and "),
+        ({"core": 50}, str, "no user and item has 50 (core) events or more"),
+        (without("timestamp"), str, "split.strategy: last-event needs timestamps"),
+        (without("rating") | {"min_rating": 4}, str, "min_rating is 4, but the file has no ratings; it may be 0"),
+        ({"min_rating": 6}, str, "no event has a rating of 6 (min_rating) or more"),
+    ],
+)
+def test_events(entry: dict, change: Callable[[str], str], says: str) -> None:
+    Path("books.csv").write_text(change(SHOP), encoding="utf-8")
+    [line] = split(study(BOOKS | entry, POPULAR), "own")
+    assert says in line
+
+
+def test_what_is_spoilt_here_is_good() -> None:
+    """Or the tests above might fail for another reason than theirs."""
+    assert imported(GOOD_RANKS, {}, MINE) == []
+    assert split(study(BOOKS | {"min_rating": 1, "core": 2}, POPULAR), "own") == []
+
+
+def beside(script: str, ranks: str) -> list[str]:
+    """Put ranks beside those of popular by a script, and return the lines by which they are refused."""
+    Path("popular.csv").write_text(GOOD_RANKS, encoding="utf-8")
+    Path("mine.csv").write_text(ranks, encoding="utf-8")
+    params: dict[str, Any] = {"recommenders": ["popular", "mine"], "repetitions": 1, "edges": [1]}
+    params |= {"figure": {"metric": "ap", "estimators": [], "negatives": [1]}}
+    return run_script(
+        script,
+        input={"ranks": ["popular.csv", "mine.csv"], "estimates": [], "expected": [], "studies": []},
+        output={kind: f"made.{kind}" for kind in ("csv", "md", "tex", "html", "svg", "png", "order", "pairs")},
+        params=params | {"replacement": False, "assume_replacement": False},
+    )
+
+
+OTHERS = "popular and mine must be ranks of the same users among the same items, but they have 6 "
+
+
+@pytest.mark.parametrize("script", ["study_tables", "figure_5", "figure_6", "proof", "estimator_study"])
+@pytest.mark.parametrize(
+    ("ranks", "says"),
+    [
+        ("candidates,rank\n9,1\n", OTHERS),
+        ("candidates,rank\n" + "9,1\n" * 6, OTHERS),
+        (
+            GOOD_RANKS.replace("reader ", "other "),
+            "popular and mine must have the same users to be compared: 12 are in one of them only, for ",
+        ),
+    ],
+    ids=["of fewer users", "among other candidates", "of other users"],
+)
+def test_ranks_of_others_than_the_rest(script: str, ranks: str, says: str) -> None:
+    """Nothing is put beside what it cannot be compared with."""
+    [line] = beside(script, ranks)
+    assert line.startswith(f"error: {says}")
+
+
+def test_ranks_of_the_same_users_are_put_beside_each_other() -> None:
+    assert beside("figure_5", GOOD_RANKS) == []

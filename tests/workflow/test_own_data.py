@@ -6,23 +6,18 @@ Each fixture is a whole run of the workflow, so most tests here are slow; tests/
 import itertools
 import math
 import re
-import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
-from made_up_project import DEFAULTS, Project, X, complete_config, copy_of_project, ranked, split
+from made_up_project import DEFAULTS, STUDY, Project, X, complete_config, copy_of_project, ranked, split
 from raw_files import ENTRIES, write
 
+TABLES = [f"{name}.csv" for name in ("table-3", "table-4", "figure-5", "figure-6")]
 READINGS = ["default", "as-printed"]
 METRICS = ["recall@10", "ndcg@10", "ap", "auc"]
 ESTIMATORS = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001"]
-TABLES = [f"{name}.{kind}" for name in ("table-3", "table-4") for kind in ("csv", "md", "tex", "html")]
-FIGURES = [f"{name}.{kind}" for name in ("figure-5", "figure-6") for kind in ("csv", "svg", "png")]
-EVERYTHING = [*TABLES, *FIGURES]
-
-
 READERS = ["ada", "Bo", "çelik", "d'Arc", "eve, the 2nd", "f 6", "007", 'the "g"', "伊藤", "zoë"]
 
 
@@ -66,13 +61,8 @@ def run(project: Project, *targets: str) -> str:
     return ran.stdout + ran.stderr
 
 
-def of(dataset: str, names: list[str]) -> list[str]:
-    return [f"results/{dataset}/{name}" for name in names]
-
-
-def assert_there(project: Project, dataset: str, names: list[str]) -> None:
-    for name in of(dataset, names):
-        assert (project.folder / name).stat().st_size > 0, name
+def of(dataset: str) -> list[str]:
+    return [f"results/{dataset}/{name}" for name in TABLES]
 
 
 def table(project: Project, dataset: str, name: str) -> pd.DataFrame:
@@ -108,22 +98,6 @@ def expected(metric: str, places: list[tuple[int, int, int]]) -> float:
 # --- (a) a csv with text ids ------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session")
-def books(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A finished study of the csv; tests only look at it, or dry-run."""
-    config = {
-        "study": ["books"],
-        "datasets": {"books": SHOP},
-        "sampling": {"negatives": 10, "repetitions": 5},
-        "toy": {"repetitions": 20},
-    }
-    project = copy_of_project(tmp_path_factory.mktemp("books"))
-    write_config(project, config)
-    write_shop(project.folder)
-    run(project)
-    return project
-
-
 def test_a_csv_keeps_its_text_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_shop(tmp_path)
@@ -132,19 +106,6 @@ def test_a_csv_keeps_its_text_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ranked(config, "books", "Y")
     ranks = pd.read_csv("Y.csv.gz", dtype={"user": str}, keep_default_na=False)
     assert {row.user: row.candidates for row in ranks.itertuples()} == shop_candidates()
-
-
-@pytest.mark.slow
-def test_a_csv_gives_every_table_and_figure(books: Project) -> None:
-    assert_there(books, "books", EVERYTHING)
-    report = (books.folder / "results/report.html").read_text(encoding="utf-8")
-    for name in ("table-3.html", "table-4.html", "figure-5.svg", "figure-6.svg"):
-        assert f"results/books/{name}" in report
-    assert len(table(books, "books", "table-3.csv")) == 2 * 3 * 4 * 8  # readings, recommenders, metrics, estimators
-    allowed = {m for m in (10, 15, 20, 30) if m < min(shop_candidates().values())}  # of those that config.yaml has
-    assert set(table(books, "books", "figure-6.csv")["negatives"]) == allowed != set()
-    log = (books.folder / "results/logs/books/figure-6.log").read_text(encoding="utf-8")
-    assert "left out, as a user has fewer other candidates" in log
 
 
 # --- (b) ready-made ranks alone ---------------------------------------------------------------------------------------
@@ -186,12 +147,12 @@ def study_elsewhere(folder: Path) -> Project:
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """It has run; tests only look at it."""
     project = study_elsewhere(tmp_path_factory.mktemp("elsewhere"))
-    run(project, *of("elsewhere", EVERYTHING))
+    run(project, *of("elsewhere"))
     return project
 
 
 def test_ranks_alone_are_planned_without_events(tmp_path: Path) -> None:
-    said = run(study_elsewhere(tmp_path), *of("elsewhere", EVERYTHING), "-n")
+    said = run(study_elsewhere(tmp_path), *of("elsewhere"), "-n")
     jobs = dict(re.findall(r"^(\w+) +(\d+)$", said.partition("Job stats:")[2], re.MULTILINE))
     assert jobs.pop("total") == "9"
     each = dict.fromkeys(("import_ranks", "sample", "exact_moments"), "2")
@@ -200,24 +161,18 @@ def test_ranks_alone_are_planned_without_events(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_ranks_alone_give_every_table_and_figure(elsewhere: Project) -> None:
-    assert_there(elsewhere, "elsewhere", EVERYTHING)
     found = exact(elsewhere, "elsewhere")
     assert set(found) == {(name, metric) for name in ("mine", "theirs") for metric in METRICS}
     for metric in METRICS:
         assert found["mine", metric] == pytest.approx(expected(metric, MINE), abs=1e-12)
         assert found["theirs", metric] == pytest.approx(expected(metric, THEIRS), abs=1e-12)
-
-
-@pytest.mark.slow
-def test_ranks_alone_need_no_events(elsewhere: Project) -> None:
     assert not (elsewhere.folder / "data").exists()
-    assert not list((elsewhere.folder / "results/elsewhere").glob("split.npz"))
     assert not (elsewhere.folder / "results/elsewhere/models").exists()
     users = table(elsewhere, "elsewhere", "ranks/mine.csv.gz")["user"]
     assert users.tolist() == [f"u{at}" for at in range(len(MINE))]
 
 
-# --- (c) a dataset's own ranks, and (d) two datasets in one study -----------------------------------------------------
+# --- (c) a dataset's own ranks, in a study of two datasets ------------------------------------------------------------
 
 
 PLACES = [(candidates, at, at % 3) for at, candidates in enumerate(shop_candidates().values())]
@@ -240,17 +195,8 @@ def two_datasets(tmp_path_factory: pytest.TempPathFactory) -> Project:
         recommenders=DEFAULTS[1]["recommenders"] | {"X": X | {"iterations": 2}},
         sampling={"negatives": 10, "repetitions": 5},
     )
-    run(project, *[path for name in ("books", "made-up") for path in of(name, EVERYTHING)])
+    run(project, *[path for name in ("books", "made-up") for path in of(name)])
     return project
-
-
-@pytest.mark.slow
-def test_two_datasets_have_results_each(two_datasets: Project) -> None:
-    for name in ("books", "made-up"):
-        assert_there(two_datasets, name, EVERYTHING)
-        assert len(exact(two_datasets, name)) == 3 * 4
-    users = {name: len(table(two_datasets, name, "ranks/Z.csv.gz")) for name in ("books", "made-up")}
-    assert users == {"books": 10, "made-up": 60}
 
 
 @pytest.mark.slow
@@ -263,16 +209,13 @@ def test_ready_made_ranks_of_one_dataset_are_not_those_of_another(two_datasets: 
         assert found["Y", metric] == pytest.approx(expected(metric, PLACES), abs=1e-12)
     assert len(table(two_datasets, "books", "ranks/Y.csv.gz")) == len(PLACES)
     assert len(table(two_datasets, "made-up", "ranks/Y.csv.gz")) == 60
+    allowed = {m for m in (5, 10, 20, 40, 80) if m < min(shop_candidates().values())}
+    assert set(table(two_datasets, "books", "figure-6.csv")["negatives"]) == allowed != set()
+    log = (two_datasets.folder / "results/logs/books/figure-6.log").read_text(encoding="utf-8")
+    assert "left out, as a user has fewer other candidates" in log
 
 
-@pytest.mark.slow
-def test_a_dataset_beside_another_has_the_numbers_that_it_has_alone(two_datasets: Project, books: Project) -> None:
-    of_z = {project: [line for line in lines(project, "books") if b",Z," in line] for project in (two_datasets, books)}
-    assert len(of_z[books]) == 2 * 4 * 8
-    assert of_z[two_datasets] == of_z[books]
-
-
-# --- (e) many recommenders --------------------------------------------------------------------------------------------
+# --- (d) many recommenders --------------------------------------------------------------------------------------------
 
 EIGHT = {
     "cf-1": {"type": "item-cf", "exponent": 1},
@@ -286,22 +229,12 @@ EIGHT = {
 }
 
 
-def config_of(*names: str) -> dict:
-    """A config of the made-up dataset and some of the eight recommenders, in this order, without the paper's."""
-    return {
-        "study": ["made-up"],
-        "datasets": {"made-up": {"path": "made-up.zip", "format": "movielens-dat"}},
-        "recommenders": {name: EIGHT[name] for name in names},
-        "sampling": {"negatives": 20, "repetitions": 10},
-    }
-
-
 @pytest.fixture(scope="session")
 def eight(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Tables and figures of eight recommenders; tests only look at them."""
     project = copy_of_project(tmp_path_factory.mktemp("eight"))
-    write_config(project, config_of(*EIGHT))
-    run(project, *of("made-up", EVERYTHING))
+    write_config(project, STUDY | {"recommenders": EIGHT})
+    run(project, *of("made-up"))
     return project
 
 
@@ -326,19 +259,7 @@ def test_every_pair_of_eight_is_in_table_4(eight: Project) -> None:
 
 
 @pytest.mark.slow
-def test_every_pair_of_eight_is_in_the_readable_table_4(eight: Project) -> None:
-    """One row of a pair and metric, whichever of the two is better on it."""
-    text = (eight.folder / "results/made-up/table-4.md").read_text(encoding="utf-8")
-    pairs = re.findall(r"^\| (\S+) vs (\S+) +\| (\S+)", text, re.MULTILINE)
-    rows = table(eight, "made-up", "table-4.csv")
-    cells = {(frozenset((r.worse, r.better)), r.metric) for r in rows.itertuples()}
-    assert len(pairs) == 2 * len(READINGS) * len(cells)  # counted, and without repetitions
-    assert {(frozenset(pair), metric.lower()) for *pair, metric in pairs} == cells
-
-
-@pytest.mark.slow
 def test_eight_recommenders_are_drawn(eight: Project) -> None:
-    assert_there(eight, "made-up", EVERYTHING)
     for name in ("figure-5", "figure-6"):
         assert list(dict.fromkeys(table(eight, "made-up", f"{name}.csv")["recommender"])) == list(EIGHT)
         svg = (eight.folder / f"results/made-up/{name}.svg").read_text(encoding="utf-8")
@@ -348,57 +269,7 @@ def test_eight_recommenders_are_drawn(eight: Project) -> None:
     assert events.to_numpy() == pytest.approx([60.0] * 8)
 
 
-# --- (f) one more recommender -----------------------------------------------------------------------------------------
-
-
-def lines(project: Project, dataset: str) -> list[bytes]:
-    return (project.folder / f"results/{dataset}/table-3.csv").read_bytes().splitlines(keepends=True)
-
-
-@pytest.fixture(scope="session")
-def two_recommenders(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Table 3 of two recommenders, one of which is random."""
-    project = copy_of_project(tmp_path_factory.mktemp("two-recommenders"))
-    write_config(project, config_of("popular", "random"))
-    run(project, *of("made-up", ["table-3.csv"]))
-    return project
-
-
-@pytest.mark.slow
-def test_one_more_recommender_leaves_the_other_lines(two_recommenders: Project, tmp_path: Path) -> None:
-    folder = tmp_path / "copy"
-    shutil.copytree(two_recommenders.folder, folder, copy_function=shutil.copy2)
-    project = Project(folder)
-    write_config(project, config_of("popular", "cf-2", "random"))
-    said = run(project, *of("made-up", ["table-3.csv"]))
-    assert len(re.findall(r"^(?:split|train|rank|sample) .*made-up$", said, re.MULTILINE)) == 3
-    before, after = lines(two_recommenders, "made-up"), lines(project, "made-up")
-    assert len(after) - len(before) == 2 * 4 * 8
-    assert [line for line in after if b",cf-2," not in line] == before
-
-
-@pytest.mark.slow
-def test_a_study_of_more_recommenders_has_the_same_lines(two_recommenders: Project, eight: Project) -> None:
-    before, after = lines(two_recommenders, "made-up"), lines(eight, "made-up")
-    assert len(after) == 1 + 2 * 8 * 4 * 8
-    others = tuple(f",{name},".encode() for name in EIGHT if name not in ("popular", "random"))
-    assert [line for line in after if not any(name in line for name in others)] == before
-
-
-# --- (g) published datasets from their raw files ----------------------------------------------------------------------
-
-
-def raw_config(*names: str) -> dict:
-    """The entries of docs/how-to/raw-files.md of these names, as one study of small samples."""
-    config = {
-        "study": list(names),
-        "datasets": {name: ENTRIES[name]["datasets"][name] for name in names},
-        "recommenders": {"popular": {"type": "popularity"}},
-        "sampling": {"negatives": 5, "repetitions": 5},
-    }
-    for name in names:
-        config |= {key: value for key, value in ENTRIES[name].items() if key != "datasets"}
-    return config
+# --- (e) published datasets from their raw files ----------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -408,8 +279,16 @@ def test_raw_files_give_table_3_by_config_alone(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(project.folder)
     for name in names:
         write(name, project.folder)
-    write_config(project, raw_config(*names))
-    run(project, *(path for name in names for path in of(name, ["table-3.csv"])))
+    config = {
+        "study": names,
+        "datasets": {name: ENTRIES[name]["datasets"][name] for name in names},
+        "recommenders": {"popular": {"type": "popularity"}},
+        "sampling": {"negatives": 5, "repetitions": 5},
+    }
+    for name in names:
+        config |= {key: value for key, value in ENTRIES[name].items() if key != "datasets"}
+    write_config(project, config)
+    run(project, *(f"results/{name}/table-3.csv" for name in names))
     for name in names:
         values = exact(project, name)
         assert {recommender for recommender, _ in values} == {"popular"}

@@ -1,26 +1,15 @@
-"""The whole study of a made-up dataset: what is there at the end, and what runs again."""
+"""The whole study of a made-up dataset: what is there at the end, and what another run adds and removes."""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_up_project import MORE, RANKS, Project, copy_of_project
-
-
-def planned(ran) -> set[str]:
-    """Rules that a dry run would run."""
-    table = ran.stdout.partition("Job stats:")[2].partition("total")[0]
-    return set(re.findall(r"^(\w+) +\d+$", table, re.MULTILINE)) - {"all"}
-
-
-OF_RANKS = {"import_ranks", "sample", "exact_moments", "study_estimators"}
-OF_ALL = {"studied", "tables", "figure_5", "figure_6", "proof", "estimator_study", "summary"}
+from made_up_project import MORE, Project
 
 
 def copied(finished: Project, tmp_path: Path) -> Project:
@@ -29,35 +18,20 @@ def copied(finished: Project, tmp_path: Path) -> Project:
     return Project(tmp_path / "copy")
 
 
-def dry_run(finished: Project, tmp_path: Path, change: Callable[[Project], object]) -> set[str]:
-    """Rules that run again after a change to a copy of a finished study."""
-    project = copied(finished, tmp_path)
-    change(project)
-    ran = project.snakemake("--cores", "2", "-n")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    return planned(ran)
-
-
 def test_everything_is_there(finished: Project) -> None:
-    for name, kinds in {
-        "toy/table-1": "csv md tex html",
-        "toy/table-2": "csv md tex html",
-        "toy/figure-1": "csv svg png",
-        "toy/figure-2": "csv svg png",
-        "toy/figure-3": "csv svg png",
-        "toy/figure-4": "csv svg png",
-        "toy/fidelity": "csv md html",
-        "toy/claims": "csv md html",
-        "made-up/studied": "csv md html",
-        "made-up/table-3": "csv md tex html",
-        "made-up/table-4": "csv md tex html",
-        "made-up/figure-5": "csv svg png",
-        "made-up/figure-6": "csv svg png",
-        "made-up/proof": "csv svg png",
-        "made-up/estimator-study": "csv md html svg png",
-    }.items():
-        for kind in kinds.split():
+    table, figure = ("csv", "md", "tex", "html"), ("csv", "svg", "png")
+    made = {
+        **{f"toy/table-{number}": table for number in (1, 2)},
+        **{f"toy/figure-{number}": figure for number in (1, 2, 3, 4)},
+        **dict.fromkeys(("toy/fidelity", "toy/claims", "made-up/studied"), ("csv", "md", "html")),
+        **{f"made-up/{name}": table for name in ("table-3", "table-4")},
+        **{f"made-up/{name}": figure for name in ("figure-5", "figure-6", "proof")},
+        "made-up/estimator-study": ("csv", "md", "html", "svg", "png"),
+    }
+    for name, kinds in made.items():
+        for kind in kinds:
             assert (finished.folder / f"results/{name}.{kind}").stat().st_size > 0, f"{name}.{kind}"
+    assert [path for path in (finished.folder / "results").rglob(".*") if path.is_file()] == []
     summary = (finished.folder / "results/summary.html").read_text(encoding="utf-8")
     assert summary.count("data:image/svg+xml;base64,") == 3
     assert "elsewhere were made elsewhere" in summary
@@ -91,65 +65,23 @@ def test_the_columns_are_the_contract(finished: Project) -> None:
     assert len(ranks) == 60
 
 
-def test_no_temporary_file_is_left(finished: Project) -> None:
-    assert [path for path in (finished.folder / "results").rglob(".*") if path.is_file()] == []
-
-
-@pytest.mark.slow
-def test_one_core_and_two_give_the_same_bytes(finished: Project, tmp_path: Path) -> None:
-    other = copy_of_project(tmp_path)
-    shutil.copy(finished.folder / RANKS, other.folder)
-    other.configure(recommenders=MORE)
-    ran = other.snakemake("--cores", "1")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    for pattern in ("*/*.csv", "*/*/*.csv.gz", "*/*.svg", "*/*.md"):
-        mine, theirs = other.results(pattern), finished.results(pattern)
-        assert mine
-        assert list(mine) == list(theirs)
-        assert [name for name in mine if mine[name] != theirs[name]] == []
-
-
-def test_editing_an_estimator_runs_what_depends_on_it(finished: Project, tmp_path: Path) -> None:
-    def edit(project: Project) -> None:
-        path = project.folder / "src/sampled_metrics/estimators/bias_variance.py"
-        path.write_text(path.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
-
-    assert dry_run(finished, tmp_path, edit) == {
-        *(OF_RANKS - {"import_ranks"}),
-        *(OF_ALL - {"figure_5", "studied"}),
-        *("toy", "toy_fidelity"),
-    }
-
-
-@pytest.mark.slow
-def test_changing_gamma_trains_nothing(finished: Project, tmp_path: Path) -> None:
-    def change(project: Project) -> None:
-        project.configure(recommenders=MORE, estimators=["uncorrected", "bv-0.5"])
-
-    assert dry_run(finished, tmp_path, change) == {"sample", "exact_moments", "tables", "summary"}
-
-
-@pytest.mark.parametrize("same_time", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_replacing_a_file_of_ranks_runs_what_depends_on_it(finished: Project, tmp_path: Path, same_time: bool) -> None:
-    """By what it holds, if size and time are the same, as after `cp -p` or rsync."""
-
-    def replace(project: Project) -> None:
-        file = project.folder / RANKS
-        before, text = file.stat(), file.read_text(encoding="utf-8")
-        file.write_text(re.sub(r"(?m)^1,(\d+),1,", r"1,\1,2,", text), encoding="utf-8")
-        assert file.stat().st_size == before.st_size
-        assert file.read_text(encoding="utf-8") != text
-        if same_time:
-            os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-
-    assert dry_run(finished, tmp_path, replace) == OF_RANKS | OF_ALL
-
-
-def test_a_new_recommender_is_planned_alone(finished: Project, tmp_path: Path) -> None:
-    def add(project: Project) -> None:
-        project.configure(recommenders=MORE | {"sharp": {"type": "item-cf", "exponent": 5}})
-
-    assert dry_run(finished, tmp_path, add) == {"train", "rank", *(OF_RANKS - {"import_ranks"}), *OF_ALL}
+def test_the_numbers_are_of_two_recommenders_and_two_readings(finished: Project) -> None:
+    third, fourth, fifth, sixth, proof, pairs, study, order = (
+        pd.read_csv(finished.folder / f"results/made-up/{name}.csv")
+        for name in (
+            *("table-3", "table-4", "figure-5", "figure-6", "proof", "proof-pairs"),
+            *("estimator-study", "estimator-study-order"),
+        )
+    )
+    assert len(third) == 2 * 2 * 4 * third["estimator"].nunique()
+    assert fourth["correct"].between(0, 1).all()
+    assert fifth.groupby("recommender")["events"].sum().tolist() == pytest.approx([60, 60])
+    fewest = min(pd.read_csv(path)["candidates"].min() for path in finished.folder.glob("results/made-up/ranks/*.gz"))
+    assert set(sixth["negatives"]) == {m for m in (5, 10, 20, 40, 80) if m < fewest}
+    assert (proof["low"] <= proof["high"]).all()
+    assert pairs[["right", "wrong"]].stack().between(0, 1).all()
+    assert order["correct"].between(0, 1).all()
+    assert set(study["recommender"]) == {"X", "elsewhere"}
 
 
 @pytest.mark.slow
@@ -166,37 +98,6 @@ def test_adding_a_recommender_trains_it_alone(finished: Project, tmp_path: Path)
     pd.testing.assert_frame_equal(kept, before, check_exact=True)
 
 
-def test_a_run_removes_no_result_of_another_config_and_does_not_show_it(finished: Project, tmp_path: Path) -> None:
-    project = copied(finished, tmp_path)
-    (project.folder / "results/made-up/fidelity.csv").write_text("of an earlier study\n")
-    before = project.results("*/*")
-    toy = {"repetitions": 20, "negatives": 50}
-    project.configure(recommenders=MORE, toy=toy, estimator_study=None)
-    ran = project.snakemake("results/summary.html", "--cores", "2")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    after = project.results("*/*")
-    assert before.keys() <= after.keys()
-    kept = [name for name in before if re.search("fidelity|claims|estimator-study", name)]
-    assert kept
-    assert [name for name in kept if after[name] != before[name]] == []
-    summary = (project.folder / "results/summary.html").read_text(encoding="utf-8")
-    assert "in Table 1" not in summary
-    assert "Error and order of the estimators" not in summary
-
-
-def test_of_temporary_files_a_run_removes_those_of_dead_processes(finished: Project, tmp_path: Path) -> None:
-    project = copied(finished, tmp_path)
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    folder = project.folder / "results/made-up"
-    for name in (f".{ended.pid}.table-3.csv", f".{os.getpid()}.table-3.csv", ".mine.csv"):
-        (folder / name).touch()
-    (folder / "table-3.csv").unlink()
-    ran = project.snakemake("results/made-up/table-3.csv", "--cores", "1")
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert sorted(path.name for path in folder.glob(".*")) == [f".{os.getpid()}.table-3.csv", ".mine.csv"]
-
-
 @pytest.mark.slow
 def test_ranks_that_were_scattered_over_jobs_are_the_same_bytes(finished: Project, tmp_path: Path) -> None:
     project = copied(finished, tmp_path)
@@ -209,3 +110,28 @@ def test_ranks_that_were_scattered_over_jobs_are_the_same_bytes(finished: Projec
     assert len(re.findall(r"^rank X on made-up \(part \d-of-3\)$", ran.stderr, re.MULTILINE)) == 3
     assert path.read_bytes() == before
     assert list(path.parent.glob("parts/*.npz")) == []
+
+
+def test_a_run_removes_the_temporary_files_of_dead_processes_and_no_result_of_another_config(
+    finished: Project, tmp_path: Path
+) -> None:
+    project = copied(finished, tmp_path)
+    (project.folder / "results/made-up/fidelity.csv").write_text("of an earlier study\n")
+    before = project.results("*/*")
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    for name in (f".{ended.pid}.table-3.csv", f".{os.getpid()}.table-3.csv", ".mine.csv"):
+        (project.folder / "results/made-up" / name).touch()
+    project.configure(recommenders=MORE, toy={"repetitions": 20, "negatives": 50}, estimator_study=None)
+    ran = project.snakemake("results/summary.html", "--cores", "2")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    left = sorted(path.name for path in (project.folder / "results").rglob(".*") if path.is_file())
+    assert left == [f".{os.getpid()}.table-3.csv", ".mine.csv"]
+    after = project.results("*/*")
+    assert before.keys() <= after.keys()
+    kept = [name for name in before if re.search("fidelity|claims|estimator-study", name)]
+    assert kept
+    assert [name for name in kept if after[name] != before[name]] == []
+    summary = (project.folder / "results/summary.html").read_text(encoding="utf-8")
+    assert "in Table 1" not in summary  # what it does not ask for is not shown
+    assert "Error and order of the estimators" not in summary

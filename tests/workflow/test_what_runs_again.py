@@ -1,12 +1,14 @@
 """What a dry run would run again after an edit of a finished study: only what depends on it."""
 
+import os
 import re
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from made_up_project import MORE, STUDY, Project, merged
+from made_up_project import MORE, RANKS, STUDY, Project, merged
 
 TOY = {"toy", "toy_fidelity"}
 OF_RANKS = {"sample", "exact_moments", "study_estimators"}
@@ -14,6 +16,7 @@ OF_ALL = {"studied", "tables", "figure_5", "figure_6", "proof", "estimator_study
 MADE = {"train", "rank", *OF_RANKS, *OF_ALL}
 
 OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "a recommender": ({"recommenders": {"sharp": {"type": "item-cf", "exponent": 5}}}, MADE),
     "nothing": ({}, set()),
     "seed": ({"seed": 7}, TOY | MADE),
     "urls beside a path": ({"datasets": {"made-up": {"urls": ["https://example.org/made-up.zip"]}}}, set()),
@@ -42,6 +45,7 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
     "figures.figure-6": ({"figures": {"figure-6": {"negatives": [5, 10]}}}, {"figure_6", "summary"}),
 }
 OF_FILES = {
+    "src/sampled_metrics/estimators/bias_variance.py": {*OF_RANKS, *OF_ALL, *TOY} - {"figure_5", "studied"},
     "src/sampled_metrics/recommenders/ials.py": MADE,
     "src/sampled_metrics/study/repetitions.py": {*OF_RANKS, "tables", "estimator_study", "summary"},
     "src/sampled_metrics/study/rank_histogram.py": {"figure_5"},
@@ -66,8 +70,12 @@ def planned(project: Project) -> set[str]:
     return set(re.findall(r"^(\w+) +\d+$", jobs, re.MULTILINE)) - {"all"}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("edit", OF_CONFIG)
+def one_quick(cases: Iterable[str]) -> list:
+    """The first case, and the others as slow ones."""
+    return [pytest.param(case, marks=[pytest.mark.slow] if at else []) for at, case in enumerate(cases)]
+
+
+@pytest.mark.parametrize("edit", one_quick(OF_CONFIG))
 def test_after_an_edit_of_the_config(project: Project, edit: str) -> None:
     changes, runs = OF_CONFIG[edit]
     study = merged(STUDY | {"recommenders": MORE}, changes)
@@ -75,9 +83,22 @@ def test_after_an_edit_of_the_config(project: Project, edit: str) -> None:
     assert planned(project) == runs
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("file", OF_FILES)
+@pytest.mark.parametrize("file", one_quick(OF_FILES))
 def test_after_an_edit_of_a_file(project: Project, file: str) -> None:
     path = project.folder / file
     path.write_text(path.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
     assert planned(project) == OF_FILES[file]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("same_time", [False, True])
+def test_after_other_ranks_of_ones_own(project: Project, same_time: bool) -> None:
+    """By what the file holds, if size and time are the same, as after `cp -p` or rsync."""
+    file = project.folder / RANKS
+    before, text = file.stat(), file.read_text(encoding="utf-8")
+    file.write_text(re.sub(r"(?m)^1,(\d+),1,", r"1,\1,2,", text), encoding="utf-8")
+    assert file.stat().st_size == before.st_size
+    assert file.read_text(encoding="utf-8") != text
+    if same_time:
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert planned(project) == {"import_ranks", *OF_RANKS, *OF_ALL}
