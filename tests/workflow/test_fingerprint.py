@@ -23,23 +23,12 @@ def write(path: Path, content: bytes, seconds: int = 1_000_000_000) -> list[int 
     return fingerprint(path)
 
 
-def test_the_same_file_has_the_same(tmp_path: Path) -> None:
-    assert write(tmp_path / "a", b"content") == write(tmp_path / "b", b"content")
-
-
-@pytest.mark.parametrize("size", [1, 7, BLOCK, BLOCK + 1, BLOCK * BLOCKS])
-@pytest.mark.parametrize("part", [0, 0.3, 1])
+@pytest.mark.parametrize("size", [1, BLOCK, BLOCK + 1, BLOCK * BLOCKS, BLOCK * BLOCKS * 2 + 5])
+@pytest.mark.parametrize("part", [0, 1])
 def test_a_byte_makes_a_difference(tmp_path: Path, size: int, part: float) -> None:
     other = bytearray(size)
     other[int(part * (size - 1))] = 1
-    assert write(tmp_path / "a", bytes(size)) != write(tmp_path / "b", bytes(other))
-
-
-@pytest.mark.parametrize("at", [0, -1])
-def test_the_ends_of_a_large_file_make_a_difference(tmp_path: Path, at: int) -> None:
-    size = BLOCK * BLOCKS * 2 + 5
-    other = bytearray(size)
-    other[at] = 1
+    assert write(tmp_path / "a", bytes(size)) == write(tmp_path / "c", bytes(size))
     assert write(tmp_path / "a", bytes(size)) != write(tmp_path / "b", bytes(other))
 
 

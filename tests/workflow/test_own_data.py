@@ -3,7 +3,6 @@
 Each fixture is a whole run of the workflow, so most tests here are slow; tests/workflow/test_run.py looks at one run.
 """
 
-import itertools
 import math
 import re
 from pathlib import Path
@@ -11,13 +10,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from made_up_project import DEFAULTS, STUDY, Project, X, complete_config, copy_of_project, ranked, split
+from made_up_project import DEFAULTS, Project, X, complete_config, copy_of_project, ranked, split
 from raw_files import ENTRIES, write
 
 TABLES = [f"{name}.csv" for name in ("table-3", "table-4", "figure-5", "figure-6")]
-READINGS = ["default", "as-printed"]
 METRICS = ["recall@10", "ndcg@10", "ap", "auc"]
-ESTIMATORS = ["uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001"]
 READERS = ["ada", "Bo", "çelik", "d'Arc", "eve, the 2nd", "f 6", "007", 'the "g"', "伊藤", "zoë"]
 
 
@@ -215,61 +212,7 @@ def test_ready_made_ranks_of_one_dataset_are_not_those_of_another(two_datasets: 
     assert "left out, as a user has fewer other candidates" in log
 
 
-# --- (d) many recommenders --------------------------------------------------------------------------------------------
-
-EIGHT = {
-    "cf-1": {"type": "item-cf", "exponent": 1},
-    "popular": {"type": "popularity"},
-    "cf-2": {"type": "item-cf", "exponent": 2},
-    "ease": {"type": "ease", "regularization": 10},
-    "random": {"type": "random"},
-    "cosine": {"type": "implicit", "model": "cosine", "options": {"K": 5}},
-    "cf-3": {"type": "item-cf", "exponent": 3},
-    "cf-3-again": {"type": "item-cf", "exponent": 3},  # the exact metrics of cf-3, so that this pair has no order
-}
-
-
-@pytest.fixture(scope="session")
-def eight(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Tables and figures of eight recommenders; tests only look at them."""
-    project = copy_of_project(tmp_path_factory.mktemp("eight"))
-    write_config(project, STUDY | {"recommenders": EIGHT})
-    run(project, *of("made-up"))
-    return project
-
-
-@pytest.mark.slow
-def test_every_pair_of_eight_is_in_table_4(eight: Project) -> None:
-    found = exact(eight, "made-up")
-    assert list(dict.fromkeys(name for name, _ in found)) == list(EIGHT)
-    order = set()
-    for metric in METRICS:
-        for one, other in itertools.combinations(EIGHT, 2):
-            gap = found[other, metric] - found[one, metric]
-            if abs(gap) > 1e-12:
-                order.add((metric, one, other) if gap > 0 else (metric, other, one))
-    expected_rows = {(reading, *pair, label) for reading in READINGS for pair in order for label in ESTIMATORS}
-    rows = table(eight, "made-up", "table-4.csv")
-    assert len(rows) == len(expected_rows)
-    assert {(r.reading, r.metric, r.worse, r.better, r.estimator) for r in rows.itertuples()} == expected_rows
-    assert ((rows["correct"] >= 0) & (rows["correct"] <= 1)).all()
-    assert {frozenset(pair) for _, *pair in order} == {
-        frozenset(pair) for pair in itertools.combinations(EIGHT, 2) if set(pair) != {"cf-3", "cf-3-again"}
-    }
-
-
-@pytest.mark.slow
-def test_eight_recommenders_are_drawn(eight: Project) -> None:
-    for name in ("figure-5", "figure-6"):
-        assert list(dict.fromkeys(table(eight, "made-up", f"{name}.csv")["recommender"])) == list(EIGHT)
-        svg = (eight.folder / f"results/made-up/{name}.svg").read_text(encoding="utf-8")
-        for recommender in EIGHT:
-            assert re.search(rf">{recommender}<|<!-- {recommender} -->", svg), f"{recommender} in {name}.svg"
-    events = table(eight, "made-up", "figure-5.csv").groupby("recommender")["events"].sum()
-    assert events.to_numpy() == pytest.approx([60.0] * 8)
-
-
-# --- (e) published datasets from their raw files ----------------------------------------------------------------------
+# --- (d) published datasets from their raw files ----------------------------------------------------------------------
 
 
 @pytest.mark.slow

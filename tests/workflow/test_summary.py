@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from made_up_project import DEFAULTS, complete_config
+from made_up_project import complete_config
 from small_tables import table_of
 
 from sampled_metrics.evaluation.comparison import Standings
@@ -80,15 +80,6 @@ class TestAnswer:
             "decided comparisons over all metrics and repetitions, against 50 % without correction."
         )
 
-    def test_an_undecided_pair_has_no_right_order(self):
-        verdict, _, sampled, corrected = answer(METRICS, ORDER, "recall@10", 100, ALIKE)
-        assert verdict == "By the exact Recall@10, compared by user at 95 %: Z and X cannot be told apart."
-        assert sampled.endswith(
-            "The exact ranks decide no order of two of them, so this order is neither right nor wrong. 2 of all 2 "
-            "comparisons are undecided by the exact ranks, and count as neither."
-        )
-        assert "correctly" not in corrected
-
     def test_undecided_pairs_are_counted_apart(self):
         """By AUC the pair is decided, and comes out right; by recall it is not, and its wrong order does not count."""
         _, _, sampled, corrected = answer(METRICS, ORDER, "recall@10", 100, DECIDED | {"recall@10": ALIKE["recall@10"]})
@@ -97,13 +88,6 @@ class TestAnswer:
             "repetitions. 1 of all 2 comparisons are undecided by the exact ranks, and count as neither."
         )
         assert "BV 1 orders recommenders correctly most often: in 100 % of the decided comparisons" in corrected
-
-    def test_without_a_comparison_states_no_order(self):
-        verdict, _, sampled, corrected = answer(METRICS, ORDER, "recall@10", 100, {})
-        assert verdict.endswith("the recommenders are not compared by user, so no order of them is stated as true.")
-        assert "wrong way round" not in sampled
-        assert "come out wrong" not in sampled
-        assert "correctly" not in corrected
 
     @pytest.mark.parametrize(
         ("sampled", "said"),
@@ -131,22 +115,6 @@ class TestAnswer:
         assert said[2].startswith("Of the corrections in Table 3, CLS has the smallest")
         assert "order" not in " ".join(said)
 
-    def test_names_all_that_are_best(self):
-        said = answer(METRICS, ORDER.assign(correct=1.0), "recall@10", 100, DECIDED)
-        assert "CLS and BV 1 order recommenders correctly most often: in 100 % of" in said[3]
-
-    def test_says_nothing_of_estimators_that_are_not_there(self):
-        kept = METRICS["estimator"].isin(["exact", "bv-1"])
-        said = answer(METRICS[kept], ORDER[ORDER["estimator"] == "bv-1"], "recall@10", 100, DECIDED)
-        assert len(said) == 3
-        assert "without correction" not in said[2]
-        plain = METRICS["estimator"].isin(["exact", "uncorrected"])
-        assert len(answer(METRICS[plain], ORDER[ORDER["estimator"] == "uncorrected"], "recall@10", 100, DECIDED)) == 3
-
-    def test_one_repetition_has_no_deviation(self):
-        said = answer(METRICS.assign(sd=float("nan")), ORDER, "recall@10", 100, DECIDED)
-        assert "root mean square error of Recall@10: 0.7 percentage points" in said[3]  # √(.01² / 2)
-
 
 def printed(*rows):
     return pd.DataFrame(rows, columns=["table", "reading", "ok"])
@@ -168,23 +136,6 @@ class TestReproduced:
         assert as_printed.startswith("The reading as printed")
         assert "6 of the 6 printed numbers" in as_printed
         assert as_printed.endswith(": 2 of 2 in Table 1, 4 of 4 in Table 3.")
-
-    def test_the_running_example_alone_is_not_the_papers_study(self):
-        claims = pd.DataFrame({"reading": ["default"], "holds": ["yes"]})
-        said = reproduced(self.ROWS[self.ROWS["table"] == 1], claims)
-        assert said[-2:] == [
-            "Under the reading default, 1 of 1 claims that the paper makes in words hold.",
-            "Tables 1 and 2 are the paper's running example. This run does not repeat the paper's study.",
-        ]
-
-    def test_counts_claims_once(self):
-        claims = pd.DataFrame(
-            {"reading": ["default"] * 4 + ["as-printed"] * 2, "holds": ["yes", "yes", "no", "open", "yes", "no"]}
-        )
-        assert reproduced(self.ROWS, claims)[-1] == (
-            "Under the reading default, 2 of 4 claims that the paper makes in words hold, 1 do not hold, 1 are "
-            "too vague to check."
-        )
 
 
 MADE_FROM = made_from({"code": "version 1", "software": {"numpy": "2"}, "data": {"one": {"ratings.zip": "a" * 64}}})
@@ -243,36 +194,6 @@ class TestPage:
         bold = [re.findall(r"<strong>(\d+)</strong>", row) for row in rows]
         assert bold == ([["90"], ["100", "100"]] if said == "decided" else [[], []])
 
-    def test_of_ready_made_ranks_has_no_split(self):
-        page, text = page_of(
-            study(trained=()), datasets={"one": {"format": "movielens-dat", "urls": ["https://a.b/c"]}}
-        )
-        assert "Split" not in text
-        assert "trained once" not in text
-        assert "Training events" not in page
-
-    def test_of_one_recommender_has_no_table_4(self):
-        given = {"datasets": {"one": {"format": "movielens-dat", "urls": ["https://a.b/c"]}}}
-        alone = study()._replace(table_3=METRICS[METRICS["recommender"] == "X"], table_4=ORDER[:0])
-        page, _ = page_of(alone, recommenders={"X": DEFAULTS[1]["recommenders"]["X"]}, **given)
-        assert "Table 3." in page
-        assert "Table 4." not in page
-
-    def test_of_two_datasets_has_an_answer_for_each(self):
-        urls = {"format": "movielens-dat", "urls": ["https://a.b/c"]}
-        _, text = page_of(study(), study("two", (), None), datasets={"one": urls, "two": urls})
-        for said in ("On one:", "On two:", "Results on one", "Results on two", "results on 2 datasets"):
-            assert said in text
-
-
-def test_each_size_of_samples_has_its_answer_and_tables():
-    tables = dict.fromkeys((20, 50), (METRICS, ORDER))
-    both = [by_size({m: part[place] for m, part in tables.items()}) for place in (0, 1)]
-    given = {"datasets": {"one": {"format": "movielens-dat", "urls": ["https://a.b/c"]}}}
-    _, text = page_of(study()._replace(table_3=both[0], table_4=both[1]), sampling={"negatives": [20, 50]}, **given)
-    for said in ("here 20, 50", "Among 20 negatives", "Among 50 negatives", "m = 20. Reading", "m = 50. Reading"):
-        assert said in text
-
 
 def made_up(ranks):
     """A study of ranks by recommender among 1000 candidates, and its page; m = 100, 50 repetitions."""
@@ -312,7 +233,7 @@ SOME = np.where(np.arange(USERS) % 5 == 0, 3, 900)
 """A hit for 80 of 400 users, and the others far below."""
 
 
-class TestThreeMadeUpStudies:
+class TestMadeUpStudies:
     """What a reader may conclude from the page alone is what the ranks say."""
 
     def test_a_clear_winner_that_samples_put_last(self):
@@ -324,22 +245,6 @@ class TestThreeMadeUpStudies:
         assert "undecided by the exact ranks" not in text
         assert exact_cells(page)["Recall@10", "some"] == "<strong>20.00</strong>"
         assert exact_cells(page)["Recall@10", "never"] == "0.00"
-
-    def test_a_tie(self):
-        """40 users have a hit by one only, and 38 by the other only: p = .9 by the sign test."""
-        one, other = (np.full(USERS, 100) for _ in range(2))
-        one[:40], other[40:78] = 5, 5
-        page, text = made_up({"one": one, "other": other})
-        assert "compared by user at 95 %: one and other cannot be told apart." in text
-        assert "is better than" not in text[: text.index("What was studied")]
-        assert "wrong way round" not in text
-        assert "come out wrong" not in text
-        assert "correctly most often" not in text
-        assert "2 of all 2 comparisons are undecided by the exact ranks" in text
-        assert set(exact_cells(page)) == {(m, r) for m in ("Recall@10", "AUC") for r in ("one", "other")}
-        assert all("<strong>" in cell for cell in exact_cells(page).values())
-        fourth = page[page.index("Table 4.") :]
-        assert "<strong>" not in fourth[: fourth.index("</table>")]
 
     def test_of_three_two_tie(self):
         """Two that hit for 120 and 118 users of their own, and one that never does."""
@@ -362,3 +267,16 @@ def test_ranks_of_other_users_state_no_order(caplog):
     other = table_of([(30, 1, 0), (20, 2, 0), (10, 1, 0)])
     assert exact_standings({"one": one, "other": other}, ["recall@10"]) == {}
     assert "the exact ranks are not compared by user" in caplog.text
+
+
+def test_two_datasets_two_sizes_of_samples_and_one_recommender_of_ready_made_ranks():
+    """Each has its answer and its tables; one recommender has no order."""
+    both = [by_size(dict.fromkeys((20, 50), part)) for part in (METRICS, ORDER)]
+    alone = study("two", ())._replace(table_3=METRICS[METRICS["recommender"] == "X"], table_4=ORDER[:0])
+    first = study()._replace(table_3=both[0], table_4=both[1])
+    _, text = page_of(first, alone, datasets={"one": MADE, "two": MADE}, sampling={"negatives": [20, 50]})
+    for said in ("On one:", "On two:", "Results on one", "Results on two", "results on 2 datasets"):
+        assert said in text
+    for said in ("here 20, 50", "Among 20 negatives", "Among 50 negatives", "m = 20. Reading", "m = 50. Reading"):
+        assert said in text
+    assert "Table 4." not in text[text.index("Results on two") :]
