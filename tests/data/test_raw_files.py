@@ -1,4 +1,4 @@
-"""docs/how-to/raw-files.md: each entry reads a made-up file of the layout, as an independent count says."""
+"""datasets.yaml: each entry that names columns reads a made-up file of the layout, as an independent count says."""
 
 import json
 from collections import Counter
