@@ -160,6 +160,24 @@ class TestSamples:
         wanted = sum(some.sum() / 60 * estimated(some) for some in classes)
         np.testing.assert_allclose(estimated(np.full(60, True)), wanted, rtol=1e-12)
 
+    @pytest.mark.parametrize("x", [0, 1, 20, 150, 299, 300])
+    def test_one_user_whose_negatives_are_more_than_the_items(self, x):
+        # one outcome, h = 1: π ∝ exp(-a λ / η) with a_r = P(x | r), and λ = 2 (m + 1) (π a - 1), found by bisection
+        n, m, eta = 100, 300, 0.01
+        a, r = dense(n, m, True)[:, x], np.arange(1, n + 1)
+
+        def distribution(size):
+            exponents = -a * size / eta
+            pi = np.exp(exponents - exponents.max())
+            return pi / pi.sum()
+
+        size = brentq(lambda size: size - 2 * (m + 1) * (distribution(size) @ a - 1), -2.0 * (m + 1), 0, xtol=1e-14)
+        pi = distribution(size)
+        outcomes, which = Outcomes.observed(SampledRanks([x], m, n, replacement=True))
+        ours = MaximumEntropy(eta).fit(outcomes, METRICS).estimate(np.bincount(which))
+        wanted = [pi @ (1 / r), pi[:3] @ (1 / np.log2(r[:3] + 1)), pi[:2].sum(), pi @ (n - r) / (n - 1)]
+        np.testing.assert_allclose(ours, wanted, rtol=1e-6, atol=1e-12)
+
 
 class TestRefusals:
     @pytest.mark.parametrize("eta", [0, -1, float("nan")])

@@ -201,6 +201,22 @@ class TestNegatives:
         assert last["gap"] == pytest.approx(abs((B <= 10).mean() - (A <= 10).mean()))
         assert last["negatives"] is pd.NA
 
+    def test_are_missing_where_no_sample_is_enough(self):
+        table = plan(A, B, estimators=["uncorrected"], candidates=N, replacement=True, probability=0.9999999)
+        assert table["negatives"].isna().all()
+        assert table["negatives"].iloc[0] is pd.NA
+        assert "no sample of up to 299 negatives is enough" in table.remarks[1]
+
+    def test_of_an_order_that_is_always_wrong(self):
+        """Exactly B has 30 hits of 100 and A none; among so few negatives A's 14th places are hits, too."""
+        a, b = np.full(100, 11), np.where(np.arange(100) < 30, 1, 20)
+        table = plan(a, b, estimators=["uncorrected"], candidates=20, replacement=True)
+        row = table.iloc[0]
+        assert row["gap"] < 0
+        assert row["negatives"] is pd.NA
+        assert row["users"] is pd.NA
+        assert "orders the two wrongly on average even with 19 negatives; more users do not help" in table.remarks[1]
+
 
 class TestUsers:
     @pytest.mark.parametrize("probability", [0.6, 0.95])

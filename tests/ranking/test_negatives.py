@@ -206,3 +206,15 @@ SMALL = {"scores": np.zeros((2, 5)), "training": [[1, 0, 0, 0, 0], [0] * 5], "he
 def test_refuses(changes: dict, error: type, says: str) -> None:
     with pytest.raises(error, match=says):
         rank_among_negatives(**(SMALL | changes))
+
+
+def test_weights_by_item_are_found_by_id() -> None:
+    ids = [f"i{item}" for item in range(ITEMS)]
+    options = {"negatives": 3, "replacement": True, "item_ids": ids, "seed": 3}
+    in_order = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=WEIGHTS, **options)
+    named = pd.Series(WEIGHTS, index=ids).iloc[::-1]
+    for weights in (named, named.to_dict()):
+        found = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=weights, **options)
+        pd.testing.assert_frame_equal(found, in_order)
+    with pytest.raises(DataError, match="weights: lack item 'i7'"):
+        rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=named.drop("i7"), **options)

@@ -279,3 +279,30 @@ def test_the_tables_are_the_split() -> None:
     assert tables["held_out"]["item"].tolist() == split.item_ids[split.item].tolist()
     assert tables["items"]["item"].tolist() == split.item_ids.tolist()
     assert "timestamp" not in split_tables(split)["train"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "says"),
+    [
+        (SCORES[1:], r"recommender W: has scores of shape \(8, 7\), not \(9, 7\) \(users, items\)"),
+        (SCORES.T, r"recommender W: has scores of shape \(7, 9\), not \(9, 7\) \(users, items\)"),
+    ],
+)
+def test_scores_of_another_shape(scores: np.ndarray, says: str) -> None:
+    write_matrix("scores", scores, "npy")
+    with pytest.raises(DataError, match=says):
+        copied("scores")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("form", ["csv", "npy"])
+def test_a_score_that_is_not_finite(value: float, form: str) -> None:
+    scores = SCORES.astype(float)
+    scores[4, HELD_OUT[4]] = value
+    write_matrix("scores", scores, form)
+    if form == "csv":  # as R writes it
+        path = Path("made/scores.csv")
+        path.write_text(path.read_text().replace("nan", "NA"))
+    says = f"recommender W: the score of item {ITEMS[HELD_OUT[4]]} for user u 4 is NaN or \\+inf"
+    with pytest.raises(DataError, match=says):
+        copied("scores")
