@@ -1,7 +1,4 @@
-"""A stage's file, damaged at random: refused, or what it held is read unchanged.
-
-Of a csv table that has no checksum, any content is tried: refused, or a table that is complete and of finite numbers.
-"""
+"""A stage's file, damaged at random: refused, or what it held is read unchanged."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,7 +12,7 @@ from hypothesis import strategies as st
 from ranked_by_argsort import one_each
 from scipy.sparse import csr_array
 
-from faults.fuzzing import Target, pieces
+from faults.fuzzing import Target
 from sampled_metrics.data.split import Split, read_shape, read_split
 from sampled_metrics.errors import SampledMetricsError
 from sampled_metrics.ranks.table import RankTable, read_ranks
@@ -26,7 +23,6 @@ from sampled_metrics.recommenders.models import (
     read_model,
     stored_kind,
 )
-from sampled_metrics.workflow.stage_files import read_table
 
 Read = Callable[[Path], Any]
 PLACES = 10_000
@@ -79,31 +75,7 @@ MODELS: dict[str, Model] = {
     "factors": FactorModel(np.arange(6.0).reshape(3, 2), np.arange(8.0).reshape(4, 2)),
     "similarities": SparseSimilarityModel(csr_array(np.eye(4) / 3)),
 }
-GROUPS = ["reading", "metric", "estimator"]
-ESTIMATES = (b"reading,metric,estimator,repetition,estimate\n", b"r,auc,e,0,.5\n", b"r,auc,e,1,.5\n", b",", b"1,0.5\n")
-EXPECTED = (b"reading,metric,estimator,mean_exact,sd_exact\n", b"r,auc,e,.5,.1\n", b"r,ap,e,,\n", b",", b"0.5,0.1\n")
-
-
-def check_estimates(content: bytes) -> None:
-    path = Path("estimates.csv")
-    path.write_bytes(content)
-    table = read_table(path, "estimates")
-    assert np.isfinite(table["estimate"]).all()
-    repetitions = {tuple(sorted(each)) for _, each in table.groupby(GROUPS)["repetition"]}
-    assert len(repetitions) <= 1
-
-
-def check_expected(content: bytes) -> None:
-    path = Path("expected.csv")
-    path.write_bytes(content)
-    table = read_table(path, "expected")
-    assert not np.isinf(table[["mean_exact", "sd_exact"]].to_numpy(dtype=np.float64)).any()
-    assert not table.duplicated(GROUPS).any()
-
-
 DAMAGED = {
-    "a table of estimates": Target(pieces(*ESTIMATES), check_estimates, [ESTIMATES[0], b"".join(ESTIMATES[:3])]),
-    "a table of expectations": Target(pieces(*EXPECTED), check_expected, [EXPECTED[0], b"".join(EXPECTED[:3])]),
     "a split, damaged": damaged("split.npz", SPLIT.write, read_split, read_shape),
     **{
         f"a model of {name}, damaged": damaged("model.npz", model.write, read_model, stored_kind)

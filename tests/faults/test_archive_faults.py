@@ -1,9 +1,7 @@
 """Archives that are damaged or mean harm: the right events come out, or one line; and nothing is written."""
 
-import bz2
 import gzip
 import io
-import lzma
 import random
 import stat
 import struct
@@ -75,22 +73,9 @@ def declaring(size: int, content: bytes, kind: int) -> bytes:
     return changed(changed(archive, at + 24, "<I", size), at + 16, "<I", zlib.crc32(content[:size]))
 
 
-def overlapping(count: int) -> bytes:
-    """Many files that share one packed content."""
-    body = zipped(("ratings.dat", EVENTS))
-    at = directory(body)
-    end = body.index(b"PK\x05\x06")
-    entry = body[at:end]
-    return (
-        body[:end]
-        + entry * count
-        + struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, count + 1, count + 1, len(entry) * (count + 1), at, 0)
-    )
-
-
-def tar(kind: str) -> bytes:
+def tar() -> bytes:
     made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode=f"w:{kind}") as archive:
+    with tarfile.open(fileobj=made, mode="w:gz") as archive:
         info = tarfile.TarInfo("../../ratings.dat")
         info.size = len(EVENTS)
         archive.addfile(info, io.BytesIO(EVENTS))
@@ -103,14 +88,6 @@ def flagged(bit: int) -> bytes:
     return changed(archive, directory(archive) + 8, "<H", bit)
 
 
-def several_disks() -> bytes:
-    """A zip64 end that says that the archive is one of several parts."""
-    body = zipped(("ratings.dat", EVENTS))
-    end = body.index(b"PK\x05\x06")
-    locator = struct.pack("<4sIQI", b"PK\x06\x07", 1, end, 7)
-    return body[:end] + locator + body[end:]
-
-
 COMPLETED: dict[str, Make] = {
     "a name that leads out (../../ratings.dat)": lambda: zipped(("../../ratings.dat", EVENTS)),
     "a link to a folder elsewhere, and a file through it": lambda: zipped(
@@ -118,7 +95,6 @@ COMPLETED: dict[str, Make] = {
     ),
     "a link beside the file": lambda: zipped(link("passwd", b"/etc/passwd"), ("ratings.dat", EVENTS)),
     "a name in cp437": lambda: zipped(("ratings.dat", EVENTS), ("filmé.txt".encode("cp437").decode("latin-1"), b"")),
-    "names in UTF-8": lambda: zipped(("評価/ratings.dat", EVENTS), ("☃.txt", b"")),
     "bytes before the archive (self-extracting)": lambda: b"#!/bin/sh\n" * 50 + zipped(("ratings.dat", EVENTS)),
     "a comment after the archive": lambda: zipped(("ratings.dat", EVENTS), comment=b"made by hand " * 100),
     "gzip": lambda: gzip.compress(EVENTS),
@@ -130,17 +106,12 @@ REFUSED: dict[str, tuple[Make, str]] = {
     "a name with backslashes (..\\ratings.dat)": (lambda: zipped(("..\\ratings.dat", EVENTS)), "found 0"),
     "a name twice": (lambda: zipped(("ratings.dat", EVENTS), ("ratings.dat", b"1::1::1::1\n")), "found 2"),
     "a name with a line end and a terminal's commands": (lambda: zipped(("ratings\n\x1b[2J.dat", EVENTS)), "found 0"),
-    "no file": (lambda: zipped(), "holds no files"),
     "an archive in the file's place (nested)": (
         lambda: zipped(("ratings.dat", zipped(("ratings.dat", EVENTS)))),
         "is a zip archive",
     ),
     "encrypted": (lambda: flagged(0x1), "is encrypted"),
     "a patch in place of a file": (lambda: flagged(0x20), "patched"),
-    "a zip bomb of zeros": (
-        lambda: zipped(("ratings.dat", bytes(10_000_000))),
-        "unpacks to 10000000 bytes, more than the 8000000 bytes allowed",
-    ),
     "a zip bomb of well-formed lines": (lambda: zipped(("ratings.dat", BOMB)), "more than the 8000000 bytes allowed"),
     "a zip bomb that declares 4 GB": (
         lambda: declaring(2**32 - 2, EVENTS, zipfile.ZIP_DEFLATED),
@@ -154,15 +125,12 @@ REFUSED: dict[str, tuple[Make, str]] = {
         lambda: declaring(1000, bytes(10**6), zipfile.ZIP_LZMA),
         "compression (lzma) is not supported",
     ),
-    "a gzip bomb of zeros": (lambda: gzip.compress(bytes(10_000_000)), "more than the 8000000 bytes allowed"),
     "a gzip bomb of well-formed lines": (lambda: gzip.compress(BOMB), "more than the 8000000 bytes allowed"),
-    "files that share one packed content": (lambda: overlapping(100), "found 101"),
     "without its last byte": (lambda: zipped(("ratings.dat", EVENTS))[:-1], "truncated"),
     "without the list of its files": (
         lambda: zipped(("ratings.dat", EVENTS))[: directory(zipped(("ratings.dat", EVENTS)))],
         "truncated",
     ),
-    "a list of files that is cut off": (lambda: cut_directory(), ""),
     "a wrong checksum (CRC)": (
         lambda: zipped(("ratings.dat", EVENTS), kind=zipfile.ZIP_STORED).replace(b"\n1999::", b"\n1998::"),
         "Bad CRC-32",
@@ -175,26 +143,13 @@ REFUSED: dict[str, tuple[Make, str]] = {
         lambda: changed(zipped(("ratings.dat", EVENTS)), directory(zipped(("ratings.dat", EVENTS))) + 24, "<I", 1000),
         "Bad CRC-32",
     ),
-    "one of several parts": (lambda: several_disks(), "multiple disks"),
-    "a zip of nothing but its beginning": (lambda: b"PK\x03\x04", "truncated"),
     "an empty file named .zip": (lambda: b"", "truncated"),
     "gzip cut off": (lambda: gzip.compress(EVENTS)[:-100], "ended before"),
     "gzip with a wrong checksum": (lambda: changed(gzip.compress(EVENTS), -8, "<I", 1), "CRC check failed"),
-    "gzip in gzip": (lambda: gzip.compress(gzip.compress(EVENTS)), "is packed by gzip"),
     "gzip and then rubbish": (lambda: gzip.compress(EVENTS) + b"rubbish", "Not a gzipped file"),
-    "tar": (lambda: tar(""), "line 1: holds a zero byte"),
-    "tar.gz": (lambda: tar("gz"), "line 1: holds a zero byte"),
-    "xz": (lambda: lzma.compress(EVENTS), "is packed by xz"),
-    "bzip2": (lambda: bz2.compress(EVENTS), "is packed by bzip2"),
+    "tar.gz": (lambda: tar(), "line 1: holds a zero byte"),
     "7z, by its beginning": (lambda: b"7z\xbc\xaf\x27\x1c" + bytes(100), "line 1: holds a zero byte"),
-    "a web page": (lambda: b"<!doctype html><html>", "web page"),
 }  # fmt: skip
-
-
-def cut_directory() -> bytes:
-    archive = zipped(("a", b""), ("ratings.dat", EVENTS))
-    first = archive.index(b"PK\x01\x02")
-    return archive[: first + 20] + archive[first + 40 :]
 
 
 def read(path: Path) -> str | None:

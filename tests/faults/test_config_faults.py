@@ -45,7 +45,6 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a recommender called $(touch pwned)": (recommender(COMMAND), "cannot be a name"),
     "a recommender called by a number": (recommender(7), "cannot be a name"),
     "a recommender called null": (recommender(None), "cannot be a name"),
-    "a recommender of the toy called ../x": ("toy: {ranks: {../x: [1]}}", "cannot be a name"),
     "a file that is not there": (dataset(path="gone.zip"), "there is no file"),
     "a file of ranks called $(touch pwned)": (
         yaml.safe_dump({"recommenders": {"R": {"type": "ranks", "path": COMMAND}}}),
@@ -65,27 +64,21 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a folder for a file": (dataset(path="."), "there is no file '.'"),
     "an address with a command": (dataset(path=None, urls=["https://x/$(touch pwned)"]), "does not end in the name"),
     "an address that leads out": (dataset(path=None, urls=["https://x/..%2f..%2fpwned"]), "does not end in the name"),
-    "an address that is none": (dataset(path=None, urls=["http://["]), "does not end in the name of a file"),
     "a wheel with an option of pip": (
         dataset(path=None, urls=["pypi:--index-url=http://x==1!x"]),
         "is not pypi:NAME==VERSION!MEMBER",
     ),
     "a wheel with a command": (dataset(path=None, urls=["pypi:a==1;touch!x"]), "is not pypi:NAME==VERSION!MEMBER"),
     "a checksum with a line end": (dataset(md5="0" * 32 + "\n"), "datasets.made-up.md5: must match"),
-    "a key in another case": ("Seed: 5\n", "unknown key 'Seed'"),
-    "a key that is a number": ("5: 5\n", "unknown key 5"),
-    "nothing for a mapping": ("sampling:\n", "sampling: must be of type object"),
     "NaN": ("recommenders: {X: {type: ease, regularization: .nan}}\n", "regularization: must be of type number"),
     "a type in a list": (recommender("W", type=["ease"]), "recommenders.W.type: must be of type string"),
     "a number that overflows": (recommender("W", type="ease", regularization=float("inf")), "must be of type number"),
     "a number of 30 digits": ("sampling: {negatives: 100000000000000000000000000000}\n", "must be 1000000000 or less"),
     "a number of 5,000 digits": (f"seed: {'9' * 5000}\n", "is not YAML: Exceeds the limit"),
-    "a date for a number": ("seed: 2020-01-01\n", "must be of type integer"),
     "an unknown metric": ("metrics: ['__import__(\"os\").system(\"touch pwned\")']\n", "unknown metric"),
     "a metric at a huge k": (f"metrics: [recall@{'9' * 5000}]\n", "metrics: "),
     "a metric at other digits": ("metrics: [recall@１０]\n", "metrics: "),
     "a huge number of iterations of mle": (f"estimators: [mle-{'9' * 5000}]\n", "estimators: "),
-    "an estimator with infinity": ("estimators: [bv-1e999]\n", "estimators: "),
     "a key twice below": ("sampling:\n  negatives: 1\n  negatives: 2\n", "line 3: the key 'negatives' is there twice"),
     "a Python object": ("seed: !!python/object/apply:os.system ['touch pwned']\n", "could not determine a constructor"),
     "a key twice in a line": ("a: {b: 1, 'b': 2}\n", "line 1: the key 'b' is there twice"),
@@ -93,10 +86,8 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a date that is none": ("seed: 2020-13-45\n", "is not YAML: month must be in 1..12"),
     "an alias of nothing": ("seed: *nothing\n", "found undefined alias"),
     "lists a thousand deep": ("study: " + "[" * 1000 + "]" * 1000 + "\n", "is not YAML: maximum recursion"),
-    "a bracket that nothing closes": ("study: [made-up\n", "expected ',' or ']'"),
     "a tab": ("split:\n\tties: last\n", "found character '\\t' that cannot start any token"),
     "a list for the whole": ("- 1\n", "must be a mapping of keys"),
-    "a word for the whole": ("hello\n", "must be a mapping of keys"),
     "two documents": ("seed: 1\n---\nseed: 2\n", "but found another document"),
     "bytes that are no UTF-8": ("\udcff\udcfe\n", "is not text in UTF-8"),
     "a zero byte": ("seed: \0\n", "is not YAML"),
@@ -195,26 +186,19 @@ def test_refused_by_the_workflow(fault: str, project: Project) -> None:
         assert REFUSED[fault][1] in line.replace("study.0: must match", "cannot be a name")
 
 
-ON_THE_COMMAND_LINE = [
-    ('study=["$(touch pwned)"]', "study.0: must match"),
-    ("seed=$(touch pwned)", "seed: must be of type integer"),
-]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("given", "says"), ON_THE_COMMAND_LINE)
-def test_refused_on_the_command_line(given: str, says: str, project: Project) -> None:
+def test_refused_on_the_command_line(project: Project) -> None:
     before = files(project.folder)
-    ran = run(project, "--configfile", "study.yaml", "--config", given)
+    ran = run(project, "--configfile", "study.yaml", "--config", 'study=["$(touch pwned)"]')
     assert ran.returncode != 0
     assert "Traceback" not in ran.stdout + ran.stderr
     [line] = [line for line in ran.stderr.splitlines() if line.startswith("error: ")]
-    assert says in line
+    assert "study.0: must match" in line
     assert files(project.folder) == before
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["$(touch pwned).zip", "a; touch pwned #.zip", "é 評.zip", "-rf.zip"])
+@pytest.mark.parametrize("name", ["$(touch pwned).zip", "-é 評.zip"])
 def test_a_file_with_such_a_name_is_read(name: str, tmp_path: Path) -> None:
     project = copy_of_project(tmp_path)
     (project.folder / "made-up.zip").rename(project.folder / name)

@@ -19,7 +19,6 @@ from sampled_metrics.data.events import binarize
 from sampled_metrics.data.split import Split, leave_last_out
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.table import read_ranks
-from sampled_metrics.recommenders.models import FactorModel
 
 Row = tuple[Any, Any, float, Any]
 ROWS: list[Row] = [(1, 10, 5, 100), (1, 20, 4, 90), (2, 10, 3, 80), (2, 30, 2, 85), (3, 20, 1, 70)]
@@ -256,32 +255,6 @@ class TestScores:
     def test_that_are_none(self, scores: Any) -> None:
         with pytest.raises(DataError, match="score"):
             rank(scores, SPLIT.training, SPLIT.item)
-
-    @pytest.mark.parametrize("value", [math.nan, math.inf])
-    @pytest.mark.parametrize("item", [2, 3])
-    def test_not_finite(self, value: float, item: int) -> None:
-        scores = np.zeros((2, 4))
-        scores[1, item] = value
-        with pytest.raises(DataError, match=r"user 1 a score that is NaN or \+inf"):
-            rank(scores, SPLIT.training, SPLIT.item)
-
-    @pytest.mark.parametrize(
-        ("users", "items", "precision", "says"),
-        [
-            *[(1, value, "float32", "factors are not finite") for value in (math.nan, math.inf, -math.inf)],
-            *[(value, 1, "float64", "factors are not finite") for value in (math.nan, math.inf, -math.inf)],
-            (1e200, 1e200, "float64", "too large for scores"),
-            (1e30, 1e30, "float32", "too large for scores"),
-        ],
-    )
-    def test_factors(self, users: float, items: float, precision: str, says: str) -> None:
-        with pytest.raises(DataError, match=says):
-            FactorModel(np.full((2, 1), users), np.full((4, 1), items)).rank(SPLIT, precision=precision)
-
-    @pytest.mark.parametrize("held_out", [[1.5, 3.0], [math.nan, -1], ["1", "3"], [True, False], [-1, -3], [1, 4], [1]])
-    def test_held_out_items_that_are_none(self, held_out: list) -> None:
-        with pytest.raises(DataError, match="held_out"):
-            rank(np.zeros((2, 4)), SPLIT.training, held_out)
 
 
 NO_RANKS = ["0", "-1", "nan", "inf", "1.5", "", "１", "first", "1e999", "99999999999999999999"]

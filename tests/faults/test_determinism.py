@@ -65,10 +65,8 @@ ONE_CORE = ("--cores", "1")
 @pytest.mark.parametrize(
     ("arguments", "ranking", "env"),
     [
-        ((), None, {}),
         (ONE_CORE, None, threads(1) | hashes(0)),
         ((), None, threads(2) | hashes(4242)),
-        ((), {"threads": 2}, {}),
         ((), {"threads": 2, "scatter": 3}, {}),
     ],
 )

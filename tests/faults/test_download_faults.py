@@ -127,16 +127,13 @@ def test_arrives_or_one_line_says_why_not(fault: str, destination: Path, monkeyp
     assert (message is None) if says is None else (says in (message or ""))
 
 
-def test_an_address_that_fails_is_tried_three_times(destination: Path) -> None:
-    with serving(bad.status(503)) as server:
-        assert f"({server.url}: HTTP 503 " in (fetch(server.url, destination) or "")
-    assert server.requests == 3
-
-
-def test_the_wrong_file_is_asked_for_once(destination: Path) -> None:
-    with serving(bad.whole(OTHER)) as server:
+@pytest.mark.parametrize(("answer", "requests"), [(bad.status(503), 3), (bad.whole(OTHER), 1)])
+def test_an_address_that_fails_is_tried_three_times_and_one_with_the_wrong_file_once(
+    answer: Answer, requests: int, destination: Path
+) -> None:
+    with serving(answer) as server:
         assert fetch(server.url, destination) is not None
-    assert server.requests == 1
+    assert server.requests == requests
 
 
 def test_two_processes_at_a_time(destination: Path) -> None:
@@ -160,18 +157,6 @@ def test_two_processes_at_a_time(destination: Path) -> None:
     assert slow.requests == 2
     assert destination.read_bytes() == CONTENT
     assert list(destination.parent.iterdir()) == [destination]
-
-
-def test_nobody_listens(destination: Path) -> None:
-    with serving(honest) as server:
-        url = server.url
-    with in_time():
-        assert "refused" in (fetch(url, destination) or "")
-
-
-def test_redirects_in_a_circle(destination: Path) -> None:
-    with serving(bad.redirect("/b"), bad.redirect("/a")) as server, in_time():
-        assert "Exceeded 30 redirects" in (fetch(server.url, destination) or "")
 
 
 def random_answer(rng: random.Random) -> Answer:

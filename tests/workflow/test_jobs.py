@@ -94,12 +94,6 @@ def test_failures_are_those_of_this_run(tmp_path):
     ]
 
 
-def test_progress_passes_every_number_on(capsys):
-    assert list(progress_bar("rank")(range(5))) == [0, 1, 2, 3, 4]
-    assert list(progress_bar("rank")(iter("ab"))) == ["a", "b"]
-    assert capsys.readouterr().err == ""
-
-
 def test_the_log_estimates_the_time_left(tmp_path, monkeypatch):
     """A step takes 6 seconds by a clock of its own: lines after 12 and 24 seconds, when 2 and 4 of 5 are done."""
     now = 0
