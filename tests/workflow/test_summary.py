@@ -137,6 +137,15 @@ class TestReproduced:
         assert "6 of the 6 printed numbers" in as_printed
         assert as_printed.endswith(": 2 of 2 in Table 1, 4 of 4 in Table 3.")
 
+    def test_counts_claims_once(self):
+        claims = pd.DataFrame(
+            {"reading": ["default"] * 4 + ["as-printed"] * 2, "holds": ["yes", "yes", "no", "open", "yes", "no"]}
+        )
+        assert reproduced(self.ROWS, claims)[-1] == (
+            "Under the reading default, 2 of 4 claims that the paper makes in words hold, 1 do not hold, 1 are "
+            "too vague to check."
+        )
+
 
 MADE_FROM = made_from({"code": "version 1", "software": {"numpy": "2"}, "data": {"one": {"ratings.zip": "a" * 64}}})
 
