@@ -2,21 +2,16 @@ import hashlib
 import json
 import os
 import sys
-import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from sampled_metrics.data import download, formats, wheels
-from sampled_metrics.data.events import binarize
-from sampled_metrics.data.reading import read_events
+from sampled_metrics.data import download, wheels
 from sampled_metrics.data.wheels import Wheel, parse_address
 from sampled_metrics.errors import ConfigError, DownloadError
 
 RECBOLE = "pypi:recbole==1.2.1!recbole/dataset_example/ml-100k/ml-100k.inter"
-RECBOLE_SHA256 = "9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407"
-
 NO_VERSION = """\
 WARNING: Location 'file:///x/' is ignored: it is neither a file nor a directory.
 ERROR: Could not find a version that satisfies the requirement data==2 (from versions: 0.1, 1.0)
@@ -157,21 +152,3 @@ class TestFetch:
             DownloadError, match=r"has no wheel no-such-data==1\.0 for every platform \(versions: none\)"
         ):
             wheels.fetch(Wheel("no-such-data", "1.0", "x"), tmp_path / "data.whl")
-
-
-@pytest.mark.slow
-def test_movielens_100k_from_the_wheel_of_recbole(tmp_path):
-    path = tmp_path / "recbole-1.2.1.whl"
-    try:
-        wheels.fetch(parse_address(RECBOLE), path)
-    except DownloadError as error:
-        if "cannot reach" in str(error) or os.environ.get("PIP_NO_INDEX"):
-            pytest.skip(f"needs the package index: {error}")
-        raise
-    download.verify(path, md5=None, sha256=RECBOLE_SHA256)
-    assert zipfile.is_zipfile(path)
-    events = binarize(read_events(path, formats.get("recbole-inter"), member=download.member([RECBOLE])), 0)
-    assert (len(events), len(events.user_ids), len(events.item_ids)) == (100_000, 943, 1682)
-    assert events.user_ids.tolist() == list(range(1, 944))
-    assert (events.user_ids[events.users[0]], events.item_ids[events.items[0]]) == (196, 242)
-    assert events.timestamps[0] == 881250949

@@ -171,9 +171,8 @@ IN_ITS_OWN_WORDS = {"a Python object", "bytes that are no UTF-8"}
 """What snakemake itself reads first, and refuses."""
 
 
-@pytest.mark.parametrize(
-    "fault", [pytest.param(fault, marks=[pytest.mark.slow] if at else []) for at, fault in enumerate(BY_SNAKEMAKE)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", BY_SNAKEMAKE)
 def test_refused_by_the_workflow(fault: str, project: Project) -> None:
     (project.folder / "fault.yaml").write_bytes(REFUSED[fault][0].encode("utf-8", "surrogateescape"))
     before = files(project.folder)

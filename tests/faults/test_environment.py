@@ -51,8 +51,9 @@ def test_a_disk_that_is_full_and_then_is_not(
     full = (fresh / "full.log").read_text(encoding="utf-8")
     assert (fresh / "full.exit").read_text() != "0\n", full
     assert "No space left on device" in full
-    ours = [line for line in full.splitlines() if line.startswith("error: ")]
-    assert all(re.fullmatch(r"error: .*results/\S+: cannot be written: No space left on device", each) for each in ours)
+    ours = [line for line in full.splitlines() if " failed: " in line]
+    says = re.compile(r".* failed: .*results/\S+: cannot be written: No space left on device")
+    assert all(says.fullmatch(each) for each in ours), ours
     assert ours or not (fresh / "left/results/made-up/table-4.csv").exists() or kilobytes == 1000  # the report
     undisturbed.check_nothing_is_half_written(fresh / left.name)
     assert temporaries(fresh / left.name) == []

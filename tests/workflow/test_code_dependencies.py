@@ -53,7 +53,7 @@ print(json.dumps([module.__file__ for name, module in sys.modules.items() if nam
 """
 
 
-@pytest.mark.parametrize("script", ["train.py", "study_tables.py"])
+@pytest.mark.parametrize("script", ["train.py", pytest.param("study_tables.py", marks=pytest.mark.slow)])
 def test_python_loads_nothing_else(script):
     command = [sys.executable, "-c", LOADED, str(SCRIPTS / script)]
     environment = {"PYTHONPATH": str(PACKAGE.parent)}

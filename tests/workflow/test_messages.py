@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from made_up_project import RANKS, Project, X, archive, ratings
+from made_up_project import RANKS, Project, archive, ratings
 
 RECOMMENDERS = {
-    "X": X,
     "E": {"type": "ease", "regularization": 1e-12},
     "elsewhere": {"type": "ranks", "path": RANKS},
     "wrong": {"type": "ranks", "path": "wrong.csv"},
@@ -20,8 +19,8 @@ def test_jobs_and_failures(project: Project) -> None:
     (project.folder / "wrong.csv").write_text("candidates,above,tied\n81,4,0\n81,71,10\n", encoding="utf-8")
     datasets = {name: {"path": f"{name}.zip", "format": "movielens-dat"} for name in ("made-up", "bad")}
     project.configure(study=["made-up", "bad"], datasets=datasets, recommenders=RECOMMENDERS)
-    made, failing = ["ranks/X.csv.gz", "ranks/elsewhere.csv.gz"], ["models/E.npz", "ranks/wrong.csv.gz"]
-    targets = [f"results/made-up/{name}" for name in made + failing] + ["results/bad/split.npz"]
+    made, failing = "ranks/elsewhere.csv.gz", ["models/E.npz", "ranks/wrong.csv.gz"]
+    targets = [f"results/made-up/{name}" for name in (made, *failing)] + ["results/bad/split.npz"]
     stale = project.folder / "results/logs/made-up/train-W.log"
     stale.parent.mkdir(parents=True)
     stale.write_text("train W on made-up\nerror: of an earlier run\n", encoding="utf-8")
@@ -36,15 +35,14 @@ def test_jobs_and_failures(project: Project) -> None:
     for line in (
         "split bad",
         "split made-up",
-        "train X on made-up",
-        "rank X on made-up",
+        "train E on made-up",
         "import the ranks of elsewhere on made-up",
         f"import the ranks of elsewhere on made-up: in 12 of 60 events, {remark}",
     ):
         assert said.count(line) == 1, line
     for noise in ("jobid", "of an earlier run", "Traceback", "RuleException", "CalledProcessError"):
         assert noise not in ran.stdout + ran.stderr
-    assert sorted(project.results("made-up/ranks/*")) == [f"results/made-up/{name}" for name in made]
+    assert sorted(project.results("made-up/ranks/*")) == [f"results/made-up/{made}"]
     assert sorted(project.results("bad/*")) == []
     failed, logs = said[-6::2], said[-5::2]
     for line, log, begins in zip(

@@ -148,6 +148,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_ranks_alone_are_planned_without_events(tmp_path: Path) -> None:
     said = run(study_elsewhere(tmp_path), *of("elsewhere"), "-n")
     jobs = dict(re.findall(r"^(\w+) +(\d+)$", said.partition("Job stats:")[2], re.MULTILINE))

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +69,8 @@ def planned(project: Project) -> set[str]:
     return set(re.findall(r"^(\w+) +\d+$", jobs, re.MULTILINE)) - {"all"}
 
 
-def one_quick(cases: Iterable[str]) -> list:
-    """The first case, and the others as slow ones."""
-    return [pytest.param(case, marks=[pytest.mark.slow] if at else []) for at, case in enumerate(cases)]
-
-
-@pytest.mark.parametrize("edit", one_quick(OF_CONFIG))
+@pytest.mark.slow
+@pytest.mark.parametrize("edit", OF_CONFIG)
 def test_after_an_edit_of_the_config(project: Project, edit: str) -> None:
     changes, runs = OF_CONFIG[edit]
     study = merged(STUDY | {"recommenders": MORE}, changes)
@@ -83,7 +78,9 @@ def test_after_an_edit_of_the_config(project: Project, edit: str) -> None:
     assert planned(project) == runs
 
 
-@pytest.mark.parametrize("file", one_quick(OF_FILES))
+@pytest.mark.parametrize(
+    "file", [pytest.param(file, marks=[pytest.mark.slow] if at else []) for at, file in enumerate(OF_FILES)]
+)
 def test_after_an_edit_of_a_file(project: Project, file: str) -> None:
     path = project.folder / file
     path.write_text(path.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
