@@ -1,7 +1,4 @@
-"""Data of one's own: a csv file with text ids, ready-made ranks, several datasets in a study, many recommenders.
-
-Each fixture is a whole run of the workflow, so most tests here are slow; tests/workflow/test_run.py looks at one run.
-"""
+"""Data of one's own: a csv file with text ids, ready-made ranks, and two datasets in a study."""
 
 import math
 import re
@@ -11,7 +8,6 @@ import pandas as pd
 import pytest
 import yaml
 from made_up_project import DEFAULTS, Project, X, complete_config, copy_of_project, ranked, split
-from raw_files import ENTRIES, write
 
 TABLES = [f"{name}.csv" for name in ("table-3", "table-4", "figure-5", "figure-6")]
 METRICS = ["recall@10", "ndcg@10", "ap", "auc"]
@@ -44,12 +40,6 @@ SHOP = {
 
 def write_shop(folder: Path) -> None:
     (folder / "my books.csv").write_text(shop(), encoding="utf-8")
-
-
-def write_config(project: Project, config: dict) -> None:
-    """Write a study.yaml that has nothing but this config, in this order."""
-    text = yaml.safe_dump(config, allow_unicode=True, sort_keys=False)
-    (project.folder / "study.yaml").write_text(text, encoding="utf-8")
 
 
 def run(project: Project, *targets: str) -> str:
@@ -111,62 +101,37 @@ MINE = [(200, 0, 0), (180, 3, 2), (150, 9, 1), (120, 40, 30), (120, 119, 0), (10
 THEIRS = [(200, 4, 0), (180, 0, 0), (150, 9, 0), (120, 11, 0), (120, 60, 0), (101, 2, 0)]
 
 
-def write_ranks(folder: Path) -> None:
-    """Write mine.csv, with ties and extra columns in an order of its own, and ranks/elsewhere.csv, of ranks alone."""
+@pytest.mark.slow
+def test_ranks_alone_give_every_table_and_figure_without_events(tmp_path: Path) -> None:
+    """Of mine.csv, with ties and extra columns in an order of its own, and of ranks/elsewhere.csv, of ranks alone."""
+    project = copy_of_project(tmp_path)
     lines = [f"x,{tied},{above},{candidates},u{at}" for at, (candidates, above, tied) in enumerate(MINE)]
-    (folder / "mine.csv").write_text("\n".join(["note,tied,above,candidates,user", *lines]) + "\n", encoding="utf-8")
-    (folder / "ranks").mkdir()
+    (tmp_path / "mine.csv").write_text("\n".join(["note,tied,above,candidates,user", *lines]) + "\n", encoding="utf-8")
+    (tmp_path / "ranks").mkdir()
     lines = [f"{candidates},{above + 1}" for candidates, above, _ in THEIRS]
-    (folder / "ranks/elsewhere.csv").write_text("\n".join(["candidates,rank", *lines]) + "\n", encoding="utf-8")
-
-
-RANKS_ALONE = {
-    "mine": {"type": "ranks", "path": "mine.csv"},
-    "theirs": {"type": "ranks", "path": "ranks/{dataset}.csv"},
-}
-
-
-def study_elsewhere(folder: Path) -> Project:
-    """A study of ready-made ranks, of a dataset that has no events."""
+    (tmp_path / "ranks/elsewhere.csv").write_text("\n".join(["candidates,rank", *lines]) + "\n", encoding="utf-8")
+    mine, theirs = ({"type": "ranks", "path": path} for path in ("mine.csv", "ranks/{dataset}.csv"))
     config = {
         "study": ["elsewhere"],
         "datasets": {"elsewhere": {}},
-        "recommenders": {**RANKS_ALONE},
+        "recommenders": {"mine": mine, "theirs": theirs},
         "sampling": {"repetitions": 5},
     }
-    project = copy_of_project(folder)
-    write_config(project, config)
-    write_ranks(project.folder)
-    return project
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
 
-
-@pytest.fixture(scope="session")
-def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """It has run; tests only look at it."""
-    project = study_elsewhere(tmp_path_factory.mktemp("elsewhere"))
-    run(project, *of("elsewhere"))
-    return project
-
-
-@pytest.mark.slow
-def test_ranks_alone_are_planned_without_events(tmp_path: Path) -> None:
-    said = run(study_elsewhere(tmp_path), *of("elsewhere"), "-n")
+    said = run(project, *of("elsewhere"), "-n")
     jobs = dict(re.findall(r"^(\w+) +(\d+)$", said.partition("Job stats:")[2], re.MULTILINE))
-    assert jobs.pop("total") == "9"
     each = dict.fromkeys(("import_ranks", "sample", "exact_moments"), "2")
-    assert jobs == each | dict.fromkeys(("tables", "figure_5", "figure_6"), "1")
+    assert jobs == each | dict.fromkeys(("tables", "figure_5", "figure_6"), "1") | {"total": "9"}
 
-
-@pytest.mark.slow
-def test_ranks_alone_give_every_table_and_figure(elsewhere: Project) -> None:
-    found = exact(elsewhere, "elsewhere")
+    run(project, *of("elsewhere"))
+    found = exact(project, "elsewhere")
     assert set(found) == {(name, metric) for name in ("mine", "theirs") for metric in METRICS}
     for metric in METRICS:
         assert found["mine", metric] == pytest.approx(expected(metric, MINE), abs=1e-12)
         assert found["theirs", metric] == pytest.approx(expected(metric, THEIRS), abs=1e-12)
-    assert not (elsewhere.folder / "data").exists()
-    assert not (elsewhere.folder / "results/elsewhere/models").exists()
-    users = table(elsewhere, "elsewhere", "ranks/mine.csv.gz")["user"]
+    assert not (tmp_path / "results/elsewhere/models").exists()
+    users = table(project, "elsewhere", "ranks/mine.csv.gz")["user"]
     assert users.tolist() == [f"u{at}" for at in range(len(MINE))]
 
 
@@ -177,13 +142,13 @@ PLACES = [(candidates, at, at % 3) for at, candidates in enumerate(shop_candidat
 """Candidates, above and tied of every reader of the shop, by a recommender that lives elsewhere."""
 
 
-@pytest.fixture(scope="session")
-def two_datasets(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Tables and figures of two datasets: Y is trained on made-up, and has ready-made ranks on books."""
-    project = copy_of_project(tmp_path_factory.mktemp("two"))
-    write_shop(project.folder)
+@pytest.mark.slow
+def test_ready_made_ranks_of_one_dataset_are_not_those_of_another(tmp_path: Path) -> None:
+    """Y is trained on made-up, and has ready-made ranks on books."""
+    project = copy_of_project(tmp_path)
+    write_shop(tmp_path)
     columns = pd.DataFrame(PLACES, columns=["candidates", "above", "tied"])
-    columns.assign(user=READERS).iloc[::-1].to_csv(project.folder / "theirs.csv", index=False)
+    columns.assign(user=READERS).iloc[::-1].to_csv(tmp_path / "theirs.csv", index=False)
     project.configure(
         study=["books", "made-up"],
         datasets={
@@ -193,48 +158,16 @@ def two_datasets(tmp_path_factory: pytest.TempPathFactory) -> Project:
         recommenders=DEFAULTS[1]["recommenders"] | {"X": X | {"iterations": 2}},
         sampling={"negatives": 10, "repetitions": 5},
     )
-    run(project, *[path for name in ("books", "made-up") for path in of(name)])
-    return project
-
-
-@pytest.mark.slow
-def test_ready_made_ranks_of_one_dataset_are_not_those_of_another(two_datasets: Project) -> None:
-    models = {name: sorted((two_datasets.folder / f"results/{name}/models").iterdir()) for name in ("books", "made-up")}
+    run(project, *of("books"), *of("made-up"))
+    models = {name: sorted((tmp_path / f"results/{name}/models").iterdir()) for name in ("books", "made-up")}
     assert [path.stem for path in models["books"]] == ["X", "Z"]
     assert [path.stem for path in models["made-up"]] == ["X", "Y", "Z"]
-    found = exact(two_datasets, "books")
+    found = exact(project, "books")
     for metric in METRICS:
         assert found["Y", metric] == pytest.approx(expected(metric, PLACES), abs=1e-12)
-    assert len(table(two_datasets, "books", "ranks/Y.csv.gz")) == len(PLACES)
-    assert len(table(two_datasets, "made-up", "ranks/Y.csv.gz")) == 60
+    assert len(table(project, "books", "ranks/Y.csv.gz")) == len(PLACES)
+    assert len(table(project, "made-up", "ranks/Y.csv.gz")) == 60
     allowed = {m for m in (5, 10, 20, 40, 80) if m < min(shop_candidates().values())}
-    assert set(table(two_datasets, "books", "figure-6.csv")["negatives"]) == allowed != set()
-    log = (two_datasets.folder / "results/logs/books/figure-6.log").read_text(encoding="utf-8")
+    assert set(table(project, "books", "figure-6.csv")["negatives"]) == allowed != set()
+    log = (tmp_path / "results/logs/books/figure-6.log").read_text(encoding="utf-8")
     assert "left out, as a user has fewer other candidates" in log
-
-
-# --- (d) published datasets from their raw files ----------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_raw_files_give_table_3_by_config_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = ["gowalla", "mind", "yambda"]  # text with written times, a script before, and parquet
-    project = copy_of_project(tmp_path)
-    monkeypatch.chdir(project.folder)
-    for name in names:
-        write(name, project.folder)
-    config = {
-        "study": names,
-        "datasets": {name: ENTRIES[name]["datasets"][name] for name in names},
-        "recommenders": {"popular": {"type": "popularity"}},
-        "sampling": {"negatives": 5, "repetitions": 5},
-    }
-    for name in names:
-        config |= {key: value for key, value in ENTRIES[name].items() if key != "datasets"}
-    write_config(project, config)
-    run(project, *(f"results/{name}/table-3.csv" for name in names))
-    for name in names:
-        values = exact(project, name)
-        assert {recommender for recommender, _ in values} == {"popular"}
-        assert {metric for _, metric in values} == set(METRICS)
-        assert all(0 < each <= 1 for each in values.values())
