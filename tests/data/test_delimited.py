@@ -3,9 +3,7 @@
 tests/data/test_table_reader.py has the reader of tables under it, tests/faults/test_data_faults.py what is malformed.
 """
 
-import csv
 import io
-import random
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
@@ -90,18 +88,6 @@ def test_refused(content, columns, says):
 def test_columns_that_cannot_be(columns, says):
     with pytest.raises(ConfigError, match=says):
         parse("id,item\n1,2\n", columns)
-
-
-def test_random_bytes_end_in_an_error_or_in_events():
-    rng = random.Random(1)
-    for _ in range(500):
-        body = "".join(rng.choice('1a,"\n\r; ') for _ in range(rng.randint(1, 30)))
-        try:
-            found = pairs("user,item\n" + body)
-        except DataError:
-            continue
-        with io.StringIO(body, newline="") as file:
-            assert found == [tuple(row) for row in csv.reader(file) if row]
 
 
 WITH_TIME = USER_ITEM | {"timestamp": "when"}

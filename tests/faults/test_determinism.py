@@ -76,15 +76,6 @@ def test_the_same_bytes_in_every_table(
     assert run_the_study(folder, *arguments, ranking=ranking, env=env) == tables
 
 
-def test_the_same_bytes_from_another_working_directory(
-    tables: dict[str, bytes], folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
-    (elsewhere / "made-up.zip").write_bytes((folder / "made-up.zip").read_bytes())
-    (elsewhere / "study.yaml").write_bytes((folder / "study.yaml").read_bytes())
-    assert run_the_study(elsewhere, "--snakefile", str(folder / "Snakefile"), "--cores", "2") == tables
-
-
 KERNELS = ("Haswell", "Sandybridge", "Nehalem", "Prescott")
 """Of OpenBLAS, from new to old: any 64-bit x86 of the last ten years runs them."""
 
