@@ -107,6 +107,10 @@ class TestPilot:
             "smaller true difference takes more, and the true order may be the other one."
         )
 
+    def test_of_one_user_shows_no_order(self):
+        said = plan([40], [2], candidates=50, estimators="uncorrected").remarks[0]
+        assert said.startswith("By the exact Recall@10, one user shows no order of the population. B has the higher")
+
 
 class TestConclusive:
     """The chance that `compare` concludes, with users and negatives drawn anew."""
@@ -150,6 +154,10 @@ class TestConclusive:
         )  # fmt: skip
         assert said["low"][0] == pytest.approx(low[0], abs=1e-9)
         assert chance == pytest.approx((low > 0).mean(), abs=0.08)
+
+    def test_of_fewer_than_six_users_is_never_the_aim(self):
+        table = plan([50] * 10, [1] * 10, candidates=50, estimators=["uncorrected"])
+        assert table["users"].iloc[-1] == 6
 
 
 def chance_of_a_conclusion(worse, better, n, m, label, users=None):
@@ -266,3 +274,7 @@ class TestForms:
     def test_refusals_say_why(self, arguments, error, says):
         with pytest.raises(error, match=says):
             plan(**{"a": A, "b": B, "candidates": N, **arguments})
+
+    def test_of_two_candidates(self):
+        table = plan([1, 1, 2], [1, 1, 1], metric="auc", candidates=2, estimators=["uncorrected"])
+        assert table["negatives"].iloc[0] == 1
