@@ -87,7 +87,7 @@ def test_failures_are_those_of_this_run(tmp_path):
         (tmp_path / f"books/{name}.log").write_text(text)
     since = time.time() - 60
     os.utime(tmp_path / "books/old.log", (since - 1, since - 1))
-    killed = "it was killed or interrupted; a system kills jobs that take more memory than there is"
+    killed = "it was killed, interrupted, or had no room for its log; a system kills jobs that need too much"
     assert failures(tmp_path, since) == [
         f"rank X on books failed: {killed}\n  log: {tmp_path}/books/killed.log",
         f"train X on books failed: too little memory\n  log: {tmp_path}/books/refused.log",

@@ -96,7 +96,7 @@ def failures(logs: str | os.PathLike[str], since: float) -> list[str]:
             continue
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines() or [log.stem]
         if not lines[-1].startswith(_FINISHED):
-            killed = "it was killed or interrupted; a system kills jobs that take more memory than there is"
+            killed = "it was killed, interrupted, or had no room for its log; a system kills jobs that need too much"
             says = lines[-1].removeprefix(_ERROR) if lines[-1].startswith(_ERROR) else killed
             found.append(f"{lines[0]} failed: {says}\n  log: {log}")
     return found
