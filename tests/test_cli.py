@@ -179,10 +179,6 @@ class TestMalformedFiles:
 
 
 class TestLabels:
-    def test_only_one_estimator_compares(self, run, files):
-        arguments = "compare", "sampled.csv", "sampled-too.csv", "--estimators", "cls,mle"
-        refused(run, "estimator: give one, not cls, mle", *arguments)
-
     @pytest.mark.parametrize(
         ("command", "known"),
         [("correct", KNOWN), ("compare", KNOWN), ("expect", LINEAR), ("plan", ("convex", *LINEAR))],
@@ -367,13 +363,6 @@ class TestFigures:
 
 
 class TestReport:
-    def test_is_one_page(self, run, files):
-        (files / "new").mkdir()
-        assert run("report", "exact.csv", "other.csv", "-o", "new/r.html") == (0, "new/r.html is written\n", "")
-        page = (files / "new/r.html").read_text(encoding="utf-8")
-        assert "<title>Ranks of exact and other among all candidates</title>" in page
-        assert [path.name for path in (files / "new").iterdir()] == ["r.html"]
-
     @pytest.mark.parametrize(
         ("arguments", "says"),
         [
@@ -432,13 +421,6 @@ class TestHelp:
 
 
 class TestCompletion:
-    @pytest.mark.parametrize(("shell", "has"), [("bash", "complete -o"), ("zsh", "compdef"), ("fish", "complete --")])
-    def test_of_each_shell(self, run, shell, has):
-        code, out, _ = run("completion", shell)
-        assert code == 0
-        assert has in out
-        assert "_SAMPLED_METRICS_COMPLETE" in out
-
     def test_it_completes(self):
         environment = {
             "_SAMPLED_METRICS_COMPLETE": "bash_complete",

@@ -1,8 +1,5 @@
 """Intervals: against loops over users, Wilson's and Student's intervals and the bootstrap of scipy, and enumeration."""
 
-from itertools import product
-from math import comb
-
 import numpy as np
 import pytest
 from scipy import optimize, stats
@@ -168,14 +165,6 @@ class TestBootstrap:
         assert sure.low[1] == pytest.approx(low, abs=0.04 * (high - low))
         assert sure.high[1] == pytest.approx(high, abs=0.04 * (high - low))
 
-    def test_standard_error_is_that_of_enumeration(self):
-        """Two users at +1, one at -1.5, one at 0: the mean of 4⁴ equally likely resamples."""
-        values, counts = np.array([-1.5, 0.0, 1.0]), np.array([1, 1, 2])
-        users = np.repeat(values, counts)
-        means = np.array([sum(each) / 4 for each in product(users, repeat=4)])
-        sure = of_values(IntervalOptions(method="bootstrap", n_resamples=100_000), counts, values, (-2.0, 2.0))
-        assert sure.standard_error[0] == pytest.approx(means.std(), rel=0.02)
-
 
 class TestWhereNothingVaries:
     @pytest.mark.parametrize("method", ["bootstrap", "delta"])
@@ -269,22 +258,6 @@ class TestCoverage:
         alarms = (found.low > 0) | (found.high < 0)
         assert ((found.p_value < 0.05) == alarms).all()
         assert alarms.mean() <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 120)
-
-
-def test_the_bootstrap_of_a_share_is_binomial():
-    """3 of 10 users hit: P(k hits in a resample) = C(10, k) 0.3^k 0.7^(10-k)."""
-    seen = []
-
-    def share(counts):
-        seen.append(counts[:, 1])
-        return counts[:, 1:] / 10.0
-
-    options = IntervalOptions(method="bootstrap", n_resamples=50_000)
-    uncertainty(share, np.array([7, 3]), options, bounds=(0.0, 1.0), weights=np.array([[0.0, 1.0]]))
-    hits = np.concatenate([part for part in seen if len(part) > 1])
-    for k in range(8):
-        chance = comb(10, k) * 0.3**k * 0.7 ** (10 - k)
-        assert (hits == k).mean() == pytest.approx(chance, abs=4 * np.sqrt(chance / 50_000))
 
 
 class TestRareHits:

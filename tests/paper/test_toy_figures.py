@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
-from study.read_figures import assert_texts_are_apart, curves
+from study.read_figures import assert_texts_are_apart
 
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.paper import toy_figures
@@ -66,21 +66,6 @@ class TestTables:
             {r: stats.binom.pmf(range(m + 1), m, (r - 1) / (n - 1)) @ scaled for r in range(1, n + 1)}
         )
         assert "exact" not in table[table["panel"] == "sampled"]["estimator"].tolist()
-
-
-class TestFigure2:
-    def test_a_panel_for_each_metric_and_a_line_for_each_recommender(self):
-        panels = drawn(2).axes
-        table = TABLES[2]
-        assert [panel.get_title() for panel in panels] == ["AUC", "AP", "NDCG", "Recall@2"]
-        for panel, label in zip(panels, METRICS, strict=True):
-            assert list(curves(panel)) == ["A", "B", "C"]
-            for name, (x, y) in curves(panel).items():
-                rows = table[(table["metric"] == label) & (table["recommender"] == name)]
-                assert x == [1, 4, 10]
-                assert y == pytest.approx(rows["expected"].tolist())
-            assert panel.get_xscale() == "log"
-            assert panel.get_xlabel() == "negatives sampled, m"
 
 
 @pytest.mark.parametrize("figure", TABLES)

@@ -1,12 +1,10 @@
 """What is refused of arrays on a device, by array-api-strict, whose device `device1` numpy cannot read."""
 
-import sys
 from typing import Any
 
 import array_api_strict as strict
 import numpy as np
 import pytest
-from ranked_by_argsort import by_argsort, rows
 
 import sampled_metrics as sm
 from sampled_metrics.errors import DataError
@@ -17,7 +15,6 @@ FACTORS = RNG.integers(-3, 4, (USERS, 3)).astype(float), RNG.integers(-3, 4, (IT
 SCORES = FACTORS[0] @ FACTORS[1].T
 HELD_OUT = RNG.integers(ITEMS, size=USERS)
 TRAINING = (RNG.random((USERS, ITEMS)) < 0.3) & (np.arange(ITEMS) != HELD_OUT[:, np.newaxis])
-EXPECTED = by_argsort(SCORES, TRAINING, HELD_OUT)
 
 
 def to_device(array: np.ndarray, device: str = "device1") -> Any:
@@ -63,10 +60,3 @@ def test_what_has_to_be_on_the_host(call, name: str) -> None:
         DataError, match=rf"^{name}: numpy cannot read .* on the device .*device1.*, such as {name}.float"
     ):
         call()
-
-
-def test_without_array_api_compat(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "array_api_compat", None)
-    assert rows(sm.rank(tuple(to_device(each, "CPU_DEVICE") for each in FACTORS), TRAINING, HELD_OUT)) == EXPECTED
-    with pytest.raises(DataError, match=r"pip install 'sampled-metrics\[arrays\]'$"):
-        sm.rank(ON_DEVICE, TRAINING, HELD_OUT)

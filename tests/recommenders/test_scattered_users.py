@@ -1,21 +1,10 @@
 """The parts of the users that ranking jobs are scattered over."""
 
 import numpy as np
-import pytest
 from ranked_by_argsort import split_of
 from scipy.sparse import csr_array
 
-from sampled_metrics.data.split import Shape
 from sampled_metrics.recommenders.models import ScoreModel, model, part_of_users
-
-
-@pytest.mark.parametrize("users_in_block", [1, 7, 1024])
-@pytest.mark.parametrize("parts", [1, 2, 50])
-def test_one_after_another_are_all_users_and_divide_no_block(monkeypatch, users_in_block: int, parts: int) -> None:
-    monkeypatch.setattr(model, "BLOCK_BYTES", 8 * 250 * users_in_block)
-    users = [part_of_users(Shape(1500, 250, 9000), part, parts) for part in range(1, parts + 1)]
-    assert [user for part in users for user in range(1500)[part]] == list(range(1500))
-    assert all(part.start % users_in_block == 0 or part.start == part.stop for part in users)
 
 
 def test_blocks_of_scores_are_those_of_all_users(monkeypatch) -> None:

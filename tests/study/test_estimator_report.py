@@ -3,9 +3,8 @@
 import pandas as pd
 import pytest
 from rendering.read_pages import plain, written
-from study.read_figures import assert_texts_are_apart, texts
 
-from sampled_metrics.study.estimator_report import draw, order, sections
+from sampled_metrics.study.estimator_report import order, sections
 
 COLUMNS = ["negatives", "estimator", "metric", "exact", "mean", "sd"]
 
@@ -102,33 +101,3 @@ class TestTables:
             "Right order in per cent",
             "AP in per cent, by recommender",
         ]
-
-
-def compared_rows(errors):
-    """(recommender, negatives, estimator) → error of Recall@1 … 50."""
-    return pd.DataFrame(
-        [(*key, "recall@1-50", error) for key, error in errors.items()],
-        columns=["recommender", "negatives", "estimator", "metric", "error"],
-    )
-
-
-def ordered_rows(chances):
-    """(negatives, estimator, metric) → chance of the right order."""
-    return pd.DataFrame(
-        [(*key, "X", "Y", chance) for key, chance in chances.items()],
-        columns=["negatives", "estimator", "metric", "worse", "better", "correct"],
-    )
-
-
-class TestDrawing:
-    @pytest.mark.parametrize("number", [1, 3, 10, 15])
-    def test_a_row_for_each_estimator_the_smallest_error_on_top_and_a_mark_for_each_size(self, number):
-        sizes = (10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
-        errors = {("X", m, f"bv-0.{at}"): 1 / at for at in range(1, number + 1) for m in sizes}
-        figure = draw(compared_rows(errors), ordered_rows({}), "tiny: 20 users")
-        left = figure.axes[0]
-        assert [text.get_text() for text in left.get_yticklabels()] == [f"BV 0.{at}" for at in range(1, number + 1)]
-        assert texts(figure.legends[0]) == [f"m = {m:g}" for m in sizes]
-        for look in ({line.get_marker() for line in left.get_lines()}, {line.get_color() for line in left.get_lines()}):
-            assert len(look) == len(sizes)
-        assert_texts_are_apart(figure)

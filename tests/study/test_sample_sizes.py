@@ -5,20 +5,13 @@ from itertools import product
 import numpy as np
 import pytest
 from small_tables import random_table, table_of
-from study.read_figures import curves
 
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.ties import distribution_over_ties
-from sampled_metrics.study.sample_sizes import draw, expected_by_sample_size
-
-TABLES = {
-    name: RankTable(np.arange(3), np.full(3, 40), np.array(above), np.array([0, 2, 0]))
-    for name, above in (("X", [0, 9, 30]), ("Y", [1, 2, 3]), ("Z", [0, 1, 35]))
-}
+from sampled_metrics.study.sample_sizes import expected_by_sample_size
 
 
 class TestExpected:
@@ -54,28 +47,3 @@ class TestExpected:
                 tables, "ap", ["uncorrected"], [9, 7, 2, 8], replacement=replacement, assume_replacement=True
             )
             assert table["negatives"].tolist() == sizes
-
-
-class TestDrawing:
-    def test_a_panel_for_each_estimator_lines_in_per_cent_and_the_exact_values(self):
-        table = expected_by_sample_size(
-            TABLES, "recall@2", ["uncorrected", "bv-0.1"], [5, 10], replacement=False, assume_replacement=True
-        )
-        panels = draw(table).axes
-        assert [panel.get_title() for panel in panels] == ["Sampled (uncorrected)", "BV 0.1"]
-        for panel, label in zip(panels, ["uncorrected", "bv-0.1"], strict=True):
-            assert list(curves(panel)) == ["X", "Y", "Z"]
-            for name, (x, y) in curves(panel).items():
-                rows = table[(table["estimator"] == label) & (table["recommender"] == name)]
-                assert x == [5, 10]
-                assert y == pytest.approx((100 * rows["expected"]).tolist())
-            exact = sorted(
-                line.get_ydata()[0]
-                for line in panel.get_lines()
-                if len(line.get_xdata()) == 2 and line.get_label().startswith("_")
-            )
-            assert exact == pytest.approx(sorted(100 * table.groupby("recommender")["exact"].first()))
-            assert panel.get_yscale() == (
-                "log" if 5 * table["exact"].min() < table[table["estimator"] == label]["expected"].max() else "linear"
-            )
-            assert panel.get_ylabel() == ("Recall@2 in %" if panel is panels[0] else "")

@@ -27,15 +27,6 @@ def test_editing_an_estimator_touches_the_sampled_evaluation_and_nothing_before(
     assert {"recommenders/ials.py", "recommenders/item_cf.py"} <= names("train.py") - names("split.py")
 
 
-def test_editing_what_is_shown_touches_no_numbers():
-    shown = {f"rendering/{name}.py" for name in ("drawing", "page", "tables")}
-    shown |= {"study/tables.py", "study/estimator_report.py"}
-    assert shown <= {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")}
-    for script in ("split.py", "train.py", "rank.py", "sample.py", "exact_moments.py", "study_estimators.py"):
-        assert not names(script) & shown
-        assert not [name for name in names(script) if name.startswith("paper/")]
-
-
 def test_every_script_depends_on_files_that_exist_in_sorted_order():
     scripts = sorted(SCRIPTS.glob("*.py"))
     assert len(scripts) > 10
