@@ -85,7 +85,7 @@ class TestGroups:
 
 
 class TestFalseAlarms:
-    """Families of five equal recommenders; docs/reproduction/families.md counts them in more and larger ones."""
+    """Families of five equal recommenders; docs/coverage.md counts them in more and larger ones."""
 
     @pytest.mark.parametrize("share", [0.02, 0.3])
     def test_are_in_five_families_of_a_hundred_at_most(self, share):
