@@ -100,3 +100,16 @@ class TestSeveralCandidates:
             scale = np.divide(1, A.mean(axis=0), out=np.zeros(10), where=A.max(axis=0) > 0)
             wanted = scale[:, np.newaxis] * (A.T @ f / each)  # B B^T is the inverse of C
             np.testing.assert_allclose(together[at], wanted.T, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+def test_a_metric_does_not_depend_on_those_beside_it(replacement):
+    # alone, a metric with a small cut-off is summed rank by rank; beside others, on nodes
+    n, design = 20_000, SamplingDesign(10, replacement)
+    together = reduced((n,), design, METRICS)
+    for column, each in enumerate(METRICS):
+        alone = reduced((n,), design, (each,))
+        signs = np.sign((alone.basis * together.basis).sum(axis=0)) if replacement else np.ones(11)
+        np.testing.assert_allclose(
+            alone.projected[0, :, 0], signs * together.projected[0, :, column], rtol=1e-8, atol=1e-13
+        )

@@ -154,3 +154,24 @@ class TestPlan:
         for free, decreasing, convex in needed.values():
             assert free >= decreasing >= convex
         assert all(few <= many for few, many in zip(*needed.values(), strict=True))
+
+    def test_where_no_number_of_negatives_is_enough_it_says_how_many_users_are(self):
+        rng = np.random.default_rng(2)
+        one, other = (rng.choice(N, size=40, p=power(exponent)) + 1 for exponent in (0.6, 0.9))
+        table = plan(one, other, candidates=N, metric="recall@5", estimators="decreasing")
+        assert table["negatives"].isna()[0]
+        assert table["users"][0] > 40
+        assert table.remarks[1].startswith("Decreasing: with up to 59 negatives, compare decides with a chance of 0.")
+        assert table.remarks[1].endswith(f"; for 0.95 it needs {table['users'][0]} users.")
+
+
+def test_the_users_of_many_pairs_are_those_of_each():
+    rng = np.random.default_rng(4)
+    ranks = {name: draw(rng, exponent, 400, 8) for name, exponent in zip("WXYZ", (0.6, 0.8, 1.0, 1.0), strict=True)}
+    options = {"candidates": N, "negatives": 8, "metrics": "recall@5"}
+    together = compare(ranks, **options)
+    assert together["users_needed"].nunique() > 1
+    for row in together.to_dict("records"):
+        level = 1 - 0.05 / 6
+        alone = compare(ranks[row["a"]], ranks[row["b"]], confidence_level=level, **options).iloc[0]
+        assert row["users_needed"] == pytest.approx(alone["users_needed"], nan_ok=True)

@@ -88,6 +88,16 @@ class TestTies:
         share = max(0, min(above + tied + 1, k) - above) / (tied + 1)
         assert metric(f"recall@{k}").over_ties([above], [tied], [10**18])[0] == pytest.approx(share, rel=1e-15)
 
+    @pytest.mark.parametrize(("above", "tied"), [(2**20 - 50, 3000), (2**21, 1), (2**20, 40_000)])
+    @pytest.mark.parametrize("label", ["ndcg", f"ndcg@{2**20 + 500}", f"ap@{2**21 + 1}", f"precision@{2**21 + 1}"])
+    def test_beyond_what_is_summed_is_the_sum_still(self, label, above, tied):
+        ranks = np.arange(above + 1, above + tied + 2)
+        mean = math.fsum(metric(label).of_rank(ranks, 0)) / (tied + 1)
+        assert metric(label).over_ties([above, 3], [tied, 0], [10**18] * 2)[0] == pytest.approx(mean, rel=1e-12)
+        squares = math.fsum(metric(label).of_rank(ranks, 0) ** 2) / (tied + 1)
+        found = metric(label).squares_over_ties(np.array([above]), np.array([tied]))[0]
+        assert found == pytest.approx(squares, rel=1e-12)
+
 
 class TestLabels:
     def test_other_names_of_the_same_metric(self):
