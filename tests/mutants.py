@@ -27,7 +27,7 @@ OTHER = {
     **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq},
     **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.And: ast.Or, ast.Or: ast.And},
 }
-TIMEOUT = 300
+TIMEOUT = 1800
 """Seconds after which a change counts as found, as it makes the tests hang."""
 
 

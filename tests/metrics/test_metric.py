@@ -1,5 +1,6 @@
 """Metrics against hand-computed numbers, and against each other."""
 
+import math
 import re
 from itertools import permutations
 from typing import ClassVar
