@@ -124,6 +124,12 @@ class TestContent:
     def test_the_parameters_are_below(self, table, parameters):
         assert parameters in caption(np.ravel(table.plot())[0].figure)
 
+    def test_a_name_with_dollar_signs_is_no_formula(self):
+        table = sm.compare(X, Z, candidates=100, metrics="recall@10", names=("a$_b$", "c$^d$"))
+        axes = table.plot()
+        axes.figure.canvas.draw()
+        assert axes.get_xlabel().replace("\n", " ") == r"difference (c\$^d\$ - a\$_b\$), 95 % interval"
+
 
 @pytest.mark.parametrize("function", RESULTS)
 class TestOfEachFunction:
