@@ -38,7 +38,7 @@ def names(page: str) -> Iterator[str]:
 
 def helps() -> Iterator[str]:
     """Yield the help of the program and of each of its commands, each as a section."""
-    program = click.Context(cli, info_name=NAME, terminal_width=96)
+    program = click.Context(cli, info_name=NAME, terminal_width=96, **cli.context_settings)
     yield f"```text\n{cli.get_help(program)}\n```\n"
     for name, command in cli.commands.items():
         context = click.Context(command, info_name=name, parent=program, terminal_width=96)

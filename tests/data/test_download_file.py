@@ -68,7 +68,7 @@ class TestVerify:
             verify(path, **({"md5": None, "sha256": None} | {algorithm: "0" * len(found)}))
         assert str(caught.value) == (
             f"{path}: {algorithm} is {found}, expected {'0' * len(found)}: the file is damaged or is not the one "
-            "configured; delete it and run again, or correct the dataset's checksum or path"
+            "configured; delete it and run again, or state its own md5 or sha256 (md5: null for none)"
         )
 
     @pytest.mark.parametrize("md5", [MD5, None])

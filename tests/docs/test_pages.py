@@ -31,7 +31,7 @@ ELSEWHERE = {
     ): "is what make reproduce and make test run, in CI",
     ("docs/own-study.md", "make reproduce CONFIG=study.yaml"): "trains for a minute; its config is checked",
     ("README.md", "datasets:"): CONFIG,
-    ("README.md", "cat > mine.yaml"): "trains for a minute; its config is checked in tests/workflow/test_examples.py",
+    ("README.md", "cat > films.yaml"): "trains for a minute; its config is checked in tests/workflow/test_examples.py",
     ("README.md", "archive"): NOT_CODE,
     ("docs/own-study.md", "# study.yaml"): CONFIG,
     ("docs/own-study.md", "study: [ours]"): CONFIG,

@@ -28,6 +28,7 @@ def test_the_page_of_the_command_shows_each_option() -> None:
     shown = REFERENCE["filled"]((DOCS / "reference/command.md").read_text(encoding="utf-8"))
     assert set(re.findall(r"^## (\w+)$", shown, re.MULTILINE)) >= {"evaluate", "correct", "compare", "expect", "plan"}
     assert "--relevant-from FLOAT" in shown
+    assert shown.count("-h, --help") == shown.count("Usage: ")
     assert "Usage: sampled-metrics correct [OPTIONS] [RANKS]" in shown
 
 

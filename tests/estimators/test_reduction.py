@@ -1,8 +1,9 @@
 """The least-squares problem in singular vectors against the whole one."""
 
+import mpmath
 import numpy as np
 import pytest
-from exact_probabilities import chances, dense
+from exact_probabilities import chances, dense, exact
 
 from sampled_metrics.estimators.reduction import reduced, solved
 from sampled_metrics.metrics.metric import metric
@@ -71,6 +72,15 @@ class TestClosedForm:
         of_computed = signs[:, np.newaxis] * computed.projected[0, clear]
         np.testing.assert_allclose(closed.projected[0, clear], of_computed, rtol=0, atol=1e-10)
 
+    @pytest.mark.parametrize(("n", "m"), [(12, 11), (40, 39), (60, 10)])
+    def test_squares_are_eigenvalues_in_60_digits(self, n, m):
+        with mpmath.workdps(60):
+            A = mpmath.matrix([[mpmath.mpf(p.numerator) / p.denominator for p in row] for row in exact(n, m, False)])
+            found = mpmath.eigsy(A.T * A * mpmath.mpf(m + 1) / n, eigvals_only=True)
+            wanted = sorted((float(each) for each in found), reverse=True)
+        ours = reduced((n,), SamplingDesign(m), METRICS).singular[0] ** 2
+        np.testing.assert_allclose(ours, wanted, rtol=1e-12)  # the smallest ones too
+
 
 class TestSeveralCandidates:
     NUMBERS = (41, 60, 600, 601, 3541, 20_000, 100_000)
@@ -103,13 +113,22 @@ class TestSeveralCandidates:
 
 
 @pytest.mark.parametrize("replacement", [True, False])
-def test_a_metric_does_not_depend_on_those_beside_it(replacement):
+@pytest.mark.parametrize(("n", "m"), [(20_000, 10), (2, 1)])  # 2 candidates: fewer than the cut-off
+def test_a_metric_does_not_depend_on_those_beside_it(n, m, replacement):
     # alone, a metric with a small cut-off is summed rank by rank; beside others, on nodes
-    n, design = 20_000, SamplingDesign(10, replacement)
+    design = SamplingDesign(m, replacement)
     together = reduced((n,), design, METRICS)
     for column, each in enumerate(METRICS):
         alone = reduced((n,), design, (each,))
-        signs = np.sign((alone.basis * together.basis).sum(axis=0)) if replacement else np.ones(11)
+        signs = np.sign((alone.basis * together.basis).sum(axis=0)) if replacement else np.ones(m + 1)
         np.testing.assert_allclose(
             alone.projected[0, :, 0], signs * together.projected[0, :, column], rtol=1e-8, atol=1e-13
         )
+
+
+@pytest.mark.parametrize("precise", [True, False])
+def test_cannot_be_changed_by_who_asked(precise):
+    problem = reduced((60,), SamplingDesign(10), METRICS, precise)
+    for part in (problem.basis, problem.marginal, problem.singular, problem.projected):
+        with pytest.raises(ValueError, match="read-only"):
+            part[0] = 1

@@ -97,7 +97,7 @@ SAMPLED = 1 + np.random.default_rng(0).integers(0, 101, 400)
     ids=["evaluate", "compare", "expect", "plan", "report"],
 )
 def test_functions_refuse_them_unless_they_are_said_to_be_exact(call) -> None:
-    says = "no rank is above 101 of 3541 candidates, as among 100 sampled negatives: say --negatives 100, or --exact if"
+    says = "no rank is above 101 of 3541 candidates, as among 100 sampled negatives; correct, compare and"
     with pytest.raises(sm.DataError, match=says):
         call()
     call(exact=True)

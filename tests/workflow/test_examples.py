@@ -45,7 +45,7 @@ def test_a_dry_run_plans_the_study(project: Project, name: str) -> None:
 
 def test_the_study_of_the_readme_is_allowed() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    config = text.partition("cat > mine.yaml <<'END'\n")[2].partition("END\n")[0]
+    config = text.partition("cat > films.yaml <<'END'\n")[2].partition("END\n")[0]
     assert list(complete_config(yaml.safe_load(config))["recommenders"]) == ["EASE", "popularity"]
 
 

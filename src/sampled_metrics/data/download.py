@@ -55,7 +55,9 @@ def verify(path: Path, *, md5: str | None, sha256: str | None) -> None:
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
     if fault is not None:
-        raise DataError(f"{path}: {fault}; delete it and run again, or correct the dataset's checksum or path")
+        raise DataError(
+            f"{path}: {fault}; delete it and run again, or state its own md5 or sha256 (md5: null for none)"
+        )
 
 
 def verify_as_first_seen(path: Path, sha256: str, record: Path) -> None:

@@ -205,9 +205,9 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
     last, most = int(above.max()) + 1, float(np.median(n))
     if seems_truncated(above + 1, most):
         raise DataError(
-            f"{name}: no rank is above {last} of {most:.0f} candidates, as among {last - 1} sampled negatives: say "
-            f"--negatives {last - 1}, or --exact if they are exact (in Python negatives={last - 1}, exact=True; only "
-            "correct, compare and report take sampled ranks)"
+            f"{name}: no rank is above {last} of {most:.0f} candidates, as among {last - 1} sampled negatives; "
+            "correct, compare and report take sampled ranks, with "
+            f"--negatives {last - 1} (in Python negatives={last - 1}); if these are exact, say --exact (exact=True)"
         )
     if len(table) >= _FEW and last <= most / _FAR:
         return replace(
