@@ -72,12 +72,6 @@ class TestAtomicWrite:
 
 
 class TestContent:
-    def test_npz_gives_the_arrays_back(self, tmp_path):
-        _files.write_npz(tmp_path / "a.npz", one=np.arange(3), two=np.array("kind"))
-        with np.load(tmp_path / "a.npz", allow_pickle=False) as arrays:
-            assert arrays["one"].tolist() == [0, 1, 2]
-            assert str(arrays["two"]) == "kind"
-
     @pytest.mark.parametrize("name", WRITERS)
     def test_is_the_same_bytes_twice_whichever_process_writes_it(self, tmp_path, monkeypatch, name):
         for process in (1, 22):

@@ -47,33 +47,6 @@ def test_the_only_entry_of_a_zip_needs_no_name(tmp_path):
     assert read(make_zip(tmp_path / "a.zip", {"folder/": b"", "folder/events.csv": EVENTS}), None) == EVENTS
 
 
-def test_a_full_name_wins_over_the_same_name_in_a_folder(tmp_path):
-    assert read(make_zip(tmp_path / "a.zip", {"ratings.dat": EVENTS, "old/ratings.dat": b""})) == EVENTS
-
-
-@pytest.mark.parametrize("member", [None, "ratings.dat"])
-@pytest.mark.parametrize(("stored", "content"), [(gzip.compress(EVENTS), EVENTS), (EVENTS, EVENTS), (b"", b"")])
-def test_gzip_and_plain_files_by_any_name(tmp_path, member, stored, content):
-    path = tmp_path / "ratings"
-    path.write_bytes(stored)
-    assert read(path, member) == content
-
-
-def test_a_stream_reads_lines_and_knows_its_name(tmp_path):
-    path = make_zip(tmp_path / "ml-1m.zip", {"ml-1m/ratings.dat": EVENTS})
-    with open_member(path, "ratings.dat") as stream:
-        assert stream.name == f"{path}/ratings.dat"
-        assert stream.readline() == b"0::0::4::0\n"
-        assert b"".join(stream) == EVENTS.removeprefix(b"0::0::4::0\n")
-    assert stream.closed
-
-
-def test_errors_of_the_reader_pass_unchanged(tmp_path):
-    path = make_zip(tmp_path / "a.zip", {"ratings.dat": EVENTS})
-    with pytest.raises(OSError, match="mine"), open_member(path, "ratings.dat"):
-        raise OSError("mine")
-
-
 @pytest.mark.parametrize(
     ("names", "member", "says"),
     [
@@ -90,11 +63,6 @@ def test_errors_of_the_reader_pass_unchanged(tmp_path):
 )
 def test_no_such_entry_or_several_lists_what_there_is(tmp_path, names, member, says):
     assert says in error_of(make_zip(tmp_path / "a.zip", dict.fromkeys(names, b"")), member)
-
-
-def test_no_file_and_a_folder(tmp_path):
-    assert error_of(tmp_path / "no.zip") == ": cannot be read: No such file or directory"
-    assert error_of(tmp_path) == ": cannot be read: Is a directory"
 
 
 @pytest.mark.parametrize("beginning", [b"<!DOCTYPE html>", b"\n  <html lang='en'>", b"\xef\xbb\xbf<!doctype html>"])

@@ -54,11 +54,6 @@ def test_each_pair_that_is_rated_high_enough_is_there_once_as_in_pandas(rows, le
     assert events.users.dtype == events.items.dtype == np.int32  # half of the memory of 32 million events
 
 
-def test_no_chunk_is_refused():
-    with pytest.raises(DataError, match=r"no event has a rating of 5 \(min_rating\) or more"):
-        binarize([], 5)
-
-
 def test_text_of_whole_numbers_is_numbers():
     events = binarize([chunk(["10", "9"], ["a", "0"]), chunk(["0"], ["10"])], 0)
     assert events.user_ids.tolist() == [0, 9, 10]
@@ -78,16 +73,3 @@ def test_ratings_are_needed_where_not_all_are_kept():
     assert pairs(binarize(without, 0)) == [(1, 7), (2, 8)]
     with pytest.raises(ConfigError, match=r"^min_rating is 4, but the file has no ratings; it may be 0$"):
         binarize(without, 4)
-
-
-def test_timestamps_may_be_floats_or_none():
-    chunks = [chunk([1], [1], timestamps=[0.5]), chunk([1], [2], timestamps=[3])]
-    assert binarize(chunks, 0).timestamps.tolist() == [0.5, 3]
-    assert binarize([chunk([1], [1])], 0).timestamps is None
-
-
-def test_held_out_events_stay_with_their_pairs():
-    events = binarize([chunk([2, 1, 2], [7, 7, 7], held_out=[False] * 3), chunk([1], [8], held_out=[True])], 0)
-    assert events.held_out.tolist() == [False, False, True]
-    assert pairs(events)[2] == (1, 8)
-    assert binarize([chunk([1], [1])], 0).held_out is None

@@ -45,11 +45,6 @@ def test_times_are_exact_whole_numbers_or_written():
     assert chunk.timestamps.tolist() == [10**9]
 
 
-def test_keep_true():
-    content = '{"u": 1, "i": 2, "ok": true}\n{"u": 3, "i": 4, "ok": false}\n{"u": 5, "i": 6}\n'
-    assert pairs(content, keep={"column": "ok", "values": [True]}) == [("1", "2")]
-
-
 BAD = {
     "{": "expected an object of JSON, got '{'",
     "[1]": "expected an object of JSON, got '[1]'",

@@ -37,16 +37,6 @@ class TestFiles:
         assert self.read(path) == 7
         assert files_beside(path, formats.get("ncf")) == [tmp_path / "ml-1m.test.rating"]
 
-    @pytest.mark.parametrize("member", [None, "pinterest.train.rating", "Data/pinterest.train.rating"])
-    def test_in_a_zip(self, tmp_path, member):
-        path = tmp_path / "ncf.zip"
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("Data/pinterest.train.rating", TRAIN)
-            archive.writestr("Data/pinterest.test.rating", TEST)
-            archive.writestr("Data/pinterest.test.negative", b"(0,25)\t1\n")
-        assert self.read(path, member) == 7
-        assert files_beside(path, formats.get("ncf")) == []
-
     def test_of_several_in_a_zip_the_member_says_which(self, tmp_path):
         path = tmp_path / "ncf.zip"
         with zipfile.ZipFile(path, "w") as archive:

@@ -14,7 +14,6 @@ from sampled_metrics.data.split import (
     Split,
     leave_last_out,
     leave_published_out,
-    leave_random_out,
     leave_users_out,
     read_shape,
     read_split,
@@ -73,15 +72,6 @@ class TestByHand:
         if strategy == "last-event":
             assert split.item.tolist() == [1, 0]
             assert split.training.toarray().tolist() == [[1, 0, 1, 0], [0, 0, 1, 0]]
-
-    @pytest.mark.parametrize(("ties", "held_out"), [("first", [3, 1]), ("last", [0, 2])])
-    def test_of_several_latest_events_the_order_in_the_file_decides(self, ties, held_out):
-        rows = [(0, 1, 2), (1, 1, 4), (0, 3, 9), (0, 2, 9), (1, 2, 4), (0, 0, 9), (0, 4, 8)]
-        assert leave_last_out(events_of(rows), ties, RNG).item.tolist() == held_out
-
-    def test_a_fraction_of_a_second_decides(self):
-        rows = [(0, 0, 1.5), (0, 1, 1.25), (1, 0, 1.25), (1, 1, 1.5)]
-        assert leave_last_out(events_of(rows), "first", RNG).item.tolist() == [0, 1]
 
     def test_refused(self):
         with pytest.raises(DataError, match="none of the 3 users has an event to train on and one to hold out"):
@@ -145,14 +135,6 @@ class TestRandom:
         counts = np.bincount([leave_last_out(events, "random", RNG).item[0] for _ in range(1500)], minlength=4)
         assert counts[0] == 0
         assert np.abs(counts[1:] - 500).max() < 4 * np.sqrt(1500 * 2 / 9)
-
-    def test_an_event_which_needs_no_time(self):
-        events = events_of([(0, 0, 1), (1, 2, 5), (0, 1, 9), (0, 2, 9), (1, 3, 1), (2, 0, 1)], times=False)
-        found = np.array([leave_random_out(events, RNG).item for _ in range(1500)])
-        assert np.abs(np.bincount(found[:, 0], minlength=3) - 500).max() < 4 * np.sqrt(1500 * 2 / 9)
-        assert np.abs(np.bincount(found[:, 1], minlength=4)[2:] - 750).max() < 4 * np.sqrt(1500 / 4)
-        again = [leave_random_out(events, np.random.default_rng(5)).item.tolist() for _ in range(2)]
-        assert again[0] == again[1]
 
     def test_several_events(self):
         events, counts = events_of([(7, item, 0) for item in range(4)] + [(8, 0, 0), (8, 1, 0), (9, 0, 0)]), np.zeros(4)

@@ -11,7 +11,6 @@ from sampled_metrics.data import download, wheels
 from sampled_metrics.data.wheels import Wheel, parse_address
 from sampled_metrics.errors import ConfigError, DownloadError
 
-RECBOLE = "pypi:recbole==1.2.1!recbole/dataset_example/ml-100k/ml-100k.inter"
 NO_VERSION = """\
 WARNING: Location 'file:///x/' is ignored: it is neither a file nor a directory.
 ERROR: Could not find a version that satisfies the requirement data==2 (from versions: 0.1, 1.0)
@@ -25,13 +24,6 @@ ERROR: No matching distribution found for data==2
 
 
 class TestAddress:
-    def test_parts(self):
-        wheel = parse_address(RECBOLE)
-        assert wheel == Wheel("recbole", "1.2.1", "recbole/dataset_example/ml-100k/ml-100k.inter")
-        assert wheel.file_name == "recbole-1.2.1.whl"
-        assert download.file_name(RECBOLE) == "recbole-1.2.1.whl"
-        assert download.file_name("https://example.org/a/ml-1m.zip") == "ml-1m.zip"
-
     def test_member_is_that_of_the_first_wheel(self):
         assert download.member(["https://example.org/a.whl", "pypi:a==1!x", "pypi:a==1!y"]) == "x"
         assert download.member(["https://example.org/a.whl!z"]) is None
@@ -90,12 +82,6 @@ class TestFetch:
         assert "--no-deps" in given
         assert given[given.index("--only-binary") + 1] == ":all:"
         assert given[given.index("--platform") + 1] == "any"
-
-    def test_wrong_checksum(self, pip, destination):
-        pip()
-        with pytest.raises(DownloadError, match=r"md5 is .*, expected 0000.*not the one configured"):
-            download.download(["pypi:data==1.0!x.csv"], destination, md5="0" * 32)
-        assert os.listdir(destination.parent) == []
 
     @pytest.mark.parametrize(
         ("err", "reason"),

@@ -2,7 +2,6 @@
 
 import re
 import runpy
-from pathlib import Path
 
 import pytest
 from docs_blocks import DOCS, ROOT
@@ -11,7 +10,6 @@ from docutils.core import publish_doctree
 from docutils.parsers.rst.states import Inliner
 
 import sampled_metrics
-from sampled_metrics.ranking import rank
 
 REFERENCE = runpy.run_path(str(DOCS / "reference.py"))
 PAGES = [path.read_text(encoding="utf-8") for path in [*DOCS.glob("reference/*.md"), DOCS / "adapters.md"]]
@@ -30,14 +28,6 @@ def test_the_page_of_the_command_shows_each_option() -> None:
     assert "--relevant-from FLOAT" in shown
     assert shown.count("-h, --help") == shown.count("Usage: ")
     assert "Usage: sampled-metrics correct [OPTIONS] [RANKS]" in shown
-
-
-def test_a_summary_is_the_first_sentence() -> None:
-    documented = dict(REFERENCE["documented"](Path(rank.__file__)))
-    assert documented[""] == "Exact ranks of held-out items by the scores of any model."
-    assert documented["rank"] == "Rank the held-out items of users among all candidates, by the scores of a model."
-    assert documented["ScoresLike"].startswith("Accepted forms of scores: (users, items) dense or sparse, a tuple of ")
-    assert "_factors" not in documented
 
 
 def test_the_site_shows_labels_as_code_and_not_as_addresses(monkeypatch: pytest.MonkeyPatch) -> None:

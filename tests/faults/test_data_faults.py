@@ -251,11 +251,6 @@ class TestScores:
         table = rank(np.array(scores, dtype=float), SPLIT.training, SPLIT.item)
         assert (table.above.tolist(), table.tied.tolist()) == (above, tied)
 
-    @pytest.mark.parametrize("scores", [[["a"] * 4] * 2, [[None] * 4] * 2, [[1j] * 4] * 2, [[1, 2], [3]], b"abc", {}])
-    def test_that_are_none(self, scores: Any) -> None:
-        with pytest.raises(DataError, match="score"):
-            rank(scores, SPLIT.training, SPLIT.item)
-
 
 NO_RANKS = ["0", "-1", "nan", "inf", "1.5", "", "１", "first", "1e999", "99999999999999999999"]
 RANKS: dict[str, tuple[bytes, str]] = {

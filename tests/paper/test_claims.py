@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rendering.read_pages import written
 
 from sampled_metrics.paper import claims, reference, study_claims, toy_claims, toy_figures, toy_tables
 from sampled_metrics.ranks.table import RankTable
@@ -222,24 +221,3 @@ class TestStudy:
         found = study_claims.check(**tables)
         of_claim = found[found["claim"] == words(study_claims.claim, "recall_reversed")].set_index("reading")["holds"]
         assert of_claim.to_dict() == {"default": "yes", "as-printed": "no"}
-
-
-class TestLayout:
-    def test_claims_say_where_what_and_whether(self, tmp_path):
-        rows = [
-            ("default", "Section 1", "A < B & γ ≤ 1", "1 %", "A 0.5 % less", "no"),
-            ("default", "S", "w", "", "o", "yes"),
-        ]
-        table = pd.DataFrame(rows, columns=claims.COLUMNS)
-        markdown, _, html = written(tmp_path, claims.sections(table))
-        assert (
-            markdown
-            == html
-            == [
-                [
-                    ["Where", "The paper says", "Tolerance", "We find", "Holds"],
-                    ["Section 1", "A < B & γ ≤ 1", "1 %", "A 0.5 % less", "no"],
-                    ["S", "w", "", "o", "yes"],
-                ]
-            ]
-        )

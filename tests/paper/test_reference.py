@@ -26,15 +26,6 @@ class TestCounts:
         assert table[exact]["sd"].isna().all()
         assert table[~exact][["mean", "sd"]].notna().sum().tolist() == [84, 84]
 
-    def test_no_cell_is_there_twice(self):
-        for table, keys in (
-            (reference.table_1(), ["recommender", "metric"]),
-            (reference.table_2(), ["recommender", "metric"]),
-            (reference.table_3(), ["recommender", "metric", "estimator"]),
-            (reference.table_4(), ["pair", "metric", "estimator"]),
-        ):
-            assert not table.duplicated(keys).any()
-
 
 def numbers(text):
     return re.findall(r"\d+\.\d+|\d+", text)

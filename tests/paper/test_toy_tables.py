@@ -3,9 +3,7 @@
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
-from rendering.read_pages import plain, written
 from scipy import stats
 
 from sampled_metrics.metrics.metric import metric
@@ -54,22 +52,3 @@ class TestTables:
         both = means(RANKS)
         assert means({"B": RANKS["B"]})["B"] == both["B"]
         assert means({"B": RANKS["B"], "A": RANKS["A"]}).to_dict() == both.to_dict()
-
-
-TABLE_1 = pd.DataFrame(
-    [("B", "ap", 0.12345), ("B", "auc", 0.9), ("A", "ap", 0.01), ("A", "auc", 1.0)],
-    columns=["recommender", "metric", "value"],
-)
-
-
-class TestLayout:
-    RANKS = {"A": [100, 100], "B": [40, 8437]}  # noqa: RUF012
-
-    def test_table_1_has_a_row_for_each_recommender_in_the_order_of_the_ranks(self, tmp_path):
-        wanted = [
-            ["Recommender", "Predicted ranks", "AP", "AUC"],
-            ["A", "100, 100", "0.010", "**1.000**"],
-            ["B", "40, 8437", "**0.123**", "0.900"],
-        ]
-        markdown, latex, html = written(tmp_path, toy_tables.sections(TABLE_1, self.RANKS))
-        assert markdown == plain(latex) == html == [wanted]

@@ -6,7 +6,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from tables_of_ranks import parse_columns, rank_table
+from tables_of_ranks import rank_table
 
 from sampled_metrics import evaluate, expect
 from sampled_metrics.errors import DataError
@@ -55,10 +55,6 @@ class TestNames:
 
 class TestFiles:
     TEXT = "user,candidates,rank\nann,50,1\nbob,60,12.0\neve,70,5\n"
-
-    @pytest.mark.parametrize("separator", [";", "\t", "|"])
-    def test_separators_are_noticed(self, separator):
-        same(rank_table(parse_columns(self.TEXT.replace(",", separator).encode(), "f.csv")))
 
     def test_parquet(self, tmp_path):
         FRAME.to_parquet(tmp_path / "r.parquet")

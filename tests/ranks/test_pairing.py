@@ -44,18 +44,6 @@ def test_others_are_refused(other: RankTable, says: str) -> None:
 
 @pytest.mark.parametrize("make", [table, sampled])
 class TestPairUsers:
-    @pytest.mark.parametrize("users", [(None, ["c", "a"]), (["c", "a"], None), (None, None)])
-    def test_by_position_where_one_has_none(self, make, users) -> None:
-        pairs = pair_users(make(users[0], [9, 9]), make(users[1], [9, 9]), ("A", "B"))
-        wanted = [0, 1] if users == (None, None) else [1, 0]
-        assert (pairs.one.tolist(), pairs.other.tolist()) == (wanted, wanted)
-        assert "by position" in pairs.sentence
-
-    def test_of_users_with_several_rows(self, make) -> None:
-        one, other = make(["a", "b", "a", "c"], [7, 8, 9, 7]), make(["a", "c", "a", "b"], [9, 7, 7, 8])
-        pairs = pair_users(one, other, ("A", "B"))
-        assert (pairs.one.tolist(), pairs.other.tolist()) == ([0, 1, 0, 2], [0, 2, 0, 1])
-
     @pytest.mark.parametrize(
         ("one", "other", "says"),
         [

@@ -28,87 +28,12 @@ def refused(text):
     return str(caught.value)
 
 
-EMPTY = "f.csv: is empty; ranks are a csv file with a column rank, or above and tied"
-
-
-GZIP_NAME = "not by its name; let that end in .gz, or unpack it first"
-
-
 class TestFields:
-    @pytest.mark.parametrize(
-        "text",
-        [
-            "user,rank\na,1\nb,2\n",
-            "user,rank\na,1\nb,2",
-            "user,rank\r\na,1\r\nb,2\r\n",
-            "\ufeffuser,rank\na,1\nb,2\n",
-            "\ufeffuser,rank\r\na,1\r\nb,2\r\n",
-            '"user","rank"\n"a","1"\n"b","2"\n',
-            " user , rank \na,1\nb,2\n",
-            "user,rank\na,1\nb,2\n\n\n",
-            "user,rank\na,1\nb,2\n,\n",
-        ],
-        ids=["plain", "no end", "CRLF", "BOM", "BOM, CRLF", "quoted", "spaces", "empty lines", "empty fields"],
-    )
-    def test_of_the_same_table_in_other_clothes(self, text):
-        table = parse(text)
-        assert table.frame["user"].tolist() == ["a", "b"]
-        assert table.whole_numbers("rank", 0).tolist() == [1, 2]
-        assert table.place(0) == "f.csv, line 2"
-        assert len(table) == 2
-        assert "rank" in table
-        assert "ranks" not in table
-
     def test_a_single_column_needs_no_header(self):
         for text in ("3\n1\n2\n", "\ufeff3\r\n1\r\n2", " 3 \n1\n2\n"):
             table = parse(text)
             assert table.whole_numbers("rank", 1).tolist() == [3, 1, 2]
             assert table.place(0) == "f.csv, line 1"
-
-
-class TestRefusals:
-    @pytest.mark.parametrize(
-        ("text", "says"),
-        [
-            (b"", EMPTY),
-            (b"\xef\xbb\xbf", EMPTY),
-            (b"\n\n\n", EMPTY),
-            (b",,\n,,\n", EMPTY),
-            (gzip.compress(b"rank\n1\n"), f"f.csv: is packed by gzip, but {GZIP_NAME}"),
-            (b"user,rank\n1,2,3\n", "f.csv, line 2: has 3 fields, but the lines before have 2: '1,2,3'"),
-        ],
-        ids=lambda value: None if isinstance(value, str) else "",
-    )
-    def test_say_what_and_where(self, text, says):
-        assert refused(text) == says
-
-    @pytest.mark.parametrize(
-        "value",
-        [
-            "",
-            "x",
-            "-1",
-            "+1",
-            "1.5",
-            "1.0.0",
-            "1e3",
-            "nan",
-            "inf",
-            "NaN",
-            "٣",
-            "１",
-            "²",
-            "1_000",
-            "1 000",
-            "0x10",
-            "9" * 19,
-        ],
-    )
-    def test_of_what_is_no_whole_number(self, value):
-        table = parse(f"user,rank\na,1\nb,{value}\nc,y\n")
-        with pytest.raises(DataError, match=r"^f.csv, line 3: rank must be a whole number, 0 or more, not ") as caught:
-            table.whole_numbers("rank", 0)
-        assert len(str(caught.value)) < 200
 
 
 class TestFiles:

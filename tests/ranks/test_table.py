@@ -51,9 +51,6 @@ class TestValidation:
             rank = above + tied + 1
             assert message == f"user 42: rank {rank} (ties included) is above the number of candidates, {n}"
 
-    def test_accepts_the_last_rank_and_a_single_candidate(self):
-        assert len(rank_table([(5, 4, 0), (5, 0, 4), (1, 0, 0)])) == 3
-
 
 class TestFile:
     def test_gives_back_what_was_written(self, tmp_path):

@@ -17,12 +17,6 @@ def dense() -> np.ndarray:
     return (np.random.default_rng(3).random((40, 12)) < 0.3).astype(float)
 
 
-def test_two_items_by_hand() -> None:
-    """Items of 3 and 2 events, 1 together, λ = 1: XᵀX + λI = [[4, 1], [1, 3]], so P = [[3, -1], [-1, 4]] / 11."""
-    dense = np.array([[1.0, 1], [1, 0], [1, 0], [0, 1]])
-    np.testing.assert_allclose(weights(dense, 1), [[0, 1 / 4], [1 / 3, 0]], rtol=1e-14)
-
-
 @pytest.mark.parametrize("regularization", [0.5, 10, 500])
 def test_each_column_is_a_ridge_regression_on_the_other_items(dense: np.ndarray, regularization: float) -> None:
     """Column j minimises ‖x_j - X b‖² + λ ‖b‖² with b_j = 0: normal equations of the other items alone."""

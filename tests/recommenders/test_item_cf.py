@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sampled_metrics.recommenders.cosine import Interactions
 from sampled_metrics.recommenders.item_cf import ItemCF
 from sampled_metrics.recommenders.models import SparseSimilarityModel
-from sampled_metrics.recommenders.neighbours import near_items, nearest
+from sampled_metrics.recommenders.neighbours import near_items
 
 # 4 users. Item 0 has users 0-3, item 1 has 0, item 2 has 0 and 1, item 3 has nobody, item 4 has 3.
 #        0     1         2          3  4
@@ -40,9 +40,6 @@ def cosines(training):
 
 
 class TestByHand:
-    def test_cosine(self):
-        np.testing.assert_allclose(cosines(TRAINING), COSINE, atol=1e-15)
-
     def test_an_item_without_users_is_similar_to_nothing(self):
         for parameters in ({}, {"denominator": True}, {"neighbours": 2}, {"row_norm": "l1"}):
             found = similarity(**parameters)
@@ -51,11 +48,6 @@ class TestByHand:
 
 
 class TestNearest:
-    def test_most_similar_first_and_equal_ones_by_index(self):
-        assert nearest(np.array([0.5, 0.7, 0.5, 0.5, 0.1]), np.array([9, 4, 2, 7, 1]), 3).tolist() == [1, 2, 3]
-        assert nearest(np.array([0.5, 0.7]), np.array([9, 4]), 3).tolist() == [1, 0]
-        assert nearest(np.array([]), np.array([], dtype=int), 3).tolist() == []
-
     def test_all_rows_at_once_or_one_by_one_are_the_same(self):
         interactions = Interactions(TRAINING)
         wanted = COSINE * [[0, 0, 1, 0, 1], [0, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0] * 5, [0] * 5]  # each column's nearest

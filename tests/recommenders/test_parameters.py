@@ -6,15 +6,8 @@ from jsonschema import Draft202012Validator
 from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender
-from sampled_metrics.recommenders.ials import IALS
-from sampled_metrics.recommenders.item_cf import ItemCF
 
 FACTORS = {"factors": 16, "regularization": 10, "unobserved_weight": 0.2, "iterations": 6}
-
-
-def test_builds_what_the_entry_says():
-    assert recommender({"type": "item-cf", "exponent": 3, "neighbours": 10}) == ItemCF(3, neighbours=10)
-    assert recommender({"type": "ials", **FACTORS}) == IALS(16, 10, 0.2, 6)
 
 
 def test_unknown_type_lists_the_known_ones():

@@ -7,8 +7,6 @@ from rendering.read_pages import cells_of_html
 
 from sampled_metrics.rendering import page, tables
 
-TABLE = pd.DataFrame({"Recommender": ["A", "B"], "AP": ["0.010", "0.123"]})
-
 
 class TestFormats:
     HARD = (
@@ -35,32 +33,6 @@ class TestFormats:
         assert "<title>T &lt;b&gt;</title>" in text
         assert "<h2>&lt;i&gt;</h2>" in text
         assert cells_of_html(text) == [[["a"], ["<script>"], ["x & y"]]]
-
-    def test_html_labels_are_headers_that_stay_on_a_phone_as_far_as_there_is_room(self, tmp_path):
-        narrow = pd.DataFrame({"Metric": ["AP"], "Recommender": ["X"], "Exact": ["3.73"], "CLS": ["-"]})
-        wide = pd.DataFrame({"Table": ["3"], "Reading": ["as-printed"], "Cell": ["Y auc rank-estimate"], "z": ["-2.0"]})
-        page.write("T", [("", narrow), ("", wide)], tmp_path / "t.html")
-        first, second = (tmp_path / "t.html").read_text(encoding="utf-8").split("<tbody")[1:]
-        stays = re.compile(r'<th scope="row"( class="[a-z ]+")?')
-        assert stays.findall(first) == [' class="stays"', ' class="stays last"']
-        assert stays.findall(second) == ["", ' class="stays"', ' class="stays last"']
-        [(left, width), (next_left, _)] = re.findall(r"--left: ([\d.]+)em; --width: ([\d.]+)em", first)[:2]
-        assert left == "0.00"
-        assert next_left == width
-
-    def test_title_and_headings_are_there(self, tmp_path):
-        paths = [tmp_path / f"t.{kind}" for kind in ("md", "tex", "html")]
-        page.write("The title", [("A heading", TABLE)], *paths)
-        for path in paths:
-            text = path.read_text(encoding="utf-8")
-            assert "The title" in text
-            assert "A heading" in text
-
-    def test_latex_numbers_the_table_itself_and_each_section_has_a_label(self, tmp_path):
-        page.write("Table 3. The title", [("One", TABLE), ("Two", TABLE)], tmp_path / "ml-1m/table-3.tex")
-        text = (tmp_path / "ml-1m/table-3.tex").read_text(encoding="utf-8")
-        assert re.findall(r"\\caption{(.*)}", text) == ["The title. One.", "The title. Two."]
-        assert re.findall(r"\\label{(.*)}", text) == ["tab:ml-1m-table-3", "tab:ml-1m-table-3-2"]
 
 
 class TestNumbers:

@@ -13,7 +13,6 @@ import pytest
 from rendering.read_pages import cells_of_html
 
 import sampled_metrics as sm
-from sampled_metrics.cli import main
 from sampled_metrics.evaluation.result import cell
 from sampled_metrics.ranks.files import read_columns
 from sampled_metrics.reporting.report import verdict
@@ -47,10 +46,6 @@ def text_of(page):
     return html.unescape(re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL))
 
 
-def figures(page):
-    return re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL)
-
-
 def assert_rows(rows, result, columns):
     """Check that the page shows the numbers of a result."""
     assert len(rows) == len(result)
@@ -75,9 +70,6 @@ class TestExactRanks:
         for remark in result.remarks:
             assert f"<li>{html.escape(remark)}</li>" in exact
         assert '<p class="verdict">b is better than a on Recall@10 and AUC.</p>' in exact
-
-    def test_has_a_figure_for_each_metric_comparison_expectation_and_the_histogram(self, exact):
-        assert len(figures(exact)) == 2 + len(sm.compare(A, B, candidates=500, metrics=METRICS)) - 1 + 2 + 1
 
     def test_says_which_order_is_wrong_among_100_negatives(self):
         ranks = {"X": np.append(np.full(49, 30), 950), "Y": np.tile([1, 900, 900, 900, 900], 10)}
@@ -195,35 +187,6 @@ class TestLists:
         assert "Undecided between old and new: MRR and AP." in page
         assert "Histogram of ranks" not in page
         assert "sampled negatives" not in page
-
-    def test_by_the_command(self, tmp_path, monkeypatch, capsys):
-        monkeypatch.chdir(tmp_path)
-        for name, run in {"old": OLD, "new": NEW, "judged": GRADES}.items():
-            rows = [(user, item, value) for user, items in run.items() for item, value in items.items()]
-            column = "relevance" if name == "judged" else "score"
-            pd.DataFrame(rows, columns=["user", "item", column]).to_csv(f"{name}.csv", index=False)
-        main(["report", "old.csv", "new.csv", "--relevance", "judged.csv", "--metrics", "mrr", "-o", "page.html"])
-        assert "Undecided between old and new: MRR." in (tmp_path / "page.html").read_text(encoding="utf-8")
-
-
-class TestFolderOfTheOutput:
-    @pytest.mark.parametrize(
-        "arguments",
-        [
-            ["report", "no-such.csv", "-o", "none/page.html"],
-            ["evaluate", "no-such.csv", "--plot", "none/page.svg"],
-            ["rank", "--scores", "no-such.npy", "--training", "a", "--held-out", "b", "-o", "none/ranks.csv"],
-        ],
-    )
-    def test_must_exist_by_the_command(self, arguments, tmp_path, monkeypatch, capsys):
-        monkeypatch.chdir(tmp_path)
-        with pytest.raises(SystemExit) as left:
-            main(arguments)
-        assert left.value.code == 2
-        [line] = capsys.readouterr().err.splitlines()
-        assert line.startswith("error: none/")
-        assert line.endswith("there is no folder 'none'; make it first")
-        assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import hypergeom
 
-from sampled_metrics import evaluate, expect
+from sampled_metrics import expect
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
@@ -19,18 +19,8 @@ TABLE = RankTable(
 )
 
 
-def of_users(values: np.ndarray) -> float:
-    return float(pd.Series(values).groupby(USER).mean().mean())
-
-
 def evaluation(negatives: int = 8, repetitions: int = 4) -> Evaluation:
     return Evaluation(SamplingDesign(negatives), repetitions, ["default"], ["uncorrected", "cls"], METRICS, False)
-
-
-def test_the_exact_metric_is_that_of_evaluate() -> None:
-    for label, value in evaluate(TABLE, metrics=METRICS).set_index("metric")["value"].items():
-        assert TABLE.mean(metric(str(label))) == pytest.approx(value, rel=1e-12)
-        assert TABLE.mean(metric(str(label))) == pytest.approx(of_users(TABLE.values(metric(str(label)))), rel=1e-12)
 
 
 def chances(m: int) -> np.ndarray:

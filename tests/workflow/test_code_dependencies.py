@@ -27,16 +27,6 @@ def test_editing_an_estimator_touches_the_sampled_evaluation_and_nothing_before(
     assert {"recommenders/ials.py", "recommenders/item_cf.py"} <= names("train.py") - names("split.py")
 
 
-def test_every_script_depends_on_files_that_exist_in_sorted_order():
-    scripts = sorted(SCRIPTS.glob("*.py"))
-    assert len(scripts) > 10
-    for script in scripts:
-        files = library_files(script)
-        assert files
-        assert files == sorted(set(files))
-        assert all(path.is_file() and path.is_relative_to(PACKAGE) for path in files), script.name
-
-
 LOADED = """
 import json, runpy, sys
 runpy.run_path(sys.argv[1], run_name="imported")

@@ -255,12 +255,6 @@ def test_an_unknown_format_lists_the_known_ones():
     assert message == f"datasets.ml-1m.format: unknown format 'csv'; it may be {known}"
 
 
-@pytest.mark.parametrize("config", [None, [], "text"])
-def test_a_configuration_that_is_no_mapping(config):
-    with pytest.raises(ConfigError, match=r"^\(top level\): must be of type object"):
-        check(config, SCHEMA)
-
-
 def test_a_value_of_several_lines_stays_one_line_and_a_long_one_is_cut():
     error_of(changed("seed", "a\nb"))
     error_of(changed("sampling/a\nb", 1))
@@ -272,12 +266,6 @@ def test_what_config_yaml_says_is_what_holds_without_it():
     """Nothing has two defaults: of the keys of config.yaml, only the study, its data and its recommenders matter."""
     needed = {key: AS_IT_STANDS[key] for key in ("study", "datasets", "recommenders")}
     assert completed(needed) == completed(AS_IT_STANDS)
-
-
-def test_config_yaml_says_everything_itself():
-    """What the paper fixes stands in config.yaml, not in a default that one would have to look up."""
-    not_in_the_paper = {"estimator_study": None, "figures": AS_IT_STANDS["figures"] | {"proof": None}}
-    assert completed(AS_IT_STANDS) == AS_IT_STANDS | not_in_the_paper
 
 
 def described(schema):

@@ -59,21 +59,6 @@ def prepared(folder: Path, finished: Project, snakefile: str = "") -> None:
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "2"]
 
 
-@pytest.mark.parametrize("snakefile", ["Snakefile", "workflow/Snakefile"])
-@pytest.mark.slow
-def test_from_a_folder(finished: Project, repository: Path, tmp_path: Path, snakefile: str) -> None:
-    prepared(tmp_path, finished, repr(str(repository / snakefile)))
-    run(tmp_path, *SNAKEMAKE, *TARGETS, repository=repository)
-    same_results(tmp_path, finished)
-
-
-@pytest.mark.slow
-def test_from_git(finished: Project, repository: Path, tmp_path: Path) -> None:
-    prepared(tmp_path, finished, 'github("owner/sampled-metrics", path="workflow/Snakefile", branch="main")')
-    run(tmp_path, *SNAKEMAKE, *TARGETS, repository=repository)
-    same_results(tmp_path, finished)
-
-
 def test_with_a_prefix_of_the_workflow_that_imports_it(finished: Project, repository: Path, tmp_path: Path) -> None:
     prepared(tmp_path, finished, repr(str(repository / "workflow/Snakefile")))
     with (tmp_path / "Snakefile").open("a", encoding="utf-8") as file:

@@ -54,13 +54,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert split(complete_config(STUDY), "made-up") == []
 
 
-def test_facts_are_those_of_the_split() -> None:
-    facts, made = json.loads(Path("dataset.json").read_text(encoding="utf-8")), read_split("split.npz")
-    assert (facts["users"], facts["items"], facts["training_events"]) == made.shape
-    assert facts["mean_candidates"] == made.candidates.mean()
-    assert facts["source"] == "made-up.zip"
-
-
 def test_a_test_file_of_ones_own() -> None:
     Path("train.dat").write_text("1::10::3::5\n1::11::3::6\n2::10::4::5\n4::10::4::5\n4::14::4::5\n", encoding="utf-8")
     # users 1 and 2 train; user 3 does not; nobody has items 12 and 13 in training

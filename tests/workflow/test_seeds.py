@@ -31,7 +31,3 @@ def test_the_same_names_give_the_same_numbers():
 def test_anything_else_gives_independent_ones(other):
     correlation = np.corrcoef(numbers(2020, "ml-1m", "X", "sample"), numbers(*other))[0, 1]
     assert abs(correlation) < 4 / np.sqrt(2000)
-
-
-def test_is_a_named_bit_generator_not_numpys_default_of_the_day():
-    assert isinstance(stream(1, "a").bit_generator, np.random.PCG64)
