@@ -85,7 +85,7 @@ class TestAnswer:
         _, _, sampled, corrected = answer(METRICS, ORDER, "recall@10", 100, DECIDED | {"recall@10": ALIKE["recall@10"]})
         assert sampled.endswith(
             "Over all metrics, 0 of 1 decided comparisons of two recommenders by a metric come out wrong in most "
-            "repetitions. 1 of all 2 comparisons are undecided by the exact ranks, and count as neither."
+            "repetitions. Undecided by the exact ranks, and counted as neither: 1 of 2 comparisons."
         )
         assert "BV 1 orders recommenders correctly most often: in 100 % of the decided comparisons" in corrected
 
@@ -142,8 +142,8 @@ class TestReproduced:
             {"reading": ["default"] * 4 + ["as-printed"] * 2, "holds": ["yes", "yes", "no", "open", "yes", "no"]}
         )
         assert reproduced(self.ROWS, claims)[-1] == (
-            "Under the reading default, 2 of 4 claims that the paper makes in words hold, 1 do not hold, 1 are "
-            "too vague to check."
+            "Under the reading default, 2 of 4 claims that the paper makes in words hold; not holding: 1; too "
+            "vague to check: 1."
         )
 
 
@@ -244,7 +244,7 @@ class TestMadeUpStudies:
         assert "By the exact Recall@10, compared by user at 95 %: some is better than never." in text
         assert "puts 1 of 1 decided pairs the wrong way round: some and never." in text
         assert "1 of 2 decided comparisons of two recommenders by a metric come out wrong" in text  # AUC is right
-        assert "undecided by the exact ranks" not in text
+        assert "Undecided by the exact ranks" not in text
         assert exact_cells(page)["Recall@10", "some"] == "<strong>20.00</strong>"
         assert exact_cells(page)["Recall@10", "never"] == "0.00"
 
@@ -257,7 +257,7 @@ class TestMadeUpStudies:
         assert said in text
         assert "This puts all decided pairs in the right order." in text
         assert "0 of 4 decided comparisons" in text
-        assert "2 of all 6 comparisons are undecided by the exact ranks" in text
+        assert "Undecided by the exact ranks, and counted as neither: 2 of 6 comparisons." in text
         cells = exact_cells(page)
         assert cells["Recall@10", "one"] == "<strong>30.00</strong>"
         assert cells["Recall@10", "other"] == "<strong>29.50</strong>"

@@ -305,7 +305,7 @@ def _over_all(decided: pd.DataFrame, standings: Mapping[str, Standings]) -> str:
             "recommenders by a metric come out wrong in most repetitions."
         )
     if undecided:
-        said += f" {undecided} of all {pairs} comparisons are undecided by the exact ranks, and count as neither."
+        said += f" Undecided by the exact ranks, and counted as neither: {undecided} of {pairs} comparisons."
     return said
 
 
@@ -368,17 +368,17 @@ def reproduced(printed: pd.DataFrame, claims: pd.DataFrame | None = None) -> lis
         holds = claims.loc[claims["reading"] == readings[0], "holds"].value_counts()
         yes, no, noise, unclear = (holds.get(each, 0) for each in ("yes", "no", "within noise", "open"))
         others = [
-            f"{count} {what}"
+            f"; {what}: {count}"
             for count, what in (
-                (noise, "fail by no more than noise may explain"),
-                (no, "do not hold"),
-                (unclear, "are too vague to check"),
+                (noise, "failing by no more than noise may explain"),
+                (no, "not holding"),
+                (unclear, "too vague to check"),
             )
             if count
         ]
         said.append(
             f"Under the reading {readings[0]}, {yes} of {holds.sum()} claims that the paper makes in words "
-            f"hold{''.join(f', {each}' for each in others)}."
+            f"hold{''.join(others)}."
         )
     if printed["table"].max() < 3:
         said.append("Tables 1 and 2 are the paper's running example. This run does not repeat the paper's study.")
