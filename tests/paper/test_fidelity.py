@@ -5,6 +5,7 @@ from math import sqrt
 import numpy as np
 import pandas as pd
 import pytest
+from rendering.read_pages import written
 
 from sampled_metrics.paper import choices, fidelity, reference
 
@@ -179,6 +180,22 @@ class TestSeedSpread:
         assert row["ok"] == ok
 
 
+class TestLayout:
+    def test_fidelity_counts_and_lists_what_is_not_reproduced_first(self, tmp_path):
+        table = fidelity.compare_toy(
+            reference.table_1().drop(columns="unit").replace({"value": {0.99: 0.97}}),
+            reference.table_2().drop(columns="unit"),
+            1000,
+        )
+        counts, off, every = written(tmp_path, fidelity.sections(table))[0]
+        assert counts[1:] == [
+            ["1", "default", "12", "11", "-", "-", "-"],
+            ["2", "default", "24", "24", "0.00", "-", "-"],
+        ]
+        assert off[1:] == [["1", "default", "A auc", "0.9900", "0.9700", "0.00029", "-69.3", "no"]]
+        assert len(every) == 1 + 36
+
+
 class TestRecordedChoices:
     """Counts of runs that are not repeated here: they must be of the printed numbers, and say less is reproduced."""
 
@@ -188,3 +205,4 @@ class TestRecordedChoices:
         for table, printed in ((3, 180), (4, 84)):
             assert recorded.loc[table].between(0, printed - 1).all()
         assert len(fidelity.compare_toy(*toy_tables(), 1000)) == choices.TOY
+

@@ -3,9 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from rendering.read_pages import plain, written
 from small_tables import table_of
 
 from sampled_metrics.study import tables
+
+TABLE_3 = ["reading", "recommender", "metric", "estimator", "mean", "sd", "mean_exact", "sd_exact"]
 
 
 def runs_of(values, reading="default", label="ap", name="cls"):
@@ -96,3 +99,59 @@ class TestWithoutRepetitions:
         assert rows.loc[("auc", "mle"), ["mean_exact", "sd_exact"]].isna().all()
         # the exact metric is what it is, with the deviation of its ties
         assert rows.loc[("ap", "exact"), "mean_exact"] == rows.loc[("ap", "exact"), "mean"] == pytest.approx(0.625)
+
+
+class TestLayout:
+    def test_table_3_has_per_cent_by_metric_and_recommender_and_a_section_for_each_reading(self, tmp_path):
+        rows = [
+            (name, recommender, label, estimator, base + 0.1 * number, 0.0123, base + 0.1 * number + 0.005, 0.01)
+            for name, base in (("default", 0.1), ("as-printed", 0.2))
+            for recommender in ("X", "Y")
+            for label in ("recall@10", "auc")
+            for number, estimator in enumerate(["exact", "bv-0.1"])
+        ]
+        table = pd.DataFrame(rows, columns=TABLE_3)
+        table.loc[2, "mean"] = 0.55558  # default, X, auc, exact
+        sections = tables.sections_3(table, repetitions=25)
+        assert [heading.split(" (")[0] for heading, _ in sections[:2]] == ["Reading: default", "Reading: as printed"]
+        markdown, latex, html = written(tmp_path, sections)
+        assert markdown == plain(latex) == html
+        assert markdown[0] == [
+            ["Metric", "Recommender", "Exact", "BV 0.1"],
+            ["Recall@10", "X", "10.00", "20.00±1.23"],
+            ["Recall@10", "Y", "10.00", "20.00±1.23"],
+            ["AUC", "X", "**55.56**", "20.00±1.23"],
+            ["AUC", "Y", "10.00", "20.00±1.23"],
+        ]
+        assert markdown[1][1] == ["Recall@10", "X", "20.00", "30.00±1.23"]
+        # four corrected numbers a reading, each .005 off where the standard error is .01 / 5
+        assert markdown[2][1:] == [["default", "4", "2.5", "4", "0", "0"], ["as-printed", "4", "2.5", "4", "0", "0"]]
+
+    def test_table_4_names_pairs_as_the_paper_does_whichever_is_worse(self, tmp_path):
+        rows = [
+            ("default", "X", "Y", "ap", "uncorrected", 0.0, 0.011),
+            ("default", "X", "Y", "ap", "bv-1", 0.236, 0.25),
+            ("default", "Y", "X", "auc", "uncorrected", 1.0, 1.0),
+            ("default", "Y", "X", "auc", "bv-1", 0.99, 0.97),
+            ("default", "X", "Z", "ap", "uncorrected", 0.5, 0.5),
+            ("default", "X", "Z", "ap", "bv-1", 0.61, float("nan")),
+        ]
+        table = pd.DataFrame(
+            rows, columns=["reading", "worse", "better", "metric", "estimator", "correct", "correct_exact"]
+        )
+        markdown, latex, html = written(tmp_path, tables.sections_4(table))
+        assert markdown == plain(latex) == html
+        assert markdown == [
+            [
+                ["Pair", "Metric", "Sampled (uncorrected)", "BV 1"],
+                ["X vs Y", "AP", "0", "**24**"],
+                ["X vs Y", "AUC", "**100**", "99"],
+                ["X vs Z", "AP", "50", "**61**"],
+            ],
+            [
+                ["Pair", "Metric", "Sampled (uncorrected)", "BV 1"],
+                ["X vs Y", "AP", "1", "**25**"],
+                ["X vs Y", "AUC", "**100**", "97"],
+                ["X vs Z", "AP", "50", "-"],
+            ],
+        ]
