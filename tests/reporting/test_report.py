@@ -86,8 +86,8 @@ class TestExactRanks:
         assert "Another order" not in page
         assert "rightly" not in page
         assert (
-            "<li>Undecided by the exact ranks: 1 of 1 comparisons of two recommenders by a metric. No order of these is "
-            "right or wrong.</li>" in page
+            "<li>Undecided by the exact ranks: 1 of 1 comparisons of two recommenders by a metric. No order of "
+            "these is right or wrong.</li>" in page
         )
 
 
