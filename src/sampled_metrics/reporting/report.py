@@ -347,8 +347,8 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
         said.append(f"With {SHOWN_NEGATIVES} sampled negatives, {which} are ordered rightly on average.")
     if undecided:
         said.append(
-            f"Undecided by the exact ranks: {undecided} of {len(compared)} comparisons of two recommenders by a metric. "
-            "No order of these is right or wrong."
+            f"Undecided by the exact ranks: {undecided} of {len(compared)} comparisons of two recommenders by a "
+            "metric. No order of these is right or wrong."
         )
     return said
 
