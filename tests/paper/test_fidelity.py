@@ -205,4 +205,3 @@ class TestRecordedChoices:
         for table, printed in ((3, 180), (4, 84)):
             assert recorded.loc[table].between(0, printed - 1).all()
         assert len(fidelity.compare_toy(*toy_tables(), 1000)) == choices.TOY
-
