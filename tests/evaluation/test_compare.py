@@ -69,6 +69,15 @@ class TestIntervals:
                     assert (row["low"] > 0 or row["high"] < 0) == excludes
         assert checked >= 5
 
+    @pytest.mark.parametrize("m", [1, 2, 9])
+    @pytest.mark.parametrize("users", [3, 8, 30])
+    def test_the_other_way_round_is_mirrored(self, m, users):
+        one, other = np.random.default_rng(m).integers(1, m + 2, size=(2, users))
+        there, back = (compare(*each, candidates=11, negatives=m) for each in ((one, other), (other, one)))
+        assert back["low"].to_numpy() == pytest.approx(-there["high"].to_numpy(), abs=1e-9)
+        assert back["high"].to_numpy() == pytest.approx(-there["low"].to_numpy(), abs=1e-9)
+        assert back["difference"].to_numpy() == pytest.approx(-there["difference"].to_numpy(), abs=1e-9)
+
 
 class TestPairing:
     def test_by_user_wherever_both_say_theirs(self):

@@ -214,6 +214,14 @@ class TestSeveralRows:
         assert row["standard_error"] == pytest.approx(np.std(means, ddof=1) / np.sqrt(5))
         assert row["users"] == 5
 
+    def test_beside_an_event_whose_negatives_are_all_other_items(self):
+        """Its rank of 2 of 3 is certain, and samples of it do not vary."""
+        events = {"user": [0, 0, 1], "rank": [2, 1, 3], "candidates": [3, 100, 100], "negatives": 2}
+        found = correct(pd.DataFrame(events), metrics="recall@1", estimators=["free", "rank-estimate"])
+        free, plain = found["value"]
+        assert plain == pytest.approx((0 + 1) / 2 / 2)
+        assert found["low"][0] <= free <= found["high"][0] < 1
+
 
 class TestForms:
     def test_columns_are_those_that_are_promised(self):

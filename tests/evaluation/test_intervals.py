@@ -193,6 +193,14 @@ class TestBounds:
         cut = of_values(IntervalOptions(method=method), counts, values, (0.0, 1.0))
         assert 0 <= cut.low[0] < 1 / 4 < cut.high[0] <= 1
 
+    @pytest.mark.parametrize("counts", [COUNTS, np.array([1, 0, 1, 0, 2]), np.array([0, 0, 0, 0, 4])])
+    @pytest.mark.parametrize("bounds", [(0.0, 1.0), (-1.0, 1.0), (-0.5, 2.0)])
+    def test_of_values_with_the_other_sign_are_mirrored(self, counts, bounds):
+        one = of_values(IntervalOptions(), counts, bounds=bounds, test=True)
+        other = of_values(IntervalOptions(), counts, -VALUES, (-bounds[1], -bounds[0]), test=True)
+        assert (other.low[0], other.high[0]) == pytest.approx((-one.high[0], -one.low[0]), rel=1e-12, abs=1e-15)
+        assert other.p_value[0] == pytest.approx(one.p_value[0], rel=1e-9)
+
 
 class TestOptions:
     @pytest.mark.parametrize("confidence", [0, 1, -0.1, 1.1, np.nan, np.inf, 1 - 1e-16, 95])

@@ -364,6 +364,8 @@ class ShapeTest:
         """Return the test for (groups,) users with several events, from their mean (groups, dimensions) places."""
         variance = float(users @ np.sum(places**2, axis=1)) / self.fit.users
         of_events = float(self.fit.fitted @ np.sum(self.directions**2, axis=1))
+        if of_events <= _NEGLIGIBLE**2:  # one outcome is certain, up to rounding, so samples from the fit do not vary
+            return self
         return replace(self, inflation=float(np.sqrt(variance / of_events)))
 
     def with_members(self, chances: Floats) -> "ShapeTest":

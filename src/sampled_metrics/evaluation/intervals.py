@@ -190,7 +190,7 @@ def uncertainty(
     if weights is not None:
         differ = counts @ (weights.T != 0)
     # chance that as many values as differ from 0 have the same sign, if they can have both
-    same_sign = np.where(least < -_ROUNDING * most, 2.0 ** (1.0 - differ), 0.0)
+    same_sign = np.where(_both_signs(least, most), 2.0 ** (1.0 - differ), 0.0)
 
     def with_width(rates: Floats) -> tuple[Floats, Floats]:
         low, high = ends(rates)
@@ -231,46 +231,57 @@ def _inverted(ends: Callable[[Floats], tuple[Floats, Floats]], smallest: float, 
 class _Score:
     """The score interval of a mean of values with bounds; see the top of this file.
 
-    If the mean is above the middle of values of one sign, the hits are the distances from the largest value. Values of
-    both signs have Student's interval, or that of hits where it is wider.
+    If the mean of values of one sign is beyond the middle, the hits are the distances from the value that is farthest
+    from 0. Values of both signs have Student's interval, or that of hits where it is wider.
 
     Attributes:
         users: how many.
-        mean: of the values, or of their distances from the largest one.
+        mean: of the hits.
         hit: the size of a hit.
-        most: the largest value, if the values are the distances from it, else 0.
+        sign: 1 or -1; a value is the origin and this times a hit.
+        origin: the value that is no hit.
         spread: the variance of values of both signs; None if they have one sign.
     """
 
     users: int
     mean: float
     hit: float
-    most: float = 0.0
+    sign: int = 1
+    origin: float = 0.0
     spread: float | None = None
 
     @classmethod
     def of(cls, values: Floats, least: float, most: float, counts: Ints) -> "_Score":
         users = int(counts.sum())
         mean = float(counts @ values / users)
-        if least >= -_ROUNDING * most:
+        if not _both_signs(least, most):
+            sign = 1 if most >= -least else -1
+            values, mean, most = sign * values, sign * mean, max(most, -least)
             if mean <= most / 2:
-                return cls(users, mean, _hit_size(values, most, counts))
-            return cls(users, most - mean, _hit_size(most - values, most, counts), most)
+                return cls(users, mean, _hit_size(values, most, counts), sign)
+            return cls(users, most - mean, _hit_size(most - values, most, counts), -sign, sign * most)
         largest = float(np.abs(values[counts > 0]).max()) or max(-least, most)
         spread = float(counts @ (values - mean) ** 2 / (users - 1))
-        return cls(users, mean, _hit_size(np.abs(values), largest, counts), 0.0, spread)
+        return cls(users, mean, _hit_size(np.abs(values), largest, counts), spread=spread)
 
     def ends(self, quantile: float) -> tuple[float, float]:
         ratio = quantile**2 / self.users
         if self.spread is None:
             low, high = _score_of_hits(self.mean, self.hit, ratio)
-            return (self.most - high, self.most - low) if self.most else (low, high)
-        reach = float(np.sqrt(ratio * self.spread))
-        ends = [self.mean - reach, self.mean + reach]
-        for sign in (1, -1):
-            if sign * self.mean + ratio * self.hit / 2 > np.sqrt(1 + ratio) * abs(self.mean):
-                ends += [sign * end for end in _score_of_hits(sign * self.mean, self.hit, ratio)]
+            ends = [self.origin + self.sign * low, self.origin + self.sign * high]
+        else:
+            reach = float(np.sqrt(ratio * self.spread))
+            ends = [self.mean - reach, self.mean + reach]
+            for sign in (1, -1):
+                if sign * self.mean + ratio * self.hit / 2 > np.sqrt(1 + ratio) * abs(self.mean):
+                    ends += [sign * end for end in _score_of_hits(sign * self.mean, self.hit, ratio)]
         return min(ends), max(ends)
+
+
+def _both_signs(least: ArrayLike, most: ArrayLike) -> np.ndarray:
+    """Return whether values from the least to the most can have both signs, up to rounding."""
+    least, most = np.asarray(least), np.asarray(most)
+    return (least < -_ROUNDING * most) & (most > -_ROUNDING * least)
 
 
 def _hit_size(values: Floats, most: float, counts: Ints) -> float:
