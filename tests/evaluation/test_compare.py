@@ -350,6 +350,11 @@ class TestSeveralSeeds:
         assert table["value_b"][0] == pytest.approx(ap[1])
         assert "The intervals include the spread between the seeds of X (2 seeds) and Y (2 seeds)." in table.remarks
 
+    def test_ends_are_differences_that_can_be(self):
+        table = compare({"X": [[1, 50], [50, 40]], "Y": [[2, 30], [49, 1]]}, candidates=50, metrics=["auc", "ap"])
+        assert table["low"].tolist() == [-1, -1]
+        assert table["high"].tolist() == [1, 1]
+
     def test_interval_is_by_the_two_way_model(self):
         """Computed here from the values of AUC, users by seeds, for different numbers of seeds."""
         rng = np.random.default_rng(9)

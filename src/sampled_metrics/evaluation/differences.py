@@ -152,11 +152,12 @@ def differences(
     found = []
     for one, other in pairs:
         (least, largest), (other_least, other_largest) = (recommenders[each].bounds(most) for each in (one, other))
+        smallest, greatest = other_least - largest, other_largest - least
         interval = uncertainty(
             lambda counts, one=one, other=other: statistics[other](counts) - statistics[one](counts),  # type: ignore[misc]
             by_outcome.counts,
             options,
-            bounds=(other_least - largest, other_largest - least),
+            bounds=(smallest, greatest),
             weights=linear[other] - linear[one] if linear else None,
             alpha=rates,
             replicates=None if replicates is None else replicates[:, other] - replicates[:, one],
@@ -165,7 +166,8 @@ def differences(
         )
         if len(of_seeds[one]) > 1 or len(of_seeds[other]) > 1:
             gap, users = values[other] - values[one], int(by_outcome.counts.sum())
-            interval = with_seeds(interval, gap, (spreads[one], spreads[other]), users, rates)
+            wider = with_seeds(interval, gap, (spreads[one], spreads[other]), users, rates)
+            interval = replace(wider, low=np.maximum(wider.low, smallest), high=np.minimum(wider.high, greatest))
         found.append(interval)
     low, high, p_value = (np.stack([getattr(each, end) for each in found]) for end in ("low", "high", "p_value"))
     one, other = np.transpose(pairs)
