@@ -99,6 +99,20 @@ def test_adding_a_recommender_trains_it_alone(finished: Project, tmp_path: Path)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [(["one"], "Exact Recall@10: one"), (["one", "other"], "one and other cannot be told apart")],
+)
+def test_recommenders_that_do_not_differ(finished: Project, tmp_path: Path, names: list[str], said: str) -> None:
+    """Table 4 has no rows."""
+    project = copied(finished, tmp_path)
+    project.configure(recommenders=dict.fromkeys(names, MORE["elsewhere"]), toy=None)
+    ran = project.snakemake("results/summary.html", "--cores", "2")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert said in (project.folder / "results/summary.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
 def test_ranks_that_were_scattered_over_jobs_are_the_same_bytes(finished: Project, tmp_path: Path) -> None:
     project = copied(finished, tmp_path)
     path = project.folder / "results/made-up/ranks/X.csv.gz"

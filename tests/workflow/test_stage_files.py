@@ -44,6 +44,13 @@ class TestTables:
             read_table(written(tmp_path / "x.csv", ESTIMATES.replace(was, by, 1)), "estimates")
 
 
+def test_a_table_4_of_recommenders_that_do_not_differ_is_empty(tmp_path):
+    path = written(tmp_path / "t.csv", "reading,worse,better,metric,estimator,correct,correct_exact\n")
+    with pytest.raises(DataError, match="has no line but its header"):
+        read_table(path, "table-4")
+    assert read_table(path, "table-4", empty=True).groupby("estimator")["correct"].mean().empty
+
+
 def test_an_estimator_that_one_of_two_files_lacks_is_refused(tmp_path):
     texts = {"x": ESTIMATES, "y": ESTIMATES, "of-x": EXPECTED, "of-y": EXPECTED.replace("default,ap,cls,0.3,0.1\n", "")}
     paths = [str(written(tmp_path / f"{name}.csv", text)) for name, text in texts.items()]

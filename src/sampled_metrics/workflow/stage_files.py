@@ -67,7 +67,7 @@ def read_table(path: str | os.PathLike[str], kind: str, *, empty: bool = False) 
     Args:
         path: the file.
         kind: a key of `FILES`.
-        empty: whether the table may have no rows, as Table 4 of a single recommender.
+        empty: whether the table may have no rows, as Table 4 of recommenders that are equal by every exact metric.
 
     Raises:
         DataError: the file cannot be read, a column or row is missing, or a row is wrong; the message names the line.
@@ -83,7 +83,7 @@ def read_table(path: str | os.PathLike[str], kind: str, *, empty: bool = False) 
         raise DataError(f"{path}, line 1: lacks the column {', '.join(missing)}; {AGAIN}")
     if not len(table):
         if empty:
-            return table
+            return table.astype({name: np.float64 for name in (*key, *numbers) if name not in text})
         raise DataError(f"{path}: has no line but its header; {AGAIN}")
     for name in (*key, *numbers):
         if name in text:
