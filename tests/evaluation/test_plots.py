@@ -14,7 +14,7 @@ import sampled_metrics as sm
 
 RNG = np.random.default_rng(5)
 X, Z = RNG.integers(1, 101, 300), RNG.integers(1, 61, 300)
-X_SAMPLED, Z_SAMPLED = RNG.integers(1, 22, 300), RNG.integers(1, 15, 300)
+X_SAMPLED = RNG.integers(1, 22, 300)
 SOURCES = Path(sm.__file__).parents[1]
 
 

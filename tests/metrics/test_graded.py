@@ -167,9 +167,6 @@ class TestAgainstScipy:
                 assert correlations[row] == pytest.approx(stats.spearmanr(listed, scored).statistic, **CLOSE)
 
 
-# the sums of section 3 of the paper, one for one
-
-
 class TestProperties:
     NORMALISED = (
         *TestNothingRelevant.METRICS,

@@ -54,8 +54,6 @@ class TestNames:
 
 
 class TestFiles:
-    TEXT = "user,candidates,rank\nann,50,1\nbob,60,12.0\neve,70,5\n"
-
     def test_parquet(self, tmp_path):
         FRAME.to_parquet(tmp_path / "r.parquet")
         same(rank_table(read_columns(tmp_path / "r.parquet")))
