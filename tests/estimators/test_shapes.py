@@ -65,16 +65,20 @@ class TestMembers:
         np.testing.assert_allclose(found.chances, each @ shown(12, m, np.arange(1, 13), replacement), atol=1e-12)
         np.testing.assert_allclose(found.values, each @ values(12, np.arange(1, 13)), atol=1e-12)
 
-    def test_of_users_with_other_n_and_m_are_means_over_the_users(self, shape, replacement):
+    def test_of_users_with_other_n_and_m_are_those_of_the_smallest_and_of_the_largest_n(self, shape, replacement):
         n, m = [12, 10, 12, 11, 11], [3, 3, 7, 7, 7]
         found = mixtures(class_of(n, m, replacement), METRICS)[shape]
-        of_m, of_metrics = {3: 0, 7: 0}, 0
-        for candidates, negatives in zip(n, m, strict=True):
-            each, ranks = members(shape, candidates, 12) / len(n), np.arange(1, candidates + 1)
-            of_m[negatives] = of_m[negatives] + each @ shown(candidates, negatives, ranks, replacement)
-            of_metrics = of_metrics + each @ values(candidates, ranks)
-        np.testing.assert_allclose(found.chances, np.hstack(list(of_m.values())), atol=1e-12)
-        np.testing.assert_allclose(found.values, of_metrics, atol=1e-12)
+        chances, of_metrics = [], []
+        for smallest_of_3, smallest_of_7 in ((10, 11), (12, 12)):
+            of_m, of_values = [], 0
+            for candidates, negatives, share in ((smallest_of_3, 3, 2 / 5), (smallest_of_7, 7, 3 / 5)):
+                each, ranks = share * members(shape, candidates, 12), np.arange(1, candidates + 1)
+                of_m.append(each @ shown(candidates, negatives, ranks, replacement))
+                of_values = of_values + each @ values(candidates, ranks)
+            chances.append(np.hstack(of_m))
+            of_metrics.append(of_values)
+        np.testing.assert_allclose(found.chances, np.vstack(chances), atol=1e-12)
+        np.testing.assert_allclose(found.values, np.vstack(of_metrics), atol=1e-12)
 
     def test_of_a_large_catalogue_are_sums_over_all_ranks(self, shape, replacement):
         n, m, ranks = 3541, 30, np.arange(1, 3542)
@@ -115,12 +119,14 @@ def sizes(found, n):
     return np.array(k[1:])
 
 
-def test_many_different_n_are_taken_at_a_few():
-    """15 different n from 3000 to 3560 give what the sum over all of them gives, to 3 digits."""
-    n = np.arange(3000, 3600, 40)
-    found = mixtures(class_of(n, np.full(15, 20)), METRICS)["decreasing"]
-    for at, k in ((0, 1), (59, 60)):
-        expected = np.mean(
-            [member("decreasing", k, each)[:k] @ shown(each, 20, range(1, k + 1), False) for each in n], 0
-        )
-        np.testing.assert_allclose(found.chances[at], expected, atol=1e-3 * k / 60)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_distances_have_the_products_of_scaled_differences(shape):
+    """Between members; the shares may add the same to all products."""
+    found = mixtures(class_of([300], [40]), METRICS)[shape]
+    rng = np.random.default_rng(1)
+    shares, scale = rng.dirichlet(np.ones(41)), rng.uniform(1, 100, 41)
+    differences = (found.chances - shares) * scale
+    products, expected = (each - each.mean() for each in (
+        found.distances(shares, scale).T @ found.distances(shares, scale), differences @ differences.T
+    ))  # fmt: skip
+    np.testing.assert_allclose(products, expected, atol=1e-8 * np.abs(expected).max())

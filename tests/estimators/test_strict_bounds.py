@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics.estimators import estimator
 from sampled_metrics.estimators.shapes import SHAPES, mixtures
-from sampled_metrics.estimators.strict_bounds import Fit, ShapeTest, StrictBounds, _mixtures, p_value_of
+from sampled_metrics.estimators.strict_bounds import Fit, StrictBounds, _mixtures
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
@@ -129,18 +129,34 @@ def test_bounds_of_classes_are_the_bounds_of_their_users():
                 np.testing.assert_array_equal(bounds.weights[row, at, users.outcomes], weights[users.x])
                 assert bounds.least[row, at] <= weights.min()
                 assert bounds.most[row, at] >= weights.max()
-    assert (bounds.off[0] <= 0).all()
-    assert (bounds.off[1] >= 0).all()
+    expected = sum(
+        share
+        * np.stack([[fit.weights(at, side, 1.96 * np.sqrt(share)) @ fit.fitted for at in range(4)] for side in (-1, 1)])
+        for (_, fit), share in zip(fits, (0.75, 0.25), strict=True)
+    )
+    np.testing.assert_allclose(bounds.fitted, expected)
+
+
+def test_bounds_of_a_class_without_users_are_the_extremes_of_the_metrics():
+    outcomes, which = Outcomes.observed(SampledRanks(np.arange(40) % 7, 10, np.repeat([50, 80], 20)))
+    estimate, counts = StrictBounds("decreasing").fit(outcomes, METRICS), np.bincount(which).astype(float)
+    part = np.where(outcomes.candidates == 80, counts, 0.0)
+    (_, _), (few, missing) = fits = estimate.fits_of_part(estimate.fits(counts), part)
+    assert missing is None
+    bounds = estimate.bounds(fits, 1.96, range(len(METRICS)))
+    least, most = ([metric_.of_rank(rank, 50) for metric_ in METRICS] for rank in (50, 1))
+    np.testing.assert_allclose(bounds.weights[0][:, few.outcomes].T, [least] * len(few.outcomes), atol=1e-9)
+    np.testing.assert_allclose(bounds.weights[1][:, few.outcomes].T, [most] * len(few.outcomes))
 
 
 def test_fits_that_are_known_have_the_same_p_value_when_their_mixtures_are_made_anew():
     outcomes, which = Outcomes.observed(SampledRanks(np.arange(30) % 7, 10, np.repeat([50, 80], 15)))
     estimate, counts = StrictBounds("decreasing").fit(outcomes, METRICS), np.bincount(which)
     shares = csr_array(np.eye(len(outcomes)))
-    first = estimate.p_value(counts, shares, estimate.fits(counts), "decreasing", seed=1)
+    first = estimate.p_value(counts, shares, estimate.fits(counts), 1, 0.05)
     _mixtures.cache_clear()
     estimate = StrictBounds("decreasing").fit(outcomes, METRICS)
-    assert estimate.p_value(counts, shares, estimate.fits(counts), "decreasing", seed=1) == first
+    assert estimate.p_value(counts, shares, estimate.fits(counts), 1, 0.05) == first
 
 
 @pytest.mark.parametrize(
@@ -163,6 +179,16 @@ def test_ranks_that_depend_on_n_within_a_class(law_of, contradicts):
     estimate = StrictBounds("decreasing").fit(outcomes, METRICS)
     fits, own = estimate.fits(counts.astype(float)), csr_array(np.eye(len(outcomes)))
     assert len(fits) == 1
-    any_ranks = mixtures(fits[0][0], METRICS)["free"].chances
-    assert p_value_of([ShapeTest.of(fits[0][1], any_ranks)], seed=0) < 0.05  # by ranks that do not depend on n
-    assert (estimate.p_value(counts, own, fits, "decreasing", seed=0) < 0.05) == contradicts
+    assert (estimate.p_value(counts, own, fits, 0, 0.05) <= 0.05) == contradicts
+    if not contradicts:  # the mean weights bound the metrics, though each n has its own law
+        bounds = estimate.bounds(fits, 1.96, range(len(METRICS)))
+        truth = np.mean(
+            [
+                [metric_.of_rank(np.arange(1.0, n + 1), n) @ (law / law.sum()) for metric_ in METRICS]
+                for n, law in zip(sizes, laws, strict=True)
+            ],
+            axis=0,
+        )
+        low, high = (bounds.weights @ counts / counts.sum())[[0, 1]]
+        assert (low <= truth + 1e-4).all()
+        assert (truth <= high + 1e-4).all()

@@ -1,11 +1,12 @@
-"""Intervals: against loops over users, Wilson's and Student's intervals and the bootstrap of scipy, and enumeration."""
+"""Intervals: against loops over users, the bootstrap of scipy, and enumeration; means are in test_bounded_means.py."""
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import stats
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.evaluation import correct
+from sampled_metrics.evaluation.bounded_means import mean_interval, p_value_of_zero
 from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
 
 VALUES = np.array([0.0, 0.1, 0.2, 0.5, 1.0])
@@ -45,24 +46,6 @@ def of_users_values(users, bounds, confidence=0.95, method="delta", **more):
     return uncertainty(linear(weights), ones, options, bounds=bounds, weights=weights, **more)
 
 
-def wilson(hits, users, confidence=0.95):
-    """Wilson's interval by scipy, with the quantile of Student's distribution."""
-    quantile = stats.t.ppf(0.5 + confidence / 2, users - 1)
-    interval = stats.binomtest(hits, users).proportion_ci(2 * stats.norm.cdf(quantile) - 1, method="wilson")
-    return interval.low, interval.high
-
-
-def score_roots(users, confidence=0.95):
-    """Roots of (mean - mu)^2 = t^2 / U (size mu - mu^2) by bisection; values from 0 to 1, and a mean up to 1/2."""
-    size = (sum(each**2 for each in users) + 1 / 2) / (sum(users) + 1 / 2)
-    mean, quantile = sum(users) / len(users), stats.t.ppf(0.5 + confidence / 2, len(users) - 1)
-
-    def off(mu):
-        return (mean - mu) ** 2 - quantile**2 / len(users) * (size * mu - mu**2)
-
-    return optimize.brentq(off, 0, mean, xtol=1e-15), optimize.brentq(off, mean, 2, xtol=1e-15)
-
-
 def widened(interval, estimate, users, confidence):
     """The ends of a bootstrap interval with the ratio of Student's and the normal quantile, and of the deviations."""
     tail = 0.5 + confidence / 2
@@ -71,25 +54,16 @@ def widened(interval, estimate, users, confidence):
 
 
 class TestDelta:
-    @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.99])
-    @pytest.mark.parametrize(("hits", "users"), [(0, 4), (1, 6), (3, 20), (19, 20), (20, 20), (500, 3000)])
-    def test_of_a_share_is_wilsons_interval(self, hits, users, confidence):
-        sure = of_values(IntervalOptions(confidence), np.array([users - hits, hits]), np.array([0.0, 1.0]))
-        assert (sure.low[0], sure.high[0]) == pytest.approx(wilson(hits, users, confidence), rel=1e-9, abs=1e-12)
-
-    @pytest.mark.parametrize("confidence", [0.8, 0.95])
-    def test_of_a_mean_is_the_score_interval(self, confidence):
-        sure = of_values(IntervalOptions(confidence, "delta"))
-        assert (sure.low[0], sure.high[0]) == pytest.approx(score_roots(list(USERS), confidence), rel=1e-9)
-
-    @pytest.mark.parametrize("differ", [1, 3, 7])
-    def test_p_value_of_users_who_all_gain_is_that_of_the_sign_test(self, differ):
-        users = np.repeat([0.25, 0.0], [differ, 20])
-        found = of_users_values(users, (-1.0, 1.0), test=True).p_value[0]
-        assert found == pytest.approx(max(stats.binomtest(0, differ).pvalue, stats.ttest_1samp(users, 0).pvalue))
+    @pytest.mark.parametrize("confidence", [0.5, 0.95])
+    def test_of_means_is_the_interval_of_bounded_means(self, confidence):
+        sure = of_values(IntervalOptions(confidence), test=True)
+        ends = mean_interval(VALUES, COUNTS, (0.0, 1.0), 1 - confidence)
+        assert (sure.low[0], sure.high[0]) == ends
+        assert sure.p_value[0] == p_value_of_zero(VALUES, COUNTS, (0.0, 1.0))
+        assert sure.standard_error[0] == pytest.approx(jackknife(np.mean, list(USERS)))
 
     def test_of_any_statistic_is_the_jackknife(self):
-        sure = uncertainty(logarithm, COUNTS, IntervalOptions(method="delta"), bounds=(-1.0, 1.0), test=True)
+        sure = uncertainty(logarithm, COUNTS, IntervalOptions(method="delta"), bounds=(-1.0, 1.0), differ=20, test=True)
         error, estimate = jackknife(of_users, list(USERS)), of_users(USERS)
         assert sure.standard_error == pytest.approx(error, rel=1e-9)
         ends = stats.t.interval(0.95, len(USERS) - 1, estimate, error)
@@ -102,54 +76,13 @@ class TestDelta:
             uncertainty(lambda counts: counts[:, :1] / 301, counts, IntervalOptions(method="delta"), bounds=(0.0, 1.0))
 
 
-class TestDifferences:
-    """Values of both signs."""
-
-    def test_have_students_interval(self):
-        users = np.random.default_rng(1).normal(0.05, 0.3, size=40).clip(-1, 1)
-        sure = of_users_values(users, (-1.0, 1.0))
-        ends = stats.ttest_1samp(users, 0).confidence_interval(0.95)
-        assert (sure.low[0], sure.high[0]) == pytest.approx((ends.low, ends.high), rel=1e-9)
-
-    def test_have_no_narrower_one_than_hits_of_the_same_number(self):
-        """8 of 400 users gain 1, which is a share of 2 %; Student's interval would be symmetric."""
-        users = np.repeat([0.0, 1.0], [392, 8])
-        sure = of_users_values(users, (-1.0, 1.0))
-        ends = stats.ttest_1samp(users, 0).confidence_interval(0.95)
-        assert sure.high[0] == pytest.approx(wilson(8, 400)[1])
-        assert sure.high[0] > ends.high
-        assert sure.low[0] == pytest.approx(ends.low)
-
-    @pytest.mark.parametrize(("differ", "decided"), [(1, False), (2, False), (5, False), (6, True), (20, True)])
-    @pytest.mark.parametrize("others", [0, 5, 1000])
-    @pytest.mark.parametrize("sign", [1, -1])
-    def test_need_six_users_that_differ(self, differ, decided, others, sign):
-        """The same sign of all of five users has a chance of 2/2^5 > 0.05, and of six of 2/2^6."""
-        if differ + others < 2:
-            return
-        users = np.repeat([0.25 * sign, 0.0], [differ, others])
-        sure = of_users_values(users, (-1.0, 1.0))
-        assert (not sure.low[0] <= 0 <= sure.high[0]) == decided
-
-
 class TestBootstrap:
-    @pytest.mark.parametrize("confidence", [0.8, 0.95])
-    def test_of_a_mean_is_what_scipy_gives(self, confidence):
-        sure = of_values(IntervalOptions(confidence, "bootstrap", n_resamples=40_000), bounds=(-9, 9))
-        other = stats.bootstrap(
-            (USERS,),
-            np.mean,
-            confidence_level=confidence,
-            n_resamples=40_000,
-            method="BCa",
-            rng=np.random.default_rng(5),
-        )
-        assert sure.standard_error[0] == pytest.approx(other.standard_error, rel=0.02)
-        low, high = widened(other.confidence_interval, USERS.mean(), len(USERS), confidence)
-        assert sure.low[0] == pytest.approx(low, abs=0.02 * (high - low))
-        assert sure.high[0] == pytest.approx(high, abs=0.02 * (high - low))
-        # the interval is not the symmetric one: the values are skewed
-        assert sure.high[0] - USERS.mean() > 1.1 * (USERS.mean() - sure.low[0])
+    def test_of_a_mean_is_never_narrower_than_that_of_the_likelihood_ratio(self):
+        low, high = mean_interval(VALUES, COUNTS, (0.0, 1.0), 0.05)
+        sure = of_values(IntervalOptions(method="bootstrap"))
+        assert sure.low[0] <= low + 1e-12
+        assert sure.high[0] >= high - 1e-12
+        assert sure.high[0] - sure.low[0] < 1.2 * (high - low)
 
     def test_of_a_statistic_that_is_not_linear_is_what_scipy_gives(self):
         sure = uncertainty(logarithm, COUNTS, IntervalOptions(0.8, n_resamples=40_000), bounds=(-9, 9))
@@ -166,18 +99,7 @@ class TestBootstrap:
         assert sure.high[1] == pytest.approx(high, abs=0.04 * (high - low))
 
 
-class TestWhereNothingVaries:
-    @pytest.mark.parametrize("method", ["bootstrap", "delta"])
-    @pytest.mark.parametrize("users", [2, 5, 100])
-    def test_the_interval_has_a_width_that_shrinks_with_the_users(self, method, users):
-        """Hits of none, or of all users: the end is that of as many users and t^2 more of the other kind."""
-        more = stats.t.ppf(0.975, users - 1) ** 2
-        for value in (0.0, 1.0):
-            sure = of_values(IntervalOptions(method=method), np.array([users]), np.array([value]))
-            assert sure.standard_error[0] == 0
-            inner = value + (1 - 2 * value) * more / (users + more)
-            assert (sure.low[0], sure.high[0]) == pytest.approx(tuple(sorted((value, inner))), abs=1e-12)
-
+class TestFewUsers:
     def test_two_users_are_enough_and_one_is_not(self):
         assert np.isfinite(of_values(IntervalOptions(), np.array([1, 1]), np.array([0.0, 1.0])).low).all()
         with pytest.raises(DataError, match="two users or more, not 1"):

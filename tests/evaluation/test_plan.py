@@ -127,7 +127,7 @@ class TestConclusive:
                 "exact",
                 None,
                 60,
-                marks=pytest.mark.xfail(strict=True, reason="says 0.62 and is 0.41: it ignores that few users differ"),
+                marks=pytest.mark.xfail(strict=True, reason="says more than is: it ignores that few users differ"),
             ),
         ],
     )

@@ -51,7 +51,11 @@ def assert_rows(rows, result, columns):
     assert len(rows) == len(result)
     for row, numbers in zip(rows, result.to_dict("records"), strict=True):
         for heading, column in columns.items():
-            assert row[heading] == cell(numbers[column])
+            number = numbers[column]
+            if isinstance(number, float) and number == number:  # another order of the sums may round another way
+                assert float(row[heading]) == pytest.approx(number, abs=1e-4)
+            else:
+                assert row[heading] == cell(number)
 
 
 class TestExactRanks:

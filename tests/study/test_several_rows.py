@@ -51,7 +51,7 @@ def test_repetitions_have_these_moments() -> None:
     for keys, drawn in runs.groupby(["estimator", "metric"])["estimate"]:
         mean, sd = exact.loc[keys, ["mean_exact", "sd_exact"]]
         assert abs(drawn.mean() - mean) <= 4 * sd / np.sqrt(6000) + 1e-12
-        assert drawn.std() == pytest.approx(sd, rel=0.05)
+        assert drawn.std() == pytest.approx(sd, rel=0.05, abs=1e-8)  # one is 0 up to rounding
 
 
 def test_bounds_are_over_users() -> None:

@@ -11,14 +11,19 @@ ranks, up to h = n / 2. The worse half may have any distribution, as items that 
 
 The members of a mixture are indexed by k. All k up to 60 are taken, about 160 more in geometric steps, the last 20,
 about 40 in geometric steps before them, and the cut-offs of the metrics. Instead of a single rank k, a mixture has all
-ranks from the k before it to k, so that none is left out. Users of a class (`sampled_metrics.sampling.rank_classes`)
-share the proportions of the mixture; for a user with fewer candidates, k is at most n.
+ranks from the k before it to k, so that none is left out.
+
+Users of a class (`sampled_metrics.sampling.rank_classes`) have similar n, and their ranks may depend on it. So a class
+has the members of its smallest and of its largest n. For a user with fewer candidates, k is at most n.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 
 import numpy as np
+from scipy.linalg import qr
 from scipy.sparse import csr_array
 
 from sampled_metrics._validation import Floats, Ints, check_memory_limit
@@ -41,9 +46,9 @@ ASSUMPTIONS = {
 
 _ALL = 60  # every k up to here
 _MORE = 160  # further k, in geometric steps
+_RANK = 1e-9  # smallest relative size of a dimension in which members differ
+_SCALED_FROM = 1e-12  # shares of samples from here on are scaled alike
 _LAST, _LAST_STEP = 20, 1.15  # the last ranks that are taken one by one, and the ratio of the steps before them
-_BINS = 8  # most different n of a class and m; closer ones are taken at their mean
-_USERS = 250  # least users of such an n, beyond the first two: with fewer, noise hides the difference
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,27 @@ class Mixture:
     chances: Floats
     values: Floats
 
+    def distances(self, shares: Floats, scale: Floats) -> Floats:
+        """Return (dimensions, members) coordinates of the scaled differences of members from (cells,) shares.
+
+        They have the products of (chances - shares) * scale, up to a part of the shares that is the same for all
+        members, and at right angles to their differences.
+        """
+        directions, coordinates = self._reduced
+        orthonormal, upper = np.linalg.qr(directions * scale[:, np.newaxis])
+        return np.asarray(upper @ coordinates - (orthonormal.T @ (shares * scale))[:, np.newaxis])
+
+    @cached_property
+    def _reduced(self) -> tuple[Floats, Floats]:
+        """Return (cells, dimensions) and (dimensions, members) factors of the chances; there are few dimensions."""
+        scale = 1 / np.sqrt(self.chances.mean(axis=0) + _SCALED_FROM)
+        directions, upper, order = qr((self.chances * scale).T, mode="economic", pivoting=True)
+        size = np.abs(np.diag(upper))
+        rank = int((size > _RANK * size[0]).sum())
+        coordinates = np.empty((rank, len(self.chances)))
+        coordinates[:, order] = upper[:rank]
+        return directions[:, :rank] / scale[:, np.newaxis], coordinates
+
 
 def cells(users: RankClass) -> tuple[Ints, int]:
     """Return the cell of each outcome of a class, (outcomes of the class,), and the number of cells."""
@@ -75,23 +101,52 @@ def mixtures(
 
     Raises DataError if n or m is too large for the allowed memory.
     """
-    group = users.groups[0]
+    replaced = users.groups[0].replacement
     cutoffs = {users.candidates // 2} | {metric.cutoff for metric in metrics if metric.cutoff is not None}
     k = _grid(users.candidates, cutoffs, finer)
-    events = sum(each.events for each in users.groups)
-    by_size = groupby(sorted(users.groups, key=lambda each: each.negatives), key=lambda each: each.negatives)
-    parts: dict[str, list[Floats]] = {shape: [] for shape in SHAPES}
-    values = {shape: np.zeros((len(k) + (shape == "convex"), len(metrics))) for shape in SHAPES}
+    by_size = [
+        (m, list(groups))
+        for m, groups in groupby(sorted(users.groups, key=lambda group: group.negatives), key=lambda g: g.negatives)
+    ]
+    ends = [min, max] if any(len({group.candidates for group in groups}) > 1 for _, groups in by_size) else [max]
+    of_ends = [_of_end(end, by_size, k, replaced, metrics, replacement) for end in ends]
+    return {
+        shape: Mixture(
+            np.vstack([members[shape].chances for members in of_ends]),
+            np.vstack([members[shape].values for members in of_ends]),
+        )
+        for shape in SHAPES
+    }
+
+
+def _of_end(
+    end: Callable[[Iterable[int]], int],
+    by_size: Sequence[tuple[int, Sequence[Group]]],
+    k: Ints,
+    replaced: bool,
+    metrics: tuple[Metric, ...],
+    replacement: bool | None,
+) -> dict[str, Mixture]:
+    """Return the mixture of each shape for users who have the smallest or the largest n of their m.
+
+    Args:
+        end: min or max.
+        by_size: the groups of the class, by m.
+        k: of the members.
+        replaced: whether negatives were drawn with replacement.
+        metrics: the metrics.
+        replacement: whether P(x | r) is taken as binomial; None follows `replaced`.
+    """
+    total = sum(group.events for _, groups in by_size for group in groups)
+    chances: dict[str, list[Floats]] = {shape: [] for shape in SHAPES}
+    values: dict[str, Floats | float] = dict.fromkeys(SHAPES, 0.0)
     for m, groups in by_size:
-        check_memory_limit((8 * len(k), m + 1), f"what samples of {m} negatives can show", "take fewer")
-        chances = {shape: np.zeros((len(each), m + 1)) for shape, each in values.items()}
-        for n, share in _merged(list(groups), events):
-            for shape, (of_samples, of_metrics) in _members(n, m, k, group, metrics, replacement).items():
-                chances[shape] += share * of_samples
-                values[shape] += share * of_metrics
-        for shape, each in chances.items():
-            parts[shape].append(each)
-    return {shape: Mixture(np.hstack(parts[shape]), values[shape]) for shape in SHAPES}
+        check_memory_limit((16 * len(k), m + 1), f"what samples of {m} negatives can show", "take fewer")
+        n, share = end(group.candidates for group in groups), sum(group.events for group in groups) / total
+        for shape, (of_samples, of_metrics) in _members(n, m, k, replaced, metrics, replacement).items():
+            chances[shape].append(share * of_samples)
+            values[shape] = values[shape] + share * of_metrics
+    return {shape: Mixture(np.hstack(chances[shape]), np.asarray(values[shape])) for shape in SHAPES}
 
 
 def _grid(candidates: int, cutoffs: set[int], finer: int) -> Ints:
@@ -106,24 +161,11 @@ def _grid(candidates: int, cutoffs: set[int], finer: int) -> Ints:
     return np.unique(np.concatenate((np.arange(1, _ALL + 1), steps, last, np.array(of_metrics, dtype=np.int64))))
 
 
-def _merged(groups: list[Group], events: int) -> list[tuple[int, float]]:
-    """Return different n with their shares of the events; many n are merged where they are close."""
-    n, count = (np.array([getattr(each, name) for each in groups]) for name in ("candidates", "events"))
-    bins = int(np.clip(count.sum() // _USERS, 2, _BINS))
-    if len(n) <= bins:
-        return [(int(each), float(share)) for each, share in zip(n, count / events, strict=True)]
-    low, high = np.log(n.min()), np.log(n.max())
-    place = np.minimum((bins * (np.log(n) - low) / (high - low)).astype(np.int64), bins - 1)
-    weight, total = np.bincount(place, count), np.bincount(place, count * n)
-    there = weight > 0
-    return [(round(t / w), float(w / events)) for t, w in zip(total[there], weight[there], strict=True)]
-
-
 def _members(
-    candidates: int, negatives: int, k: Ints, group: Group, metrics: tuple[Metric, ...], replacement: bool | None
+    candidates: int, negatives: int, k: Ints, replaced: bool, metrics: tuple[Metric, ...], replacement: bool | None
 ) -> dict[str, tuple[Floats, Floats]]:
     """Return (members, m + 1) chances and (members, metrics) values of each shape, for one n and m."""
-    design = SamplingDesign(max(negatives, 1), group.replacement).assumed(replacement)
+    design = SamplingDesign(max(negatives, 1), replaced).assumed(replacement)
     k, half = np.minimum(k, candidates), max(1, candidates // 2)
 
     def at(ranks: Floats) -> Floats:

@@ -64,8 +64,7 @@ _MISSING = 1e-9  # a member with a slope below minus this is missing
 _FIRST = 12  # members that are taken first, about
 _CLOSE = 1e-3  # relative error of the distance at which a bound is taken; its effect is of second order
 _VISIBLE = 1.0  # smallest effect on a sample, in standard errors, that the test of a shape looks at
-_SIMULATIONS = 99  # most simulated samples of the test
-_ENOUGH = 5  # the test stops after so many simulated samples that fit no better: the p-value is above SIGNIFICANCE
+_DECISIVE = 10  # samples that fit no better than the observed one, itself included, at the significance of the test
 
 
 @dataclass(frozen=True)
@@ -89,44 +88,46 @@ class Fit:
     users: float
 
     @classmethod
-    def of(cls, mixture: Mixture, counts: Floats) -> "Fit":
-        """Fit the proportions to (cells,) counts of users, by maximum likelihood with reweighted least squares."""
+    def of(cls, mixture: Mixture, counts: Floats, start: "Fit | None" = None) -> "Fit":
+        """Fit the proportions to (cells,) counts of users, by maximum likelihood with reweighted least squares.
+
+        With a start, the fit to similar counts, the search ends at a hundredth of a standard error.
+        """
         users = float(counts.sum())
         observed = counts / users
-        fitted, proportions = mixture.chances.mean(axis=0), np.zeros(len(mixture.chances))
+        if start is None:
+            fitted, proportions, close = mixture.chances.mean(axis=0), np.zeros(len(mixture.chances)), 1e-4
+        else:
+            fitted, proportions, close = start.fitted, start.proportions, 1e-2
         for _ in range(_STEPS):
             scale = inverse_errors(fitted, users)
-            proportions = _nearest(_rotated((mixture.chances - observed) * scale), proportions)
+            proportions = _nearest(_without_negligible(mixture.distances(observed, scale)), proportions)
             before, fitted = fitted, proportions @ mixture.chances
-            if np.abs(fitted - before).max() < 1e-4 * np.sqrt(fitted.max() / users):
+            if np.abs(fitted - before).max() < close * np.sqrt(fitted.max() / users):
                 break
         return cls(mixture, proportions, observed, fitted, inverse_errors(fitted, users), users)
 
     @cached_property
     def distances(self) -> Floats:
         """Return the (dimensions, members) distances of members from the fitted shares, in standard errors."""
-        return _rotated((self.mixture.chances - self.fitted) * self.scale)
+        return _without_negligible(self.mixture.distances(self.fitted, self.scale))
 
     def weights(self, metric: int, side: int, deviations: float) -> Floats:
         """Return the (cells,) weights of the upper (side 1) or lower (side -1) bound of a metric."""
-        return self.bound(metric, side, deviations)[0]
-
-    def bound(self, metric: int, side: int, deviations: float) -> tuple[Floats, Floats]:
-        """Return the (cells,) weights of a bound, and the (cells,) shares of the mixture that is there."""
         key = metric, side, deviations
         if key not in self._known:
-            self._known[key] = self._bound(*key)
+            self._known[key] = self._weights(*key)
         return self._known[key]
 
     @cached_property
-    def _known(self) -> dict[tuple[int, int, float], tuple[Floats, Floats]]:
-        """Return the bounds so far; the pairs of a recommender have the same."""
+    def _known(self) -> dict[tuple[int, int, float], Floats]:
+        """Return the weights so far; the pairs of a recommender have the same."""
         return {}
 
-    def _bound(self, metric: int, side: int, deviations: float) -> tuple[Floats, Floats]:
+    def _weights(self, metric: int, side: int, deviations: float) -> Floats:
         value = side * self.mixture.values[:, metric]
         if np.isnan(value).any():
-            return np.full_like(self.fitted, np.nan), self.fitted
+            return np.full_like(self.fitted, np.nan)
         proportions = self._furthest(value, deviations)
         chances = self.mixture.chances
         slope = (proportions @ chances - self.fitted) * self.scale**2
@@ -139,7 +140,7 @@ class Fit:
         lines = [max(steep, 0.0) * share for share in (0.0, 1.0)]
         offsets = [float((value - line * along).max()) for line in lines]
         best = int(np.argmin([off + deviations * line * deviation for off, line in zip(offsets, lines, strict=True)]))
-        return side * (offsets[best] + lines[best] * slope), proportions @ chances
+        return side * (offsets[best] + lines[best] * slope)
 
     def _furthest(self, value: Floats, deviations: float) -> Floats:
         """Return the proportions with the largest value within a distance of `deviations` standard errors.
@@ -162,6 +163,10 @@ class Fit:
         return found
 
 
+Fits = tuple[tuple[RankClass, Fit | None], ...]
+"""The best fit of each class of users; None for a class without users in the sample."""
+
+
 @dataclass(frozen=True)
 class Bounds:
     """Weights whose mean is at most, or at least, the true metric; index 0 is the lower bound and 1 the upper one.
@@ -170,15 +175,13 @@ class Bounds:
         weights: (2, metrics, outcomes) weights.
         least: (2, metrics) smallest weights of any outcome, seen or not.
         most: (2, metrics) largest weights.
-        off: (2, metrics) mean weights of the fitted sample, minus those of the observed one.
-        more: (2, metrics) by how much the variance of a user's weight is larger at the bound than in the sample, or 0.
+        fitted: (2, metrics) mean weights of the fitted sample.
     """
 
     weights: Floats
     least: Floats
     most: Floats
-    off: Floats
-    more: Floats
+    fitted: Floats
 
 
 @dataclass(frozen=True)
@@ -222,16 +225,24 @@ class ShapeEstimate:
         """Return (…, metrics) estimates by `smooth`, from (…, outcomes) counts."""
         return Smooth(self.estimator.replacement).fit(self.outcomes, self.metrics).estimate(counts)
 
-    def fits(self, counts: Floats, shape: str | None = None) -> tuple[tuple[RankClass, Fit], ...]:
-        """Return the best fit of each class of users with a shape, by default its own, to (outcomes,) counts."""
+    def fits(self, counts: Floats, shape: str | None = None) -> Fits:
+        """Return the best fits with a shape, by default its own, to (outcomes,) counts."""
         key = shape or self.estimator.shape, counts.tobytes()
         if key not in self._known:
             self._known[key] = tuple(
-                (users, Fit.of(of_shapes[key[0]], self._in_cells(users, counts)))
-                for users, of_shapes in self._classes
-                if counts[users.outcomes].sum() > 0
+                (users, self._fit(users, of_shapes[key[0]], counts, None)) for users, of_shapes in self._classes
             )
         return self._known[key]
+
+    def fits_of_part(self, fits: Fits, counts: Floats) -> Fits:
+        """Return the best fits to (outcomes,) counts of a part of the users; the fits to all of them are the start."""
+        return tuple(
+            (users, None if fit is None else self._fit(users, fit.mixture, counts, fit)) for users, fit in fits
+        )
+
+    def _fit(self, users: RankClass, mixture: Mixture, counts: Floats, start: Fit | None) -> Fit | None:
+        in_cells = self._in_cells(users, counts)
+        return Fit.of(mixture, in_cells, start) if in_cells.any() else None
 
     @cached_property
     def _classes(self) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
@@ -257,37 +268,36 @@ class ShapeEstimate:
         return np.bincount(of_outcomes, counts[users.outcomes], minlength=number).astype(np.float64)
 
     @cached_property
-    def _known(self) -> dict[tuple[str, bytes], tuple[tuple[RankClass, Fit], ...]]:
+    def _known(self) -> dict[tuple[str, bytes], Fits]:
         """Return the fits so far; the pairs of a recommender have the same."""
         return {}
 
-    def bounds(self, fits: Sequence[tuple[RankClass, Fit]], deviations: float, wanted: Sequence[int]) -> Bounds:
+    def bounds(self, fits: Fits, deviations: float, wanted: Sequence[int]) -> Bounds:
         """Return the bounds of some metrics, by index, that are best at a distance of so many standard errors.
 
-        The standard errors of a class are a part of those of the mean of all users: √(its share of the users).
+        The standard errors of a class are a part of those of the mean of all users: √(its share of the users). A class
+        without users in the fitted sample has the largest, or smallest, value of a metric as its weights.
         """
         shape = 2, len(wanted)
         weights = np.zeros((*shape, len(self.outcomes)))
-        least, most, off = np.full(shape, np.inf), np.full(shape, -np.inf), np.zeros(shape)
-        moments = np.zeros((2, 2, *shape))  # of the weights, first and second, at the bound and in the sample
-        total = sum(fit.users for _, fit in fits)
-        for users, fit in fits:
-            share, of_members = fit.users / total, self._cells(users)[0]
+        least, most, fitted = np.full(shape, np.inf), np.full(shape, -np.inf), np.zeros(shape)
+        total = sum(fit.users for _, fit in fits if fit)
+        for (users, fit), (_, of_shapes) in zip(fits, self._classes, strict=True):
+            share, of_members = fit.users / total if fit else 0.0, self._cells(users)[0]
             for place, metric in enumerate(wanted):
-                for at, side in enumerate((-1, 1)):
-                    found, there = fit.bound(metric, side, deviations * float(np.sqrt(share)))
-                    weights[at, place, users.outcomes] = found[of_members]
-                    least[at, place] = min(least[at, place], found.min())
-                    most[at, place] = max(most[at, place], found.max())
-                    off[at, place] += side * share * max(0.0, side * float(found @ (fit.fitted - fit.observed)))
-                    both = np.stack((there, fit.observed)) @ np.stack((found, found**2), axis=1)
-                    moments[:, :, at, place] += share * both
-        variance = moments[:, 1] - moments[:, 0] ** 2
-        return Bounds(weights, least, most, off, np.maximum(variance[0] - variance[1], 0.0))
+                values = of_shapes[SHAPES[0]].values[:, metric]
+                for at, (side, extreme) in enumerate(((-1, values.min()), (1, values.max()))):
+                    if fit is None:
+                        of_cells = np.full(self._cells(users)[1], extreme)
+                    else:
+                        of_cells = fit.weights(metric, side, deviations * float(np.sqrt(share)))
+                        fitted[at, place] += share * float(of_cells @ fit.fitted)
+                    weights[at, place, users.outcomes] = of_cells[of_members]
+                    least[at, place] = min(least[at, place], of_cells.min())
+                    most[at, place] = max(most[at, place], of_cells.max())
+        return Bounds(weights, least, most, fitted)
 
-    def p_value(
-        self, users: Ints, shares: csr_array, fits: Sequence[tuple[RankClass, Fit]], shape: str, seed: int
-    ) -> float:
+    def p_value(self, users: Ints, shares: csr_array, fits: Fits, seed: int, significance: float) -> float:
         """Return the p-value of the assumption that the distribution of ranks has the shape of the fits.
 
         The statistic is the squared distance of the observed sample from the nearest one of the shape, in standard
@@ -295,43 +305,22 @@ class ShapeEstimate:
         samples that are drawn from the best fit. If users have several events, the samples vary more by the ratio of
         the variances over users and over events.
 
-        The users of a class have different n, and their ranks may depend on it. So a sample that is far from the shape
-        is compared once more, with what users of the smallest and of the largest n can show apart, and the larger
-        p-value counts.
-
         Args:
             users: (groups,) numbers of users.
             shares: (groups, outcomes) shares of a user's events.
             fits: by class of users.
-            shape: that of the fits.
             seed: of the simulated samples.
+            significance: as in `p_value_of`.
         """
-        any_ranks = {int(members.outcomes[0]): of_shapes[SHAPES[0]].chances for members, of_shapes in self._classes}
         tests = []
-        for members, fit in fits:
-            test = ShapeTest.of(fit, any_ranks[int(members.outcomes[0])])
+        for (members, fit), (_, of_shapes) in zip(fits, self._classes, strict=True):
+            if fit is None:
+                continue
+            test = ShapeTest.of(fit, of_shapes[SHAPES[0]].chances)
             if shares.nnz > shares.shape[0]:
                 test = test.inflated(shares[:, members.outcomes] @ test.directions[self._cells(members)[0]], users)
             tests.append(test)
-        found = p_value_of(tests, seed)
-        apart = [self._apart(members, shape) for members, _ in fits]
-        if found >= SIGNIFICANCE or all(each is None for each in apart):
-            return found
-        tests = [test if each is None else test.with_members(each) for test, each in zip(tests, apart, strict=True)]
-        return max(found, p_value_of(tests, seed))
-
-    def _apart(self, users: RankClass, shape: str) -> Floats | None:
-        """Return what users of the smallest and of the largest n of a class can show, (members, cells).
-
-        None if the class has one n, or several m.
-        """
-        ends = users.groups[0], users.groups[-1]
-        if ends[0].candidates == ends[1].candidates or len(np.unique(users.negatives)) > 1:
-            return None
-        alone = tuple(RankClass((group,), users.outcomes, users.negatives, users.x) for group in ends)
-        key = users.groups[0].replacement, *((each.candidates, each.negatives) for each in ends)
-        of_ends = _mixtures_of_ends(Keyed(key, alone), self.estimator.replacement)
-        return np.vstack([(self._merged(users, each) if self.cuts else each)[shape].chances for each in of_ends])
+        return p_value_of(tests, seed, significance)
 
 
 @dataclass(frozen=True)
@@ -368,10 +357,6 @@ class ShapeTest:
             return self
         return replace(self, inflation=float(np.sqrt(variance / of_events)))
 
-    def with_members(self, chances: Floats) -> "ShapeTest":
-        """Return the test of a mixture with further members, given by their (members, cells) chances."""
-        return replace(self, members=np.hstack((self.members, (chances @ self.directions).T)))
-
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return the (dimensions,) place of a sample that is drawn from the fit."""
         events = max(1, round(self.fit.users))
@@ -386,14 +371,18 @@ class ShapeTest:
         return float(np.sum((apart @ _nearest(apart, start)) ** 2))
 
 
-def p_value_of(tests: Sequence[ShapeTest], seed: int) -> float:
-    """Return the share of samples from the fits that are as far from the shape as the observed one, itself included."""
-    rng = np.random.default_rng(seed)
-    observed, further, tried = sum(test.statistic(test.observed) for test in tests), 0, 0
-    while tried < _SIMULATIONS and further < _ENOUGH:
-        drawn = sum(test.statistic(test.draw(rng)) for test in tests)
-        further, tried = further + (drawn >= observed - _NEGLIGIBLE**2), tried + 1  # up to rounding
-    return (further + 1) / (tried + 1)
+def p_value_of(tests: Sequence[ShapeTest], seed: int, significance: float) -> float:
+    """Return the share of samples from the fits that are as far from the shape as the observed one, itself included.
+
+    The number of samples is that at which ten of them decide about the significance. Fewer are drawn if the p-value is
+    above it already.
+    """
+    rng, samples = np.random.default_rng(seed), round(_DECISIVE / significance)
+    observed, further, drawn = sum(test.statistic(test.observed) for test in tests), 1, 1
+    while drawn < samples and further <= _DECISIVE:
+        distance = sum(test.statistic(test.draw(rng)) for test in tests)
+        further, drawn = further + (distance >= observed - _NEGLIGIBLE**2), drawn + 1  # up to rounding
+    return further / drawn
 
 
 def expected_weights(
@@ -432,7 +421,7 @@ def expected_weights(
         if shape != SHAPES[0]:
             any_ranks = [of_shapes[SHAPES[0]].chances for of_shapes in classes]
             tests = [ShapeTest.of(fit, each) for fit, each in zip(fits, any_ranks, strict=True)]
-            if p_value_of(tests, seed=0) < SIGNIFICANCE:
+            if p_value_of(tests, 0, SIGNIFICANCE) <= SIGNIFICANCE:
                 return fits_of(SHAPES[SHAPES.index(shape) - 1])
         return fits
 
@@ -467,30 +456,21 @@ def _mixtures(classes: Keyed, metrics: tuple[Metric, ...], replacement: bool | N
     return tuple(mixtures(users, metrics, replacement) for users in classes.value)
 
 
-@lru_cache(maxsize=8)
-def _mixtures_of_ends(ends: Keyed, replacement: bool | None) -> tuple[dict[str, Mixture], ...]:
-    """Return the mixtures of the users of a class with the smallest and with the largest n, likewise."""
-    return tuple(mixtures(users, (), replacement) for users in ends.value)
-
-
 def inverse_errors(shares: Floats, users: float) -> Floats:
     """Return the inverse standard errors of shares, with half a user added so that none is 0."""
     return np.sqrt(users * (users + 0.5) / (users * shares + 0.5 / len(shares)))
 
 
-def _rotated(differences: Floats) -> Floats:
-    """Return (dimensions, members) coordinates with the same products as (members, cells) differences.
+def _without_negligible(coordinates: Floats) -> Floats:
+    """Return (dimensions, members) coordinates with the same products as given ones, in fewer dimensions.
 
     Dimensions in which no member is further than a negligible distance from 0 are left out.
     """
-    rows = differences.T
-    if len(rows) > rows.shape[1]:
-        rows = np.asarray(np.linalg.qr(rows, mode="r"))
-    upper, order = qr(rows, mode="r", pivoting=True)
+    upper, order = qr(coordinates, mode="r", pivoting=True)
     left_out = np.sqrt(np.cumsum(upper[::-1] ** 2, axis=0)[::-1].max(axis=1))  # without this dimension and the rest
-    coordinates = np.empty((int((left_out > _NEGLIGIBLE).sum()), len(differences)))
-    coordinates[:, order] = upper[: len(coordinates)]
-    return coordinates
+    kept = np.empty((int((left_out > _NEGLIGIBLE).sum()), coordinates.shape[1]))
+    kept[:, order] = upper[: len(kept)]
+    return kept
 
 
 def _nearest(coordinates: Floats, start: Floats) -> Floats:

@@ -33,9 +33,8 @@ from sampled_metrics.evaluation.evaluate import (
 )
 from sampled_metrics.evaluation.families import pairs_of
 from sampled_metrics.evaluation.intervals import IntervalOptions
-from sampled_metrics.evaluation.result import with_clauses
-from sampled_metrics.evaluation.strict_intervals import contradictions
-from sampled_metrics.evaluation.users import users_by_outcome
+from sampled_metrics.evaluation.strict_intervals import contradictions, unexplained
+from sampled_metrics.evaluation.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import Judgements, list_metrics
@@ -45,6 +44,9 @@ from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.sampling.outcomes import Outcomes
+
+NO_VERDICT = "no verdict"
+"""The conclusion where the sample contradicts every distribution of ranks, or an interval its own estimate."""
 
 _NOTHING = "without an assumption on the ranks"
 
@@ -189,15 +191,22 @@ def compare(
         )
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
     found = differences(recommenders, by_outcome, options, read.largest, progress)
+    contradicted = _contradicted(found, recommenders, by_outcome, read.outcomes, seed)
+    found = found.without_verdicts([at for at, p_values in enumerate(contradicted.values()) if "free" in p_values])
     users = int(by_outcome.counts.sum())
     table = _table(found, list(given), read.labels, users)
-    notes = _assumed(found, list(given))
+    notes = _assumed(found, list(given), contradicted)
     if read.estimator and not found.strict:
         notes += _biased(read.estimator, read.of_samples)
     assumption = next(iter(notes), "")
     table.attrs = {"confidence_level": confidence_level, "names": list(given), "assumption": assumption}
     table.attrs["parameters"] = read.parameters
-    remarks = [*_conclusions(table, found, list(given), confidence_level), *_on_seeds(given), *notes, *_held(table)]
+    remarks = [
+        *(f"{name}: {sentence}" for name, each in contradicted.items() for sentence in contradictions(each)),
+        *_conclusions(table, found, list(given), confidence_level),
+        *_on_seeds(given),
+        *notes,
+    ]
     return table.with_remarks([*remarks, *undefined(table, "difference"), *about_users(by_outcome), *read.remarks])
 
 
@@ -213,6 +222,7 @@ class _Read(NamedTuple):
         estimator: label of the estimator of sampled ranks; empty if there is none.
         of_samples: the estimator itself.
         parameters: numbers of users, candidates and negatives, in words.
+        outcomes: of sampled ranks, one for each seed.
     """
 
     labels: list[str]
@@ -223,6 +233,7 @@ class _Read(NamedTuple):
     estimator: str = ""
     of_samples: Estimator | None = None
     parameters: str = ""
+    outcomes: Sequence[Outcomes] = ()
 
 
 def _seeds(given: Mapping[str, Sequence[_Given]]) -> dict[str, _Given]:
@@ -272,7 +283,8 @@ def _read_ranks(
     parameters = ranked[0].description
     remarks: list[str] = [*paired, *equal_metrics(by_label), *notes]
     largest, used = largest_values(wanted), label if is_sampled else ""
-    return _Read(labels, sides, numbers, largest, remarks, used, of_samples, parameters)
+    outcomes = [Outcomes.observed(each)[0] for each in ranked if isinstance(each, SampledRanks)]
+    return _Read(labels, sides, numbers, largest, remarks, used, of_samples, parameters, outcomes)
 
 
 def _recommenders(a: Any, b: Any, names: Any, form: Form) -> dict[str, list[_Given]]:
@@ -335,13 +347,24 @@ def _table(found: Differences, names: Sequence[str], labels: Sequence[str], user
                     "low": found.low[at, column],
                     "high": found.high[at, column],
                     "p_value": found.p_value[at, column],
-                    "conclusion": "undecided" if undecided[at] else better,
+                    "conclusion": _conclusion(found, at, column) or better,
                     "users_needed": found.users_needed[at, column],
                     "users": users,
                 }
             )
     table = Comparison(rows).with_standings(standings)
     return table if len(names) > 2 else table.drop(columns=["a", "b"])
+
+
+def _conclusion(found: Differences, pair: int, metric: int) -> str:
+    """Return undecided or no verdict, or nothing if the pair is decided."""
+    if not found.undecided[pair, metric]:
+        return ""
+    is_defined = not np.isnan(found.difference[pair, metric])
+    if is_defined and np.isnan(found.low[pair, metric]):
+        return NO_VERDICT
+    excludes_zero = found.low[pair, metric] > EQUAL or found.high[pair, metric] < -EQUAL
+    return NO_VERDICT if found.apart[pair, metric] and excludes_zero else "undecided"
 
 
 def _linear_side(values: Floats, which: Ints, largest: Floats) -> _Side:
@@ -358,7 +381,7 @@ def _sampled_side(ranks: SampledRanks, metrics: Sequence[Metric], estimator: Est
 def _conclusions(table: Comparison, found: Differences, names: Sequence[str], level: float) -> list[str]:
     """Return the conclusion for each metric as a sentence, and how the pairs are adjusted for one another."""
     if len(names) == 2:
-        return [_of_pair(row, names, level) for row in table.to_dict("records") if not np.isnan(row["low"])]
+        return [_of_pair(row, names, level) for row in table.to_dict("records") if not np.isnan(row["difference"])]
     remarks: list[str] = [f"{metric_name(label)}: {standings.sentence}" for label, standings in table.by_metric.items()]
     pairs, by = len(pairs_of(len(names))), found.family
     if by == BONFERRONI:
@@ -374,8 +397,12 @@ def _conclusions(table: Comparison, found: Differences, names: Sequence[str], le
 def _of_pair(row: Mapping[str, Any], names: Sequence[str], level: float) -> str:
     """Return the conclusion for a metric of two recommenders."""
     first, second = names
+    if np.isnan(row["low"]):
+        return f"{metric_name(str(row['metric']))}: no verdict."
     conclusion, rest = "undecided", f" that includes 0 (p = {row['p_value']:.2g})"
-    if row["conclusion"] != "undecided":
+    if row["conclusion"] == NO_VERDICT:
+        conclusion, rest = NO_VERDICT, ", which excludes the difference itself"
+    elif row["conclusion"] != "undecided":
         worse = first if row["conclusion"] == second else second
         conclusion, rest = f"{row['conclusion']} is better than {worse}", ""
     elif np.isnan(row["p_value"]):
@@ -402,24 +429,38 @@ def _on_seeds(given: Mapping[str, Sequence[Any]]) -> list[str]:
     return [f"The intervals include the spread between the seeds of {listed(several)}{rest}."]
 
 
-def _assumed(found: Differences, names: Sequence[str]) -> list[str]:
-    """Return sentences on what intervals of the truth assume, and on the assumptions that samples contradict."""
+def _contradicted(
+    found: Differences,
+    recommenders: Sequence[Recommender],
+    by_outcome: Users,
+    outcomes: Sequence[Outcomes],
+    seed: int,
+) -> dict[str, dict[str, float]]:
+    """Return, for each recommender, the p-values of the assumptions that its sample contradicts.
+
+    Without strict bounds, sampled ranks are tested for whether any distribution of true ranks explains them.
+    """
+    contradicted: dict[str, dict[str, float]] = {recommender.name: {} for recommender in recommenders}
+    for pair, strict in zip(pairs_of(len(recommenders)), found.strict, strict=False):
+        for at, p_values in zip(pair, strict.contradicted, strict=True):
+            contradicted[recommenders[at].name] |= p_values
+    if outcomes and not found.strict:
+        for recommender in recommenders:
+            for side in recommender.sides:
+                contradicted[recommender.name] |= unexplained(outcomes[side], by_outcome.of(side), seed)
+    return contradicted
+
+
+def _assumed(found: Differences, names: Sequence[str], contradicted: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Return sentences on what intervals of the truth assume."""
     remarks: list[str] = []
-    several = len(names) > 2
     for (one, other), strict in zip(pairs_of(len(names)), found.strict, strict=False):
+        if "free" in {**contradicted[names[one]], **contradicted[names[other]]}:
+            continue
         given = f"if {ASSUMPTIONS[strict.shape]}" if ASSUMPTIONS[strict.shape] else _NOTHING
         about = f" of {names[one]} and {names[other]}" if len({each.shape for each in found.strict}) > 1 else ""
         remarks.append(f"The intervals{about} are of the true difference, {given}.")
-        pair = f"{names[one]} and {names[other]}: " if several else ""
-        remarks += [f"{pair}{sentence}" for sentence in contradictions(strict.contradicted)]
     return remarks
-
-
-def _held(table: Comparison) -> list[str]:
-    """Return remarks on differences that are those of the nearest end of the interval, not of the values."""
-    apart = (table["value_b"] - table["value_a"] - table["difference"]).abs() > EQUAL
-    sentence = "The difference of the values is outside its interval, and the nearest end is given: {}."
-    return with_clauses((sentence, metric_name(label)) for label in table["metric"][apart])
 
 
 def _biased(label: str, estimator: Estimator | None) -> list[str]:

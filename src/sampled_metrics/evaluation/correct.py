@@ -28,7 +28,7 @@ from sampled_metrics.estimators.uncorrected import Uncorrected
 from sampled_metrics.evaluation.evaluate import about_users, equal_metrics, largest_values, undefined
 from sampled_metrics.evaluation.intervals import IntervalOptions, in_blocks, uncertainty
 from sampled_metrics.evaluation.result import Result, by_recommender, with_clauses
-from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
+from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval, unexplained
 from sampled_metrics.evaluation.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
@@ -159,6 +159,9 @@ def _correct_users(
     linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}
     biases = _biases(linear, outcomes, by_outcome, wanted, options.seed)
     users, missing, rows, remarks = int(by_outcome.counts.sum()), np.full(len(labels), np.nan), [], []
+    contradicted: dict[str, float] = {}
+    if not all(isinstance(each, ShapeEstimate) for each in fitted.values()):
+        contradicted = unexplained(outcomes, by_outcome, options.seed)
     for label, estimate in fitted.items():
         assumes = "bias is zero"
         value = estimate.estimate(counts)
@@ -167,7 +170,7 @@ def _correct_users(
             strict = strict_interval([estimate], by_outcome, options, limits, progress)
             value, assumes = np.fmax(np.fmin(value, strict.high), strict.low), strict.assumes
             columns = value, strict.low, strict.high, [assumes] * len(labels), missing, missing, missing
-            remarks += contradictions(strict.contradicted)
+            remarks += contradictions(strict.contradicted[0])
         else:
             weights = None
             if isinstance(estimate, LinearEstimate):
@@ -177,7 +180,8 @@ def _correct_users(
                 statistic, by_outcome.counts, options, bounds=limits, weights=weights, progress=progress
             )
             bias = biases.get(label, (missing, missing))
-            columns = value, interval.low, interval.high, [assumes] * len(labels), interval.standard_error, *bias
+            low, high = (missing, missing) if contradicted else (interval.low, interval.high)
+            columns = value, low, high, [assumes] * len(labels), interval.standard_error, *bias
         rows += [(label, *row, users) for row in zip(labels, *columns, strict=True)]
     names = ["value", "low", "high", "assumes", "standard_error", "bias", "bias_error", "users"]
     table = Result(rows, columns=["estimator", "metric", *names])
@@ -187,6 +191,7 @@ def _correct_users(
         unbiased = float(linear_estimator("uncorrected").fit(outcomes, [metric("auc")]).estimate(counts)[0])
     return table.with_remarks(
         [
+            *contradictions(contradicted),
             *knowledge(table, estimators, options.confidence_level, outcomes.negatives),
             *remarks,
             *_remarks(table, estimators, metrics, unbiased),

@@ -105,11 +105,11 @@ def correct_value(
             raise ConfigError(f"estimators: {label} needs all ranks; of a value, there are bounds: {', '.join(SHAPES)}")
         estimate = ShapeEstimate(each, tuple(wanted.values()), outcomes, cuts)
         found = [strict_interval([estimate], _users(cuts, counts, negatives), options, limits) for counts in possible]
-        fitting = min(found, key=lambda one: len(one.contradicted))  # of counts that contradict the least
+        fitting = min(found, key=lambda one: len(one.contradicted[0]))  # of counts that contradict the least
         low: Floats = np.min([one.low for one in found], axis=0)
         high: Floats = np.max([one.high for one in found], axis=0)
         rows += [(label, *row, fitting.assumes, users) for row in zip(wanted, low, high, strict=True)]
-        remarks += contradictions(fitting.contradicted)
+        remarks += contradictions(fitting.contradicted[0])
     table = Result(rows, columns=["estimator", "metric", "low", "high", "assumes", "users"])
     table.attrs = {
         "confidence_level": confidence_level,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -104,8 +104,22 @@ class Differences:
 
     @property
     def undecided(self) -> NDArray[np.bool_]:
-        """Return whether an interval does not exclude 0, (pairs, metrics)."""
-        return ~((self.low > EQUAL) | (self.high < -EQUAL))
+        """Return whether an interval does not exclude 0, or its own difference, or is missing, (pairs, metrics)."""
+        return ~((self.low > EQUAL) | (self.high < -EQUAL)) | self.apart
+
+    @property
+    def apart(self) -> NDArray[np.bool_]:
+        """Return whether the difference is outside its interval by more than rounding, (pairs, metrics)."""
+        return (self.difference < self.low - EQUAL) | (self.difference > self.high + EQUAL)
+
+    def without_verdicts(self, recommenders: Collection[int]) -> Differences:
+        """Return the differences without the intervals and p-values of the pairs of some recommenders."""
+        missing = np.array([bool(set(pair) & set(recommenders)) for pair in pairs_of(len(self.values))])
+        low, high, p_value, needed = (
+            np.where(missing[:, np.newaxis], np.nan, each)
+            for each in (self.low, self.high, self.p_value, self.users_needed)
+        )
+        return replace(self, low=low, high=high, p_value=p_value, users_needed=needed)
 
 
 def differences(
@@ -161,12 +175,12 @@ def differences(
             weights=linear[other] - linear[one] if linear else None,
             alpha=rates,
             replicates=None if replicates is None else replicates[:, other] - replicates[:, one],
-            differ=by_outcome.counts @ (np.abs(recommenders[other].seen - recommenders[one].seen) > EQUAL),
+            differ=int(by_outcome.counts @ (np.abs(recommenders[other].seen - recommenders[one].seen) > EQUAL)),
             test=True,
         )
         if len(of_seeds[one]) > 1 or len(of_seeds[other]) > 1:
-            gap, users = values[other] - values[one], int(by_outcome.counts.sum())
-            wider = with_seeds(interval, gap, (spreads[one], spreads[other]), users, rates)
+            gap = values[other] - values[one]
+            wider = with_seeds(interval, gap, (spreads[one], spreads[other]), rates)
             interval = replace(wider, low=np.maximum(wider.low, smallest), high=np.minimum(wider.high, greatest))
         found.append(interval)
     low, high, p_value = (np.stack([getattr(each, end) for each in found]) for end in ("low", "high", "p_value"))
@@ -194,10 +208,9 @@ def _strict(
         found.append(strict)
     one, other = np.transpose(pairs)
     low, high = np.stack([each.low for each in found]), np.stack([each.high for each in found])
-    difference = np.fmax(np.fmin(values[other] - values[one], high), low)
     missing = np.full(low.shape, np.nan)
     rates = np.full(len(most), rate)
-    return Differences(values, difference, low, high, missing, rates, BONFERRONI, needed, tuple(found))
+    return Differences(values, values[other] - values[one], low, high, missing, rates, BONFERRONI, needed, tuple(found))
 
 
 def _needed(

@@ -4,19 +4,15 @@ Users are the unit. The users and their sampled negatives are a random sample of
 the error of sampling negatives. Users with the same outcome are exchangeable, so a bootstrap sample is a multinomial
 count of outcomes for any number of users.
 
-The closed form is the score interval of E. B. Wilson (Probable Inference, JASA 22, 1927), for means of any values that
-have bounds. It holds the means μ with (ȳ - μ)² <= t² V(μ) / U, with the quantile t of Student's distribution. The
-variance V(μ) = κ μ - μ² grows with the mean, as hits are rare or frequent; κ = Σ y² / Σ y is the size of a hit. For
-values 0 and 1, κ is 1, and this is Wilson's interval. κ counts half a hit of the largest size, so the interval has a
-width even if all users are the same. Differences of metrics have Student's interval, or this one where it is wider.
+The mean of values of users has the interval of `sampled_metrics.evaluation.bounded_means`, and its p-value. The
+bootstrap, where it is asked for, can only make this interval wider.
 
-The bootstrap interval is BCa, bias-corrected and accelerated (B. Efron, Better Bootstrap Confidence Intervals, JASA 82,
-1987), and widened by the ratio of the quantiles of Student's and the normal distribution. For a difference it is
-Student's interval, with the standard deviation of the bootstrap estimates, where that is wider. BCa alone excludes a
-true 0 in up to a third of samples in which few users differ.
-
-If few users differ by values of both signs, that all of them have the same sign is no surprise: with a chance of
-2^(1 - d) for d users. The interval includes 0 if this chance is above α.
+Other statistics have the bootstrap interval BCa, bias-corrected and accelerated (B. Efron, Better Bootstrap Confidence
+Intervals, JASA 82, 1987), widened by the ratio of the quantiles of Student's and the normal distribution, or Student's
+interval by the delta method. For a difference, the bootstrap interval is at least Student's, with the standard
+deviation of the bootstrap estimates: BCa alone excludes a true 0 in up to a third of samples in which few users differ.
+If few users differ, that all of them have the same sign is no surprise: with a chance of 2^(1 - d) for d users. The
+interval of such a statistic includes 0 if this chance is above α.
 
 The p-value of a difference is two-sided, and is the interval inverted: the smallest α for which the interval at the
 level 1 - α excludes 0. So p < 0.05 if the 95 % interval excludes 0. It is the chance of a difference of this size or
@@ -25,6 +21,7 @@ more, in either direction, if there is none in the population; it is not the pro
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +30,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Floats, Ints, is_real, is_whole, shown
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.evaluation.bounded_means import SMALLEST_P_VALUE, mean_interval, p_value_of_zero
 
 Statistic = Callable[[np.ndarray], Floats]
 """(samples, outcomes) counts → (samples, metrics) estimates."""
@@ -50,8 +48,6 @@ FEW_USERS = 100
 """Below this number of users, a remark says that an interval is rough."""
 
 _HALVINGS = 45  # of the search for a p-value, on a logarithmic scale
-
-_SMALLEST = 1e-50  # p-value by the delta method; squares of Student's quantiles of smaller ones overflow
 
 _ROUNDING = 1e-12  # relative differences up to this are none
 
@@ -127,7 +123,7 @@ def uncertainty(
     weights: Floats | None = None,
     alpha: Floats | None = None,
     replicates: Floats | None = None,
-    differ: float | Ints = np.inf,
+    differ: int = 0,
     test: bool = False,
     progress: Progress = no_progress,
 ) -> Uncertainty:
@@ -141,7 +137,7 @@ def uncertainty(
         weights: (metrics, outcomes) weights of a linear statistic.
         alpha: (metrics,) error rates of the intervals, in place of 1 - the confidence level.
         replicates: (resamples, metrics) bootstrap estimates, if they are known already.
-        differ: number of users who can differ from 0, if the statistic is not linear.
+        differ: number of users who can differ from 0, for the p-values of a statistic that is not linear.
         test: whether to compute p-values; the metrics are then differences.
         progress: wraps the blocks of bootstrap samples.
 
@@ -155,60 +151,88 @@ def uncertainty(
     least, most = (np.broadcast_to(np.asarray(bound, dtype=np.float64), estimate.shape) for bound in bounds)
     rates = np.broadcast_to(1 - options.confidence_level if alpha is None else alpha, estimate.shape)
     left_out = _left_out(statistic, counts, weights, estimate)
+    if weights is not None:
+        of_mean = _of_means(weights, counts, estimate, (least, most), rates, test)
+        if not uses_bootstrap(options, is_linear=True):
+            return of_mean
     if uses_bootstrap(options, weights is not None):
         if replicates is None:
             replicates = bootstrap(statistic, counts, options, progress)
         error, smallest = replicates.std(axis=0, ddof=1), 1 / (len(replicates) + 1)
-
-        def ends(rates: Floats) -> tuple[Floats, Floats]:
-            quantile = -stdtrit(users - 1, rates / 2)
-            wider = -quantile / ndtri(rates / 2) * np.sqrt(users / (users - 1))
-            low, high = (
-                estimate + wider * (end - estimate) for end in _bca(estimate, replicates, left_out, counts, rates)
-            )
-            reach = quantile * error if test else 0.0  # BCa alone excludes 0 too often where few users differ
-            return np.minimum(low, estimate - reach), np.maximum(high, estimate + reach)
-    else:
-        if left_out is None:
-            raise DataError(
-                f"the delta method for an estimator that is not linear needs {MOST_OUTCOMES} different outcomes or "
-                f"fewer, not {len(counts)}; take the bootstrap"
-            )
-        error = np.sqrt(counts @ (left_out - counts @ left_out / users) ** 2 * (users - 1) / users)
-        smallest = _SMALLEST
-        scores = (
-            [] if weights is None else [_Score.of(*each, counts) for each in zip(weights, least, most, strict=True)]
+        reach = error if test else np.zeros_like(error)
+        ends = partial(_bootstrap_ends, estimate, replicates, left_out, counts, reach)
+    elif left_out is None:
+        raise DataError(
+            f"the delta method for an estimator that is not linear needs {MOST_OUTCOMES} different outcomes or "
+            f"fewer, not {len(counts)}; take the bootstrap"
         )
-
-        def ends(rates: Floats) -> tuple[Floats, Floats]:
-            quantile = -stdtrit(users - 1, rates / 2)
-            if weights is None:
-                return estimate - quantile * error, estimate + quantile * error
-            found = [score.ends(float(each)) for score, each in zip(scores, quantile, strict=True)]
-            return np.array([low for low, _ in found]), np.array([high for _, high in found])
-
+    else:
+        error, smallest = _jackknife_error(left_out, counts), SMALLEST_P_VALUE
+        ends = partial(_student_ends, estimate, error, users)
+    if weights is None:
+        # chance that as many values as differ from 0 have the same sign, if they can have both
+        same_sign = np.where(_both_signs(least, most), 2.0 ** (1.0 - differ), 0.0) if test else np.zeros_like(least)
+        ends = partial(_with_width, ends, estimate, users, (least, most), same_sign)
+    low, high = ends(rates)
+    p_value = _inverted(ends, smallest, estimate) if test else np.full_like(low, np.nan)
     if weights is not None:
-        differ = counts @ (weights.T != 0)
-    # chance that as many values as differ from 0 have the same sign, if they can have both
-    same_sign = np.where(_both_signs(least, most), 2.0 ** (1.0 - differ), 0.0)
+        low, high = np.minimum(low, of_mean.low), np.maximum(high, of_mean.high)
+        p_value = np.maximum(p_value, of_mean.p_value)
+    return Uncertainty(np.maximum(low, least), np.minimum(high, most), error, p_value)
 
-    def with_width(rates: Floats) -> tuple[Floats, Floats]:
-        low, high = ends(rates)
-        few = same_sign > rates
-        low, high = np.where(few, np.minimum(low, 0.0), low), np.where(few, np.maximum(high, 0.0), high)
-        same = ~(high - low > _NO_WIDTH * (most - least))
-        # the ends if t² more users had the smallest, or the largest, value
-        share = users / (users + stdtrit(users - 1, rates / 2) ** 2)
-        low = np.where(same, share * estimate + (1 - share) * least, low)
-        high = np.where(same, share * estimate + (1 - share) * most, high)
-        # a mean is within the bounds of a user's values
-        low, high = np.maximum(low, least), np.minimum(high, most)
-        return np.minimum(low, estimate), np.maximum(high, estimate)
 
-    low, high = with_width(rates)
-    return Uncertainty(
-        low, high, error, _inverted(with_width, smallest, estimate) if test else np.full_like(low, np.nan)
-    )
+def _of_means(
+    weights: Floats, counts: Ints, estimate: Floats, bounds: tuple[Floats, Floats], rates: Floats, test: bool
+) -> Uncertainty:
+    """Return intervals of the means of (metrics, outcomes) weights; other arguments as in `uncertainty`."""
+    rows = list(zip(weights, *bounds, rates, strict=True))
+    ends = np.array([mean_interval(row, counts, (least, most), rate) for row, least, most, rate in rows])
+    p_values = [p_value_of_zero(row, counts, (least, most)) if test else np.nan for row, least, most, _ in rows]
+    variance = (weights - estimate[:, np.newaxis]) ** 2 @ counts / (counts.sum() - 1)
+    return Uncertainty(ends[:, 0], ends[:, 1], np.sqrt(variance / counts.sum()), np.array(p_values))
+
+
+Ends = Callable[[Floats], tuple[Floats, Floats]]
+"""(metrics,) error rates → (metrics,) lower and upper ends."""
+
+
+def _bootstrap_ends(
+    estimate: Floats, replicates: Floats, left_out: Floats | None, counts: Ints, reach: Floats, rates: Floats
+) -> tuple[Floats, Floats]:
+    """Return the ends of BCa, or those of Student's interval with the standard errors `reach` where these are wider."""
+    users = int(counts.sum())
+    quantile = -stdtrit(users - 1, rates / 2)
+    wider = -quantile / ndtri(rates / 2) * np.sqrt(users / (users - 1))
+    low, high = (estimate + wider * (end - estimate) for end in _bca(estimate, replicates, left_out, counts, rates))
+    return np.minimum(low, estimate - quantile * reach), np.maximum(high, estimate + quantile * reach)
+
+
+def _student_ends(estimate: Floats, error: Floats, users: int, rates: Floats) -> tuple[Floats, Floats]:
+    """Return the ends of Student's interval."""
+    reach = -stdtrit(users - 1, rates / 2) * error
+    return estimate - reach, estimate + reach
+
+
+def _jackknife_error(left_out: Floats, counts: Ints) -> Floats:
+    """Return the (metrics,) standard errors from the (outcomes, metrics) estimates with one user left out."""
+    users = counts.sum()
+    return np.asarray(np.sqrt(counts @ (left_out - counts @ left_out / users) ** 2 * (users - 1) / users))
+
+
+def _with_width(
+    ends: Ends, estimate: Floats, users: int, bounds: tuple[Floats, Floats], same_sign: Floats, rates: Floats
+) -> tuple[Floats, Floats]:
+    """Return ends that hold the estimate, 0 where few users differ, and more than a point."""
+    least, most = bounds
+    low, high = ends(rates)
+    few = same_sign > rates
+    low, high = np.where(few, np.minimum(low, 0.0), low), np.where(few, np.maximum(high, 0.0), high)
+    same = ~(high - low > _NO_WIDTH * (most - least))
+    # the ends if t² more users had the smallest, or the largest, value
+    share = users / (users + stdtrit(users - 1, rates / 2) ** 2)
+    low = np.where(same, share * estimate + (1 - share) * least, low)
+    high = np.where(same, share * estimate + (1 - share) * most, high)
+    return np.minimum(low, estimate), np.maximum(high, estimate)
 
 
 def uses_bootstrap(options: IntervalOptions, is_linear: bool) -> bool:
@@ -227,73 +251,10 @@ def _inverted(ends: Callable[[Floats], tuple[Floats, Floats]], smallest: float, 
     return np.where(np.isnan(estimate), np.nan, np.exp(high))
 
 
-@dataclass(frozen=True)
-class _Score:
-    """The score interval of a mean of values with bounds; see the top of this file.
-
-    If the mean of values of one sign is beyond the middle, the hits are the distances from the value that is farthest
-    from 0. Values of both signs have Student's interval, or that of hits where it is wider.
-
-    Attributes:
-        users: how many.
-        mean: of the hits.
-        hit: the size of a hit.
-        sign: 1 or -1; a value is the origin and this times a hit.
-        origin: the value that is no hit.
-        spread: the variance of values of both signs; None if they have one sign.
-    """
-
-    users: int
-    mean: float
-    hit: float
-    sign: int = 1
-    origin: float = 0.0
-    spread: float | None = None
-
-    @classmethod
-    def of(cls, values: Floats, least: float, most: float, counts: Ints) -> "_Score":
-        users = int(counts.sum())
-        mean = float(counts @ values / users)
-        if not _both_signs(least, most):
-            sign = 1 if most >= -least else -1
-            values, mean, most = sign * values, sign * mean, max(most, -least)
-            if mean <= most / 2:
-                return cls(users, mean, _hit_size(values, most, counts), sign)
-            return cls(users, most - mean, _hit_size(most - values, most, counts), -sign, sign * most)
-        largest = float(np.abs(values[counts > 0]).max()) or max(-least, most)
-        spread = float(counts @ (values - mean) ** 2 / (users - 1))
-        return cls(users, mean, _hit_size(np.abs(values), largest, counts), spread=spread)
-
-    def ends(self, quantile: float) -> tuple[float, float]:
-        ratio = quantile**2 / self.users
-        if self.spread is None:
-            low, high = _score_of_hits(self.mean, self.hit, ratio)
-            ends = [self.origin + self.sign * low, self.origin + self.sign * high]
-        else:
-            reach = float(np.sqrt(ratio * self.spread))
-            ends = [self.mean - reach, self.mean + reach]
-            for sign in (1, -1):
-                if sign * self.mean + ratio * self.hit / 2 > np.sqrt(1 + ratio) * abs(self.mean):
-                    ends += [sign * end for end in _score_of_hits(sign * self.mean, self.hit, ratio)]
-        return min(ends), max(ends)
-
-
 def _both_signs(least: ArrayLike, most: ArrayLike) -> np.ndarray:
     """Return whether values from the least to the most can have both signs, up to rounding."""
     least, most = np.asarray(least), np.asarray(most)
     return (least < -_ROUNDING * most) & (most > -_ROUNDING * least)
-
-
-def _hit_size(values: Floats, most: float, counts: Ints) -> float:
-    """Return κ = Σ y² / Σ y of values from 0, with half a hit of the largest size added; 0 if all are 0."""
-    return 0.0 if most == 0 else float((counts @ values**2 + most**2 / 2) / (counts @ values + most / 2))
-
-
-def _score_of_hits(mean: float, hit: float, ratio: float) -> tuple[float, float]:
-    """Return the roots of (ȳ - μ)² = (κ μ - μ²) t²/U."""
-    half = mean + ratio * hit / 2
-    root = np.sqrt(max(half**2 - (1 + ratio) * mean**2, 0.0))
-    return float((half - root) / (1 + ratio)), float((half + root) / (1 + ratio))
 
 
 def _left_out(statistic: Statistic, counts: Ints, weights: Floats | None, estimate: Floats) -> Floats | None:

@@ -10,18 +10,27 @@ term. So only σ_b² / S is added for the seeds. It is the variance of the S mea
 third term, which it holds too: the mean square of the interaction, divided by U S. It is at least 0. For a difference,
 the users are paired, and the seeds of the two recommenders are independent.
 
-The interval is Student's, with the degrees of freedom of F. E. Satterthwaite (An Approximate Distribution of Estimates
-of Variance Components, Biometrics Bulletin 2, 1946), or the interval over users alone where that is wider.
+The number of seeds is small, and may be another one for each recommender. So the interval is that of W. V. Behrens and
+R. A. Fisher: the variance of S seeds is uncertain as (S - 1) / χ² with S - 1 degrees of freedom, and the p-value of a
+difference d is the mean of P(|z| > |d| / √V) over the possible variances V, with a normal z. The interval over users
+alone takes its place where it is wider. Satterthwaite's approximation raises up to twice as many false alarms as stated
+for two seeds against ten.
+
+References:
+    R. A. Fisher, The Fiducial Argument in Statistical Inference, Annals of Eugenics 6, 1935.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import chdtri, ndtr
 
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.evaluation.intervals import Uncertainty
+
+_NODES = 32  # of the mean over a variance; the ends for two seeds are right to three digits
+_HALVINGS = 30  # of the search for an end
 
 
 @dataclass(frozen=True)
@@ -30,11 +39,11 @@ class SeedSpread:
 
     Attributes:
         variance: (metrics,) σ_b² / S.
-        over_freedom: (metrics,) sums of squared parts of it, over their degrees of freedom.
+        freedom: the number of seeds minus one.
     """
 
     variance: Floats
-    over_freedom: Floats
+    freedom: int
 
     @classmethod
     def of(cls, values: Floats, weights: Floats | None, counts: Ints) -> "SeedSpread":
@@ -47,41 +56,69 @@ class SeedSpread:
             counts: (groups,) numbers of users.
         """
         seeds, users = len(values), counts.sum()
-        nothing = np.zeros(values.shape[1])
         if seeds == 1:
-            return cls(nothing, nothing)
-        between, interaction, freedom = values.var(axis=0, ddof=1) / seeds, nothing, (users - 1) * (seeds - 1)
+            return cls(np.zeros(values.shape[1]), 0)
+        between, interaction = values.var(axis=0, ddof=1) / seeds, np.zeros(values.shape[1])
         if weights is not None:
             means = weights @ counts / users
-            off = weights - weights.mean(axis=0) - (means - means.mean(axis=0))[..., np.newaxis]
-            interaction = (off**2).sum(axis=0) @ counts / freedom / (users * seeds)
-        shows = between > interaction
-        over_freedom = between**2 / (seeds - 1) + interaction**2 / freedom
-        return cls(np.where(shows, between - interaction, 0.0), np.where(shows, over_freedom, 0.0))
+            residuals = weights - weights.mean(axis=0) - (means - means.mean(axis=0))[..., np.newaxis]
+            interaction = (residuals**2).sum(axis=0) @ counts / ((users - 1) * (seeds - 1)) / (users * seeds)
+        return cls(np.maximum(between - interaction, 0.0), seeds - 1)
+
+    @property
+    def nodes(self) -> tuple[Floats, Floats]:
+        """Return (nodes,) possible variances relative to the estimate, and their probabilities."""
+        if self.freedom == 0:
+            return np.zeros(1), np.ones(1)
+        points, weights = np.polynomial.legendre.leggauss(_NODES)
+        return self.freedom / chdtri(self.freedom, (1 - points) / 2), weights / 2
 
 
-def with_seeds(
-    found: Uncertainty, difference: Floats, spreads: Sequence[SeedSpread], users: int, alpha: Floats
-) -> Uncertainty:
+def with_seeds(found: Uncertainty, difference: Floats, spreads: Sequence[SeedSpread], alpha: Floats) -> Uncertainty:
     """Return intervals of differences over users, widened by the spreads of the two recommenders.
 
     Args:
         found: (metrics,) intervals over users, with p-values.
         difference: (metrics,) differences.
         spreads: of the two recommenders.
-        users: how many.
         alpha: (metrics,) error rates.
     """
-    of_users = found.standard_error**2
-    variance = of_users + sum(each.variance for each in spreads)
-    over_freedom = of_users**2 / (users - 1) + sum(each.over_freedom for each in spreads)
-    freedom = np.divide(variance**2, over_freedom, out=np.full_like(variance, users - 1.0), where=over_freedom > 0)
-    error, freedom = np.sqrt(variance), np.minimum(freedom, users - 1.0)
-    reach = -stdtrit(freedom, alpha / 2) * error
-    t = np.divide(np.abs(difference), error, out=np.zeros_like(error), where=error > 0)
+    variances, chances = _possible_variances(found.standard_error**2, spreads)
+
+    def p_value(distance: Floats) -> Floats:
+        t = np.divide(
+            distance[:, np.newaxis], np.sqrt(variances), out=np.full_like(variances, np.inf), where=variances > 0
+        )
+        return np.asarray(2 * ndtr(-t) @ chances)
+
+    error = np.sqrt(found.standard_error**2 + sum(spread.variance for spread in spreads))
+    reach = _inverse(p_value, alpha, error)
     return Uncertainty(
         np.minimum(found.low, difference - reach),
         np.maximum(found.high, difference + reach),
         error,
-        np.maximum(found.p_value, 2 * stdtr(freedom, -t) if error.any() else found.p_value),
+        np.maximum(found.p_value, p_value(np.abs(difference))),
     )
+
+
+def _possible_variances(of_users: Floats, spreads: Sequence[SeedSpread]) -> tuple[Floats, Floats]:
+    """Return (metrics, possibilities) variances of a difference, and the (possibilities,) probabilities."""
+    variances, chances = of_users[:, np.newaxis], np.ones(1)
+    for spread in spreads:
+        ratios, of_ratios = spread.nodes
+        further = spread.variance[:, np.newaxis] * ratios
+        variances = (variances[:, :, np.newaxis] + further[:, np.newaxis]).reshape(len(of_users), -1)
+        chances = np.outer(chances, of_ratios).ravel()
+    return variances, chances
+
+
+def _inverse(p_value: Callable[[Floats], Floats], alpha: Floats, error: Floats) -> Floats:
+    """Return the (metrics,) distances whose p-values are the error rates, from (metrics,) standard errors."""
+    low, high = np.zeros_like(error), error.copy()
+    while (short := (p_value(high) > alpha) & (error > 0)).any():
+        high = np.where(short, 2 * high, high)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        short = p_value(middle) > alpha
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return high

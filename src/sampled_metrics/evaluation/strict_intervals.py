@@ -1,7 +1,22 @@
 """Intervals of true metrics, and of their differences, by strict bounds (`sampled_metrics.estimators.strict_bounds`).
 
-The ends are confidence limits of mean weights, as those of linear estimators. Users are the unit. Where the sample
-contradicts the assumed shape of the distribution of ranks, the next weaker one takes its place.
+The ends are confidence limits of mean weights, as those of linear estimators. Users are the unit.
+
+Weights that are chosen for a sample are too good for this very sample. So the users are divided into five folds, and
+the weights for the users of a fold are those that are best for the users of the other folds. Whatever they choose, the
+mean of these weights over the users of the fold bounds the metric in expectation, so that the interval of the mean over
+all users holds the metric.
+
+A published value has no users to divide. Of it, the sample is known up to a few shares of users. The interval then
+holds the means of all weights together (Scheffé), so that the weights may be chosen by the sample.
+
+Where the sample contradicts the assumed shape of the distribution of ranks, the next weaker one takes its place. Where
+it contradicts any distribution of ranks, there is no interval.
+
+References:
+    P. Batlle, P. Patil, M. Stanley and M. Kuusela, Optimization-Based Frequentist Confidence Intervals for Functionals
+    in Constrained Inverse Problems: Resolving the Burrus Conjecture, 2023: why a single sample cannot both choose the
+    weights and be the sample they are applied to.
 """
 
 from __future__ import annotations
@@ -10,18 +25,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import chdtri, ndtri
 
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.shapes import SHAPES
-from sampled_metrics.estimators.strict_bounds import IMPOSSIBLE, PAIRED, SIGNIFICANCE, Fit, ShapeEstimate
+from sampled_metrics.estimators.strict_bounds import IMPOSSIBLE, PAIRED, SIGNIFICANCE, Fits, ShapeEstimate, StrictBounds
+from sampled_metrics.evaluation.bounded_means import mean_interval
 from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
 from sampled_metrics.evaluation.users import Users
-from sampled_metrics.sampling.rank_classes import RankClass
-
-Fits = Sequence[Sequence[tuple[RankClass, Fit]]]
-"""For each recommender, the best fit of each class of users."""
+from sampled_metrics.sampling.outcomes import Outcomes
 
 
 @dataclass(frozen=True)
@@ -29,18 +42,18 @@ class StrictInterval:
     """Intervals of the metrics of one recommender, or of the differences between two.
 
     Attributes:
-        low: (metrics,) lower ends.
+        low: (metrics,) lower ends; NaN if no distribution of ranks explains the sample.
         high: (metrics,) upper ends.
         shape: the assumption under which they hold.
-        contradicted: the p-values of the assumptions that the sample contradicts.
+        contradicted: for each recommender, the p-values of the assumptions that its sample contradicts.
         fits: of each recommender, by class of users.
     """
 
     low: Floats
     high: Floats
     shape: str
-    contradicted: dict[str, float]
-    fits: Fits
+    contradicted: Sequence[dict[str, float]]
+    fits: Sequence[Fits]
 
     @property
     def assumes(self) -> str:
@@ -64,38 +77,75 @@ def strict_interval(
         limits: (metrics,) smallest and largest values.
         progress: wraps the blocks of bootstrap samples.
     """
-    contradicted: dict[str, float] = {}
-    for shape in SHAPES[SHAPES.index(estimates[0].estimator.shape) :: -1]:
-        sides = list(zip(estimates, by_outcome.shares, strict=True))
-        fits = [one.fits(np.asarray(by_outcome.counts @ shares), shape) for one, shares in sides]
-        p_values = [
-            one.p_value(by_outcome.counts, shares, fit, shape, options.seed)
-            for (one, shares), fit in zip(sides, fits, strict=True)
-        ]
-        p_value = min(1.0, len(sides) * min(p_values))
-        if p_value > (IMPOSSIBLE if shape == SHAPES[0] else SIGNIFICANCE):
-            break
-        contradicted[shape] = p_value
-    quantile = float(ndtri(0.5 + options.confidence_level / 2))
-    deviations = quantile * (PAIRED if len(estimates) == 2 else 1.0)
-    weights = bound_weights(estimates, fits, by_outcome, deviations, range(len(estimates[0].metrics)))
-    defined = np.isfinite(weights.values.sum(axis=1))
-    found = uncertainty(
-        linear(weights.values[defined]),
-        by_outcome.counts,
-        options,
-        bounds=(weights.least[defined], weights.most[defined]),
-        weights=weights.values[defined],
-        progress=progress,
-    )
-    at_the_bound = weights.limits(by_outcome.counts, quantile)[defined]
-    ends = np.full((2, len(defined)), np.nan)
-    ends[0, defined] = np.minimum(found.low, at_the_bound)
-    ends[1, defined] = np.maximum(found.high, at_the_bound)
-    ends += weights.off / 2
+    shape, fits, contradicted = supported_shape(estimates, by_outcome, options.seed)
+    if any(SHAPES[0] in each for each in contradicted):
+        missing = np.full(len(estimates[0].metrics), np.nan)
+        return StrictInterval(missing, missing, shape, contradicted, fits)
+    deviations = float(ndtri(0.5 + options.confidence_level / 2)) * (PAIRED if len(estimates) == 2 else 1.0)
+    if by_outcome.folds is None:
+        ends = _simultaneous_ends(estimates, fits, by_outcome, options.confidence_level)
+    else:
+        weights = weights_by_fold(estimates, fits, by_outcome, deviations)
+        counts, defined = by_outcome.folds.ravel(), np.isfinite(weights.values.sum(axis=1))
+        found = uncertainty(
+            linear(weights.values[defined]),
+            counts,
+            options,
+            bounds=(weights.least[defined], weights.most[defined]),
+            weights=weights.values[defined],
+            progress=progress,
+        )
+        ends = np.full((2, len(defined)), np.nan)
+        ends[:, defined] = found.low, found.high
     low, high = np.split(ends[0], 2)[0], np.split(ends[1], 2)[1]
     low, high = (np.clip(end, *limits) for end in (np.minimum(low, high), np.maximum(low, high)))
     return StrictInterval(low, high, shape, contradicted, fits)
+
+
+def supported_shape(
+    estimates: Sequence[ShapeEstimate], by_outcome: Users, seed: int
+) -> tuple[str, list[Fits], list[dict[str, float]]]:
+    """Return the strongest assumption that no sample contradicts, from that of the estimates on, or `free`.
+
+    Each recommender is tested by itself.
+
+    Returns:
+        The shape, the fits of each recommender, and its p-values for the shapes that its sample contradicts.
+    """
+    contradicted: list[dict[str, float]] = [{} for _ in estimates]
+    for shape in SHAPES[SHAPES.index(estimates[0].estimator.shape) :: -1]:
+        significance = IMPOSSIBLE if shape == SHAPES[0] else SIGNIFICANCE
+        fits = []
+        for one, shares, p_values in zip(estimates, by_outcome.shares, contradicted, strict=True):
+            fit = one.fits(np.asarray(by_outcome.counts @ shares), shape)
+            p_value = one.p_value(by_outcome.counts, shares, fit, seed, significance)
+            if p_value <= significance:
+                p_values[shape] = p_value
+            fits.append(fit)
+        if not any(shape in p_values for p_values in contradicted):
+            break
+    return shape, fits, contradicted
+
+
+def unexplained(outcomes: Outcomes, by_outcome: Users, seed: int) -> dict[str, float]:
+    """Return the p-value of `free`, if no distribution of true ranks explains the sample of a recommender."""
+    estimate = ShapeEstimate(StrictBounds(SHAPES[0]), (), outcomes)
+    return supported_shape([estimate], by_outcome, seed)[2][0]
+
+
+def _simultaneous_ends(
+    estimates: Sequence[ShapeEstimate], fits: Sequence[Fits], by_outcome: Users, confidence_level: float
+) -> Floats:
+    """Return (2, 2 metrics) ends of the means of weights that are chosen by the sample itself.
+
+    With F known shares of users, the intervals hold together for all weights, at √χ²_F standard errors.
+    """
+    freedom, alpha = max(1, len(estimates[0].cuts)), 1 - confidence_level
+    deviations = float(np.sqrt(chdtri(freedom, alpha)))
+    weights = bound_weights(estimates, fits, by_outcome, deviations, range(len(estimates[0].metrics)))
+    rows = zip(weights.values, weights.least, weights.most, strict=True)
+    ends = [mean_interval(values, by_outcome.counts, (least, most), alpha, freedom) for values, least, most in rows]
+    return np.transpose(ends)
 
 
 @dataclass(frozen=True)
@@ -106,63 +156,67 @@ class BoundWeights:
         values: (2 metrics, groups) weights.
         least: (2 metrics,) smallest weights that a user can have.
         most: (2 metrics,) largest weights.
-        off: (2 metrics,) means in the fitted sample, minus those in the observed one. Weights that are chosen for a
-            sample are too good for this very sample; half of this makes up for it in simulations
-            (docs/coverage.md).
-        more: (2 metrics,) by how much the variance over users is larger at the bound than in the sample.
+        fitted: (2 metrics,) means in the fitted sample.
     """
 
     values: Floats
     least: Floats
     most: Floats
-    off: Floats
-    more: Floats
+    fitted: Floats
 
-    def limits(self, counts: Ints, quantile: float) -> Floats:
-        """Return the (2 metrics,) confidence limits of the mean weights of (groups,) counts of users, as at the bound.
-
-        A limit takes the variance at the bound, as a score interval does: a sample in which an outcome is missing says
-        little about how much its weight varies.
-        """
-        means, variances = self.moments(counts)
-        reach = quantile * np.sqrt((variances + self.more) / counts.sum())
-        return means + reach * np.repeat([-1, 1], len(means) // 2)
-
-    def moments(self, counts: Ints) -> tuple[Floats, Floats]:
-        """Return the (2 metrics,) means and variances over (groups,) counts of users."""
+    def variances(self, counts: Ints) -> Floats:
+        """Return the (2 metrics,) variances over (groups,) counts of users."""
         shares = counts / counts.sum()
-        means = self.values @ shares
-        return means, (self.values - means[:, np.newaxis]) ** 2 @ shares
+        return np.asarray((self.values - (self.values @ shares)[:, np.newaxis]) ** 2 @ shares)
+
+
+def weights_by_fold(
+    estimates: Sequence[ShapeEstimate], fits: Sequence[Fits], by_outcome: Users, deviations: float
+) -> BoundWeights:
+    """Return the weights of all metrics, (2 metrics, folds × groups): those that the users of the other folds choose.
+
+    The fits to all users are the start of the fits to the other folds, which do not depend on the start.
+    """
+    assert by_outcome.folds is not None
+    of_folds = []
+    for own in by_outcome.folds:
+        others = by_outcome.counts - own
+        sides = zip(estimates, by_outcome.shares, fits, strict=True)
+        chosen = [one.fits_of_part(fit, np.asarray(others @ shares)) for one, shares, fit in sides]
+        of_folds.append(bound_weights(estimates, chosen, by_outcome, deviations, range(len(estimates[0].metrics))))
+    values = np.concatenate([each.values for each in of_folds], axis=1)
+    least, most = np.min([each.least for each in of_folds], axis=0), np.max([each.most for each in of_folds], axis=0)
+    return BoundWeights(values, least, most, np.mean([each.fitted for each in of_folds], axis=0))
 
 
 def bound_weights(
-    estimates: Sequence[ShapeEstimate], fits: Fits, by_outcome: Users, deviations: float, wanted: Sequence[int]
+    estimates: Sequence[ShapeEstimate],
+    fits: Sequence[Fits],
+    by_outcome: Users,
+    deviations: float,
+    wanted: Sequence[int],
 ) -> BoundWeights:
     """Return the weights of some metrics, or of their differences between the second and the first recommender."""
     bounds = [one.bounds(fit, deviations, wanted) for one, fit in zip(estimates, fits, strict=True)]
     last = bounds[-1]
     values = np.concatenate([by_outcome.weights(each, len(bounds) - 1) for each in last.weights])
-    least, most, off, more = last.least, last.most, last.off, last.more
+    least, most, fitted = last.least, last.most, last.fitted
     if len(bounds) == 2:  # the upper bound of a difference takes the lower one of what is subtracted
         first = bounds[0]
         values = values - np.concatenate([by_outcome.weights(each, 0) for each in first.weights[::-1]])
-        least, most, off = least - first.most[::-1], most - first.least[::-1], off - first.off[::-1]
-        more = more + first.more[::-1]
-    return BoundWeights(values, *(each.ravel() for each in (least, most, off, more)))
+        least, most, fitted = least - first.most[::-1], most - first.least[::-1], fitted - first.fitted[::-1]
+    return BoundWeights(values, least.ravel(), most.ravel(), fitted.ravel())
 
 
 def contradictions(p_values: dict[str, float]) -> list[str]:
     """Return sentences on the assumptions that a sample contradicts."""
-    remarks = []
-    for shape, p_value in p_values.items():
-        if shape == SHAPES[0]:
-            sentence = (
-                f"No distribution of true ranks explains the sample well (p = {p_value:.2g}). Check the numbers of "
-                "candidates and negatives, and how negatives were sampled; if they are wrong, so is the interval."
-            )
-        else:
-            sentence = (
-                f"The sample contradicts {shape} (p = {p_value:.2g}), so the interval is that of a weaker assumption."
-            )
-        remarks.append(sentence)
-    return remarks
+    if SHAPES[0] in p_values:
+        return [
+            f"No distribution of true ranks explains the sample (p = {p_values[SHAPES[0]]:.2g}), so there is no "
+            "interval and no verdict. Usual causes are ties that count in favour of the held-out item, negatives that "
+            "are not drawn uniformly, and a wrong number of candidates or negatives."
+        ]
+    return [
+        f"The sample contradicts {shape} (p = {p_value:.2g}), so the interval is that of a weaker assumption."
+        for shape, p_value in p_values.items()
+    ]

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from sampled_metrics._validation import Floats, Ints
-from sampled_metrics.estimators.strict_bounds import PAIRED, ShapeEstimate, expected_weights
+from sampled_metrics.estimators.strict_bounds import PAIRED, Fits, ShapeEstimate, expected_weights
 from sampled_metrics.evaluation.expectation import mean_of_rows
-from sampled_metrics.evaluation.strict_intervals import Fits, bound_weights
+from sampled_metrics.evaluation.strict_intervals import bound_weights
 from sampled_metrics.evaluation.users import Users
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.table import RankTable
@@ -25,7 +25,11 @@ _QUANTILE = float(ndtri(0.975))  # of the intervals of a plan
 
 
 def users_needed(
-    estimates: Sequence[ShapeEstimate], fits: Fits, by_outcome: Users, confidence_level: float, undecided: Sequence[int]
+    estimates: Sequence[ShapeEstimate],
+    fits: Sequence[Fits],
+    by_outcome: Users,
+    confidence_level: float,
+    undecided: Sequence[int],
 ) -> Floats:
     """Return the numbers of users for which the interval of the difference would not include 0, by undecided metric.
 
@@ -38,9 +42,9 @@ def users_needed(
     for factor in FACTORS[::-1]:
         wanted = [undecided[at] for at in left]
         weights = bound_weights(estimates, fits, by_outcome, PAIRED * quantile / np.sqrt(factor), wanted)
-        mean, variance = weights.moments(by_outcome.counts)
-        low, high = np.split(mean + weights.off, 2)  # in the fitted sample
-        for distance, spread in zip((low, -high), np.split(np.sqrt(variance), 2), strict=True):
+        low, high = np.split(weights.fitted, 2)
+        spreads = np.split(np.sqrt(weights.variances(by_outcome.counts)), 2)
+        for distance, spread in zip((low, -high), spreads, strict=True):
             enough = np.divide(quantile * spread, distance, out=np.full(len(left), np.inf), where=distance > 0) ** 2
             needed[left] = np.fmin(needed[left], np.maximum(enough, users + 1.0))
         left = np.flatnonzero(needed < np.inf).tolist()  # where no number is enough, the first factor says so
