@@ -419,6 +419,11 @@ def search(cell: Cell, efforts: dict[str, Effort]) -> list[dict[str, object]]:
     return [row_of(cell, metric, each, confirmed[each][metric]) for metric, each in found.items()]
 
 
+def quick_search(cell: Cell) -> list[dict[str, object]]:
+    """Return the rows of a cell by a short search."""
+    return search(cell, QUICK)
+
+
 def row_of(cell: Cell, metric: str, population: Population, tally: Tally) -> dict[str, object]:
     """Return a line of the csv."""
     return {
