@@ -315,13 +315,14 @@ class Tally:
 
 
 def _share_beyond(gaps: np.ndarray) -> float:
-    """Return the share of a normal distribution above 0, with the mean and the deviation of some gaps."""
-    if len(gaps) < 2:
-        return 0.0
-    deviation = float(gaps.std())
-    if deviation < EXACT:
-        return float(gaps.mean() > EXACT)
-    return float(ndtr(gaps.mean() / deviation))
+    """Return the share above 0 of a normal distribution with the mean and the deviation of some gaps.
+
+    Gaps of 0 are left out: there the end is the largest or smallest value of all, and so is the truth.
+    """
+    apart = gaps[np.abs(gaps) > EXACT]
+    if len(apart) < 2 or apart.std() < EXACT:
+        return float((gaps > EXACT).mean()) if len(gaps) else 0.0
+    return float(len(apart) / len(gaps) * ndtr(apart.mean() / apart.std()))
 
 
 EXACT = 1e-9

@@ -125,6 +125,14 @@ def test_a_statement_counts_once(benchmark):
     assert tally.width == pytest.approx((0.2 + 0.1 + 0.1 + 0.4) / 4)
 
 
+def test_ends_at_the_truth_do_not_miss(benchmark):
+    """The truth 0 is the smallest value, so that no interval is above it, however near the ends are."""
+    said = [benchmark.Statement(0.0, high) for high in (0.1, 0.0, 0.2, 0.1)]
+    assert benchmark.Tally.of(said, 0.0).score < 0.1
+    said = [benchmark.Statement(low, 1.0) for low in (0.1, 0.2, 0.3)]
+    assert benchmark.Tally.of(said, 0.1999).score > benchmark.Tally.of(said, 0.3001).score > 0
+
+
 def test_search_finds_the_law_that_a_bad_interval_misses(benchmark, monkeypatch):
     """An interval by Student's distribution is bad where hits are rare; the same seeds give the same rows."""
 
