@@ -18,7 +18,7 @@ from sampled_metrics.estimators import Estimator, EstimatorsLike, estimator_name
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import StrictBounds
 from sampled_metrics.evaluation.compare import compare
-from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows
+from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows, step_of_difference
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.verdicts import MOST, expected_gaps
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
@@ -30,6 +30,7 @@ from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
 _EXACT_USERS = 100  # with up to so many users, chances near the given probability are exact
+_EXACT_TERMS = 2500  # and also with up to so many rows times different weights
 _NEAR = 0.1  # a difference of chances that is near
 _FEW_USERS = 1000  # with up to so many users, larger m are tried in small steps
 _STEP = 1.02  # ratio of such a step
@@ -78,9 +79,10 @@ def plan(
 
         Ten m a decade are tried, and then those between. With up to 1000 users, larger m are tried in steps of 2 %, as
         the probability may fall again; with more, five a decade are. The search ends after two m that leave less than a
-        tenth of the allowed chance of a wrong order. With up to 100 users, probabilities near the given one are exact.
-        Otherwise they are those of a normal distribution, as those of a conclusion are: these are too high where only a
-        few users differ.
+        tenth of the allowed chance of a wrong order. A tie is no correct order. Probabilities near the given one are
+        exact sums with up to 100 users, and with up to 1250 if the weights have two values, as those of the
+        uncorrected recall have. Otherwise they are those of a normal distribution, with a correction for ties. Those of
+        a conclusion are, too; they are too high where only a few users differ.
 
         The first remark says whether the exact ranks decide which recommender is better, by `compare`. If they do not,
         the plan holds for a true difference as large as the one in these ranks, and of the same sign.
@@ -208,8 +210,8 @@ class _Search:
         found = []
         for number, values in enumerate(zip(gaps.mean(axis=0), deviation, user_deviation, strict=True)):
             gap, off, of_user = map(float, values)
-            right = probability_of_order(gap, off)
-            if users <= _EXACT_USERS and abs(right - self.probability) < _NEAR:
+            right = probability_of_order(gap, off, step_of_difference(better, worse, number))
+            if _is_small(better, number) and abs(right - self.probability) < _NEAR:
                 right = exact_chance(better, worse, number)
             found.append(_Chance(gap, off, of_user, right))
         return found
@@ -292,6 +294,14 @@ class _Search:
         share = min(max(levels[0] / (levels[0] - levels[1]), 0.05), 0.95) if np.isfinite(levels).all() else 0.5
         middle = low * (high / low) ** share if low else high * share
         return int(min(max(round(middle), low + 1), high - 1))
+
+
+def _is_small(side: Expectation, estimate: int) -> bool:
+    """Return whether the exact chance of an order is computed fast."""
+    if len(side.means) <= _EXACT_USERS:
+        return True
+    rows, kinds = len(side.user), len(np.unique(side.weights[0, estimate]))
+    return rows * kinds <= _EXACT_TERMS
 
 
 def _row(
