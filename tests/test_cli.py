@@ -575,3 +575,59 @@ class TestSeveralRecommenders:
 def test_options_of_ranks_are_refused_with_a_value(run, option):
     given = ["--value", "hr@10=0.6", "--users", 100, "--negatives", 99, "--candidates", 2000]
     refused(run, f"{option[0]} is for RANKS, not for --value", "correct", *given, *option)
+
+
+class TestRanksThatMayBeSampled:
+    """Exact ranks of which none is above a tenth of n: from 200 users on they need --exact."""
+
+    @pytest.fixture
+    def shallow(self, tmp_path):
+        """Write the ranks of two recommenders from 0, the largest of which is 84, and those of 199 users."""
+        rng = np.random.default_rng(2)
+        for name, users in {"a": 400, "b": 400, "few": 199}.items():
+            ranks = rng.geometric(0.1, users).clip(max=85) - 1
+            (tmp_path / f"{name}.csv").write_text("rank\n84\n" + "".join(f"{rank}\n" for rank in ranks[1:]))
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ("evaluate", "a.csv"),
+            ("compare", "a.csv", "b.csv"),
+            ("expect", "a.csv", "b.csv", "--negatives", 20),
+            ("plan", "a.csv", "b.csv", "--estimators", "uncorrected"),
+            ("report", "a.csv", "b.csv", "-o", "page.html"),
+        ],
+        ids=str,
+    )
+    def test_are_refused_unless_they_are_said_to_be_exact(self, run, shallow, arguments):
+        given = (*arguments, "--candidates", 3561, "--zero-based")
+        says = ": no rank of 400 is above 85 of 3561 candidates, as among sampled negatives; if they are sampled, say"
+        code, out, err = run(*given)
+        assert (code, out) == (2, "")
+        assert says in err
+        assert "--exact" in err
+        code, out, err = run(*given, "--exact")
+        assert (code, err) == (0, "")
+        assert "no rank of" not in out
+
+    def test_of_fewer_users_have_a_caution_before_the_numbers(self, run, shallow):
+        given = ("evaluate", "few.csv", "--candidates", 3561, "--zero-based", "--metrics", "recall@10")
+        said = "ranks: no rank of 199 is above 85 of 3561 candidates."
+        code, out, _ = run(*given)
+        assert code == 0
+        assert out.startswith(said)
+        _, out, err = run(*given, "--csv")
+        assert out.startswith("metric,value")
+        assert err.startswith(said)
+        _, out, _ = run(*given, "--json")
+        assert json.loads(out)["remarks"][0].startswith(said)
+        assert out.index(said) < out.index('"rows"')
+        assert run(*given, "--latex")[1].startswith(f"% {said}")
+
+    def test_their_caution_is_written_before_the_csv(self, files, shallow):
+        """To one file, as a terminal shows both."""
+        done = process(
+            "evaluate", "few.csv", "--candidates", 3561, "--zero-based", "--csv",
+            cwd=files, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, capture_output=False,
+        )  # fmt: skip
+        assert done.stdout.startswith(b"ranks: no rank of 199")

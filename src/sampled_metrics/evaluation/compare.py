@@ -198,6 +198,7 @@ def compare(
     table.attrs = {"confidence_level": confidence_level, "names": list(given), "assumption": assumption}
     table.attrs["parameters"] = read.parameters
     remarks = [*_conclusions(table, found, list(given), confidence_level), *_on_seeds(given), *notes, *_held(table)]
+    table = table.with_cautions(read.cautions)
     return table.with_remarks([*remarks, *undefined(table, "difference"), *about_users(by_outcome), *read.remarks])
 
 
@@ -213,6 +214,7 @@ class _Read(NamedTuple):
         estimator: label of the estimator of sampled ranks; empty if there is none.
         of_samples: the estimator itself.
         parameters: numbers of users, candidates and negatives, in words.
+        cautions: sentences on what would make all results wrong.
     """
 
     labels: list[str]
@@ -223,6 +225,7 @@ class _Read(NamedTuple):
     estimator: str = ""
     of_samples: Estimator | None = None
     parameters: str = ""
+    cautions: tuple[str, ...] = ()
 
 
 def _seeds(given: Mapping[str, Sequence[_Given]]) -> dict[str, _Given]:
@@ -272,7 +275,8 @@ def _read_ranks(
     parameters = ranked[0].description
     remarks: list[str] = [*paired, *equal_metrics(by_label), *notes]
     largest, used = largest_values(wanted), label if is_sampled else ""
-    return _Read(labels, sides, numbers, largest, remarks, used, of_samples, parameters)
+    cautions = tuple(caution for each in ranked for caution in each.cautions)
+    return _Read(labels, sides, numbers, largest, remarks, used, of_samples, parameters, cautions)
 
 
 def _recommenders(a: Any, b: Any, names: Any, form: Form) -> dict[str, list[_Given]]:

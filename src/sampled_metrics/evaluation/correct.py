@@ -141,7 +141,7 @@ def _of_ranks(
     by_outcome = users_by_outcome((which, ranks.user_numbers, len(outcomes)))
     result = _correct_users(outcomes, by_outcome, estimators, metrics, options, progress)
     result.attrs["parameters"] = ranks.description
-    return result.with_remarks(ranks.notes)
+    return result.with_remarks(ranks.notes).with_cautions(ranks.cautions)
 
 
 def _correct_users(

@@ -60,7 +60,8 @@ def evaluate(
         candidates: (users,) or one number: n, the number of ranked items, including the held-out item. Leave it out if
             the ranks have this column. An array is in the order of the ranks. Only AUC depends on it.
         exact: that the ranks are exact although no rank comes near n. Without it, ranks that end as among sampled
-            negatives are refused (docs/how-to/tables.md). A RankTable, and the columns above and tied, are exact.
+            negatives are refused, and the first remark is a caution if no rank is above a tenth of n
+            (docs/how-to/tables.md). A RankTable, and the columns above and tied, are exact.
         by: the column of a table that names the recommenders of its rows. The result of several recommenders, named by
             this column, by `rank_column` or by a mapping from names to ranks, has a column recommender.
         rank_column: the column of ranks, if it has another name; or several, of one recommender each.
@@ -125,7 +126,7 @@ def _of_ranks(table: RankTable, metrics: Mapping[str, Metric], options: Interval
     by_outcome = users_by_outcome((which, table.user_numbers, values.shape[1]))
     result = _evaluate_users(values, largest_values(wanted), by_outcome, list(metrics), options, progress)
     result.attrs["parameters"] = table.description
-    return result.with_remarks([*equal_metrics(metrics), *table.notes])
+    return result.with_remarks([*equal_metrics(metrics), *table.notes]).with_cautions(table.cautions)
 
 
 def _of_run(

@@ -96,6 +96,7 @@ def expect(
     unused = dict.fromkeys(remark for each in tables.values() for remark in each.notes)
     wrong = list(wrong_orders(result, negatives).values())
     undecided = "An order by exact values may be undecided. compare says whether the exact ranks decide it."
+    result = result.with_cautions(caution for each in tables.values() for caution in each.cautions)
     return result.with_remarks([*wrong, *([undecided] if wrong else []), *unused])
 
 

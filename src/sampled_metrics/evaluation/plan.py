@@ -166,7 +166,7 @@ def plan(
         _words(list(chosen)),
     ]
     unused = dict.fromkeys([*one.notes, *other.notes])
-    return table.with_remarks([*sentences, pairs.sentence, *unused])
+    return table.with_remarks([*sentences, pairs.sentence, *unused]).with_cautions([*one.cautions, *other.cautions])
 
 
 class _Chance(NamedTuple):

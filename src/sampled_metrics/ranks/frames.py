@@ -72,8 +72,12 @@ PerUser = ArrayLike
 class Columns:
     """Columns of ranks, not yet checked; columns of a csv file are text.
 
-    Messages call the source `name`, a row `place(row)`, and the names of the columns `header`. `notes`
-    are remarks on how it was read.
+    Messages call the source `name`, a row `place(row)`, and the names of the columns `header`.
+
+    Attributes:
+        notes: remarks on how it was read.
+        cautions: remarks on what would make all results wrong.
+        refuses_shallow: whether exact ranks of many users are refused if none comes near n, as the command does.
     """
 
     name: str
@@ -81,6 +85,8 @@ class Columns:
     place: Place
     header: str
     notes: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
+    refuses_shallow: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(self.frame.columns, pd.MultiIndex):
@@ -126,11 +132,12 @@ class Columns:
             return columns
         columns.require("rank")
         ranks = columns.whole_numbers("rank", 0)
+        cautions = self.cautions
         if ranks.min() > 0:
-            notes += (
+            cautions += (
                 f"{self.name}: no rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1.",
             )
-        return replace(columns, frame=columns.frame.assign(rank=ranks + 1), notes=notes)
+        return replace(columns, frame=columns.frame.assign(rank=ranks + 1), cautions=cautions)
 
     def by_column(self, column: str) -> dict[str, "Columns"]:
         """Return the rows of each recommender, by the names in a column.

@@ -30,6 +30,7 @@ class SampledRanks(Ranked):
         replacement: whether a negative could be sampled twice for the same event.
         user: (events,) the user of each event; None if users are not known.
         notes: sentences on how the ranks were read.
+        cautions: sentences on what would make all results wrong.
         source: name of the file or table that they are from.
 
     Raises:
@@ -45,6 +46,7 @@ class SampledRanks(Ranked):
     place: InitVar[Place | None] = None
     notes: tuple[str, ...] = ()
     source: str = ""
+    cautions: tuple[str, ...] = ()
 
     def __post_init__(self, place: Place | None) -> None:
         for name in ("x", "negatives", "candidates"):
@@ -114,7 +116,7 @@ def sampled_of_columns(
             f"{name}: no rank is above {last + 1} with {m[0]} negatives, as among {last}: say --negatives {last}; if "
             f"{m[0]} is right, give it for each row, in a column negatives"
         )
-    return SampledRanks(x, m, n, replacement, columns.users(), columns.place, notes, columns.name)
+    return SampledRanks(x, m, n, replacement, columns.users(), columns.place, notes, columns.name, columns.cautions)
 
 
 def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> NDArray[np.bool_]:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does no
 
 COLUMNS = ("user", "candidates", "above", "tied")
 
-_FEW, _FAR = 20, 10  # a remark says so if no rank of so many users is above this part of n
+_FEW, _MANY = 20, 200  # if no rank of so many users comes near n, a caution says so, or the command refuses them
+_FAR = 10  # a rank comes near n if it is above this part of n
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class RankTable(Ranked):
         above: (events,) int, number of candidates that score higher than the held-out item.
         tied: (events,) int, number of other candidates that score exactly the same.
         notes: sentences on how the ranks were read.
+        cautions: sentences on what would make all results wrong.
         source: name of the file or table that they are from.
 
     Raises:
@@ -73,6 +75,7 @@ class RankTable(Ranked):
     place: InitVar[Place | None] = None
     notes: tuple[str, ...] = ()
     source: str = ""
+    cautions: tuple[str, ...] = ()
 
     def __post_init__(self, place: Place | None) -> None:
         columns = [self._column(name) for name in COLUMNS if getattr(self, name) is not None]
@@ -199,7 +202,8 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
         above = columns.whole_numbers("rank", 1) - 1
         tied = np.zeros_like(above)
     n = columns.column_or_argument("candidates", candidates, 1)
-    table = RankTable(columns.users(), n, above, tied, columns.place, tuple(columns.remarks), columns.name)
+    remarks, cautions = tuple(columns.remarks), columns.cautions
+    table = RankTable(columns.users(), n, above, tied, columns.place, remarks, columns.name, cautions)
     if exact or "above" in columns or not len(table):
         return table
     last, most = int(above.max()) + 1, float(np.median(n))
@@ -209,16 +213,19 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
             "correct, compare and report take sampled ranks, with "
             f"--negatives {last - 1} (in Python negatives={last - 1}); if these are exact, say --exact (exact=True)"
         )
-    if len(table) >= _FEW and last <= most / _FAR:
-        return replace(
-            table,
-            notes=(
-                *table.notes,
-                f"No rank is above {last} of {most:.0f} candidates. If these are ranks among sampled negatives, say "
-                "how many; the numbers above are wrong then.",
-            ),
+    if len(table) < _FEW or last > most / _FAR:
+        return table
+    found = f"{name}: no rank of {len(table)} is above {last} of {most:.0f} candidates"
+    if columns.refuses_shallow and len(table) >= _MANY:
+        raise DataError(
+            f"{found}, as among sampled negatives; if they are sampled, say how many negatives with --negatives "
+            "(correct, compare and report take it); if they are exact, say --exact"
         )
-    return table
+    caution = (
+        f"{found}. If these are ranks among sampled negatives, all numbers here are wrong: say how many with negatives "
+        "(--negatives). If they are exact, say exact=True (--exact)."
+    )
+    return replace(table, cautions=(*cautions, caution))
 
 
 def read_ranks(path: str | os.PathLike[str], candidates: int | None = None, *, exact: bool = False) -> RankTable:
