@@ -631,3 +631,12 @@ class TestRanksThatMayBeSampled:
             cwd=files, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, capture_output=False,
         )  # fmt: skip
         assert done.stdout.startswith(b"ranks: no rank of 199")
+
+
+@pytest.mark.parametrize("form", [[], ["--csv"]], ids=str)
+def test_negatives_that_are_stated_are_believed_with_a_caution(run, files, form):
+    """600 users, evenly at the ranks 1 to 20."""
+    (files / "s.csv").write_text("rank\n" + "".join(f"{rank}\n" for rank in range(1, 21)) * 30)
+    code, out, err = run("correct", "s.csv", "--negatives", 100, "--candidates", 1000, "--metrics", "recall@10", *form)
+    assert code == 0
+    assert (err if form else out).startswith("ranks: no rank is above 20, although 100 negatives allow up")

@@ -110,13 +110,13 @@ def sampled_of_columns(
     x = columns.whole_numbers("rank", 1) - 1
     n = columns.column_or_argument("candidates", candidates, 1)
     m = columns.column_or_argument("negatives", negatives, 0)
+    cautions = columns.cautions
     if negatives is not None and np.ndim(negatives) == 0 and len(x) and seems_truncated(x + 1, float(m[0] + 1)):
-        last = int(x.max())
-        raise DataError(
-            f"{name}: no rank is above {last + 1} with {m[0]} negatives, as among {last}: say --negatives {last}; if "
-            f"{m[0]} is right, give it for each row, in a column negatives"
+        cautions += (
+            f"{name}: no rank is above {x.max() + 1}, although {m[0]} negatives allow up to {m[0] + 1}. If fewer were "
+            "sampled, all numbers here are wrong: say how many.",
         )
-    return SampledRanks(x, m, n, replacement, columns.users(), columns.place, notes, columns.name, columns.cautions)
+    return SampledRanks(x, m, n, replacement, columns.users(), columns.place, notes, columns.name, cautions)
 
 
 def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> NDArray[np.bool_]:
