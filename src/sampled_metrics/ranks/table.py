@@ -76,8 +76,9 @@ class RankTable(Ranked):
     notes: tuple[str, ...] = ()
     source: str = ""
     cautions: tuple[str, ...] = ()
+    written: InitVar[tuple[str, int]] = ("rank", 1)  # how the source writes ranks: their name, and the best one
 
-    def __post_init__(self, place: Place | None) -> None:
+    def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
         columns = [self._column(name) for name in COLUMNS if getattr(self, name) is not None]
         if len({len(values) for values in columns}) > 1:
             raise DataError("a rank table's columns differ in length")
@@ -86,10 +87,13 @@ class RankTable(Ranked):
         refuse_rows(
             negative, lambda row: f"above ({self.above[row]}) and tied ({self.tied[row]}) must be 0 or more", where
         )
-        last = self.above + self.tied + 1
+        (name, best), last = written, self.above + self.tied
+        limit = "the number of candidates" if best else "the last rank from 0"
         refuse_rows(
-            last > self.candidates,
-            lambda row: f"rank {last[row]} (ties included) is above the number of candidates, {self.candidates[row]}",
+            last >= self.candidates,
+            lambda row: (
+                f"{name} {last[row] + best} (ties included) is above {limit}, {self.candidates[row] - 1 + best}"
+            ),
             where,
         )
 
@@ -189,8 +193,8 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
         )
     if "negatives" in columns:
         raise DataError(
-            f"{columns.header}: has a column negatives, so its ranks are sampled ones; `correct` takes those, or "
-            "remove the column if they are ranks among all candidates"
+            f"{columns.header}: has a column {columns.called('negatives')}, so its ranks are sampled ones; `correct` "
+            "takes those, or remove the column if they are ranks among all candidates"
         )
     if "rank" in columns and ("above" in columns or "tied" in columns):
         raise DataError(f"{columns.header}: has both rank and above or tied; ranks are rank alone, or above and tied")
@@ -203,19 +207,21 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
         tied = np.zeros_like(above)
     n = columns.column_or_argument("candidates", candidates, 1)
     remarks, cautions = tuple(columns.remarks), columns.cautions
-    table = RankTable(columns.users(), n, above, tied, columns.place, remarks, columns.name, cautions)
+    users, written = columns.users(), columns.written
+    table = RankTable(users, n, above, tied, columns.place, remarks, columns.name, cautions, written)
     if exact or "above" in columns or not len(table):
         return table
     last, most = int(above.max()) + 1, float(np.median(n))
+    rank, worst = written[0], last - 1 + written[1]
     if seems_truncated(above + 1, most):
         raise DataError(
-            f"{name}: no rank is above {last} of {most:.0f} candidates, as among {last - 1} sampled negatives; "
+            f"{name}: no {rank} is above {worst} of {most:.0f} candidates, as among {last - 1} sampled negatives; "
             "correct, compare and report take sampled ranks, with "
             f"--negatives {last - 1} (in Python negatives={last - 1}); if these are exact, say --exact (exact=True)"
         )
     if len(table) < _FEW or last > most / _FAR:
         return table
-    found = f"{name}: no rank of {len(table)} is above {last} of {most:.0f} candidates"
+    found = f"{name}: no {rank} of {len(table)} is above {worst} of {most:.0f} candidates"
     if columns.refuses_shallow and len(table) >= _MANY:
         raise DataError(
             f"{found}, as among sampled negatives; if they are sampled, say how many negatives with --negatives "
