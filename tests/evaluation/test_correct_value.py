@@ -25,7 +25,7 @@ def test_the_published_example() -> None:
         assert row(result, each)["high"] == pytest.approx(0.625 + 1.96 * math.sqrt(0.625 * 0.375 / 6040), abs=2e-3)
     assert row(result, "free")["low"] == 0
     assert 0 < row(result, "decreasing")["low"] < 0.01
-    assert "if better ranks are more frequent than worse ones" in result.remarks[0]
+    assert "if better ranks are more frequent than worse ones in the better half of the ranks" in result.remarks[0]
 
 
 def test_of_all_negatives_the_share_is_the_metric() -> None:

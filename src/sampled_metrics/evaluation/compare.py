@@ -107,9 +107,9 @@ def compare(
         relevant_from: as in `evaluate`.
         estimator: label of the estimator that corrects sampled ranks, or an estimator of your own, as in `correct`. The
             default is decreasing: the interval holds the
-            true difference if better ranks are more frequent than worse ones. The estimators free and convex assume
-            less and more. All others compare the means of the estimator and assume that its bias is equal for both
-            recommenders; bv-0.1 has a low variance.
+            true difference if better ranks are more frequent than worse ones in the better half of the ranks. The
+            estimators free and convex assume less and more. All others compare the means of the estimator and assume
+            that its bias is equal for both recommenders; bv-0.1 has a low variance.
         names: names of the two recommenders a and b; ("A", "B") if they are not given.
         confidence_level: probability that the interval covers the difference, or those of all pairs: 1 - the
             false-alarm rate of a metric.
