@@ -370,9 +370,19 @@ def _conclusions(table: Comparison, found: Differences, names: Sequence[str], le
     p_values = "" if found.strict else " The p-values are adjusted for these pairs by the method of Holm."
     return [
         *remarks,
+        *_without_users(table, found),
         f"The intervals of a metric hold together at {100 * level:g} % for its {pairs} pairs ({by}).{p_values} "
         "Metrics are not adjusted for one another.",
     ]
+
+
+def _without_users(table: Comparison, found: Differences) -> list[str]:
+    """Return a sentence on the pairs that no number of users would decide: those that are decided have a dash too."""
+    never = table[(table["conclusion"] == "undecided") & table["users_needed"].isna() & table["low"].notna()]
+    if not found.strict or table["users_needed"].isna().all() or never.empty:
+        return []
+    rows = [f"{row['a']} and {row['b']} by {metric_name(row['metric'])}" for row in never.to_dict("records")]
+    return [f"No number of users would decide {listed(rows)}; more negatives for each user would."]
 
 
 def _of_pair(row: Mapping[str, Any], names: Sequence[str], level: float) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sampled_metrics._defaults import ESTIMATORS, METRICS
 from sampled_metrics._running import Progress, no_progress, on_one_thread
-from sampled_metrics._validation import TOLERANCE, Floats, Ints
+from sampled_metrics._validation import TOLERANCE, Floats, Ints, counted
 from sampled_metrics.estimators import (
     Estimate,
     Estimator,
@@ -203,7 +203,11 @@ def knowledge(
 ) -> list[str]:
     """Return sentences on what the sample says about the true metrics, under each assumption."""
     remarks = []
-    sizes = f"{negatives.min()}" if negatives.min() == negatives.max() else f"{negatives.min()} to {negatives.max()}"
+    least, most = int(negatives.min()), int(negatives.max())
+    allow = f"{counted(least, 'negative')} allow{'s' * (least == 1)}"
+    if least < most:
+        allow = f"{least} to {most} negatives allow"
+    confidence = f"ith {100 * confidence_level:g} % confidence"
     bounds = [label for label, each in estimators.items() if isinstance(each, StrictBounds)]
     for row in table[table["estimator"].isin(bounds)].to_dict("records"):
         name, assumption = metric_name(str(row["metric"])), ASSUMPTIONS.get(str(row["assumes"]), "")
@@ -211,10 +215,10 @@ def knowledge(
             continue
         low, high = _ends(row["low"], row["high"])
         if assumption:
-            sentence = f"With {100 * confidence_level:g} % confidence, {{}}, if {assumption}."
+            sentence = f"W{confidence}, {{}}, if {assumption}."
             remarks.append((sentence, f"{name} is between {low} and {high}"))
         else:
-            sentence = f"Without an assumption on the ranks, {sizes} negatives allow {{}}, with the same confidence."
+            sentence = f"Without an assumption on the ranks, {allow} {{}}, w{confidence}."
             remarks.append((sentence, f"any {name} from {low} to {high}"))
     return with_clauses(remarks)
 
@@ -223,7 +227,7 @@ def _ends(low: float, high: float) -> tuple[str, str]:
     """Return the ends of an interval, rounded outward, with as many decimals as its width has, to two digits."""
     decimals = min(max(1 - int(np.floor(np.log10(high - low))), 2), 6) if high > low else 6
     scale = 10.0**decimals
-    outward = np.floor(low * scale + 1e-9) / scale, np.ceil(high * scale - 1e-9) / scale
+    outward = np.floor(low * scale + 1e-9) / scale + 0.0, np.ceil(high * scale - 1e-9) / scale + 0.0  # 0.0, not -0.0
     low_text, high_text = (f"{end:.{decimals}f}" if 0 < end < 1 else f"{end:g}" for end in outward)
     return low_text, high_text
 

@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from sampled_metrics._defaults import PLANNED
 from sampled_metrics._running import Progress, late_progress, on_one_thread
-from sampled_metrics._validation import check_names, is_real, shown
+from sampled_metrics._validation import check_names, counted, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.estimators.shapes import SHAPES
@@ -385,16 +385,17 @@ def _sentences(table: Result, probability: float, most: int) -> list[str]:
             concludes += "." if pd.isna(row["users"]) else f"; for {probability:g} it needs {row['users']} users."
         if not pd.isna(row["negatives"]):
             sentence = (
-                f"{name}: {row['negatives']} negatives or more order the two rightly with a chance of {probability:g} "
-                f"or more.{concludes}"
+                f"{name}: {counted(row['negatives'], 'negative')} or more order the two rightly with a chance of "
+                f"{probability:g} or more.{concludes}"
             )
         elif row["gap"] > 0:
             sentence = (
-                f"{name}: no sample of up to {most} negatives is enough for these users; with {most} the chance is "
-                f"{row['probability']:.2f}.{concludes}"
+                f"{name}: no sample of up to {counted(most, 'negative')} is enough for these users; with {most} the "
+                f"chance is {row['probability']:.2f}.{concludes}"
             )
         else:
-            sentence = f"{name}: orders the two wrongly on average even with {most} negatives; more users do not help."
+            with_most = counted(most, "negative")
+            sentence = f"{name}: orders the two wrongly on average even with {with_most}; more users do not help."
         sentences.append(sentence)
     return sentences
 
@@ -402,8 +403,11 @@ def _sentences(table: Result, probability: float, most: int) -> list[str]:
 def _verdict(name: str, row: Mapping[str, Any], probability: float, most: int) -> str:
     """Return what it takes to decide by strict bounds as a sentence."""
     if not pd.isna(row["negatives"]):
-        return f"{name}: with {row['negatives']} negatives or more, compare decides with a chance of {probability:g}."
-    sentence = f"{name}: with up to {most} negatives, compare decides with a chance of {row['probability']:.2f}"
+        enough = counted(row["negatives"], "negative")
+        return f"{name}: with {enough} or more, compare decides with a chance of {probability:g}."
+    sentence = (
+        f"{name}: with up to {counted(most, 'negative')}, compare decides with a chance of {row['probability']:.2f}"
+    )
     if pd.isna(row["users"]):
         return f"{sentence}, and more users do not help."
     return f"{sentence}; for {probability:g} it needs {row['users']} users."

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from sampled_metrics._validation import Ints, refuse_masked, shown
+from sampled_metrics._validation import Ints, counted, refuse_masked, shown
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import Columns, PerUser
@@ -62,22 +62,23 @@ class SampledRanks(Ranked):
         where = place or (lambda row: f"event {row + 1}" if user is None else f"user {shown(user[row])}")
         rules: list[tuple[NDArray[np.bool_], str]] = [
             (m < 0, "negatives must be 0 or more, not {m}"),
-            ((x < 0) | (x > m), "{name} {rank} is not from {best} to {last}, among the item and {m} negatives"),
+            ((x < 0) | (x > m), "{name} {rank} is not from {best} to {last}, among the item and {negatives}"),
             (n < 1, "candidates must be 1 or more, not {n}"),
         ]
         if self.replacement:
             rules += [
-                ((n == 1) & (m > 0), "{m} negatives, but no other candidate to sample from"),
+                ((n == 1) & (m > 0), "{negatives}, but no other candidate to sample from"),
                 (impossible_with_replacement(x, m, n), "{name} {rank} is not possible: {why}"),
             ]
         else:
-            rules += [(m > n - 1, "{m} negatives cannot be sampled without replacement from {pool} ({n} candidates)")]
+            rules += [(m > n - 1, "{negatives} cannot be sampled without replacement from {pool} ({n} candidates)")]
 
         def filled(message: str, row: int) -> str:
             name, best = written
             why = why_impossible(int(m[row]), int(n[row]))
             ranks = {"name": name, "rank": x[row] + best, "best": best, "last": m[row] + best}
-            return message.format(**ranks, m=m[row], n=n[row], pool=n[row] - 1, why=why)
+            negatives = counted(int(m[row]), "negative")
+            return message.format(**ranks, negatives=negatives, m=m[row], n=n[row], pool=n[row] - 1, why=why)
 
         for wrong, message in rules:
             refuse_rows(wrong, partial(filled, message), where)
