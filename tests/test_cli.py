@@ -575,3 +575,122 @@ class TestSeveralRecommenders:
 def test_options_of_ranks_are_refused_with_a_value(run, option):
     given = ["--value", "hr@10=0.6", "--users", 100, "--negatives", 99, "--candidates", 2000]
     refused(run, f"{option[0]} is for RANKS, not for --value", "correct", *given, *option)
+
+
+class TestRanksThatMayBeSampled:
+    """Exact ranks of which none is above a tenth of n: from 200 users on they need --exact."""
+
+    @pytest.fixture
+    def shallow(self, tmp_path):
+        """Write the ranks of two recommenders from 0, the largest of which is 84, and those of 199 users."""
+        rng = np.random.default_rng(2)
+        for name, users in {"a": 400, "b": 400, "few": 199}.items():
+            ranks = rng.geometric(0.1, users).clip(max=85) - 1
+            (tmp_path / f"{name}.csv").write_text("rank\n84\n" + "".join(f"{rank}\n" for rank in ranks[1:]))
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ("evaluate", "a.csv"),
+            ("compare", "a.csv", "b.csv"),
+            ("expect", "a.csv", "b.csv", "--negatives", 20),
+            ("plan", "a.csv", "b.csv", "--estimators", "uncorrected"),
+            ("report", "a.csv", "b.csv", "-o", "page.html"),
+        ],
+        ids=str,
+    )
+    def test_are_refused_unless_they_are_said_to_be_exact(self, run, shallow, arguments):
+        given = (*arguments, "--candidates", 3561, "--zero-based")
+        says = ": no rank of 400 is above 84 of 3561 candidates, as among sampled negatives; if they are sampled, say"
+        code, out, err = run(*given)
+        assert (code, out) == (2, "")
+        assert says in err
+        assert "--exact" in err
+        code, out, err = run(*given, "--exact")
+        assert (code, err) == (0, "")
+        assert "no rank of" not in out
+
+    def test_of_fewer_users_have_a_caution_before_the_numbers(self, run, shallow):
+        given = ("evaluate", "few.csv", "--candidates", 3561, "--zero-based", "--metrics", "recall@10")
+        said = "ranks: no rank of 199 is above 84 of 3561 candidates."
+        code, out, _ = run(*given)
+        assert code == 0
+        assert out.startswith(said)
+        _, out, err = run(*given, "--csv")
+        assert out.startswith("metric,value")
+        assert err.startswith(said)
+        _, out, _ = run(*given, "--json")
+        assert json.loads(out)["remarks"][0].startswith(said)
+        assert out.index(said) < out.index('"rows"')
+        assert run(*given, "--latex")[1].startswith(f"% {said}")
+
+    def test_their_caution_is_written_before_the_csv(self, files, shallow):
+        """To one file, as a terminal shows both."""
+        done = process(
+            "evaluate", "few.csv", "--candidates", 3561, "--zero-based", "--csv",
+            cwd=files, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, capture_output=False,
+        )  # fmt: skip
+        assert done.stdout.startswith(b"ranks: no rank of 199")
+
+
+@pytest.mark.parametrize("form", [[], ["--csv"]], ids=str)
+def test_negatives_that_are_stated_are_believed_with_a_caution(run, files, form):
+    """600 users, evenly at the ranks 1 to 20."""
+    (files / "s.csv").write_text("rank\n" + "".join(f"{rank}\n" for rank in range(1, 21)) * 30)
+    code, out, err = run("correct", "s.csv", "--negatives", 100, "--candidates", 1000, "--metrics", "recall@10", *form)
+    assert code == 0
+    assert (err if form else out).startswith("ranks: no rank is above 20, although 100 negatives allow up")
+
+
+class TestNamesOfTheFile:
+    """Columns that are taken under another name are named in a remark, and errors quote the file."""
+
+    def test_columns_that_are_taken_are_named(self, run, files):
+        """The n_items of this table are the lengths of histories."""
+        (files / "s.csv").write_text("user_id,n_items,Rank\n1,30,2\n2,40,10\n3,25,1\n")
+        code, out, _ = run("correct", "s.csv", "--negatives", 9, "--metrics", "recall@10", "--json")
+        said = json.loads(out)["remarks"]
+        assert code == 0
+        assert (
+            "The columns user_id and n_items are taken as user and candidates (how many items an exact evaluation "
+            "ranks for each user)."
+        ) in said
+        assert not any("Rank" in remark for remark in said)
+        given = ("--user-column", "user_id", "--candidates-column", "n_items")
+        _, out, _ = run("correct", "s.csv", "--negatives", 9, "--metrics", "recall@10", *given)
+        assert "taken as" not in out
+
+    @pytest.mark.parametrize(
+        ("text", "arguments", "says"),
+        [
+            ("position\n4\nx\n", ("--candidates", 59), "line 3: position must be a whole number, 1 or more, not 'x'"),
+            ("position\n4\n60\n", ("--candidates", 59), "line 3: position 60 (ties included) is above the number"),
+            (
+                "place\n4\n59\n",
+                ("--candidates", 59, "--rank-column", "place", "--zero-based"),
+                "line 3: place 59 (ties included) is above the last rank from 0, 58",
+            ),
+            ("rank,n_items\n4,x\n", (), "line 2: n_items must be a whole number, 1 or more, not 'x'"),
+            ("rank,n_items\n4,9\n", ("--candidates", 9), "has a column n_items (candidates), so candidates must not"),
+            ("uid,rank\n,9\n", ("--candidates", 9), "line 2: uid is empty"),
+            ("rank,numNegatives\n4,9\n", ("--candidates", 9), "has a column numNegatives, so its ranks are sampled"),
+        ],
+    )
+    def test_errors_of_exact_ranks_quote_the_file(self, run, files, text, arguments, says):
+        (files / "f.csv").write_text(text)
+        refused(run, says, "evaluate", "f.csv", *arguments)
+
+    @pytest.mark.parametrize(
+        ("text", "arguments", "says"),
+        [
+            ("position\n4\n60\n", (), "line 3: position 60 is not from 1 to 59, among the item and 58 negatives"),
+            (
+                "rank\n4\n59\n",
+                ("--zero-based",),
+                "line 3: rank 59 is not from 0 to 58, among the item and 58 negatives",
+            ),
+        ],
+    )
+    def test_errors_of_sampled_ranks_quote_the_file(self, run, files, text, arguments, says):
+        (files / "f.csv").write_text(text)
+        refused(run, says, "correct", "f.csv", "--candidates", 100, "--negatives", 58, *arguments)

@@ -4,7 +4,10 @@ METRICS = ("recall@10", "ndcg@10", "ap", "auc")
 """The default metrics, those of the paper."""
 
 ESTIMATORS = ("decreasing", "free")
-"""The default estimators: the interval of the truth if better ranks are more frequent, and without an assumption."""
+"""The default estimators.
+
+Their intervals are of the truth: if better ranks are more frequent in the better half, and without an assumption.
+"""
 
 LINEAR = ("uncorrected", "rank-estimate", "cls", "bv-0.1")
 """Estimators that are linear in the sample; 0.1 stands for any γ."""

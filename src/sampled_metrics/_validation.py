@@ -81,6 +81,11 @@ def shown(value: Any) -> str:
     return f"{value.item() if isinstance(value, np.generic) else value!r:.80}"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in plural unless it is 1: "1 negative", "99 negatives"."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def refuse_masked(values: Any, what: str) -> None:
     """Raise DataError if an entry of an array, or of a list of arrays, is masked."""
     parts = values if isinstance(values, list | tuple) else [values]

@@ -194,7 +194,8 @@ class TestConclusions:
         sampled = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5)
         assert len(sampled.remarks) == 7
         assert sampled.remarks[-3] == (
-            "The intervals are of the true difference, if better ranks are more frequent than worse ones."
+            "The intervals are of the true difference, if better ranks are more frequent than worse ones in the better "
+            "half of the ranks."
         )
         by_bv = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="bv-0.1")
         assert len(by_bv.remarks) == 7

@@ -11,6 +11,7 @@ from scipy import stats
 
 from sampled_metrics import correct, evaluate
 from sampled_metrics.errors import ConfigError
+from sampled_metrics.evaluation.correct import _ends
 
 SAMPLED = [1, 1, 2, 3, 1, 2, 1, 1]
 
@@ -278,3 +279,14 @@ def test_says_where_values_leave_0_to_1_and_where_equations_are_badly_conditione
     assert len(outside) == len(large) == 1
     assert outside[0].startswith("BV 1e-12: ")
     assert large[0].startswith("BV 1e-12: ")
+
+
+class TestSentencesOfBounds:
+    def test_without_an_assumption_state_the_confidence_themselves(self):
+        said = correct([2] * 30, negatives=1, candidates=1000, metrics="recall@10", estimators="free").remarks[0]
+        assert said.startswith("Without an assumption on the ranks, 1 negative allows any Recall@10 from 0 to ")
+        assert said.endswith(", with 95 % confidence.")
+
+    @pytest.mark.parametrize(("low", "high"), [(0.0, 0.0), (0.0, -1e-12), (-0.0, -0.0)])
+    def test_have_no_negative_zero(self, low, high):
+        assert _ends(low, high) == ("0", "0")

@@ -25,7 +25,7 @@ def test_the_published_example() -> None:
         assert row(result, each)["high"] == pytest.approx(0.625 + 1.96 * math.sqrt(0.625 * 0.375 / 6040), abs=2e-3)
     assert row(result, "free")["low"] == 0
     assert 0 < row(result, "decreasing")["low"] < 0.01
-    assert "if better ranks are more frequent than worse ones" in result.remarks[0]
+    assert "if better ranks are more frequent than worse ones in the better half of the ranks" in result.remarks[0]
 
 
 def test_of_all_negatives_the_share_is_the_metric() -> None:
@@ -116,3 +116,32 @@ def test_refuses(values, more, error, says) -> None:
     options = {"negatives": 99, "candidates": 20000, "users": 6040} | more
     with pytest.raises(error, match=says):
         sm.correct_value(values, **options)
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        (
+            {"hit-rate@10": 0.333333},
+            "hit-rate@10: no number of 100 users has the value 0.333333; the nearest are 0.33 and",
+        ),
+        ({"precision@10": "0.0333333"}, "has the value 0.0333333; the nearest are 0.033 and 0.034"),
+        (
+            {"hr@10": 0.5, "recall@10": 0.6},
+            "values: hr@10 and recall@10 are the same share, so they contradict one another",
+        ),
+        ({"hr@10": 0.52, "precision@10": 0.059}, "values: hr@10 and precision@10 are the same share"),
+    ],
+)
+def test_values_that_cannot_be_are_refused(values, says):
+    with pytest.raises(sm.DataError, match=says):
+        sm.correct_value(values, negatives=99, candidates=1000, users=100)
+
+
+def test_a_value_may_be_given_twice_with_other_digits():
+    one = sm.correct_value({"hr@10": 0.52}, negatives=99, candidates=1000, users=100, metrics="hr@10")
+    both = sm.correct_value(
+        {"hr@10": 0.52, "recall@10": 0.5, "precision@10": "0.052"},
+        negatives=99, candidates=1000, users=100, metrics="hr@10",
+    )  # fmt: skip
+    assert both["high"].tolist() == one["high"].tolist()

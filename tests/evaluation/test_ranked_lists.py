@@ -158,7 +158,7 @@ CASES = [
         {},
         "ranks, row 69: item 'd104' of this user has an earlier row too",
     ),
-    (table(RUN, "score").assign(q_id=""), GRADES, {}, "ranks, row 1: user is empty"),
+    (table(RUN, "score").assign(q_id=""), GRADES, {}, "ranks, row 1: q_id is empty"),
     (table(RUN, "other"), GRADES, {}, "ranks: lacks the column score"),
     (table(RUN, "score").drop(columns="doc_id"), GRADES, {}, "ranks: lacks the column item"),
     (

@@ -74,6 +74,21 @@ class TestSentences:
         assert np.isnan(row["users_needed"])
 
 
+class TestThreeRecommenders:
+    def test_name_the_pairs_that_no_number_of_users_would_decide(self):
+        """A dash stands for these and for decided pairs; A and C are equal, and more users decide A and B."""
+        one, other = pair((0.7, 0.9), 500, 8)
+        ranks = {"A": one, "B": other, "C": one}
+        table = compare(ranks, negatives=8, candidates=N, metrics="recall@5")
+        assert table.set_index(["a", "b"])["users_needed"].notna().to_dict() == {
+            ("A", "B"): True,
+            ("A", "C"): False,
+            ("B", "C"): True,
+        }
+        said = "No number of users would decide A and C by Recall@5; more negatives for each user would."
+        assert said in table.remarks
+
+
 class TestDifference:
     def test_outside_its_interval_is_no_verdict(self):
         """Many ranks of the second recommender are the last, where the value of AUC is too high."""

@@ -101,6 +101,43 @@ class TestToy:
         assert row["ok"] == ok
 
 
+class TestSharpness:
+    """How large a common factor of our numbers must be to be noticed."""
+
+    @pytest.mark.parametrize("factor", [0.99, 0.9996, 1.0, 1.0004, 1.0006, 1.01, 1.07])
+    def test_cells_of_table_1_must_keep_their_digits(self, factor):
+        rows = fidelity.compare_toy(*toy_tables(), 1000)
+        rows = rows[rows["table"] == 1]
+        by_hand = (np.abs(rows["printed"] * (factor - 1)) <= 0.0005).sum()
+        assert fidelity.reproduced_times(rows, np.array([factor])).tolist() == [by_hand]
+
+    def test_a_factor_is_noticed_once_more_is_lost_than_by_chance(self):
+        """The first cell of Table 1 to change is .990, at 1 + .0005 / .990; of 12 cells, chance loses none."""
+        rows = fidelity.compare_toy(*toy_tables(), 1000)
+        assert fidelity.unnoticed_factor(rows[rows["table"] == 1]) == pytest.approx(np.floor(5 / 0.99) / 1e4)
+
+    def test_shares_of_table_4_stay_at_most_100_per_cent(self):
+        rows = study_rows()
+        rows = rows[rows["table"] == 4]
+        assert rows["printed"].isin([0, 1]).sum() == 50
+        ends = rows[rows["printed"].isin([0, 1])]
+        assert fidelity.reproduced_times(ends, np.array([1.0, 1.5, 3.0])).tolist() == [50, 50, 50]
+        assert fidelity.unnoticed_factor(ends) == pytest.approx(0.5)
+        assert 0.05 < fidelity.unnoticed_factor(rows) < 0.5
+
+    def test_is_laid_out_by_table_and_reading(self):
+        found = fidelity.sharpness(study_rows())
+        assert found["Table"].tolist() == ["3", "4"]
+        assert found["Printed as 0 or 100 %"].tolist() == ["0", "50"]
+        assert found["Largest unnoticed factor"].str.endswith(" %").all()
+        larger = found["Reproduced if ours were 5 % larger"].astype(int)
+        assert (larger <= found["Reproduced if ours were 1 % larger"].astype(int)).all()
+
+    def test_stands_behind_the_counts(self):
+        headings = [heading for heading, _ in fidelity.sections(study_rows())]
+        assert headings[:2] == ["Printed numbers that are reproduced", fidelity.SHARPNESS]
+
+
 class TestStudy:
     def test_has_a_row_for_each_printed_number_and_reading_all_of_which_are_themselves(self):
         rows = fidelity.compare_study(*study_tables(("default", "as-printed")), NO_SPREAD)
@@ -187,7 +224,7 @@ class TestLayout:
             reference.table_2().drop(columns="unit"),
             1000,
         )
-        counts, off, every = written(tmp_path, fidelity.sections(table))[0]
+        counts, _, off, every = written(tmp_path, fidelity.sections(table))[0]
         assert counts[1:] == [
             ["1", "default", "12", "11", "-", "-", "-"],
             ["2", "default", "24", "24", "0.00", "-", "-"],

@@ -101,6 +101,32 @@ class TestSeveralRecommenders:
         assert sum("There are only 3 users" in remark for remark in found.remarks) == 1
 
 
+class TestNamesOfTheTable:
+    def test_columns_that_are_taken_are_named(self):
+        """Also of each recommender, once."""
+        frame = pd.DataFrame({"userId": [1, 2] * 2, "m": ["a", "a", "b", "b"], "position": 3, "n_items": 50})
+        said = [each for each in evaluate(frame, by="m").remarks if "taken as" in each]
+        assert len(said) == 1
+        assert said[0].startswith("The columns userId, n_items and position are taken as user, candidates (how many")
+
+    def test_columns_with_the_name_itself_are_not(self):
+        said = evaluate(pd.DataFrame({"User": [1, 2], "RANK": [3, 4], "Candidates": [50, 60]})).remarks
+        assert not any("taken as" in each for each in said)
+
+    def test_of_judged_lists(self):
+        run = {"ann": {"film": 0.9}, "bob": {"film": 0.9}}
+        grades = pd.DataFrame({"qid": ["ann", "bob"], "docno": "film", "rating": 2})
+        said = evaluate(run, relevance=grades, metrics="map").remarks
+        assert "The columns qid, docno and rating are taken as user, item and relevance." in said
+        assert not any("score" in each for each in said)
+
+    def test_errors_call_a_column_as_the_table_does(self):
+        with pytest.raises(DataError, match=r"user 2: place 60 \(ties included\) is above the last rank from 0, 58"):
+            evaluate(
+                pd.DataFrame({"user": [1, 2], "place": [4, 60]}), candidates=59, rank_column="place", zero_based=True
+            )
+
+
 class TestColumnsOfRecommenders:
     @pytest.mark.parametrize(
         ("ranks", "given", "says"),
@@ -110,7 +136,7 @@ class TestColumnsOfRecommenders:
             (LONG, {"by": "model", "rank_column": ["rank", "user"]}, "by is for one column of ranks"),
             (BOTH, {"by": "model"}, "are for one table that has the ranks of all recommenders"),
             ({" ": [1, 2]}, {"candidates": 9}, "the name of a recommender is empty"),
-            (WIDE.assign(mlp=[4, None, 30]), {"rank_column": ["gmf", "mlp"]}, "user 2, column mlp: rank must be"),
+            (WIDE.assign(mlp=[4, None, 30]), {"rank_column": ["gmf", "mlp"]}, "user 2: mlp must be"),
             (WIDE, {}, "name the column of ranks, or several, by rank_column (--rank-column)"),
             (rank_table(FRAME), {"by": "model"}, "by and several of rank_column are for a table of columns"),
             (rank_table(FRAME), {"zero_based": True}, "is a RankTable, which has no columns to name"),

@@ -1,8 +1,12 @@
 """Sampled ranks of a csv table: the ranks that its negatives cannot give are refused by line."""
 
+from typing import Any
+
+import numpy as np
 import pytest
 from tables_of_ranks import parse_columns, sampled_ranks
 
+import sampled_metrics as sm
 from sampled_metrics.errors import DataError
 
 
@@ -30,3 +34,23 @@ def test_far_more_negatives_than_items_are_never_so_uneven() -> None:
 )
 def test_refuses_negatives_that_do_not_exist(candidates: int, replacement: bool, says: str) -> None:
     assert refused("rank\n1\n", candidates, 2, replacement=replacement) == f"s.csv, line 2: {says}"
+
+
+UNIFORM = np.random.default_rng(4).integers(1, 301, 3000)
+BEST_THIRD = 1 + np.random.default_rng(5).hypergeometric(UNIFORM - 1, 900 - UNIFORM, 400)
+"""Of 3,000 users whose true ranks are uniform on the best third of 900, among 400 negatives."""
+
+
+@pytest.mark.parametrize(
+    ("drawn", "candidates", "negatives"),
+    [(BEST_THIRD, 900, 400), (np.tile(np.arange(1, 21), 30), 1000, 100)],
+    ids=["best third", "first twenty"],
+)
+def test_a_number_of_negatives_that_is_stated_is_believed(drawn: Any, candidates: int, negatives: int) -> None:
+    """An array of the same number gives the same, without a caution."""
+    given: dict[str, Any] = {"candidates": candidates, "metrics": "recall@10"}
+    found = sm.correct(drawn, negatives=negatives, **given)
+    assert found.remarks[0].startswith(f"ranks: no rank is above {drawn.max()}, although {negatives} negatives allow")
+    each = sm.correct(drawn, negatives=np.full(len(drawn), negatives), **given)
+    assert each["value"].tolist() == found["value"].tolist()
+    assert each.remarks == found.remarks[1:]

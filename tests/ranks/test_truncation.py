@@ -101,3 +101,45 @@ def test_functions_refuse_them_unless_they_are_said_to_be_exact(call) -> None:
     with pytest.raises(sm.DataError, match=says):
         call()
     call(exact=True)
+
+
+SHALLOW = np.random.default_rng(1).geometric(0.1, 400).clip(max=85)
+"""Exact ranks, or ranks among 99 negatives, of which none is above a tenth of 3561 candidates."""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **more: sm.evaluate(SHALLOW, candidates=3561, **more),
+        lambda **more: sm.evaluate({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=3561, **more),
+        lambda **more: sm.compare(SHALLOW, SHALLOW[::-1], candidates=3561, **more),
+        lambda **more: sm.expect({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=3561, negatives=50, **more),
+        lambda **more: sm.plan(SHALLOW, SHALLOW // 2 + 1, candidates=3561, estimators="uncorrected", **more),
+    ],
+    ids=["evaluate", "evaluate two", "compare", "expect", "plan"],
+)
+def test_a_caution_stands_before_the_numbers_of_ranks_that_may_be_sampled(call) -> None:
+    last = SHALLOW.max()
+    result, said = call(), f"no rank of 400 is above {last} of 3561 candidates. If these are ranks among sampled"
+    assert said in result.remarks[0]
+    assert said in repr(result).split("\n")[0]
+    assert said in result._repr_html_().split("</p>")[0]
+    assert said in result.latex().split("\n")[0]
+    assert not any(said in remark for remark in call(exact=True).remarks)
+
+
+def test_a_caution_stands_before_the_verdict_of_a_report() -> None:
+    page = sm.report({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=3561, metrics="recall@10")
+    assert page.count('class="caution"') == 2
+    assert page.index('<p class="caution">x: no rank of 400') < page.index('<p class="verdict">')
+
+
+def test_a_caution_stays_with_rows_and_is_said_once() -> None:
+    result = sm.evaluate(SHALLOW, candidates=3561, metrics=["recall@10", "ap"])
+    assert result[:1].cautions == result.cautions
+    assert result.with_cautions(result.cautions).remarks == result.remarks
+
+
+@pytest.mark.parametrize("users", [19, 20])
+def test_few_users_have_no_caution(users: int) -> None:
+    assert bool(sm.evaluate(SHALLOW[:users], candidates=3561).cautions) == (users == 20)

@@ -117,7 +117,7 @@ class TestSampledRanks:
     def test_says_what_was_read_and_what_is_assumed(self, sampled):
         assert table(sampled, "What was read")[1]["Negatives"] == "20"
         text = text_of(sampled)
-        assert "if better ranks are more frequent than worse ones" in text
+        assert "if better ranks are more frequent than worse ones in the better half of the ranks" in text
         assert "Uncorrected: the metric of the sampled rank is not that of the true rank" in text
         assert text.count("No bias is estimated for MLE") == 1
 

@@ -50,8 +50,8 @@ class TestObserved:
             ([0, 0], [-1, 0], 9, False, "event 1: negatives must be 0 or more, not -1"),
             ([0, 0], 0, [3, 0], False, "event 2: candidates must be 1 or more, not 0"),
             ([0], 9, 9, False, "event 1: 9 negatives cannot be sampled without replacement from 8 (9 candidates)"),
-            ([0], 1, 1, False, "event 1: 1 negatives cannot be sampled without replacement from 0 (1 candidates)"),
-            ([0], 1, 1, True, "event 1: 1 negatives, but no other candidate to sample from"),
+            ([0], 1, 1, False, "event 1: 1 negative cannot be sampled without replacement from 0 (1 candidates)"),
+            ([0], 1, 1, True, "event 1: 1 negative, but no other candidate to sample from"),
             (
                 [0, 100, 4],
                 100,

@@ -18,6 +18,7 @@ from sampled_metrics.workflow.summary import (
     dataset_facts,
     exact_standings,
     made_from,
+    not_sharp,
     reproduced,
     summary,
 )
@@ -145,6 +146,21 @@ class TestReproduced:
             "Under the reading default, 2 of 4 claims that the paper makes in words hold; not holding: 1; too "
             "vague to check: 1."
         )
+
+
+class TestNotSharp:
+    def test_counts_what_would_be_reproduced_of_larger_numbers(self):
+        """.990 must round to three digits, and the share of 100 % is at most 100 %."""
+        rows = pd.DataFrame(
+            [(1, "default", "A auc", 0.990, 0.990, 0.001 / 12**0.5), (4, "default", "X", 1.0, 1.0, 0.01 / 12**0.5)],
+            columns=["table", "reading", "cell", "printed", "ours", "standard_error"],
+        )
+        assert not_sharp(rows) == [
+            "The comparison is not sharp number by number: if all of ours were 1 % larger, 1 of 2 would still be "
+            "reproduced; if all of ours were 5 % larger, 1 of 2 would still be reproduced. The count of a table does "
+            "not notice a common factor of our numbers that is off by up to 0.05 % in Table 1, 50 % in Table 4. Up to "
+            "there, no more numbers are lost than chance explains at 95 %."
+        ]
 
 
 MADE_FROM = made_from({"code": "version 1", "software": {"numpy": "2"}, "data": {"one": {"ratings.zip": "a" * 64}}})

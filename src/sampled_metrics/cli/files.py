@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,7 @@ def read(path: str) -> Columns:
         columns = read_stream(sys.stdin.buffer, "stdin", separator, kept)
     else:
         columns = read_columns(path, separator, kept)
-    return columns.named(names)
+    return replace(columns.named(names), refuses_shallow=True)
 
 
 def table_of(argument: str) -> Columns | dict[str, Columns]:
@@ -102,16 +103,19 @@ def show(result: Result, plot: str | None) -> None:
     if plot is not None:
         result.plot(plot)
     if form == "json":
-        found = {"rows": result.plain_rows(), "remarks": list(result.remarks)}
+        found = {"remarks": list(result.remarks), "rows": result.plain_rows()}
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
     if form == "csv":
+        for caution in result.cautions:
+            click.echo(caution, err=True)
         click.echo(result.to_csv(index=False, lineterminator="\n"), nl=False)
-        for remark in result.remarks:
+        for remark in result.further_remarks:
             click.echo(remark, err=True)
         return
     if form == "latex":
         click.echo(result.latex())
         return
-    header, *rest = str(result).split("\n")
-    click.echo("\n".join([click.style(header, bold=True), *rest]))  # plain where it is no terminal
+    above = "".join(f"{caution}\n\n" for caution in result.cautions)
+    header, *rest = str(result).removeprefix(above).split("\n")
+    click.echo("\n".join([above + click.style(header, bold=True), *rest]))  # plain where it is no terminal

@@ -39,8 +39,9 @@ SHAPES = ("free", "decreasing", "convex")
 
 ASSUMPTIONS = {
     "free": "",
-    "decreasing": "better ranks are more frequent than worse ones",
-    "convex": "better ranks are more frequent than worse ones, by differences that shrink with the rank",
+    "decreasing": "better ranks are more frequent than worse ones in the better half of the ranks",
+    "convex": "better ranks are more frequent than worse ones in the better half of the ranks, by differences that "
+    "shrink with the rank",
 }
 """The assumptions in words."""
 

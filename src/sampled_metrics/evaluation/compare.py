@@ -109,24 +109,23 @@ def compare(
         relevant_from: as in `evaluate`.
         estimator: label of the estimator that corrects sampled ranks, or an estimator of your own, as in `correct`. The
             default is decreasing: the interval holds the
-            true difference if better ranks are more frequent than worse ones. The estimators free and convex assume
-            less and more. All others compare the means of the estimator and assume that its bias is equal for both
-            recommenders; bv-0.1 has a low variance.
+            true difference if better ranks are more frequent than worse ones in the better half of the ranks. The
+            estimators free and convex assume less and more. All others compare the means of the estimator and assume
+            that its bias is equal for both recommenders; bv-0.1 has a low variance.
         names: names of the two recommenders a and b; ("A", "B") if they are not given.
         confidence_level: probability that the interval covers the difference, or those of all pairs: 1 - the
             false-alarm rate of a metric.
-        method: delta (score interval, as in `evaluate`) or bootstrap (BCa; resamples users with both of their ranks).
-            The default is delta, or bootstrap for estimators that are not linear in the sample. By delta, fewer than
-            six users who differ are never conclusive at 95 %.
+        method: delta (likelihood ratio, as in `evaluate`) or bootstrap (BCa; resamples users with both of their ranks).
+            The default is delta, or bootstrap for estimators that are not linear in the sample.
         n_resamples: as in `evaluate`.
         seed: as in `evaluate`.
         progress: as in `evaluate`.
 
     Returns:
         A row for each metric and pair, with the columns metric, a and b (names; only for more than two recommenders),
-        value_a, value_b, difference (b - a), low, high, p_value (two-sided), conclusion (a name, or undecided),
-        users_needed (how many users would decide it; missing if it is decided, if no number would, or if it is not
-        known), users. The remarks state the conclusions in sentences. The method standings() gives the recommenders by
+        value_a, value_b, difference (b - a), low, high, p_value (two-sided), conclusion (a name, undecided, or no
+        verdict), users_needed (how many users would decide it; missing if it is decided, if no number would, or if it
+        is not known), users. The remarks state the conclusions in sentences. The method standings() gives the recommenders by
         metric, with letters for the groups that cannot be told apart, and latex() a LaTeX table of them.
 
         The p-value is the interval inverted: the smallest α for which the interval at the level 1 - α excludes 0. So a
@@ -142,13 +141,13 @@ def compare(
 
     Examples:
         >>> import sampled_metrics as sm
-        >>> old = [5, 80, 3, 200, 9, 30, 14, 7]
-        >>> new = [2, 40, 1, 90, 4, 10, 6, 3]
+        >>> old = [5, 80, 3, 200, 9, 30, 14, 7] * 5
+        >>> new = [2, 40, 1, 90, 4, 10, 6, 3] * 5
         >>> result = sm.compare(old, new, candidates=1000, metrics="ap", names=("old", "new"))
         >>> print(result.remarks[0])
-        AP: new is better than old. The difference (new - old) is +0.1846, with a 95 % interval of +0.0027 to +0.3664.
+        AP: new is better than old. The difference (new - old) is +0.1846, with a 95 % interval of +0.0858 to +0.2642.
 
-        >>> ranks = {"old": old, "new": new, "newer": [3, 38, 1, 95, 4, 11, 6, 3]}
+        >>> ranks = {"old": old, "new": new, "newer": [3, 38, 1, 95, 4, 11, 6, 3] * 5}
         >>> print(sm.compare(ranks, candidates=1000, metrics="auc").remarks[0])
         AUC: new, newer and old cannot be told apart.
 
@@ -196,17 +195,13 @@ def compare(
     users = int(by_outcome.counts.sum())
     table = _table(found, list(given), read.labels, users)
     notes = _assumed(found, list(given), contradicted)
-    if read.estimator and not found.strict:
-        notes += _biased(read.estimator, read.of_samples)
+    if read.estimator and not found.strict and not isinstance(read.of_samples, Uncorrected):
+        notes += _biased(read.estimator)
     assumption = next(iter(notes), "")
     table.attrs = {"confidence_level": confidence_level, "names": list(given), "assumption": assumption}
     table.attrs["parameters"] = read.parameters
-    remarks = [
-        *(f"{name}: {sentence}" for name, each in contradicted.items() for sentence in contradictions(each)),
-        *_conclusions(table, found, list(given), confidence_level),
-        *_on_seeds(given),
-        *notes,
-    ]
+    remarks = [*_conclusions(table, found, list(given), confidence_level), *_on_seeds(given), *notes]
+    table = table.with_cautions([*read.cautions, *_cautions(contradicted, read)])
     return table.with_remarks([*remarks, *undefined(table, "difference"), *about_users(by_outcome), *read.remarks])
 
 
@@ -223,6 +218,7 @@ class _Read(NamedTuple):
         of_samples: the estimator itself.
         parameters: numbers of users, candidates and negatives, in words.
         outcomes: of sampled ranks, one for each seed.
+        cautions: sentences on what would make all results wrong.
     """
 
     labels: list[str]
@@ -234,6 +230,7 @@ class _Read(NamedTuple):
     of_samples: Estimator | None = None
     parameters: str = ""
     outcomes: Sequence[Outcomes] = ()
+    cautions: tuple[str, ...] = ()
 
 
 def _seeds(given: Mapping[str, Sequence[_Given]]) -> dict[str, _Given]:
@@ -283,8 +280,9 @@ def _read_ranks(
     parameters = ranked[0].description
     remarks: list[str] = [*paired, *equal_metrics(by_label), *notes]
     largest, used = largest_values(wanted), label if is_sampled else ""
+    cautions = tuple(caution for each in ranked for caution in each.cautions)
     outcomes = [Outcomes.observed(each)[0] for each in ranked if isinstance(each, SampledRanks)]
-    return _Read(labels, sides, numbers, largest, remarks, used, of_samples, parameters, outcomes)
+    return _Read(labels, sides, numbers, largest, remarks, used, of_samples, parameters, outcomes, cautions)
 
 
 def _recommenders(a: Any, b: Any, names: Any, form: Form) -> dict[str, list[_Given]]:
@@ -389,9 +387,19 @@ def _conclusions(table: Comparison, found: Differences, names: Sequence[str], le
     p_values = "" if found.strict else " The p-values are adjusted for these pairs by the method of Holm."
     return [
         *remarks,
+        *_without_users(table, found),
         f"The intervals of a metric hold together at {100 * level:g} % for its {pairs} pairs ({by}).{p_values} "
         "Metrics are not adjusted for one another.",
     ]
+
+
+def _without_users(table: Comparison, found: Differences) -> list[str]:
+    """Return a sentence on the pairs that no number of users would decide: those that are decided have a dash too."""
+    never = table[(table["conclusion"] == "undecided") & table["users_needed"].isna() & table["low"].notna()]
+    if not found.strict or table["users_needed"].isna().all() or never.empty:
+        return []
+    rows = [f"{row['a']} and {row['b']} by {metric_name(row['metric'])}" for row in never.to_dict("records")]
+    return [f"No number of users would decide {listed(rows)}; more negatives for each user would."]
 
 
 def _of_pair(row: Mapping[str, Any], names: Sequence[str], level: float) -> str:
@@ -463,13 +471,21 @@ def _assumed(found: Differences, names: Sequence[str], contradicted: Mapping[str
     return remarks
 
 
-def _biased(label: str, estimator: Estimator | None) -> list[str]:
-    """Return a sentence on what an interval of the mean of an estimator ignores."""
-    if isinstance(estimator, Uncorrected):
-        return [
+def _cautions(contradicted: Mapping[str, dict[str, float]], read: _Read) -> list[str]:
+    """Return what the samples contradict, and what uncorrected metrics do not show."""
+    cautions = [
+        f"{name}: {sentence}" for name, p_values in contradicted.items() for sentence in contradictions(p_values)
+    ]
+    if isinstance(read.of_samples, Uncorrected) and read.estimator:
+        cautions.append(
             "These are uncorrected sampled metrics: except for AUC, the better recommender by them may be the worse by "
             "the true metric."
-        ]
+        )
+    return cautions
+
+
+def _biased(label: str) -> list[str]:
+    """Return a sentence on what an interval of the mean of an estimator ignores."""
     return [
         f"The comparison is between the means of {estimator_name(label)}, and assumes that its bias is equal for both. "
         "If its bias differs between them, so does the true difference. The estimator decreasing does not assume that."

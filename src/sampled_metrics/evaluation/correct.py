@@ -8,7 +8,7 @@ import numpy as np
 
 from sampled_metrics._defaults import ESTIMATORS, METRICS
 from sampled_metrics._running import Progress, no_progress, on_one_thread
-from sampled_metrics._validation import TOLERANCE, Floats, Ints
+from sampled_metrics._validation import TOLERANCE, Floats, Ints, counted
 from sampled_metrics.estimators import (
     Estimate,
     Estimator,
@@ -141,7 +141,7 @@ def _of_ranks(
     by_outcome = users_by_outcome((which, ranks.user_numbers, len(outcomes)))
     result = _correct_users(outcomes, by_outcome, estimators, metrics, options, progress)
     result.attrs["parameters"] = ranks.description
-    return result.with_remarks(ranks.notes)
+    return result.with_remarks(ranks.notes).with_cautions(ranks.cautions)
 
 
 def _correct_users(
@@ -158,10 +158,11 @@ def _correct_users(
     fitted = {label: each.fit(outcomes, wanted) for label, each in estimators.items()}
     linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}
     biases = _biases(linear, outcomes, by_outcome, wanted, options.seed)
-    users, missing, rows, remarks = int(by_outcome.counts.sum()), np.full(len(labels), np.nan), [], []
-    contradicted: dict[str, float] = {}
+    users, missing, rows = int(by_outcome.counts.sum()), np.full(len(labels), np.nan), []
+    contradicted, cautions = dict[str, float](), list[str]()
     if not all(isinstance(each, ShapeEstimate) for each in fitted.values()):
         contradicted = unexplained(outcomes, by_outcome, options.seed)
+        cautions += contradictions(contradicted)
     for label, estimate in fitted.items():
         assumes = "bias is zero"
         value = estimate.estimate(counts)
@@ -170,7 +171,7 @@ def _correct_users(
             strict = strict_interval([estimate], by_outcome, options, limits, progress)
             value, assumes = np.fmax(np.fmin(value, strict.high), strict.low), strict.assumes
             columns = value, strict.low, strict.high, [assumes] * len(labels), missing, missing, missing
-            remarks += contradictions(strict.contradicted[0])
+            cautions += contradictions(strict.contradicted[0])
         else:
             weights = None
             if isinstance(estimate, LinearEstimate):
@@ -191,16 +192,14 @@ def _correct_users(
         unbiased = float(linear_estimator("uncorrected").fit(outcomes, [metric("auc")]).estimate(counts)[0])
     return table.with_remarks(
         [
-            *contradictions(contradicted),
             *knowledge(table, estimators, options.confidence_level, outcomes.negatives),
-            *remarks,
             *_remarks(table, estimators, metrics, unbiased),
             *_warnings(fitted),
             *undefined(table),
             *equal_metrics(metrics),
             *about_users(by_outcome),
         ]
-    )
+    ).with_cautions(cautions)
 
 
 def knowledge(
@@ -208,7 +207,11 @@ def knowledge(
 ) -> list[str]:
     """Return sentences on what the sample says about the true metrics, under each assumption."""
     remarks = []
-    sizes = f"{negatives.min()}" if negatives.min() == negatives.max() else f"{negatives.min()} to {negatives.max()}"
+    least, most = int(negatives.min()), int(negatives.max())
+    allow = f"{counted(least, 'negative')} allow{'s' * (least == 1)}"
+    if least < most:
+        allow = f"{least} to {most} negatives allow"
+    confidence = f"ith {100 * confidence_level:g} % confidence"
     bounds = [label for label, each in estimators.items() if isinstance(each, StrictBounds)]
     for row in table[table["estimator"].isin(bounds)].to_dict("records"):
         name, assumption = metric_name(str(row["metric"])), ASSUMPTIONS.get(str(row["assumes"]), "")
@@ -216,10 +219,10 @@ def knowledge(
             continue
         low, high = _ends(row["low"], row["high"])
         if assumption:
-            sentence = f"With {100 * confidence_level:g} % confidence, {{}}, if {assumption}."
+            sentence = f"W{confidence}, {{}}, if {assumption}."
             remarks.append((sentence, f"{name} is between {low} and {high}"))
         else:
-            sentence = f"Without an assumption on the ranks, {sizes} negatives allow {{}}, with the same confidence."
+            sentence = f"Without an assumption on the ranks, {allow} {{}}, w{confidence}."
             remarks.append((sentence, f"any {name} from {low} to {high}"))
     return with_clauses(remarks)
 
@@ -228,7 +231,7 @@ def _ends(low: float, high: float) -> tuple[str, str]:
     """Return the ends of an interval, rounded outward, with as many decimals as its width has, to two digits."""
     decimals = min(max(1 - int(np.floor(np.log10(high - low))), 2), 6) if high > low else 6
     scale = 10.0**decimals
-    outward = np.floor(low * scale + 1e-9) / scale, np.ceil(high * scale - 1e-9) / scale
+    outward = np.floor(low * scale + 1e-9) / scale + 0.0, np.ceil(high * scale - 1e-9) / scale + 0.0  # 0.0, not -0.0
     low_text, high_text = (f"{end:.{decimals}f}" if 0 < end < 1 else f"{end:g}" for end in outward)
     return low_text, high_text
 

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics._defaults import ESTIMATORS
 from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import Floats, Ints, is_whole, shown
+from sampled_metrics._validation import Floats, Ints, counted, is_whole, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import EstimatorsLike, estimators_by_label
 from sampled_metrics.estimators.shapes import SHAPES
@@ -54,7 +54,8 @@ def correct_value(
         values: the values by label: recall@k, hit-rate@k, or precision@k, which is that divided by k. Several values
             are of the same users and negatives. A value is rounded as it is written: .62 stands for .615 to .625, and
             the intervals are those of both ends together. An assumption is contradicted only if all of
-            these numbers contradict it. Text keeps zeros at the end: "0.620".
+            these numbers contradict it. Text keeps zeros at the end: "0.620". A value that no whole number of users
+            has, such as .333333 of 100 users, is refused; a mean over seeds needs fewer digits.
         negatives: m, the number of sampled negatives of each user.
         candidates: n, the number of items in an exact evaluation, including the held-out item.
         users: the number of users, each with one held-out item.
@@ -130,6 +131,7 @@ def _counts(
     if len(given) > MOST_VALUES:
         raise ConfigError(f"values: at most {MOST_VALUES} values are taken together, not {len(given)}")
     limits: dict[int, tuple[int, int]] = {}
+    shares: dict[int, dict[str, tuple[float, float]]] = {}  # and halves of their last digits, by k and label
     for (label, metric), value in zip(given.items(), values, strict=True):
         k = metric.cutoff
         divisor = 0.0 if k is None else 1 / float(metric.of_rank(1, 2))
@@ -139,13 +141,23 @@ def _counts(
                 "hit-rate@k or precision@k"
             )
         if k > negatives:
-            raise DataError(f"{label}: k must be at most the {negatives} negatives, as the value is 1 otherwise")
+            raise DataError(
+                f"{label}: k must be at most the {counted(negatives, 'negative')}, as the value is 1 otherwise"
+            )
         share, half = (each * divisor for each in _rounded(label, value))
         if not 0 <= share <= 1 + 1e-9:
             raise DataError(f"{label}: the value must be from 0 to {1 / divisor:g}, not {value}")
         low, high = max(0, ceil((share - half) * users - 1e-9)), min(users, floor((share + half) * users + 1e-9))
-        if low > high:  # no whole number of users, as of a mean over seeds
-            low, high = high, low
+        if low > high:
+            nearest = f"{high / users / divisor:.6g} and {low / users / divisor:.6g}"
+            raise DataError(
+                f"{label}: no number of {users} users has the value {value}; the nearest are {nearest}. Give a mean "
+                "over seeds with fewer digits"
+            )
+        for other, (other_share, other_half) in shares.get(k, {}).items():
+            if share != other_share and abs(share - other_share) > half + other_half - 1e-12:
+                raise DataError(f"values: {other} and {label} are the same share, so they contradict one another")
+        shares.setdefault(k, {})[label] = share, half
         before = limits.get(k, (0, users))
         limits[k] = max(low, before[0]), min(high, before[1])
     cuts = tuple(sorted(limits))

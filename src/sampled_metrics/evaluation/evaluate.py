@@ -60,7 +60,8 @@ def evaluate(
         candidates: (users,) or one number: n, the number of ranked items, including the held-out item. Leave it out if
             the ranks have this column. An array is in the order of the ranks. Only AUC depends on it.
         exact: that the ranks are exact although no rank comes near n. Without it, ranks that end as among sampled
-            negatives are refused (docs/how-to/tables.md). A RankTable, and the columns above and tied, are exact.
+            negatives are refused, and the first remark is a caution if no rank is above a tenth of n
+            (docs/how-to/tables.md). A RankTable, and the columns above and tied, are exact.
         by: the column of a table that names the recommenders of its rows. The result of several recommenders, named by
             this column, by `rank_column` or by a mapping from names to ranks, has a column recommender.
         rank_column: the column of ranks, if it has another name; or several, of one recommender each.
@@ -70,8 +71,8 @@ def evaluate(
             of the lists without a judged item are left out; judged users without a list count as an empty one.
         relevant_from: the lowest relevant grade, for metrics other than NDCG and DCG. The default is any above 0.
         confidence_level: probability that the interval covers the mean over the population of users.
-        method: delta (score interval with quantiles of Student's distribution; for recall@k it is Wilson's interval) or
-            bootstrap (BCa). The page docs/coverage.md shows how often the first hold the truth.
+        method: delta (the likelihood ratio of a mean of values with bounds) or bootstrap (BCa, where it is wider). The
+            page docs/coverage.md shows how often the first hold the truth.
         n_resamples: bootstrap samples, from 100 to 1,000,000.
         seed: seed of the bootstrap.
         progress: wraps the blocks of bootstrap samples, for a progress bar.
@@ -125,7 +126,7 @@ def _of_ranks(table: RankTable, metrics: Mapping[str, Metric], options: Interval
     by_outcome = users_by_outcome((which, table.user_numbers, values.shape[1]))
     result = _evaluate_users(values, largest_values(wanted), by_outcome, list(metrics), options, progress)
     result.attrs["parameters"] = table.description
-    return result.with_remarks([*equal_metrics(metrics), *table.notes])
+    return result.with_remarks([*equal_metrics(metrics), *table.notes]).with_cautions(table.cautions)
 
 
 def _of_run(

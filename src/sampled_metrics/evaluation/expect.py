@@ -9,6 +9,7 @@ import numpy as np
 
 from sampled_metrics._defaults import METRICS
 from sampled_metrics._running import on_one_thread
+from sampled_metrics._validation import counted
 from sampled_metrics.estimators import EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.evaluation.expectation import Expectation, mean_of_rows
 from sampled_metrics.evaluation.result import Result
@@ -96,6 +97,7 @@ def expect(
     unused = dict.fromkeys(remark for each in tables.values() for remark in each.notes)
     wrong = list(wrong_orders(result, negatives).values())
     undecided = "An order by exact values may be undecided. compare says whether the exact ranks decide it."
+    result = result.with_cautions(caution for each in tables.values() for caution in each.cautions)
     return result.with_remarks([*wrong, *([undecided] if wrong else []), *unused])
 
 
@@ -118,7 +120,7 @@ def wrong_orders(table: Result, negatives: int) -> dict[tuple[str, str, str, str
                 key = str(label), str(metric_label), better["recommender"], worse["recommender"]
                 sentences[key] = (
                     f"Another order: by the exact {name}, {better['recommender']} is ahead of {worse['recommender']} "
-                    f"({exact}). Among {negatives} sampled negatives, {estimator_name(str(label))} puts it behind on "
-                    f"average ({expected}). The chance of the exact order is {chance:.2f}."
+                    f"({exact}). Among {counted(negatives, 'sampled negative')}, {estimator_name(str(label))} puts it "
+                    f"behind on average ({expected}). The chance of the exact order is {chance:.2f}."
                 )
     return sentences

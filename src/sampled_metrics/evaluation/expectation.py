@@ -1,17 +1,22 @@
-"""What sampled evaluations of exact ranks give, by user: means, variances, and the chance of an order."""
+"""What sampled evaluations of exact ranks give, by user: means, variances, and the chance of an order.
+
+A tie is no order: the chance of an order is that of a difference above 0.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from sampled_metrics._validation import Floats, Ints, check_memory_limit
 from sampled_metrics.estimators import Estimator, linear_estimator
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.moments import probability_of_order, user_moments
+from sampled_metrics.sampling.moments import common_step, probability_of_order, user_moments
 from sampled_metrics.sampling.ties import distribution_over_ties
 
 
@@ -75,36 +80,80 @@ def mean_of_rows(values: Floats, user: Ints) -> Floats:
     return sums / np.bincount(user).reshape(-1, *[1] * (values.ndim - 1))
 
 
+def step_of_difference(better: Expectation, worse: Expectation, estimate: int = 0) -> float:
+    """Return the number of which the difference of the means of an estimate is a whole multiple; 0 if there is none.
+
+    A mean of 0 and 1 over users has the step 1 / users.
+    """
+    sides = (better, worse)
+    first = np.concatenate([each.weights[0, estimate] for each in sides])
+    if common_step(first) == 0:
+        return 0.0
+    rows = np.unique(np.concatenate([np.bincount(each.user) for each in sides]))
+    weights = np.concatenate([each.weights[:, estimate].ravel() for each in sides])
+    return common_step(np.concatenate([np.unique(weights) / count for count in rows])) / len(better.means)
+
+
 def exact_chance(better: Expectation, worse: Expectation, estimate: int = 0) -> float:
-    """Return the chance that an estimate, by index, of `better` is above that of `worse`, plus half that of equality.
+    """Return the chance that an estimate, by index, of `better` is above that of `worse`; a tie is no order.
 
     The difference of the means is a sum of independent terms, one for each row. Its distribution is computed on a
-    lattice of 2048 points from its characteristic function. A weight between points is split among the nearest three,
-    so that its mean and its square are kept.
+    lattice of 2048 points from its characteristic function. The lattice is the one on which the weights lie best. A
+    weight between points is split among the nearest three, so that its mean and its square are kept.
     """
     points = 2048
     sides = [(each, sign / len(each.means)) for each, sign in ((better, 1.0), (worse, -1.0))]
     deviation = np.sqrt(sum(each.variances[:, estimate].sum() for each, _ in sides)) / len(better.means)
     gap = float(better.means[:, estimate].mean() - worse.means[:, estimate].mean())
     if deviation == 0:
-        return probability_of_order(gap, 0.0) if gap else 0.5
+        return probability_of_order(gap, 0.0)
     largest = max(float(np.abs(each.weights[:, estimate]).max()) for each, _ in sides) / len(better.means)
-    step = largest / max(1, np.floor(largest * points / (2 * abs(gap) + 24 * deviation + 16 * largest)))
+    most = largest * points / (2 * abs(gap) + 24 * deviation + 16 * largest)
+    lattice = step_of_difference(better, worse, estimate)
+    step = _step(largest, most, lattice)
     angle = 2 * np.pi * np.arange(points // 2 + 1) / points
     log = np.zeros(len(angle), dtype=complex)
     for each, sign in sides:
         rows = np.bincount(each.user)[each.user]
         for n, count in np.unique(np.stack((each.which, rows)), axis=1).T:
             alike = np.flatnonzero((each.which == n) & (rows == count))
-            counts = each.table.above[alike], each.table.tied[alike], each.table.candidates[alike]
-            chances = distribution_over_ties(*counts, each.design)
-            seen = (chances > 1e-18).any(axis=0)
-            place = each.weights[n, estimate, seen] * sign / count / step
-            whole = np.round(place)
-            off = (place - whole)[:, np.newaxis]
-            phase = np.exp(1j * np.outer(whole, angle))
-            phase *= 1 - off**2 * (1 - np.cos(angle)) + 1j * off * np.sin(angle)
-            log += np.log(chances[:, seen] @ phase).sum(axis=0)
+            log += _log_transform(each, alike, each.weights[n, estimate] * sign / count / step, angle)
     transform = np.concatenate((np.exp(log), np.conj(np.exp(log[1:-1]))[::-1]))
     probabilities = np.real(np.fft.fft(transform)) / points  # of 0, 1, ... and then of the negative points
-    return float(probabilities[1 : points // 2].sum() + probabilities[0] / 2)
+    above, at_zero = probabilities[1 : points // 2].sum(), probabilities[0]
+    # what the point 0 has beyond its neighbours are ties; a lattice of ties alone has no such neighbours
+    ties = at_zero if lattice and step <= lattice * (1 + 1e-9) else at_zero - (probabilities[1] + probabilities[-1]) / 2
+    return float(above + (at_zero - max(ties, 0.0)) / 2)
+
+
+def _step(largest: float, most: float, lattice: float) -> float:
+    """Return the distance of the points: one by which the largest weight has up to `most` steps.
+
+    It divides the step of the weights, if they have one that is not too small.
+    """
+    if lattice and (within := np.floor(most * lattice / largest)) >= 1:
+        return float(lattice / within)
+    return largest / max(1.0, np.floor(most))
+
+
+def _log_transform(side: Expectation, rows: Ints, places: Floats, angle: Floats) -> NDArray[np.complex128]:
+    """Return the logarithm of the characteristic function of the sum of some rows, at (angles,) angles.
+
+    Args:
+        side: the expectation that has the rows.
+        rows: indices of rows with the same weights.
+        places: (m + 1,) weights, in points.
+        angle: (angles,) angles.
+    """
+    counts = side.table.above[rows], side.table.tied[rows], side.table.candidates[rows]
+    distinct, which = np.unique(np.round(places, 9), return_inverse=True)
+    of_place = csr_array((np.ones(len(which)), (np.arange(len(which)), which)), shape=(len(which), len(distinct)))
+    chances = distribution_over_ties(*counts, side.design) @ of_place
+    seen = (chances > 1e-18).any(axis=0)
+    whole = np.round(distinct[seen])
+    off = (distinct[seen] - whole)[:, np.newaxis]
+    phase = np.exp(1j * np.outer(whole, angle))
+    phase *= 1 - off**2 * (1 - np.cos(angle)) + 1j * off * np.sin(angle)
+    with np.errstate(divide="ignore"):  # the logarithm of 0 is that of a product with a factor 0
+        found: NDArray[np.complex128] = np.log(chances[:, seen] @ phase).sum(axis=0)
+    return found

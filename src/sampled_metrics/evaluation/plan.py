@@ -12,13 +12,13 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from sampled_metrics._defaults import PLANNED
 from sampled_metrics._running import Progress, late_progress, on_one_thread
-from sampled_metrics._validation import check_names, is_real, shown
+from sampled_metrics._validation import check_names, counted, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import StrictBounds
 from sampled_metrics.evaluation.compare import compare
-from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows
+from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows, step_of_difference
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.evaluation.verdicts import MOST, expected_gaps
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
@@ -30,6 +30,7 @@ from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
 _EXACT_USERS = 100  # with up to so many users, chances near the given probability are exact
+_EXACT_TERMS = 2500  # and also with up to so many rows times different weights
 _NEAR = 0.1  # a difference of chances that is near
 _FEW_USERS = 1000  # with up to so many users, larger m are tried in small steps
 _STEP = 1.02  # ratio of such a step
@@ -78,9 +79,10 @@ def plan(
 
         Ten m a decade are tried, and then those between. With up to 1000 users, larger m are tried in steps of 2 %, as
         the probability may fall again; with more, five a decade are. The search ends after two m that leave less than a
-        tenth of the allowed chance of a wrong order. With up to 100 users, probabilities near the given one are exact.
-        Otherwise they are those of a normal distribution, as those of a conclusion are: these are too high where only a
-        few users differ.
+        tenth of the allowed chance of a wrong order. A tie is no correct order. Probabilities near the given one are
+        exact sums with up to 100 users, and with up to 1250 if the weights have two values, as those of the
+        uncorrected recall have. Otherwise they are those of a normal distribution, with a correction for ties. Those of
+        a conclusion are, too; they are too high where only a few users differ.
 
         The first remark says whether the exact ranks decide which recommender is better, by `compare`. If they do not,
         the plan holds for a true difference as large as the one in these ranks, and of the same sign.
@@ -164,7 +166,7 @@ def plan(
         _words(list(chosen)),
     ]
     unused = dict.fromkeys([*one.notes, *other.notes])
-    return table.with_remarks([*sentences, pairs.sentence, *unused])
+    return table.with_remarks([*sentences, pairs.sentence, *unused]).with_cautions([*one.cautions, *other.cautions])
 
 
 class _Chance(NamedTuple):
@@ -208,8 +210,8 @@ class _Search:
         found = []
         for number, values in enumerate(zip(gaps.mean(axis=0), deviation, user_deviation, strict=True)):
             gap, off, of_user = map(float, values)
-            right = probability_of_order(gap, off)
-            if users <= _EXACT_USERS and abs(right - self.probability) < _NEAR:
+            right = probability_of_order(gap, off, step_of_difference(better, worse, number))
+            if _is_small(better, number) and abs(right - self.probability) < _NEAR:
                 right = exact_chance(better, worse, number)
             found.append(_Chance(gap, off, of_user, right))
         return found
@@ -294,6 +296,14 @@ class _Search:
         return int(min(max(round(middle), low + 1), high - 1))
 
 
+def _is_small(side: Expectation, estimate: int) -> bool:
+    """Return whether the exact chance of an order is computed fast."""
+    if len(side.means) <= _EXACT_USERS:
+        return True
+    rows, kinds = len(side.user), len(np.unique(side.weights[0, estimate]))
+    return rows * kinds <= _EXACT_TERMS
+
+
 def _row(
     label: str, negatives: int | None, chances: Sequence[_Chance], users: int, probability: float
 ) -> dict[str, Any]:
@@ -375,16 +385,17 @@ def _sentences(table: Result, probability: float, most: int) -> list[str]:
             concludes += "." if pd.isna(row["users"]) else f"; for {probability:g} it needs {row['users']} users."
         if not pd.isna(row["negatives"]):
             sentence = (
-                f"{name}: {row['negatives']} negatives or more order the two rightly with a chance of {probability:g} "
-                f"or more.{concludes}"
+                f"{name}: {counted(row['negatives'], 'negative')} or more order the two rightly with a chance of "
+                f"{probability:g} or more.{concludes}"
             )
         elif row["gap"] > 0:
             sentence = (
-                f"{name}: no sample of up to {most} negatives is enough for these users; with {most} the chance is "
-                f"{row['probability']:.2f}.{concludes}"
+                f"{name}: no sample of up to {counted(most, 'negative')} is enough for these users; with {most} the "
+                f"chance is {row['probability']:.2f}.{concludes}"
             )
         else:
-            sentence = f"{name}: orders the two wrongly on average even with {most} negatives; more users do not help."
+            with_most = counted(most, "negative")
+            sentence = f"{name}: orders the two wrongly on average even with {with_most}; more users do not help."
         sentences.append(sentence)
     return sentences
 
@@ -392,8 +403,11 @@ def _sentences(table: Result, probability: float, most: int) -> list[str]:
 def _verdict(name: str, row: Mapping[str, Any], probability: float, most: int) -> str:
     """Return what it takes to decide by strict bounds as a sentence."""
     if not pd.isna(row["negatives"]):
-        return f"{name}: with {row['negatives']} negatives or more, compare decides with a chance of {probability:g}."
-    sentence = f"{name}: with up to {most} negatives, compare decides with a chance of {row['probability']:.2f}"
+        enough = counted(row["negatives"], "negative")
+        return f"{name}: with {enough} or more, compare decides with a chance of {probability:g}."
+    sentence = (
+        f"{name}: with up to {counted(most, 'negative')}, compare decides with a chance of {row['probability']:.2f}"
+    )
     if pd.isna(row["users"]):
         return f"{sentence}, and more users do not help."
     return f"{sentence}; for {probability:g} it needs {row['users']} users."

@@ -75,15 +75,16 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
 
 
 class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
-    """A DataFrame that shows its numbers with few digits, and remarks below them.
+    """A DataFrame that shows its numbers with few digits, cautions above them, and remarks below.
 
     Rows, columns and copies taken from it keep the remarks. `plot()` draws the values with
     their intervals, `plot("figure.svg")` writes the figure (see `Plot`).
     """
 
-    _metadata = ["_remarks"]  # noqa: RUF012  # pandas requires this
+    _metadata = ["_remarks", "_cautions"]  # noqa: RUF012  # pandas requires this
 
     _remarks: tuple[str, ...] = ()
+    _cautions: tuple[str, ...] = ()
 
     @property
     def _constructor(self) -> Callable[..., "Result"]:
@@ -100,17 +101,39 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         table._remarks = tuple(dict.fromkeys((*self._remarks, *remarks)))
         return table
 
+    def with_cautions(self, cautions: Iterable[str]) -> "Result":
+        """Return the same table with further cautions; one that is already there is not repeated."""
+        table = self.copy()
+        table._cautions = tuple(dict.fromkeys((*self._cautions, *cautions)))
+        return table
+
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Return the warnings and conclusions, as sentences; those of the table that the rows were taken from."""
+        """Return the cautions, the warnings and the conclusions, as sentences.
+
+        They are those of the table that the rows were taken from.
+        """
+        return (*self._cautions, *self._remarks)
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Return the first of the remarks: those that would make all numbers wrong."""
+        return self._cautions
+
+    @property
+    def further_remarks(self) -> tuple[str, ...]:
+        """Return the remarks that are no cautions."""
         return self._remarks
 
     def __repr__(self) -> str:
-        return "\n\n".join([tables.as_text(self.as_text()), *self.remarks])
+        return "\n\n".join([*self.cautions, tables.as_text(self.as_text()), *self.further_remarks])
 
     def _repr_html_(self) -> str:
-        remarks = "".join(f"<p>{html.escape(remark)}</p>" for remark in self.remarks)
-        return f"{tables.as_html(self.as_text())}{remarks}"
+        cautions, remarks = (
+            "".join(f"<p>{html.escape(each)}</p>" for each in sentences)
+            for sentences in (self.cautions, self.further_remarks)
+        )
+        return f"{cautions}{tables.as_html(self.as_text())}{remarks}"
 
     def as_text(self) -> pd.DataFrame:
         """Return the table as text, with at most four significant digits and a dash for missing numbers."""
@@ -136,7 +159,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 def by_recommender(results: Mapping[str, Result]) -> Result:
     """Return the results of recommenders as one, with their names in the first column; an unnamed one is unchanged.
 
-    A remark that is not the same for all recommenders says which it is about.
+    A remark that is not the same for all recommenders says which it is about. Cautions do so themselves.
     """
     if list(results) == [UNNAMED]:
         return results[UNNAMED]
@@ -145,9 +168,12 @@ def by_recommender(results: Mapping[str, Result]) -> Result:
     table = table[["recommender", *table.columns.drop("recommender")]]
     first, *others = (each.attrs for each in results.values())
     table.attrs = {key: value for key, value in first.items() if all(each.get(key) == value for each in others)}
-    shared = set.intersection(*(set(each.remarks) for each in results.values()))
+    shared = set.intersection(*(set(each.further_remarks) for each in results.values()))
+    table = table.with_cautions(caution for each in results.values() for caution in each.cautions)
     return table.with_remarks(
-        remark if remark in shared else f"{name}: {remark}" for name, each in results.items() for remark in each.remarks
+        remark if remark in shared else f"{name}: {remark}"
+        for name, each in results.items()
+        for remark in each.further_remarks
     )
 
 

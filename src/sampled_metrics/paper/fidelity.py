@@ -1,4 +1,4 @@
-"""Compare every printed number with ours, with the standard error of the difference.
+"""Compare every printed number with ours, with the standard error of the difference, and say how sharp this is.
 
 The printed numbers of Tables 2 to 4 are random: they are of 1000 or 100 repetitions, and rounded. Ours are expectations
 without repetitions, except in Table 2. The cells of recommender X also vary over X's random starts, and
@@ -10,7 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import binom, norm
 
+from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.paper import reference
 from sampled_metrics.paper.choices import RECORDED
 from sampled_metrics.rendering.tables import Section
@@ -22,6 +25,10 @@ _LAST_DIGIT = {1: 0.001, 2: 0.001, 3: 0.0001, 4: 0.01}  # of the printed numbers
 KEYS = ["table", "reading", "cell"]
 COLUMNS = [*KEYS, "printed", "ours", "standard_error", "z", "ok"]
 SUFFIXES = ("_printed", "_ours")
+SHARPNESS = "How sharp the comparison is: a common factor of all our numbers"
+FACTORS = (1.01, 1.05)
+"""Common factors of our numbers for which the reproduced ones are counted."""
+_STEP, _MOST = 1e-4, 0.5  # of the common factors that are tried, less 1
 
 
 def compare_toy(table_1: pd.DataFrame, table_2: pd.DataFrame, repetitions: int) -> pd.DataFrame:
@@ -131,12 +138,60 @@ def _judged(rows: pd.DataFrame) -> pd.DataFrame:
     rows["standard_error"] = np.sqrt(rows["variance"] + rows["unit"] ** 2 / 12)
     with np.errstate(divide="ignore", invalid="ignore"):
         rows["z"] = np.where(difference == 0, 0.0, difference / rows["standard_error"])
-    # half a unit, with a margin for binary rounding
-    same_digits = difference.abs() <= rows["unit"] / 2 * (1 + 1e-9)
-    # a number that varies by less than a hundredth of the last digit is not random: its digits must agree
-    random = np.sqrt(rows["variance"]) > rows["unit"] / 100
-    rows["ok"] = same_digits | (random & (rows["z"].abs() <= LIMIT))
+    unit, error = (rows[name].to_numpy(dtype=np.float64) for name in ("unit", "standard_error"))
+    rows["ok"] = _is_reproduced(difference.to_numpy(dtype=np.float64), unit, error)
     return rows[COLUMNS].sort_values("table", kind="stable", ignore_index=True)
+
+
+def _is_reproduced(difference: Floats, unit: Floats, error: Floats) -> NDArray[np.bool_]:
+    """Return whether numbers are reproduced, from (…, cells) differences, last digits and standard errors."""
+    same_digits = np.abs(difference) <= unit / 2 * (1 + 1e-9)  # half a unit, with a margin for binary rounding
+    # a number that varies by less than a hundredth of the last digit is not random: its digits must agree
+    random = error**2 - unit**2 / 12 > (unit / 100) ** 2
+    return same_digits | (random & (np.abs(difference) <= LIMIT * error))
+
+
+def reproduced_times(rows: pd.DataFrame, factors: Floats) -> Ints:
+    """Return how many cells would be reproduced if all of our numbers were multiplied, (factors,).
+
+    The standard errors are unchanged, and the shares of Table 4 are at most 1.
+    """
+    printed, ours, error = (rows[name].to_numpy(dtype=np.float64) for name in ("printed", "ours", "standard_error"))
+    unit, most = rows["table"].map(_LAST_DIGIT).to_numpy(), np.where(rows["table"] == 4, 1.0, np.inf)
+    multiplied = np.minimum(np.asarray(factors)[:, np.newaxis] * ours, most)
+    return _is_reproduced(multiplied - printed, unit, error).sum(axis=1)
+
+
+def unnoticed_factor(rows: pd.DataFrame) -> float:
+    """Return the largest e up to which the number of reproduced cells does not notice a factor 1 + e, or 1 - e.
+
+    A factor is noticed if more cells are lost than chance explains at 95 %, where each cell is beyond 3 standard errors
+    with the chance of a normal variable. Steps of 0.01 % are tried, up to 50 %.
+    """
+    steps: Floats = np.linspace(0.0, _MOST, round(_MOST / _STEP) + 1)
+    least = reproduced_times(rows, np.ones(1))[0] - binom.ppf(0.95, len(rows), 2 * norm.sf(LIMIT))
+    found = []
+    for sign in (1.0, -1.0):
+        factors: Floats = 1.0 + sign * steps
+        noticed = np.flatnonzero(reproduced_times(rows, factors) < least)
+        found.append(float(steps[noticed[0] - 1] if len(noticed) else steps[-1]))
+    return max(found)
+
+
+def sharpness(table: pd.DataFrame) -> pd.DataFrame:
+    """Lay out how sharp the comparison is, by table and reading, as text.
+
+    Columns: how many printed numbers are 0 or 100 %, how many would be reproduced if all of ours were larger by a
+    factor of `FACTORS`, and `unnoticed_factor` in per cent.
+    """
+    found = []
+    for (number, reading), rows in table.groupby(["table", "reading"], sort=False):
+        ends = int(rows["printed"].isin([0.0, 1.0]).sum())
+        times = reproduced_times(rows, np.array(FACTORS))
+        found.append((number, reading, len(rows), ends, *times, f"{100 * unnoticed_factor(rows):.2f} %"))
+    larger = [f"Reproduced if ours were {100 * (factor - 1):.0f} % larger" for factor in FACTORS]
+    names = ["Table", "Reading", "Printed numbers", "Printed as 0 or 100 %", *larger, "Largest unnoticed factor"]
+    return pd.DataFrame(found, columns=names).astype(str)
 
 
 def counts(table: pd.DataFrame) -> pd.DataFrame:
@@ -174,4 +229,5 @@ def sections(table: pd.DataFrame) -> list[Section]:
     )
     off = cells[~table["ok"].to_numpy()]
     found = [("Printed numbers that are reproduced", counts(table)), ("Printed numbers that are not", off)]
-    return [*found[: 2 if len(off) else 1], ("Every printed number beside ours", cells)]
+    found.insert(1, (SHARPNESS, sharpness(table)))
+    return [*found[: 3 if len(off) else 2], ("Every printed number beside ours", cells)]

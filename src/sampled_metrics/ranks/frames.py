@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Number
 from typing import Any
@@ -72,8 +72,15 @@ PerUser = ArrayLike
 class Columns:
     """Columns of ranks, not yet checked; columns of a csv file are text.
 
-    Messages call the source `name`, a row `place(row)`, and the names of the columns `header`. `notes`
-    are remarks on how it was read.
+    Messages call the source `name`, a row `place(row)`, and the names of the columns `header`.
+
+    Attributes:
+        notes: remarks on how it was read.
+        cautions: remarks on what would make all results wrong.
+        refuses_shallow: whether exact ranks of many users are refused if none comes near n, as the command does.
+        names: the names in the source of columns that have another one here.
+        taken: those of these columns that were found by a usual name; a remark names them.
+        zero_based: whether ranks start at 0 in the source; they start at 1 here.
     """
 
     name: str
@@ -81,13 +88,20 @@ class Columns:
     place: Place
     header: str
     notes: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
+    refuses_shallow: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+    taken: tuple[str, ...] = ()
+    zero_based: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(self.frame.columns, pd.MultiIndex):
             raise DataError(f"{self.name}: has columns with several levels; ranks have one level of columns")
         for column in COLUMNS:
             if column != "rank" or "above" not in self.frame:
-                object.__setattr__(self, "frame", self.by_usual_name(column).frame)
+                found = self.by_usual_name(column)
+                for name in ("frame", "names", "taken"):
+                    object.__setattr__(self, name, getattr(found, name))
         if len(self.frame) == 0:
             raise DataError(f"{self.name}: has no rows")
 
@@ -107,7 +121,12 @@ class Columns:
                 f"{self.header}: has several columns for {column}, {', '.join(map(repr, found))}; call one of them "
                 f"{column}"
             )
-        return replace(self, frame=self.frame.rename(columns={found[0]: column})) if found else self
+        if not found:
+            return self
+        taken = () if plain(found[0]) == column else (column,)
+        names = {**self.names, column: str(found[0])}
+        frame = self.frame.rename(columns={found[0]: column})
+        return replace(self, frame=frame, names=names, taken=(*self.taken, *taken))
 
     def named(self, names: Mapping[str, str], zero_based: bool = False) -> "Columns":
         """Return the columns with other names for some, and ranks from 1 if they start at 0.
@@ -120,17 +139,22 @@ class Columns:
         notes = self.notes + tuple(f"The column {name} is not used, but {names[name]}." for name in replaced)
         kept = self.frame.drop(columns=replaced)
         columns = replace(
-            self, frame=kept.rename(columns={name: column for column, name in names.items()}), notes=notes
+            self,
+            frame=kept.rename(columns={name: column for column, name in names.items()}),
+            notes=notes,
+            names={**self.names, **names},
+            taken=tuple(column for column in self.taken if column not in names),
         )
         if not zero_based:
             return columns
         columns.require("rank")
         ranks = columns.whole_numbers("rank", 0)
+        cautions = self.cautions
         if ranks.min() > 0:
-            notes += (
+            cautions += (
                 f"{self.name}: no rank is 0, and zero_based (--zero-based) adds 1; leave it out if the best is 1.",
             )
-        return replace(columns, frame=columns.frame.assign(rank=ranks + 1), notes=notes)
+        return replace(columns, frame=columns.frame.assign(rank=ranks + 1), cautions=cautions, zero_based=True)
 
     def by_column(self, column: str) -> dict[str, "Columns"]:
         """Return the rows of each recommender, by the names in a column.
@@ -158,8 +182,7 @@ class Columns:
         found = {}
         for name in names:
             others = self.frame.drop(columns=[each for each in names if each != name])
-            place = partial(_place_in_column, self.place, name)
-            found[name] = replace(self, frame=others, place=place).named({"rank": name}, zero_based)
+            found[name] = replace(self, frame=others).named({"rank": name}, zero_based)
         return found
 
     def refuse_counts(self) -> "Columns":
@@ -171,6 +194,15 @@ class Columns:
                 "user (a column of ids is called user)"
             )
         return self
+
+    def called(self, column: str) -> str:
+        """Return the name of a column in the source."""
+        return self.names.get(column, column)
+
+    @property
+    def written(self) -> tuple[str, int]:
+        """Return how the source writes ranks: the name of the column, and the best rank."""
+        return self.called("rank"), 0 if self.zero_based else 1
 
     def __contains__(self, column: str) -> bool:
         return column in self.frame
@@ -208,7 +240,7 @@ class Columns:
         shift = "; zero_based (--zero-based) adds 1 to ranks that start at 0" if column == "rank" else ""
 
         def message(row: int) -> str:
-            rule = f"{column} must be a whole number, {least} or more, not {shown(values.iloc[row])}"
+            rule = f"{self.called(column)} must be a whole number, {least} or more, not {shown(values.iloc[row])}"
             return rule + (
                 shift if numbers[row] == 0 and re.fullmatch(r"\s*0(\.0*)?\s*", str(values.iloc[row])) else ""
             )
@@ -222,7 +254,8 @@ class Columns:
         numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
         rule = "a number" if least == -np.inf else f"a number of {least:g} or more"
         wrong = ~(numbers >= least)
-        refuse_rows(wrong, lambda row: f"{column} must be {rule}, not {shown(values.iloc[row])}", self.place)
+        name = self.called(column)
+        refuse_rows(wrong, lambda row: f"{name} must be {rule}, not {shown(values.iloc[row])}", self.place)
         return numbers
 
     def column_or_argument(self, name: str, argument: ArrayLike | None, least: int) -> Ints:
@@ -232,7 +265,8 @@ class Columns:
         """
         if name in self:
             if argument is not None:
-                raise DataError(f"{self.header}: has a column {name}, so {name} must not be given as an argument too")
+                has = self.called(name) + (f" ({name})" if self.called(name) != name else "")
+                raise DataError(f"{self.header}: has a column {has}, so {name} must not be given as an argument too")
             return self.whole_numbers(name, least)
         if argument is None:
             raise DataError(
@@ -249,7 +283,7 @@ class Columns:
     @property
     def remarks(self) -> list[str]:
         """Return sentences on how it was read, on a uniform part, and on columns that are not used."""
-        found = list(self.notes)
+        found = [*self.notes, *self.remarks_on_taken]
         if "above" in self and "rank" not in self:
             ranks = [str(name) for name in self.frame.columns if plain(name) in NAMES["rank"]]
             found += [f"The column {name} is not used, because above and tied give the ranks." for name in ranks]
@@ -263,6 +297,16 @@ class Columns:
         unit = "Intervals take users as the unit." if "user" in self else "Each row is taken to be a user."
         several = "If a column names recommenders, say which by `by` (--by)."
         return [*found, f"{unused[0]} {unit} {several}"]
+
+    @property
+    def remarks_on_taken(self) -> list[str]:
+        """Return a sentence on the columns that were found by another name, with their meanings, if there are any."""
+        if not self.taken:
+            return []
+        names = _listed([self.called(column) for column in self.taken])
+        meanings = [f"{each} ({MEANINGS[each]})" if each in MEANINGS else each for each in self.taken]
+        columns = f"columns {names} are" if len(self.taken) > 1 else f"column {names} is"
+        return [f"The {columns} taken as {_listed(meanings)}."]
 
     def unused(self, used: Collection[str]) -> list[str]:
         """Return a sentence on the columns that are not used, if there are any."""
@@ -282,7 +326,7 @@ class Columns:
         users = self.frame["user"]
         if not _is_numpy(users, "iu"):
             text = as_text(users)
-            refuse_rows(text == "", lambda row: "user is empty", self.place)
+            refuse_rows(text == "", lambda row: f"{self.called('user')} is empty", self.place)
             users = text.astype(np.int64) if text.str.fullmatch("0|[1-9][0-9]{0,17}").all() else text
         return users.to_numpy() if _is_numpy(users, "iu") else users.to_numpy(dtype=np.str_)
 
@@ -338,9 +382,10 @@ def as_pandas(data: Any, name: str) -> Any:
     return table.to_numpy() if isinstance(table, nw.Series) else data
 
 
-def _place_in_column(place: Place, column: str, row: int) -> str:
-    """Return the place of a row, with the name of a column."""
-    return f"{place(row)}, column {column}"
+def _listed(names: Sequence[str]) -> str:
+    """Return names as a sentence lists them."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _place_of(place: Place, rows: Ints, row: int) -> str:

@@ -5,7 +5,7 @@ compared as text, so 7 and "7" are the same.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics.formulas import FORMULAS, Formula
 from sampled_metrics.metrics.metric import metrics_by_label
-from sampled_metrics.ranks.frames import Columns, as_text
+from sampled_metrics.ranks.frames import Columns, are_lists, as_text
 from sampled_metrics.ranks.read import Form, columns_or_table
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.ranks.table import RankTable
@@ -73,12 +73,14 @@ class Judgements:
         if relevant_from is not None and not (is_real(relevant_from) and 0 < relevant_from < np.inf):
             raise ConfigError(f"relevant_from must be a number above 0, not {shown(relevant_from)}")
         columns = _columns(columns_or_table(relevance, "relevance", Form()), "relevance", "relevance")
-        remarks = columns.unused(("user", "item", "relevance"))
+        if are_lists(relevance):  # its columns have names of ours
+            columns = replace(columns, names={}, taken=())
+        remarks = [*columns.remarks_on_taken, *columns.unused(("user", "item", "relevance"))]
         (user, users), (item, items) = _ids(columns, "user"), _ids(columns, "item")
         pairs = _distinct(user, item, items, columns)
         if "relevance" in columns:
             grades = columns.numbers("relevance", 0)
-            refuse_rows(np.isinf(grades), lambda row: "relevance is infinite", columns.place)
+            refuse_rows(np.isinf(grades), lambda row: f"{columns.called('relevance')} is infinite", columns.place)
         else:
             grades = np.ones(len(columns))
             if relevant_from is not None:
@@ -99,7 +101,7 @@ class Judgements:
             DataError: the table is no run; the message names it.
         """
         columns = _columns(run, name, "score")
-        unused = columns.unused(("user", "item", "score", "rank"))
+        about = [*columns.remarks_on_taken, *columns.unused(("user", "item", "score", "rank"))]
         if "score" not in columns and "rank" in columns:
             score = -columns.whole_numbers("rank", 1).astype(np.float64)
         else:
@@ -141,7 +143,7 @@ class Judgements:
             )
         shape = len(self.users), 1 + int(place[hit].max(initial=0))
         return csr_array((grade[hit], (user[hit], place[hit])), shape=shape), [
-            f"{name}: {each}" for each in [*remarks, *unused]
+            f"{name}: {each}" for each in [*remarks, *about]
         ]
 
     def values(self, lists: csr_array, metrics: Iterable[ListMetric]) -> Floats:
@@ -198,7 +200,7 @@ def _ids(columns: Columns, kind: str) -> tuple[Ints, pd.Index]:
     """Return the (rows,) places of the ids of a column, and the distinct ids as text, ascending."""
     codes, distinct = pd.factorize(columns.frame[kind])
     text = as_text(pd.Series(distinct))
-    refuse_rows(np.append(text == "", True)[codes], lambda row: f"{kind} is empty", columns.place)
+    refuse_rows(np.append(text == "", True)[codes], lambda row: f"{columns.called(kind)} is empty", columns.place)
     number, ids = pd.factorize(text, sort=True)
     return number[codes], pd.Index(ids)
 

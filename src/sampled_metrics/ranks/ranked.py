@@ -16,12 +16,14 @@ class Ranked:
         user: (events,) the user of each event; None if users are not known.
         candidates: (events,) int, n: the number of ranked items, including the held-out item.
         notes: sentences on how the ranks were read.
+        cautions: sentences on what would make all results of the ranks wrong.
         source: name of the file or table that they are from.
     """
 
     user: NDArray[np.generic] | None
     candidates: Ints
     notes: tuple[str, ...]
+    cautions: tuple[str, ...]
     source: str
 
     def __len__(self) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from sampled_metrics._validation import Ints, refuse_masked, shown
+from sampled_metrics._validation import Ints, counted, refuse_masked, shown
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import Columns, PerUser
@@ -30,6 +30,7 @@ class SampledRanks(Ranked):
         replacement: whether a negative could be sampled twice for the same event.
         user: (events,) the user of each event; None if users are not known.
         notes: sentences on how the ranks were read.
+        cautions: sentences on what would make all results wrong.
         source: name of the file or table that they are from.
 
     Raises:
@@ -45,8 +46,10 @@ class SampledRanks(Ranked):
     place: InitVar[Place | None] = None
     notes: tuple[str, ...] = ()
     source: str = ""
+    cautions: tuple[str, ...] = ()
+    written: InitVar[tuple[str, int]] = ("rank", 1)  # how the source writes ranks: their name, and the best one
 
-    def __post_init__(self, place: Place | None) -> None:
+    def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
         for name in ("x", "negatives", "candidates"):
             refuse_masked(getattr(self, name), name)
         columns = np.broadcast_arrays(*(np.atleast_1d(each) for each in (self.x, self.negatives, self.candidates)))
@@ -59,20 +62,23 @@ class SampledRanks(Ranked):
         where = place or (lambda row: f"event {row + 1}" if user is None else f"user {shown(user[row])}")
         rules: list[tuple[NDArray[np.bool_], str]] = [
             (m < 0, "negatives must be 0 or more, not {m}"),
-            ((x < 0) | (x > m), "rank {rank} is not from 1 to {last}, among the item and {m} negatives"),
+            ((x < 0) | (x > m), "{name} {rank} is not from {best} to {last}, among the item and {negatives}"),
             (n < 1, "candidates must be 1 or more, not {n}"),
         ]
         if self.replacement:
             rules += [
-                ((n == 1) & (m > 0), "{m} negatives, but no other candidate to sample from"),
-                (impossible_with_replacement(x, m, n), "rank {rank} is not possible: {why}"),
+                ((n == 1) & (m > 0), "{negatives}, but no other candidate to sample from"),
+                (impossible_with_replacement(x, m, n), "{name} {rank} is not possible: {why}"),
             ]
         else:
-            rules += [(m > n - 1, "{m} negatives cannot be sampled without replacement from {pool} ({n} candidates)")]
+            rules += [(m > n - 1, "{negatives} cannot be sampled without replacement from {pool} ({n} candidates)")]
 
         def filled(message: str, row: int) -> str:
+            name, best = written
             why = why_impossible(int(m[row]), int(n[row]))
-            return message.format(rank=x[row] + 1, last=m[row] + 1, m=m[row], n=n[row], pool=n[row] - 1, why=why)
+            ranks = {"name": name, "rank": x[row] + best, "best": best, "last": m[row] + best}
+            negatives = counted(int(m[row]), "negative")
+            return message.format(**ranks, negatives=negatives, m=m[row], n=n[row], pool=n[row] - 1, why=why)
 
         for wrong, message in rules:
             refuse_rows(wrong, partial(filled, message), where)
@@ -108,13 +114,14 @@ def sampled_of_columns(
     x = columns.whole_numbers("rank", 1) - 1
     n = columns.column_or_argument("candidates", candidates, 1)
     m = columns.column_or_argument("negatives", negatives, 0)
+    users, written, cautions = columns.users(), columns.written, columns.cautions
+    rank, best = written
     if negatives is not None and np.ndim(negatives) == 0 and len(x) and seems_truncated(x + 1, float(m[0] + 1)):
-        last = int(x.max())
-        raise DataError(
-            f"{name}: no rank is above {last + 1} with {m[0]} negatives, as among {last}: say --negatives {last}; if "
-            f"{m[0]} is right, give it for each row, in a column negatives"
+        cautions += (
+            f"{name}: no {rank} is above {x.max() + best}, although {m[0]} negatives allow up to {m[0] + best}. If "
+            "fewer were sampled, all numbers here are wrong: say how many.",
         )
-    return SampledRanks(x, m, n, replacement, columns.users(), columns.place, notes, columns.name)
+    return SampledRanks(x, m, n, replacement, users, columns.place, notes, columns.name, cautions, written)
 
 
 def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> NDArray[np.bool_]:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does no
 
 COLUMNS = ("user", "candidates", "above", "tied")
 
-_FEW, _FAR = 20, 10  # a remark says so if no rank of so many users is above this part of n
+_FEW, _MANY = 20, 200  # if no rank of so many users comes near n, a caution says so, or the command refuses them
+_FAR = 10  # a rank comes near n if it is above this part of n
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class RankTable(Ranked):
         above: (events,) int, number of candidates that score higher than the held-out item.
         tied: (events,) int, number of other candidates that score exactly the same.
         notes: sentences on how the ranks were read.
+        cautions: sentences on what would make all results wrong.
         source: name of the file or table that they are from.
 
     Raises:
@@ -73,8 +75,10 @@ class RankTable(Ranked):
     place: InitVar[Place | None] = None
     notes: tuple[str, ...] = ()
     source: str = ""
+    cautions: tuple[str, ...] = ()
+    written: InitVar[tuple[str, int]] = ("rank", 1)  # how the source writes ranks: their name, and the best one
 
-    def __post_init__(self, place: Place | None) -> None:
+    def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
         columns = [self._column(name) for name in COLUMNS if getattr(self, name) is not None]
         if len({len(values) for values in columns}) > 1:
             raise DataError("a rank table's columns differ in length")
@@ -83,10 +87,13 @@ class RankTable(Ranked):
         refuse_rows(
             negative, lambda row: f"above ({self.above[row]}) and tied ({self.tied[row]}) must be 0 or more", where
         )
-        last = self.above + self.tied + 1
+        (name, best), last = written, self.above + self.tied
+        limit = "the number of candidates" if best else "the last rank from 0"
         refuse_rows(
-            last > self.candidates,
-            lambda row: f"rank {last[row]} (ties included) is above the number of candidates, {self.candidates[row]}",
+            last >= self.candidates,
+            lambda row: (
+                f"{name} {last[row] + best} (ties included) is above {limit}, {self.candidates[row] - 1 + best}"
+            ),
             where,
         )
 
@@ -186,8 +193,8 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
         )
     if "negatives" in columns:
         raise DataError(
-            f"{columns.header}: has a column negatives, so its ranks are sampled ones; `correct` takes those, or "
-            "remove the column if they are ranks among all candidates"
+            f"{columns.header}: has a column {columns.called('negatives')}, so its ranks are sampled ones; `correct` "
+            "takes those, or remove the column if they are ranks among all candidates"
         )
     if "rank" in columns and ("above" in columns or "tied" in columns):
         raise DataError(f"{columns.header}: has both rank and above or tied; ranks are rank alone, or above and tied")
@@ -199,26 +206,32 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
         above = columns.whole_numbers("rank", 1) - 1
         tied = np.zeros_like(above)
     n = columns.column_or_argument("candidates", candidates, 1)
-    table = RankTable(columns.users(), n, above, tied, columns.place, tuple(columns.remarks), columns.name)
+    remarks, cautions = tuple(columns.remarks), columns.cautions
+    users, written = columns.users(), columns.written
+    table = RankTable(users, n, above, tied, columns.place, remarks, columns.name, cautions, written)
     if exact or "above" in columns or not len(table):
         return table
     last, most = int(above.max()) + 1, float(np.median(n))
+    rank, worst = written[0], last - 1 + written[1]
     if seems_truncated(above + 1, most):
         raise DataError(
-            f"{name}: no rank is above {last} of {most:.0f} candidates, as among {last - 1} sampled negatives; "
+            f"{name}: no {rank} is above {worst} of {most:.0f} candidates, as among {last - 1} sampled negatives; "
             "correct, compare and report take sampled ranks, with "
             f"--negatives {last - 1} (in Python negatives={last - 1}); if these are exact, say --exact (exact=True)"
         )
-    if len(table) >= _FEW and last <= most / _FAR:
-        return replace(
-            table,
-            notes=(
-                *table.notes,
-                f"No rank is above {last} of {most:.0f} candidates. If these are ranks among sampled negatives, say "
-                "how many; the numbers above are wrong then.",
-            ),
+    if len(table) < _FEW or last > most / _FAR:
+        return table
+    found = f"{name}: no {rank} of {len(table)} is above {worst} of {most:.0f} candidates"
+    if columns.refuses_shallow and len(table) >= _MANY:
+        raise DataError(
+            f"{found}, as among sampled negatives; if they are sampled, say how many negatives with --negatives "
+            "(correct, compare and report take it); if they are exact, say --exact"
         )
-    return table
+    caution = (
+        f"{found}. If these are ranks among sampled negatives, all numbers here are wrong: say how many with negatives "
+        "(--negatives). If they are exact, say exact=True (--exact)."
+    )
+    return replace(table, cautions=(*cautions, caution))
 
 
 def read_ranks(path: str | os.PathLike[str], candidates: int | None = None, *, exact: bool = False) -> RankTable:

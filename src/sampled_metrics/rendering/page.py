@@ -66,6 +66,7 @@ ul { padding-left: 1.4em }
 @media screen { wbr { display: none } }
 thead th { white-space: normal; vertical-align: bottom; overflow-wrap: normal }
 .verdict { font-size: 1.1em; font-weight: 600 }
+.caution { border-left: .3em solid #b00020; padding-left: .7em; font-weight: 600 }
 .figures { display: flex; flex-wrap: wrap; gap: 1em 2em }
 figure { margin: 0; max-width: 100%; width: 24em }
 figure svg { max-width: 100%; height: auto; display: block }

@@ -138,7 +138,7 @@ def report(
         title, heading = f"Ranks of {_joined(given)} among sampled negatives", "True metrics, estimated"
         found, left_out = _corrected(sampled, options)
         bounds = {name: each[each["estimator"].isin(ESTIMATORS[:2])] for name, each in found.items()}
-        alone = [f"{name}: {remark}" for name, each in bounds.items() for remark in each.remarks[:1]]
+        alone = [f"{name}: {remark}" for name, each in bounds.items() for remark in each.further_remarks[:1]]
     else:
         title, heading = f"Ranks of {_joined(given)} among all candidates", "Metrics"
         found = {name: evaluate(each, **options) for name, each in ranked.items()}
@@ -151,8 +151,10 @@ def report(
     elif len(names) > 2:
         compared = compare(read, **judged, **options)
     page.heading("In short")
+    cautions = dict.fromkeys(caution for each in [*ranked.values(), *sampled.values()] for caution in each.cautions)
+    page.paragraphs(cautions, kind="caution")
     if compared is not None:
-        said = compared.remarks[: len(compared.by_metric)] if len(names) > 2 else [verdict(compared, names)]
+        said = compared.further_remarks[: len(compared.by_metric)] if len(names) > 2 else [verdict(compared, names)]
         page.paragraphs(said, kind="verdict")
     page.list(alone)
     page.heading("What was read")
@@ -165,7 +167,7 @@ def report(
     if compared is not None:
         page.heading(f"Comparison of {_joined(names)}")
         page.table(f"Comparison of {_joined(names)}", _worded(compared, names if len(names) == 2 else ()))
-        page.list(compared.remarks)
+        page.list(compared.further_remarks)
         page.drawn(figures.intervals(compared), caption_of(compared))
     if ranked:
         _sampled_negatives(page, ranked, wanted, replacement, progress, compared)
@@ -270,7 +272,7 @@ def _metrics(page: _Page, found: Mapping[str, Result], left_out: list[str]) -> N
         page.paragraphs([caption_of(table)], "caption")
     remarks: dict[str, list[str]] = {}
     for name, each in found.items():
-        for remark in each.remarks:
+        for remark in each.further_remarks:
             remarks.setdefault(remark, []).append(name)
     page.list(
         [remark if len(names) == len(found) else f"{_joined(names)}: {remark}" for remark, names in remarks.items()]

@@ -84,11 +84,35 @@ def user_moments(
     return means, np.maximum(squares - means**2, 0.0)
 
 
-def probability_of_order(gap: float, deviation: float) -> float:
-    """Return the probability that a normal variable with mean `gap` is above 0; it is 0 if both arguments are 0.
+def probability_of_order(gap: float, deviation: float, step: float = 0.0) -> float:
+    """Return the probability that a normal variable with mean `gap` is above 0; it is 0 if both numbers are 0.
 
-    It is NaN if an argument is NaN.
+    If the variable has multiples of `step` only, it can be exactly 0, which is no order. The probability is then that
+    of `step` or more, with a correction for continuity. It is NaN if an argument is NaN.
     """
     if np.isnan(gap) or np.isnan(deviation):
         return np.nan
-    return float(ndtr(gap / deviation)) if deviation > 0 else float(gap > 0)
+    return float(ndtr((gap - step / 2) / deviation)) if deviation > 0 else float(gap > 0)
+
+
+def common_step(values: Floats) -> float:
+    """Return the largest number of which all values are whole multiples; 0 if it would be below 1e-6 of the largest.
+
+    Examples:
+        >>> common_step(np.array([0.0, 0.5, 0.75]))
+        0.25
+        >>> common_step(np.array([1.0, 2**0.5]))
+        0.0
+    """
+    largest = float(np.abs(values).max(initial=0.0))
+    left, step = np.abs(values), 0.0
+    while (left := left[left > 1e-9 * largest]).size:
+        step = float(left.min())
+        if step < 1e-6 * largest:
+            return 0.0
+        left = np.append(left[left > step], step)
+        rest = np.abs(left - step * np.round(left / step))
+        if rest.max() <= 1e-9 * largest:
+            return step
+        left = np.append(rest, step)
+    return step
