@@ -125,8 +125,9 @@ def compare(
         A row for each metric and pair, with the columns metric, a and b (names; only for more than two recommenders),
         value_a, value_b, difference (b - a), low, high, p_value (two-sided), conclusion (a name, undecided, or no
         verdict), users_needed (how many users would decide it; missing if it is decided, if no number would, or if it
-        is not known), users. The remarks state the conclusions in sentences. The method standings() gives the recommenders by
-        metric, with letters for the groups that cannot be told apart, and latex() a LaTeX table of them.
+        is not known), users. The remarks state the conclusions in sentences. The method standings() gives the
+        recommenders by metric, with letters for the groups that cannot be told apart, and latex() a LaTeX table of
+        them.
 
         The p-value is the interval inverted: the smallest α for which the interval at the level 1 - α excludes 0. So a
         p-value of a single pair is below 0.05 if the 95 % interval excludes 0. It is no probability that a recommender
