@@ -119,3 +119,10 @@ class PlugIn:
             means = each.probabilities @ each.users.values(self.metrics, each.ranks)
             total += each.events[:, np.newaxis] * means
         return (total / samples.sum(axis=1, keepdims=True)).reshape(*counts.shape[:-1], len(self.metrics))
+
+    def variances(self, counts: Floats) -> Floats:
+        """Return the (metrics,) variances over users, with true ranks as estimated from (outcomes,) counts."""
+        squares = np.zeros(len(self.metrics))
+        for each in rank_distributions(self.prior, self.outcomes, self.metrics, counts[np.newaxis]):
+            squares += each.events[0] * (each.probabilities[0] @ each.users.values(self.metrics, each.ranks) ** 2)
+        return np.asarray(np.maximum(squares / counts.sum() - self.estimate(counts) ** 2, 0.0))

@@ -36,7 +36,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.nonnegative import nonnegative_least_squares
-from sampled_metrics.estimators.rank_prior import Keyed
+from sampled_metrics.estimators.rank_prior import Keyed, PlugIn
 from sampled_metrics.estimators.shapes import SHAPES, Mixture, cells, mixtures
 from sampled_metrics.estimators.smooth import Smooth
 from sampled_metrics.metrics.metric import Metric
@@ -223,7 +223,15 @@ class ShapeEstimate:
 
     def estimate(self, counts: np.ndarray) -> Floats:
         """Return (…, metrics) estimates by `smooth`, from (…, outcomes) counts."""
-        return Smooth(self.estimator.replacement).fit(self.outcomes, self.metrics).estimate(counts)
+        return self._smooth.estimate(counts)
+
+    def variances(self, counts: Floats) -> Floats:
+        """Return the (metrics,) variances of a metric over users, likewise, from (outcomes,) counts."""
+        return self._smooth.variances(counts)
+
+    @property
+    def _smooth(self) -> PlugIn:
+        return Smooth(self.estimator.replacement).fit(self.outcomes, self.metrics)
 
     def fits(self, counts: Floats, shape: str | None = None) -> Fits:
         """Return the best fits with a shape, by default its own, to (outcomes,) counts."""

@@ -19,7 +19,7 @@ from sampled_metrics.estimators import (
     estimator_name,
     estimators_by_label,
 )
-from sampled_metrics.estimators.shapes import ASSUMPTIONS
+from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
 from sampled_metrics.estimators.uncorrected import Uncorrected
 from sampled_metrics.evaluation.comparison import Comparison, Standings, listed
 from sampled_metrics.evaluation.differences import BONFERRONI, Differences, Recommender, differences
@@ -33,7 +33,7 @@ from sampled_metrics.evaluation.evaluate import (
 )
 from sampled_metrics.evaluation.families import pairs_of
 from sampled_metrics.evaluation.intervals import IntervalOptions
-from sampled_metrics.evaluation.strict_intervals import contradictions, unexplained
+from sampled_metrics.evaluation.strict_intervals import Support, contradictions, tested, unexplained
 from sampled_metrics.evaluation.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
@@ -191,18 +191,18 @@ def compare(
         )
     options = IntervalOptions(confidence_level, method, n_resamples, seed)
     found = differences(recommenders, by_outcome, options, read.largest, progress)
-    contradicted = _contradicted(found, recommenders, by_outcome, read.outcomes, seed)
-    found = found.without_verdicts([at for at, p_values in enumerate(contradicted.values()) if "free" in p_values])
+    supports = _supports(found, recommenders, by_outcome, read.outcomes, seed)
+    found = found.without_verdicts([at for at, support in enumerate(supports.values()) if not support.is_explained])
     users = int(by_outcome.counts.sum())
     table = _table(found, list(given), read.labels, users)
-    notes = _assumed(found, list(given), contradicted)
+    notes = _assumed(found, list(given), supports)
     if read.estimator and not found.strict and not isinstance(read.of_samples, Uncorrected):
         notes += _biased(read.estimator)
     assumption = next(iter(notes), "")
     table.attrs = {"confidence_level": confidence_level, "names": list(given), "assumption": assumption}
     table.attrs["parameters"] = read.parameters
     remarks = [*_conclusions(table, found, list(given), confidence_level), *_on_seeds(given), *notes]
-    table = table.with_cautions([*read.cautions, *_cautions(contradicted, read)])
+    table = table.with_cautions([*read.cautions, *_cautions(supports, read)])
     return table.with_remarks([*remarks, *undefined(table, "difference"), *about_users(by_outcome), *read.remarks])
 
 
@@ -438,45 +438,40 @@ def _on_seeds(given: Mapping[str, Sequence[Any]]) -> list[str]:
     return [f"The intervals include the spread between the seeds of {listed(several)}{rest}."]
 
 
-def _contradicted(
-    found: Differences,
-    recommenders: Sequence[Recommender],
-    by_outcome: Users,
-    outcomes: Sequence[Outcomes],
-    seed: int,
-) -> dict[str, dict[str, float]]:
-    """Return, for each recommender, the p-values of the assumptions that its sample contradicts.
-
-    Without strict bounds, sampled ranks are tested for whether any distribution of true ranks explains them.
-    """
-    contradicted: dict[str, dict[str, float]] = {recommender.name: {} for recommender in recommenders}
+def _supports(
+    found: Differences, recommenders: Sequence[Recommender], by_outcome: Users, outcomes: Sequence[Outcomes], seed: int
+) -> dict[str, Support]:
+    """Return what the sample of each recommender supports; without strict bounds, whether any ranks explain it."""
+    supports: dict[str, Support] = {}
     for pair, strict in zip(pairs_of(len(recommenders)), found.strict, strict=False):
-        for at, p_values in zip(pair, strict.contradicted, strict=True):
-            contradicted[recommenders[at].name] |= p_values
+        supports |= {recommenders[at].name: support for at, support in zip(pair, strict.supports, strict=True)}
     if outcomes and not found.strict:
         for recommender in recommenders:
+            p_values: dict[str, float] = {}
             for side in recommender.sides:
-                contradicted[recommender.name] |= unexplained(outcomes[side], by_outcome.of(side), seed)
-    return contradicted
+                p_values |= unexplained(outcomes[side], by_outcome.of(side), seed)
+            supports[recommender.name] = Support(SHAPES[0], 1.0, p_values)
+    return supports
 
 
-def _assumed(found: Differences, names: Sequence[str], contradicted: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """Return sentences on what intervals of the truth assume."""
+def _assumed(found: Differences, names: Sequence[str], supports: Mapping[str, Support]) -> list[str]:
+    """Return sentences on what intervals of the truth assume, with the p-values of the assumptions."""
     remarks: list[str] = []
+    shapes = {strict.shape for strict in found.strict}
     for (one, other), strict in zip(pairs_of(len(names)), found.strict, strict=False):
-        if "free" in {**contradicted[names[one]], **contradicted[names[other]]}:
+        if not all(support.is_explained for support in strict.supports):
             continue
         given = f"if {ASSUMPTIONS[strict.shape]}" if ASSUMPTIONS[strict.shape] else _NOTHING
-        about = f" of {names[one]} and {names[other]}" if len({each.shape for each in found.strict}) > 1 else ""
+        about = f" of {names[one]} and {names[other]}" if len(shapes) > 1 else ""
         remarks.append(f"The intervals{about} are of the true difference, {given}.")
+    if shapes - {SHAPES[0]}:
+        remarks += tested(supports)
     return remarks
 
 
-def _cautions(contradicted: Mapping[str, dict[str, float]], read: _Read) -> list[str]:
+def _cautions(supports: Mapping[str, Support], read: _Read) -> list[str]:
     """Return what the samples contradict, and what uncorrected metrics do not show."""
-    cautions = [
-        f"{name}: {sentence}" for name, p_values in contradicted.items() for sentence in contradictions(p_values)
-    ]
+    cautions = [f"{name}: {said}" for name, support in supports.items() for said in contradictions(support)]
     if isinstance(read.of_samples, Uncorrected) and read.estimator:
         cautions.append(
             "These are uncorrected sampled metrics: except for AUC, the better recommender by them may be the worse by "

@@ -28,7 +28,14 @@ from sampled_metrics.estimators.uncorrected import Uncorrected
 from sampled_metrics.evaluation.evaluate import about_users, equal_metrics, largest_values, undefined
 from sampled_metrics.evaluation.intervals import IntervalOptions, in_blocks, uncertainty
 from sampled_metrics.evaluation.result import Result, by_recommender, with_clauses
-from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval, unexplained
+from sampled_metrics.evaluation.strict_intervals import (
+    contradictions,
+    strict_interval,
+    supported,
+    tested,
+    unexplained,
+    unexplained_sentence,
+)
 from sampled_metrics.evaluation.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
@@ -159,19 +166,21 @@ def _correct_users(
     linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}
     biases = _biases(linear, outcomes, by_outcome, wanted, options.seed)
     users, missing, rows = int(by_outcome.counts.sum()), np.full(len(labels), np.nan), []
-    contradicted, cautions = dict[str, float](), list[str]()
+    contradicted, cautions, tests = dict[str, float](), list[str](), list[str]()
     if not all(isinstance(each, ShapeEstimate) for each in fitted.values()):
         contradicted = unexplained(outcomes, by_outcome, options.seed)
-        cautions += contradictions(contradicted)
+        cautions += [unexplained_sentence(p_value) for p_value in contradicted.values()]
     for label, estimate in fitted.items():
         assumes = "bias is zero"
         value = estimate.estimate(counts)
         limits = np.zeros(len(labels)), largest_values(wanted)
         if isinstance(estimate, ShapeEstimate):
-            strict = strict_interval([estimate], by_outcome, options, limits, progress)
+            support = supported(estimate, by_outcome, options)
+            strict = strict_interval([estimate], by_outcome, options, limits, [support], progress)
             value, assumes = np.fmax(np.fmin(value, strict.high), strict.low), strict.assumes
             columns = value, strict.low, strict.high, [assumes] * len(labels), missing, missing, missing
-            cautions += contradictions(strict.contradicted[0])
+            cautions += contradictions(support)
+            tests += tested({"": support})
         else:
             weights = None
             if isinstance(estimate, LinearEstimate):
@@ -193,6 +202,7 @@ def _correct_users(
     return table.with_remarks(
         [
             *knowledge(table, estimators, options.confidence_level, outcomes.negatives),
+            *tests,
             *_remarks(table, estimators, metrics, unbiased),
             *_warnings(fitted),
             *undefined(table),

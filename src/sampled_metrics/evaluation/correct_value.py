@@ -21,7 +21,7 @@ from sampled_metrics.evaluation.correct import knowledge
 from sampled_metrics.evaluation.evaluate import largest_values
 from sampled_metrics.evaluation.intervals import IntervalOptions
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval
+from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval, supported
 from sampled_metrics.evaluation.users import Users
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.sampling.design import SamplingDesign
@@ -105,12 +105,16 @@ def correct_value(
         if not isinstance(each, StrictBounds):
             raise ConfigError(f"estimators: {label} needs all ranks; of a value, there are bounds: {', '.join(SHAPES)}")
         estimate = ShapeEstimate(each, tuple(wanted.values()), outcomes, cuts)
-        found = [strict_interval([estimate], _users(cuts, counts, negatives), options, limits) for counts in possible]
-        fitting = min(found, key=lambda one: len(one.contradicted[0]))  # of counts that contradict the least
+        found = []
+        for counts in possible:
+            by_outcome = _users(cuts, counts, negatives)
+            support = supported(estimate, by_outcome, options)
+            found.append(strict_interval([estimate], by_outcome, options, limits, [support]))
+        fitting = min(found, key=lambda one: len(one.supports[0].contradicted))  # of counts that contradict the least
         low: Floats = np.min([one.low for one in found], axis=0)
         high: Floats = np.max([one.high for one in found], axis=0)
         rows += [(label, *row, fitting.assumes, users) for row in zip(wanted, low, high, strict=True)]
-        remarks += contradictions(fitting.contradicted[0])
+        remarks += contradictions(fitting.supports[0])
     table = Result(rows, columns=["estimator", "metric", "low", "high", "assumes", "users"])
     table.attrs = {
         "confidence_level": confidence_level,

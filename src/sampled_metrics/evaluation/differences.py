@@ -22,7 +22,7 @@ from sampled_metrics.evaluation.intervals import (
     uses_bootstrap,
 )
 from sampled_metrics.evaluation.seeds import SeedSpread, with_seeds
-from sampled_metrics.evaluation.strict_intervals import StrictInterval, strict_interval
+from sampled_metrics.evaluation.strict_intervals import StrictInterval, strict_interval, supported
 from sampled_metrics.evaluation.users import Users
 from sampled_metrics.evaluation.verdicts import users_needed
 from sampled_metrics.sampling.moments import EQUAL
@@ -198,12 +198,20 @@ def _strict(
     inner = progress
     if len(pairs) > 1:
         options, inner = replace(options, confidence_level=1 - rate), no_progress
+    supports = [
+        supported(estimate, by_outcome.of(side), options)
+        for recommender in recommenders
+        for estimate, side in zip(recommender.estimates[:1], recommender.sides[:1], strict=True)
+        if isinstance(estimate, ShapeEstimate)
+    ]
     found, needed = [], np.full((len(pairs), len(most)), np.nan)
     for at in progress(range(len(pairs))) if len(pairs) > 1 else range(len(pairs)):
         sides = [recommenders[each] for each in pairs[at]]
         estimates = [each for side in sides for each in side.estimates if isinstance(each, ShapeEstimate)]
         users = by_outcome.of(*(side.sides[0] for side in sides))
-        strict = strict_interval(estimates, users, options, (-most, most), inner)
+        strict = strict_interval(
+            estimates, users, options, (-most, most), [supports[each] for each in pairs[at]], inner
+        )
         needed[at] = _needed(estimates, strict, users, options.confidence_level)
         found.append(strict)
     one, other = np.transpose(pairs)

@@ -11,7 +11,9 @@ A published value has no users to divide. Of it, the sample is known up to a few
 holds the means of all weights together (Scheffé), so that the weights may be chosen by the sample.
 
 Where the sample contradicts the assumed shape of the distribution of ranks, the next weaker one takes its place. Where
-it contradicts any distribution of ranks, there is no interval.
+it contradicts any distribution of ranks, there is no interval. A test does not notice all wrong assumptions. So an
+assumption is not used either where it alone would decide: where the interval would be hardly wider than one from the
+exact ranks of as many users. AUC needs no assumption, as samples have no bias for it.
 
 References:
     P. Batlle, P. Patil, M. Stanley and M. Kuusela, Optimization-Based Frequentist Confidence Intervals for Functionals
@@ -21,7 +23,7 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +38,33 @@ from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncert
 from sampled_metrics.evaluation.users import Users
 from sampled_metrics.sampling.outcomes import Outcomes
 
+_HARDLY_WIDER = 1.25  # ratio of the width to that of exact ranks up to which an assumption alone decides
+
+
+@dataclass(frozen=True)
+class Support:
+    """The strongest assumption that the sample of a recommender supports.
+
+    Attributes:
+        shape: the assumption.
+        p_value: of the test of this assumption.
+        contradicted: the p-values of the stronger assumptions that the sample contradicts; `free` is among them if no
+            distribution of ranks explains the sample.
+        narrow: the stronger assumptions that alone would make an interval hardly wider than exact ranks do.
+        ends: (2, 2 metrics) ends of the weights of this recommender by folds, if they are known.
+    """
+
+    shape: str
+    p_value: float
+    contradicted: dict[str, float]
+    narrow: tuple[str, ...] = ()
+    ends: Floats | None = None
+
+    @property
+    def is_explained(self) -> bool:
+        """Return whether some distribution of ranks explains the sample."""
+        return SHAPES[0] not in self.contradicted
+
 
 @dataclass(frozen=True)
 class StrictInterval:
@@ -45,14 +74,14 @@ class StrictInterval:
         low: (metrics,) lower ends; NaN if no distribution of ranks explains the sample.
         high: (metrics,) upper ends.
         shape: the assumption under which they hold.
-        contradicted: for each recommender, the p-values of the assumptions that its sample contradicts.
+        supports: what the sample of each recommender supports.
         fits: of each recommender, by class of users.
     """
 
     low: Floats
     high: Floats
     shape: str
-    contradicted: Sequence[dict[str, float]]
+    supports: Sequence[Support]
     fits: Sequence[Fits]
 
     @property
@@ -66,6 +95,7 @@ def strict_interval(
     by_outcome: Users,
     options: IntervalOptions,
     limits: tuple[Floats, Floats],
+    supports: Sequence[Support],
     progress: Progress = no_progress,
 ) -> StrictInterval:
     """Return the interval of a metric of the last of one or two recommenders, minus that of the first of two.
@@ -75,62 +105,98 @@ def strict_interval(
         by_outcome: their users.
         options: of the intervals.
         limits: (metrics,) smallest and largest values.
+        supports: what the sample of each recommender supports.
         progress: wraps the blocks of bootstrap samples.
     """
-    shape, fits, contradicted = supported_shape(estimates, by_outcome, options.seed)
-    if any(SHAPES[0] in each for each in contradicted):
+    shape = min((support.shape for support in supports), key=SHAPES.index)
+    sides = zip(estimates, by_outcome.shares, strict=True)
+    fits = [one.fits(np.asarray(by_outcome.counts @ shares), shape) for one, shares in sides]
+    if not all(support.is_explained for support in supports):
         missing = np.full(len(estimates[0].metrics), np.nan)
-        return StrictInterval(missing, missing, shape, contradicted, fits)
-    deviations = float(ndtri(0.5 + options.confidence_level / 2)) * (PAIRED if len(estimates) == 2 else 1.0)
+        return StrictInterval(missing, missing, shape, supports, fits)
     if by_outcome.folds is None:
         ends = _simultaneous_ends(estimates, fits, by_outcome, options.confidence_level)
+    elif len(estimates) == 1 and supports[0].ends is not None:
+        ends = supports[0].ends
     else:
-        weights = weights_by_fold(estimates, fits, by_outcome, deviations)
-        counts, defined = by_outcome.folds.ravel(), np.isfinite(weights.values.sum(axis=1))
-        found = uncertainty(
-            linear(weights.values[defined]),
-            counts,
-            options,
-            bounds=(weights.least[defined], weights.most[defined]),
-            weights=weights.values[defined],
-            progress=progress,
-        )
-        ends = np.full((2, len(defined)), np.nan)
-        ends[:, defined] = found.low, found.high
+        ends = _ends_by_fold(estimates, fits, by_outcome, options, progress)
     low, high = np.split(ends[0], 2)[0], np.split(ends[1], 2)[1]
     low, high = (np.clip(end, *limits) for end in (np.minimum(low, high), np.maximum(low, high)))
-    return StrictInterval(low, high, shape, contradicted, fits)
+    return StrictInterval(low, high, shape, supports, fits)
 
 
-def supported_shape(
-    estimates: Sequence[ShapeEstimate], by_outcome: Users, seed: int
-) -> tuple[str, list[Fits], list[dict[str, float]]]:
-    """Return the strongest assumption that no sample contradicts, from that of the estimates on, or `free`.
+def _ends_by_fold(
+    estimates: Sequence[ShapeEstimate],
+    fits: Sequence[Fits],
+    by_outcome: Users,
+    options: IntervalOptions,
+    progress: Progress = no_progress,
+) -> Floats:
+    """Return (2, 2 metrics) ends of the means of the weights that the users of the other folds choose."""
+    assert by_outcome.folds is not None
+    deviations = float(ndtri(0.5 + options.confidence_level / 2)) * (PAIRED if len(estimates) == 2 else 1.0)
+    weights = weights_by_fold(estimates, fits, by_outcome, deviations)
+    defined = np.isfinite(weights.values.sum(axis=1))
+    found = uncertainty(
+        linear(weights.values[defined]),
+        by_outcome.folds.ravel(),
+        options,
+        bounds=(weights.least[defined], weights.most[defined]),
+        weights=weights.values[defined],
+        progress=progress,
+    )
+    ends = np.full((2, len(defined)), np.nan)
+    ends[:, defined] = found.low, found.high
+    return ends
 
-    Each recommender is tested by itself.
 
-    Returns:
-        The shape, the fits of each recommender, and its p-values for the shapes that its sample contradicts.
+def supported(estimate: ShapeEstimate, by_outcome: Users, options: IntervalOptions) -> Support:
+    """Return the strongest assumption that the sample of a recommender supports, from that of the estimate on.
+
+    Args:
+        estimate: the recommender.
+        by_outcome: its users.
+        options: of the interval that the assumption shall not make too narrow; only a seed is needed for `free`.
     """
-    contradicted: list[dict[str, float]] = [{} for _ in estimates]
-    for shape in SHAPES[SHAPES.index(estimates[0].estimator.shape) :: -1]:
+    contradicted, narrow, ends = dict[str, float](), list[str](), None
+    shares = by_outcome.shares[0]
+    counts = np.asarray(by_outcome.counts @ shares, dtype=np.float64)
+    for shape in SHAPES[SHAPES.index(estimate.estimator.shape) :: -1]:
         significance = IMPOSSIBLE if shape == SHAPES[0] else SIGNIFICANCE
-        fits = []
-        for one, shares, p_values in zip(estimates, by_outcome.shares, contradicted, strict=True):
-            fit = one.fits(np.asarray(by_outcome.counts @ shares), shape)
-            p_value = one.p_value(by_outcome.counts, shares, fit, seed, significance)
-            if p_value <= significance:
-                p_values[shape] = p_value
-            fits.append(fit)
-        if not any(shape in p_values for p_values in contradicted):
+        fits = estimate.fits(counts, shape)
+        p_value = estimate.p_value(by_outcome.counts, shares, fits, options.seed, significance)
+        if p_value <= significance:
+            contradicted[shape] = p_value
+            continue
+        if shape == SHAPES[0] or by_outcome.folds is None:
             break
-    return shape, fits, contradicted
+        ends = _ends_by_fold([estimate], [fits], by_outcome, options)
+        biased = np.array([metric.label != "auc" for metric in estimate.metrics])
+        deviations = np.where(biased, np.sqrt(estimate.variances(counts) / by_outcome.counts.sum()), 0.0)
+        if not _is_too_narrow(ends, deviations, options.confidence_level):
+            break
+        narrow.append(shape)
+        ends = None
+    return Support(shape, p_value, contradicted, tuple(narrow), ends)
+
+
+def _is_too_narrow(ends: Floats, deviations: Floats, confidence_level: float) -> bool:
+    """Return whether an interval of a metric is hardly wider than one from the exact ranks of as many users.
+
+    Args:
+        ends: (2, 2 metrics) ends.
+        deviations: (metrics,) standard errors of the means of the metrics of exact ranks; 0 for metrics without bias.
+        confidence_level: of the intervals.
+    """
+    low, high = np.split(ends[0], 2)[0], np.split(ends[1], 2)[1]
+    exact = 2 * float(ndtri(0.5 + confidence_level / 2)) * deviations
+    return bool((high - low < _HARDLY_WIDER * exact).any())
 
 
 def unexplained(outcomes: Outcomes, by_outcome: Users, seed: int) -> dict[str, float]:
     """Return the p-value of `free`, if no distribution of true ranks explains the sample of a recommender."""
     estimate = ShapeEstimate(StrictBounds(SHAPES[0]), (), outcomes)
-    return supported_shape([estimate], by_outcome, seed)[2][0]
+    return supported(estimate, by_outcome, IntervalOptions(seed=seed)).contradicted
 
 
 def _simultaneous_ends(
@@ -208,15 +274,38 @@ def bound_weights(
     return BoundWeights(values, least.ravel(), most.ravel(), fitted.ravel())
 
 
-def contradictions(p_values: dict[str, float]) -> list[str]:
-    """Return sentences on the assumptions that a sample contradicts."""
-    if SHAPES[0] in p_values:
-        return [
-            f"No distribution of true ranks explains the sample (p = {p_values[SHAPES[0]]:.2g}), so there is no "
-            "interval and no verdict. Usual causes are ties that count in favour of the held-out item, negatives that "
-            "are not drawn uniformly, and a wrong number of candidates or negatives."
-        ]
+def contradictions(support: Support) -> list[str]:
+    """Return sentences on the assumptions that a sample contradicts, or that would alone make an interval narrow."""
+    if not support.is_explained:
+        return [unexplained_sentence(support.contradicted[SHAPES[0]])]
     return [
-        f"The sample contradicts {shape} (p = {p_value:.2g}), so the interval is that of a weaker assumption."
-        for shape, p_value in p_values.items()
+        *(
+            f"The sample contradicts {shape} (p = {p_value:.2g}), so the interval is that of a weaker assumption."
+            for shape, p_value in support.contradicted.items()
+        ),
+        *(
+            f"By {shape}, the interval would be hardly wider than that of exact ranks of as many users, so that the "
+            "assumption alone would decide. The interval is that of a weaker assumption."
+            for shape in support.narrow
+        ),
     ]
+
+
+def unexplained_sentence(p_value: float) -> str:
+    """Say that no distribution of ranks explains a sample, and why that may be."""
+    return (
+        f"No distribution of true ranks explains the sample (p = {p_value:.2g}), so there is no interval and no "
+        "verdict. Usual causes are ties that count in favour of the held-out item, negatives that are not drawn "
+        "uniformly, and a wrong number of candidates or negatives."
+    )
+
+
+def tested(supports: Mapping[str, Support]) -> list[str]:
+    """Return a sentence with the p-values of the assumption in use, by the name of the recommender, or no name."""
+    p_values = {name: each.p_value for name, each in supports.items() if each.shape != SHAPES[0]}
+    if not p_values:
+        return []
+    shape = next(each.shape for name, each in supports.items() if name in p_values)
+    said = ", ".join(f"p = {p_value:.2g}{f' for {name}' if name else ''}" for name, p_value in p_values.items())
+    samples = "samples do" if len(p_values) > 1 else "sample does"
+    return [f"The {samples} not contradict {shape} ({said}). Not every wrong assumption is noticed."]
