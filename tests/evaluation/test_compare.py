@@ -192,8 +192,9 @@ class TestConclusions:
         assert len(exact.remarks) == 6
         assert exact.remarks[-2].startswith("There are only 6 users. With fewer than 100, intervals are rough")
         sampled = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5)
-        assert len(sampled.remarks) == 7
-        assert sampled.remarks[-3] == (
+        assert len(sampled.remarks) == 8
+        assert sampled.remarks[-3].startswith("The samples do not contradict decreasing (p = ")
+        assert sampled.remarks[-4] == (
             "The intervals are of the true difference, if better ranks are more frequent than worse ones in the better "
             "half of the ranks."
         )

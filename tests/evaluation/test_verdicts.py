@@ -58,7 +58,7 @@ class TestSentences:
     def test_of_more_negatives(self):
         table, row = compared(*pair((0.8, 0.85), 3000, 3), 3)
         assert table.remarks[0].startswith(
-            "Recall@5: undecided; more users would not help, but more negatives for each user would. The difference"
+            "Recall@5: undecided; more users would hardly help, but more negatives for each user would. The difference"
         )
         assert np.isnan(row["users_needed"])
 
@@ -67,7 +67,7 @@ class TestSentences:
         (one, _) = pair((0.8, 0.8), 200, 5)
         table, row = compared(one, one, 5, estimator=shape)
         assert table.remarks[0].startswith(
-            "Recall@5: undecided; more users would not help, but more negatives for each user would."
+            "Recall@5: undecided; more users would hardly help, but more negatives for each user would."
         )
         assert row["difference"] == 0
         assert row["low"] == pytest.approx(-row["high"])

@@ -425,7 +425,7 @@ def _of_pair(row: Mapping[str, Any], names: Sequence[str], level: float) -> str:
 def _what_decides(row: Mapping[str, Any]) -> str:
     if not np.isnan(row["users_needed"]):
         return f"about {row['users_needed']:.0f} users would decide if the difference is as found"
-    return "more users would not help, but more negatives for each user would"
+    return "more users would hardly help, but more negatives for each user would"
 
 
 def _on_seeds(given: Mapping[str, Sequence[Any]]) -> list[str]:

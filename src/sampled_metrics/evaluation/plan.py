@@ -20,7 +20,7 @@ from sampled_metrics.estimators.strict_bounds import StrictBounds
 from sampled_metrics.evaluation.compare import compare
 from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows, step_of_difference
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.evaluation.verdicts import MOST, expected_gaps
+from sampled_metrics.evaluation.verdicts import expected_gaps
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import Pairs, pair_users
@@ -33,6 +33,7 @@ _EXACT_USERS = 100  # with up to so many users, chances near the given probabili
 _EXACT_TERMS = 2500  # and also with up to so many rows times different weights
 _NEAR = 0.1  # a difference of chances that is near
 _FEW_USERS = 1000  # with up to so many users, larger m are tried in small steps
+_MOST_USERS = 1000.0  # largest multiple of the users of the pilot that a plan names
 _STEP = 1.02  # ratio of such a step
 _CLOSE = 1.1  # ratio of two m between which the chance grows along a line, in log m
 
@@ -310,7 +311,7 @@ def _row(
     """Return a row of the result; further chances are those of other weights, which are better for more users."""
     chance = chances[0]
     needed = [_users_needed(each, probability) for each in chances if each.gap > 0 and np.isfinite(each.user_deviation)]
-    enough = [number for number in needed if number <= MOST * users or label not in SHAPES]
+    enough = [number for number in needed if number <= _MOST_USERS * users or label not in SHAPES]
     return {
         "estimator": label,
         "negatives": pd.NA if negatives is None else negatives,

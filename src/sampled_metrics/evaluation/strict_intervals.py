@@ -34,7 +34,7 @@ from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import IMPOSSIBLE, PAIRED, SIGNIFICANCE, Fits, ShapeEstimate, StrictBounds
 from sampled_metrics.evaluation.bounded_means import mean_interval
-from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
+from sampled_metrics.evaluation.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
 from sampled_metrics.evaluation.users import Users
 from sampled_metrics.sampling.outcomes import Outcomes
 
@@ -173,7 +173,8 @@ def supported(estimate: ShapeEstimate, by_outcome: Users, options: IntervalOptio
         ends = _ends_by_fold([estimate], [fits], by_outcome, options)
         biased = np.array([metric.label != "auc" for metric in estimate.metrics])
         deviations = np.where(biased, np.sqrt(estimate.variances(counts) / by_outcome.counts.sum()), 0.0)
-        if not _is_too_narrow(ends, deviations, options.confidence_level):
+        few = by_outcome.counts.sum() < FEW_USERS  # whose intervals are as wide as the bounds of a metric
+        if few or not _is_too_narrow(ends, deviations, options.confidence_level):
             break
         narrow.append(shape)
         ends = None

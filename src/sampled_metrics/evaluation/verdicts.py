@@ -18,8 +18,8 @@ from sampled_metrics.sampling.moments import user_moments
 FACTORS = (1.0, 10.0, 100.0, 10_000.0)
 """How many times as many users weights are chosen for; the last stands for any number."""
 
-MOST = 1000.0
-"""Up to so many times as many users are worth mentioning."""
+MOST = 10.0
+"""Largest multiple of the users that is suggested. Beyond it, the fit to the sample does not carry the number."""
 
 _QUANTILE = float(ndtri(0.975))  # of the intervals of a plan
 
@@ -33,7 +33,7 @@ def users_needed(
 ) -> Floats:
     """Return the numbers of users for which the interval of the difference would not include 0, by undecided metric.
 
-    It is infinite where a thousand times as many users are not enough. Samples of more users are taken to be like the
+    It is infinite where ten times as many users are not enough. Samples of more users are taken to be like the
     fitted one. The weights are those that are best for some multiples of the present users, so the numbers are rough.
     """
     quantile = float(ndtri(0.5 + confidence_level / 2))
