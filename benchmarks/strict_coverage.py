@@ -24,7 +24,7 @@ from tqdm import tqdm
 from sampled_metrics import correct_value
 from sampled_metrics.estimators import estimator
 from sampled_metrics.evaluation.intervals import IntervalOptions
-from sampled_metrics.evaluation.strict_intervals import strict_interval
+from sampled_metrics.evaluation.strict_intervals import strict_interval, supported
 from sampled_metrics.evaluation.users import users_by_outcome
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.table import read_ranks
@@ -184,7 +184,9 @@ def simulated(task: Cell, evaluations: int) -> list[dict[str, object]]:
             start = first[np.searchsorted(np.array(population.candidates), n)]
             by_outcome = users_by_outcome(*((start + each, np.arange(users), len(outcomes)) for each in x.T))
             limits = -most * (sides - 1), most
-            found = strict_interval([estimate] * sides, by_outcome, IntervalOptions(seed=number), limits)
+            options = IntervalOptions(seed=number)
+            supports = [supported(estimate, by_outcome.of(side), options) for side in range(sides)]
+            found = strict_interval([estimate] * sides, by_outcome, options, limits, supports)
             low, high, assumed = found.low, found.high, found.shape
         kept += assumed == shape
         missed += [low > truth + 1e-12, high < truth - 1e-12]

@@ -155,12 +155,7 @@ class TestConclusive:
             ("uncorrected", 150, 60),
             ("uncorrected", 150, 200),
             ("exact", None, 200),
-            pytest.param(
-                "exact",
-                None,
-                60,
-                marks=pytest.mark.xfail(strict=True, reason="says more than is: it ignores that few users differ"),
-            ),
+            ("exact", None, 60),
         ],
     )
     def test_is_that_of_simulation(self, label, m, users):

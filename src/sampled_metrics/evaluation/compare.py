@@ -144,12 +144,12 @@ def compare(
         >>> import sampled_metrics as sm
         >>> old = [5, 80, 3, 200, 9, 30, 14, 7] * 5
         >>> new = [2, 40, 1, 90, 4, 10, 6, 3] * 5
-        >>> result = sm.compare(old, new, candidates=1000, metrics="ap", names=("old", "new"))
+        >>> result = sm.compare(old, new, candidates=1000, exact=True, metrics="ap", names=("old", "new"))
         >>> print(result.remarks[0])
         AP: new is better than old. The difference (new - old) is +0.1846, with a 95 % interval of +0.0858 to +0.2642.
 
         >>> ranks = {"old": old, "new": new, "newer": [3, 38, 1, 95, 4, 11, 6, 3] * 5}
-        >>> print(sm.compare(ranks, candidates=1000, metrics="auc").remarks[0])
+        >>> print(sm.compare(ranks, candidates=1000, exact=True, metrics="auc").remarks[0])
         AUC: new, newer and old cannot be told apart.
 
     References:
