@@ -204,7 +204,7 @@ class TestConclusions:
             "The comparison is between the means of BV 0.1, and assumes that its bias is equal for both. If its bias"
         )
         uncorrected = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="uncorrected")
-        assert "may be the worse by the true metric" in uncorrected.remarks[-3]
+        assert "may be the worse by the true metric" in uncorrected.cautions[0]
 
 
 class TestRefusals:
