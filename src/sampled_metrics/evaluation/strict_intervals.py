@@ -38,6 +38,7 @@ from sampled_metrics.evaluation.intervals import FEW_USERS, IntervalOptions, lin
 from sampled_metrics.evaluation.users import Users
 from sampled_metrics.sampling.outcomes import Outcomes
 
+_OTHER_USERS = 1.5  # weights are chosen for so many times the error, as they are for other users than the fitted ones
 _HARDLY_WIDER = 1.25  # ratio of the width to that of exact ranks up to which an assumption alone decides
 
 
@@ -134,7 +135,8 @@ def _ends_by_fold(
 ) -> Floats:
     """Return (2, 2 metrics) ends of the means of the weights that the users of the other folds choose."""
     assert by_outcome.folds is not None
-    deviations = float(ndtri(0.5 + options.confidence_level / 2)) * (PAIRED if len(estimates) == 2 else 1.0)
+    quantile = float(ndtri(0.5 + options.confidence_level / 2))
+    deviations = _OTHER_USERS * quantile * (PAIRED if len(estimates) == 2 else 1.0)
     weights = weights_by_fold(estimates, fits, by_outcome, deviations)
     defined = np.isfinite(weights.values.sum(axis=1))
     found = uncertainty(
