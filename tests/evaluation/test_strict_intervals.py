@@ -214,8 +214,7 @@ class TestFolds:
         weights = []
         for x in (sampled, np.where(np.random.default_rng(0).permutation(300) % 5 == 0, 7, sampled)):
             by_outcome = users_by_outcome((x, np.arange(300), M + 1))
-            fits = [estimate.fits(np.asarray(by_outcome.counts @ by_outcome.shares[0]))]
-            of_folds = strict_intervals.weights_by_fold([estimate], fits, by_outcome, 1.96)
+            of_folds = strict_intervals.weights_by_fold([estimate], "decreasing", by_outcome, 1.96)
             shown = by_outcome.shares[0] @ np.arange(M + 1)
             of_first = of_folds.values[0, : len(shown)]
             weights.append(dict(zip(shown.astype(int).tolist(), of_first.tolist(), strict=True)))

@@ -107,6 +107,11 @@ class Fit:
                 break
         return cls(mixture, proportions, observed, fitted, inverse_errors(fitted, users), users)
 
+    def near(self, other: "Fit") -> "Fit":
+        """Return the proportions of this mixture that are nearest to the sample that another one fits best."""
+        apart = _without_negligible(self.mixture.distances(other.fitted, other.scale))
+        return replace(other, mixture=self.mixture, proportions=_nearest(apart, self.proportions))
+
     @cached_property
     def distances(self) -> Floats:
         """Return the (dimensions, members) distances of members from the fitted shares, in standard errors."""
@@ -242,11 +247,23 @@ class ShapeEstimate:
             )
         return self._known[key]
 
-    def fits_of_part(self, fits: Fits, counts: Floats) -> Fits:
-        """Return the best fits to (outcomes,) counts of a part of the users; the fits to all of them are the start."""
-        return tuple(
-            (users, None if fit is None else self._fit(users, fit.mixture, counts, fit)) for users, fit in fits
-        )
+    def fits_of_part(self, shape: str, counts: Floats, part: Floats) -> Fits:
+        """Return fits for weights that are chosen by a part of the users, for others.
+
+        The sample that they are near is the best fit of the next stronger shape to the part, as this varies less from
+        one part of the users to another than the best fit of the shape.
+
+        Args:
+            shape: of the bounds.
+            counts: (outcomes,) counts of all users; the fits to them are the start.
+            part: (outcomes,) counts of the part.
+        """
+        stronger = SHAPES[min(SHAPES.index(shape) + 1, len(SHAPES) - 1)]
+        fits = []
+        for (users, fit), (_, start) in zip(self.fits(counts, shape), self.fits(counts, stronger), strict=True):
+            near = self._fit(users, start.mixture, part, start) if start else None
+            fits.append((users, fit.near(near) if fit and near else None))
+        return tuple(fits)
 
     def _fit(self, users: RankClass, mixture: Mixture, counts: Floats, start: Fit | None) -> Fit | None:
         in_cells = self._in_cells(users, counts)

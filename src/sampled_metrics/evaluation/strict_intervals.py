@@ -38,7 +38,6 @@ from sampled_metrics.evaluation.intervals import FEW_USERS, IntervalOptions, lin
 from sampled_metrics.evaluation.users import Users
 from sampled_metrics.sampling.outcomes import Outcomes
 
-_OTHER_USERS = 1.5  # weights are chosen for so many times the error, as they are for other users than the fitted ones
 _HARDLY_WIDER = 1.25  # ratio of the width to that of exact ranks up to which an assumption alone decides
 
 
@@ -120,7 +119,7 @@ def strict_interval(
     elif len(estimates) == 1 and supports[0].ends is not None:
         ends = supports[0].ends
     else:
-        ends = _ends_by_fold(estimates, fits, by_outcome, options, progress)
+        ends = _ends_by_fold(estimates, shape, by_outcome, options, progress)
     low, high = np.split(ends[0], 2)[0], np.split(ends[1], 2)[1]
     low, high = (np.clip(end, *limits) for end in (np.minimum(low, high), np.maximum(low, high)))
     return StrictInterval(low, high, shape, supports, fits)
@@ -128,7 +127,7 @@ def strict_interval(
 
 def _ends_by_fold(
     estimates: Sequence[ShapeEstimate],
-    fits: Sequence[Fits],
+    shape: str,
     by_outcome: Users,
     options: IntervalOptions,
     progress: Progress = no_progress,
@@ -136,8 +135,8 @@ def _ends_by_fold(
     """Return (2, 2 metrics) ends of the means of the weights that the users of the other folds choose."""
     assert by_outcome.folds is not None
     quantile = float(ndtri(0.5 + options.confidence_level / 2))
-    deviations = _OTHER_USERS * quantile * (PAIRED if len(estimates) == 2 else 1.0)
-    weights = weights_by_fold(estimates, fits, by_outcome, deviations)
+    deviations = quantile * (PAIRED if len(estimates) == 2 else 1.0)
+    weights = weights_by_fold(estimates, shape, by_outcome, deviations)
     defined = np.isfinite(weights.values.sum(axis=1))
     found = uncertainty(
         linear(weights.values[defined]),
@@ -172,7 +171,7 @@ def supported(estimate: ShapeEstimate, by_outcome: Users, options: IntervalOptio
             continue
         if shape == SHAPES[0] or by_outcome.folds is None:
             break
-        ends = _ends_by_fold([estimate], [fits], by_outcome, options)
+        ends = _ends_by_fold([estimate], shape, by_outcome, options)
         biased = np.array([metric.label != "auc" for metric in estimate.metrics])
         deviations = np.where(biased, np.sqrt(estimate.variances(counts) / by_outcome.counts.sum()), 0.0)
         few = by_outcome.counts.sum() < FEW_USERS  # whose intervals are as wide as the bounds of a metric
@@ -240,18 +239,21 @@ class BoundWeights:
 
 
 def weights_by_fold(
-    estimates: Sequence[ShapeEstimate], fits: Sequence[Fits], by_outcome: Users, deviations: float
+    estimates: Sequence[ShapeEstimate], shape: str, by_outcome: Users, deviations: float
 ) -> BoundWeights:
     """Return the weights of all metrics, (2 metrics, folds × groups): those that the users of the other folds choose.
 
     The fits to all users are the start of the fits to the other folds, which do not depend on the start.
     """
     assert by_outcome.folds is not None
+    sides = [
+        (one, shares, np.asarray(by_outcome.counts @ shares))
+        for one, shares in zip(estimates, by_outcome.shares, strict=True)
+    ]
     of_folds = []
     for own in by_outcome.folds:
         others = by_outcome.counts - own
-        sides = zip(estimates, by_outcome.shares, fits, strict=True)
-        chosen = [one.fits_of_part(fit, np.asarray(others @ shares)) for one, shares, fit in sides]
+        chosen = [one.fits_of_part(shape, counts, np.asarray(others @ shares)) for one, shares, counts in sides]
         of_folds.append(bound_weights(estimates, chosen, by_outcome, deviations, range(len(estimates[0].metrics))))
     values = np.concatenate([each.values for each in of_folds], axis=1)
     least, most = np.min([each.least for each in of_folds], axis=0), np.max([each.most for each in of_folds], axis=0)
