@@ -78,6 +78,7 @@ class Fit:
         fitted: (cells,) the shares p(ν).
         scale: (cells,) inverse standard errors of the shares.
         users: U, the number of users of the class.
+        start: a similar fit, whose bounds are where the search for those of this one begins.
     """
 
     mixture: Mixture
@@ -86,6 +87,7 @@ class Fit:
     fitted: Floats
     scale: Floats
     users: float
+    start: "Fit | None" = None
 
     @classmethod
     def of(cls, mixture: Mixture, counts: Floats, start: "Fit | None" = None) -> "Fit":
@@ -110,7 +112,7 @@ class Fit:
     def near(self, other: "Fit") -> "Fit":
         """Return the proportions of this mixture that are nearest to the sample that another one fits best."""
         apart = _without_negligible(self.mixture.distances(other.fitted, other.scale))
-        return replace(other, mixture=self.mixture, proportions=_nearest(apart, self.proportions))
+        return replace(other, mixture=self.mixture, proportions=_nearest(apart, self.proportions), start=self)
 
     @cached_property
     def distances(self) -> Floats:
@@ -119,21 +121,10 @@ class Fit:
 
     def weights(self, metric: int, side: int, deviations: float) -> Floats:
         """Return the (cells,) weights of the upper (side 1) or lower (side -1) bound of a metric."""
-        key = metric, side, deviations
-        if key not in self._known:
-            self._known[key] = self._weights(*key)
-        return self._known[key]
-
-    @cached_property
-    def _known(self) -> dict[tuple[int, int, float], Floats]:
-        """Return the weights so far; the pairs of a recommender have the same."""
-        return {}
-
-    def _weights(self, metric: int, side: int, deviations: float) -> Floats:
         value = side * self.mixture.values[:, metric]
         if np.isnan(value).any():
             return np.full_like(self.fitted, np.nan)
-        proportions = self._furthest(value, deviations)
+        proportions = self._furthest(metric, side, deviations)
         chances = self.mixture.chances
         slope = (proportions @ chances - self.fitted) * self.scale**2
         slope -= slope @ self.fitted
@@ -147,24 +138,44 @@ class Fit:
         best = int(np.argmin([off + deviations * line * deviation for off, line in zip(offsets, lines, strict=True)]))
         return side * (offsets[best] + lines[best] * slope)
 
-    def _furthest(self, value: Floats, deviations: float) -> Floats:
-        """Return the proportions with the largest value within a distance of `deviations` standard errors.
+    def _furthest(self, metric: int, side: int, deviations: float) -> Floats:
+        """Return the proportions with the largest value within a distance of `deviations` standard errors."""
+        key = metric, side, deviations
+        if key not in self._known:
+            value = side * self.mixture.values[:, metric]
+            begin = None if self.start is None else self.start._furthest(*key)
+            self._known[key] = self._search(value, deviations, begin)
+        return self._known[key]
 
-        The least distance at a value is a convex function of the value, and Newton's method comes from above. The value
-        is held near its target by a penalty, from which the slope of the distance follows.
+    @cached_property
+    def _known(self) -> dict[tuple[int, int, float], Floats]:
+        """Return the furthest proportions so far; the pairs of a recommender have the same."""
+        return {}
+
+    def _search(self, value: Floats, deviations: float, begin: Floats | None) -> Floats:
+        """Return the furthest proportions for the (members,) values; the search begins at given ones, if any.
+
+        The least distance at a value is a convex function of the value, so Newton's method comes from above, after the
+        first step at the latest. The value is held near its target by a penalty, from which the slope of the distance
+        follows.
         """
-        low, target = float(self.proportions @ value), float(value.max())
+        low, high = float(self.proportions @ value), float(value.max())
+        found, target = self.proportions, high
+        if begin is not None and begin @ value > low:
+            found, target = begin, float(begin @ value)
         penalty = _PENALTY * max(deviations, 1e-3) / max(float(np.ptp(value)), 1e-300)
-        found = self.proportions
         for _ in range(_STEPS):
             if target - low <= 1e-9 * max(float(np.ptp(value)), abs(low)):
                 return self.proportions
             found = _nearest(np.vstack((self.distances, penalty * (value - target))), found)
             distance, reached = float(np.linalg.norm(self.distances @ found)), float(found @ value)
-            if distance <= (1 + _CLOSE) * deviations:
+            if distance <= (1 + _CLOSE) * deviations and (target == high or distance >= (1 - _CLOSE) * deviations):
                 break
+            if distance < deviations / 2:
+                target = high
+                continue
             slope = penalty**2 * (target - reached) / distance
-            target = reached - (distance - deviations) / slope + deviations * slope / penalty**2
+            target = min(reached - (distance - deviations) / slope + deviations * slope / penalty**2, high)
         return found
 
 
