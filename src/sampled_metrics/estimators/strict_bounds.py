@@ -110,9 +110,14 @@ class Fit:
         return cls(mixture, proportions, observed, fitted, inverse_errors(fitted, users), users)
 
     def near(self, other: "Fit") -> "Fit":
-        """Return the proportions of this mixture that are nearest to the sample that another one fits best."""
-        apart = _without_negligible(self.mixture.distances(other.fitted, other.scale))
-        return replace(other, mixture=self.mixture, proportions=_nearest(apart, self.proportions), start=self)
+        """Return the proportions of this mixture that are nearest to the sample that another one fits best.
+
+        One user with all outcomes alike is added to the sample, so that no outcome is taken as impossible.
+        """
+        shown = (other.users * other.fitted + 1 / len(other.fitted)) / (other.users + 1)
+        scale = inverse_errors(shown, other.users)
+        proportions = _nearest(_without_negligible(self.mixture.distances(shown, scale)), self.proportions)
+        return replace(other, mixture=self.mixture, proportions=proportions, fitted=shown, scale=scale, start=self)
 
     @cached_property
     def distances(self) -> Floats:
