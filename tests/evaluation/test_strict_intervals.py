@@ -236,7 +236,7 @@ class TestEdges:
             low, high = ends(sampled, shape, candidates=n, negatives=m).T
             assert (high - low > 0.01).all()
             assert (high <= 1).all()
-            assert (high - low)[1:].max() < (1.01 if shape == "free" else 0.55)
+            assert (high - low < [1.01, 0.55, 0.3, 0.1]).all()  # any Recall@10: m is 0 of a third, and 5 or 8
 
     def test_one_user_is_refused_in_a_line(self):
         with pytest.raises(DataError, match="an interval needs two users or more, not 1"):

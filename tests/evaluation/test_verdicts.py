@@ -107,7 +107,7 @@ class TestDifference:
 
 class TestUsersNeeded:
     @pytest.mark.parametrize("shape", ["decreasing", "convex"])
-    @pytest.mark.parametrize("seed", [0, 5, 10])
+    @pytest.mark.parametrize("seed", [0, 5, 10, 15, 20])
     def test_so_many_like_these_decide_and_far_fewer_do_not(self, seed, shape, any_shape):
         """The same users several times over, in samples that show a clear difference."""
         one, other = pair((0.7, 0.9), 200, 8, seed)
@@ -119,7 +119,7 @@ class TestUsersNeeded:
 
         assert row["conclusion"] == "undecided"
         first = next(copies for copies in range(2, 60) if decides(copies))
-        assert first - 1 <= 2 * row["users_needed"] / 200
+        assert first - 1 <= 1.5 * row["users_needed"] / 200
         assert row["users_needed"] / 200 <= 2 * first
 
 
