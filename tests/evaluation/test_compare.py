@@ -205,6 +205,9 @@ class TestConclusions:
         )
         uncorrected = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="uncorrected")
         assert "may be the worse by the true metric" in uncorrected.cautions[0]
+        assert all(f"Sampled {name}: " in " ".join(uncorrected.remarks) for name in ("Recall@10", "NDCG@10"))
+        auc = compare([1, 4, 2], [1, 1, 3], candidates=50, negatives=5, estimator="uncorrected", metrics="auc")
+        assert any(remark.startswith("AUC: ") for remark in auc.remarks)  # whose sampled value has no bias
 
 
 class TestRefusals:

@@ -121,6 +121,15 @@ class TestSampledRanks:
         assert "Uncorrected: the metric of the sampled rank is not that of the true rank" in text
         assert text.count("No bias is estimated for MLE") == 1
 
+    def test_begins_with_the_samples_that_no_ranks_explain(self):
+        """Every user of b has 10 of 20 negatives above: no verdict, and the first lines say why."""
+        ranks = {"a": A_SAMPLED, "b": [11] * len(A_SAMPLED)}
+        text = text_of(sm.report(ranks, candidates=500, negatives=20, metrics="recall@10", n_resamples=200))
+        first = text[: text.index("What was read")]
+        assert "b: No distribution of true ranks explains the sample (p = " in first
+        assert "is better" not in first
+        assert "Recall@10: no verdict." in text
+
     def test_the_expectation_of_sampled_negatives_is_not_shown(self, sampled):
         assert "What sampled negatives would show" not in sampled
 

@@ -196,12 +196,12 @@ def compare(
     users = int(by_outcome.counts.sum())
     table = _table(found, list(given), read.labels, users)
     notes = _assumed(found, list(given), supports)
-    if read.estimator and not found.strict and not isinstance(read.of_samples, Uncorrected):
+    if read.estimator and not found.strict and not read.is_uncorrected:
         notes += _biased(read.estimator)
     assumption = next(iter(notes), "")
     table.attrs = {"confidence_level": confidence_level, "names": list(given), "assumption": assumption}
     table.attrs["parameters"] = read.parameters
-    remarks = [*_conclusions(table, found, list(given), confidence_level), *_on_seeds(given), *notes]
+    remarks = [*_conclusions(table, found, read, list(given), confidence_level), *_on_seeds(given), *notes]
     table = table.with_cautions([*read.cautions, *_cautions(supports, read)])
     return table.with_remarks([*remarks, *undefined(table, "difference"), *about_users(by_outcome), *read.remarks])
 
@@ -232,6 +232,15 @@ class _Read(NamedTuple):
     parameters: str = ""
     outcomes: Sequence[Outcomes] = ()
     cautions: tuple[str, ...] = ()
+
+    @property
+    def is_uncorrected(self) -> bool:
+        """Return whether sampled metrics are compared."""
+        return bool(self.estimator) and isinstance(self.of_samples, Uncorrected)
+
+    def metric_name(self, label: str) -> str:
+        """Return what is compared: a sampled metric, or the metric itself, as of AUC."""
+        return f"{'Sampled ' if self.is_uncorrected and label != 'auc' else ''}{metric_name(label)}"
 
 
 def _seeds(given: Mapping[str, Sequence[_Given]]) -> dict[str, _Given]:
@@ -377,11 +386,12 @@ def _sampled_side(ranks: SampledRanks, metrics: Sequence[Metric], estimator: Est
     return estimator.fit(outcomes, metrics), which, outcomes.x
 
 
-def _conclusions(table: Comparison, found: Differences, names: Sequence[str], level: float) -> list[str]:
+def _conclusions(table: Comparison, found: Differences, read: _Read, names: Sequence[str], level: float) -> list[str]:
     """Return the conclusion for each metric as a sentence, and how the pairs are adjusted for one another."""
     if len(names) == 2:
-        return [_of_pair(row, names, level) for row in table.to_dict("records") if not np.isnan(row["difference"])]
-    remarks: list[str] = [f"{metric_name(label)}: {standings.sentence}" for label, standings in table.by_metric.items()]
+        rows = [row for row in table.to_dict("records") if not np.isnan(row["difference"])]
+        return [f"{read.metric_name(row['metric'])}: {_of_pair(row, names, level)}" for row in rows]
+    remarks: list[str] = [f"{read.metric_name(label)}: {each.sentence}" for label, each in table.by_metric.items()]
     pairs, by = len(pairs_of(len(names))), found.family
     if by == BONFERRONI:
         by += f", each at {100 * (1 - float(found.rates[0])):.4g} %"
@@ -407,7 +417,7 @@ def _of_pair(row: Mapping[str, Any], names: Sequence[str], level: float) -> str:
     """Return the conclusion for a metric of two recommenders."""
     first, second = names
     if np.isnan(row["low"]):
-        return f"{metric_name(str(row['metric']))}: no verdict."
+        return "no verdict."
     conclusion, rest = "undecided", f" that includes 0 (p = {row['p_value']:.2g})"
     if row["conclusion"] == NO_VERDICT:
         conclusion, rest = NO_VERDICT, ", which excludes the difference itself"
@@ -417,7 +427,7 @@ def _of_pair(row: Mapping[str, Any], names: Sequence[str], level: float) -> str:
     elif np.isnan(row["p_value"]):
         conclusion, rest = f"undecided; {_what_decides(row)}", ""
     return (
-        f"{metric_name(str(row['metric']))}: {conclusion}. The difference ({second} - {first}) is "
+        f"{conclusion}. The difference ({second} - {first}) is "
         f"{row['difference']:+.4f}, with a {100 * level:g} % interval of {row['low']:+.4f} to {row['high']:+.4f}{rest}."
     )
 
@@ -472,7 +482,7 @@ def _assumed(found: Differences, names: Sequence[str], supports: Mapping[str, Su
 def _cautions(supports: Mapping[str, Support], read: _Read) -> list[str]:
     """Return what the samples contradict, and what uncorrected metrics do not show."""
     cautions = [f"{name}: {said}" for name, support in supports.items() for said in contradictions(support)]
-    if isinstance(read.of_samples, Uncorrected) and read.estimator:
+    if read.is_uncorrected:
         cautions.append(
             "These are uncorrected sampled metrics: except for AUC, the better recommender by them may be the worse by "
             "the true metric."

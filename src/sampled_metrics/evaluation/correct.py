@@ -170,6 +170,12 @@ def _correct_users(
     if not all(isinstance(each, ShapeEstimate) for each in fitted.values()):
         contradicted = unexplained(outcomes, by_outcome, options.seed)
         cautions += [unexplained_sentence(p_value) for p_value in contradicted.values()]
+    biased = [label for label, each in metrics.items() if each.label != "auc"]
+    if biased and any(isinstance(each, Uncorrected) for each in estimators.values()):
+        cautions.append(
+            "Uncorrected: the metric of the sampled rank is not that of the true rank (AUC excepted), and can order "
+            "recommenders wrongly."
+        )
     for label, estimate in fitted.items():
         assumes = "bias is zero"
         value = estimate.estimate(counts)
@@ -289,12 +295,6 @@ def _remarks(
         label, of_metric = str(row["estimator"]), str(row["metric"])
         name, what = estimator_name(label), metric_name(of_metric)
         is_uncorrected, is_auc = isinstance(estimators[label], Uncorrected), metrics[of_metric].label == "auc"
-        if is_uncorrected and not is_auc:
-            sentence = (
-                "Uncorrected: the metric of the sampled rank is not that of the true rank (AUC excepted), and can "
-                "order recommenders wrongly."
-            )
-            remarks.append((sentence, ""))
         least = -1.0 if unbiased_auc is None else unbiased_auc - max(4 * row["standard_error"], 0.01)
         if isinstance(estimators[label], MaximumEntropy) and is_auc and row["value"] < least:
             sentence = f"{name}: its AUC is too low. The AUC of the sample, which has no bias, is {unbiased_auc:.3f}."

@@ -138,7 +138,7 @@ def report(
         title, heading = f"Ranks of {_joined(given)} among sampled negatives", "True metrics, estimated"
         found, left_out = _corrected(sampled, options)
         bounds = {name: each[each["estimator"].isin(ESTIMATORS[:2])] for name, each in found.items()}
-        alone = [f"{name}: {remark}" for name, each in bounds.items() for remark in each.further_remarks[:1]]
+        alone = [f"{name}: {each.further_remarks[0]}" for name, each in bounds.items() if each["low"].notna().any()]
     else:
         title, heading = f"Ranks of {_joined(given)} among all candidates", "Metrics"
         found = {name: evaluate(each, **options) for name, each in ranked.items()}
@@ -151,8 +151,12 @@ def report(
     elif len(names) > 2:
         compared = compare(read, **judged, **options)
     page.heading("In short")
-    cautions = dict.fromkeys(caution for each in [*ranked.values(), *sampled.values()] for caution in each.cautions)
-    page.paragraphs(cautions, kind="caution")
+    of_tables = [caution for each in [*ranked.values(), *sampled.values()] for caution in each.cautions]
+    of_all = list(compared.cautions) if compared is not None else []
+    page.paragraphs(
+        dict.fromkeys([*of_tables, *of_all, *_by_names({name: each.cautions for name, each in found.items()})]),
+        kind="caution",
+    )
     if compared is not None:
         said = compared.further_remarks[: len(compared.by_metric)] if len(names) > 2 else [verdict(compared, names)]
         page.paragraphs(said, kind="verdict")
@@ -270,14 +274,17 @@ def _metrics(page: _Page, found: Mapping[str, Result], left_out: list[str]) -> N
             page.table(name, _worded(cells).drop(columns="Metric"))
             page.drawn(figures.intervals(cells))
         page.paragraphs([caption_of(table)], "caption")
-    remarks: dict[str, list[str]] = {}
-    for name, each in found.items():
-        for remark in each.further_remarks:
-            remarks.setdefault(remark, []).append(name)
-    page.list(
-        [remark if len(names) == len(found) else f"{_joined(names)}: {remark}" for remark, names in remarks.items()]
-    )
+    page.list(_by_names({name: each.further_remarks for name, each in found.items()}))
     page.list(left_out)
+
+
+def _by_names(sentences: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the sentences on recommenders once each, with the names of those that have them, if not all do."""
+    names: dict[str, list[str]] = {}
+    for name, of_recommender in sentences.items():
+        for sentence in of_recommender:
+            names.setdefault(sentence, []).append(name)
+    return [said if len(those) == len(sentences) else f"{_joined(those)}: {said}" for said, those in names.items()]
 
 
 def _values(table: Result) -> str:
