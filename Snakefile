@@ -46,7 +46,7 @@ if config["estimator_study"]:
 
 
 from sampled_metrics._files import remove_leftovers
-from sampled_metrics.workflow.jobs import failures
+from sampled_metrics.study.workflow.jobs import failures
 
 STARTED = time.time()
 

@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from sampled_metrics import correct
 from sampled_metrics.estimators import linear_estimator
-from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
+from sampled_metrics.inference.intervals import IntervalOptions, linear, uncertainty
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import pmf

@@ -23,9 +23,9 @@ from tqdm import tqdm
 
 from sampled_metrics import correct_value
 from sampled_metrics.estimators import estimator
-from sampled_metrics.evaluation.intervals import IntervalOptions
-from sampled_metrics.evaluation.strict_intervals import strict_interval, supported
-from sampled_metrics.evaluation.users import users_by_outcome
+from sampled_metrics.inference.intervals import IntervalOptions
+from sampled_metrics.inference.strict_intervals import strict_interval, supported
+from sampled_metrics.inference.users import users_by_outcome
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.sampling.outcomes import Outcomes

@@ -1,4 +1,4 @@
-"""Draw docs/architecture.svg: the rooms of the library, their files, and the imports between rooms.
+"""Draw docs/architecture.svg: the packages of the library, their files, and the imports between packages.
 
 python docs/architecture.py
 """
@@ -17,45 +17,45 @@ from matplotlib.patches import Rectangle
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src/sampled_metrics"
 PICTURE = ROOT / "docs/architecture.svg"
-GROUND = "the ground"
+BASE = "base"
 FILES_IN_COLUMN = 5
 LANE, HEIGHT, GAP, LETTER = 0.42, 0.96, 0.09, 0.055  # inches
 LINES = 400  # as many lines of code make a box an inch wide
-LEGEND = """A box is a room of the library, with its files.
+LEGEND = """A box is a package of the library, with its files.
 The number in it is its lines of code. The more lines, the wider the box.
-The line to the right of a room leads to what the room imports: go right to a circle,
+The line to the right of a package leads to what it imports: go right to a circle,
 then down along the arrow. The number in the circle counts the imports.
-Rooms of one band form a layer."""
+Packages of one band form a layer."""
 
 
 def layers() -> list[list[str]]:
-    """The rooms by layer, from the top, as the contract in pyproject.toml has them."""
+    """The packages by layer, from the top, as the contract in pyproject.toml has them."""
     config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-    [contract] = [contract for contract in config["contracts"] if contract["type"] == "layers"]
-    rows = [[room.strip() for room in layer.replace(":", "|").split("|")] for layer in contract["layers"]]
-    return [*(row for row in rows if "cli" in row or (PACKAGE / row[0]).is_dir()), [GROUND]]
+    contract = next(contract for contract in config["contracts"] if contract["containers"] == [PACKAGE.name])
+    rows = [[package.strip() for package in layer.replace(":", "|").split("|")] for layer in contract["layers"]]
+    return [*(row for row in rows if "cli" in row or (PACKAGE / row[0]).is_dir()), [BASE]]
 
 
 def files() -> dict[str, list[Path]]:
-    """The files of each room. The modules that are in no room, but for the command, are the ground."""
-    rooms: dict[str, list[Path]] = {room: [] for layer in layers() for room in layer}
+    """Return the files of each package. Modules outside the packages are the base."""
+    packages: dict[str, list[Path]] = {package: [] for layer in layers() for package in layer}
     for path in sorted(PACKAGE.rglob("*.py")):
         first = path.relative_to(PACKAGE).with_suffix("").parts[0]
         if not first.startswith("__"):
-            rooms[first if first in rooms else GROUND].append(path)
-    return rooms
+            packages[first if first in packages else BASE].append(path)
+    return packages
 
 
 def imports() -> Counter[tuple[str, str]]:
-    """How many imports lead from the files of one room to those of another, but for those for type checking alone."""
+    """How many imports lead from the files of one package to those of another, but for those for type checking alone."""
     sys.path.insert(0, str(PACKAGE.parent))
     graph = grimp.build_graph(PACKAGE.name, exclude_type_checking_imports=True, cache_dir=None)
-    room_of = {module_of(path): room for room, paths in files().items() for path in paths}
+    package_of = {module_of(path): package for package, paths in files().items() for path in paths}
     pairs = (
-        (room_of[module], room_of[imported])
-        for module in room_of
+        (package_of[module], package_of[imported])
+        for module in package_of
         for imported in sorted(graph.find_modules_directly_imported_by(module))
-        if imported in room_of
+        if imported in package_of
     )
     return Counter(pair for pair in pairs if pair[0] != pair[1])
 
@@ -67,41 +67,42 @@ def module_of(path: Path) -> str:
 
 
 def description() -> str:
-    """Return the picture in words: each room with its files, and each pair of rooms with the imports between them."""
-    rooms = [f"{room}: {', '.join(labels(paths))}" for room, paths in files().items()]
-    arrows = [f"{room} -> {imported}: {count}" for (room, imported), count in sorted(imports().items())]
-    return "\n".join([*rooms, *arrows])
+    """Return the picture in words: each package with its files, and each pair of packages with the imports between them."""
+    packages = [f"{package}: {', '.join(labels(paths))}" for package, paths in files().items()]
+    arrows = [f"{package} -> {imported}: {count}" for (package, imported), count in sorted(imports().items())]
+    return "\n".join([*packages, *arrows])
 
 
 def labels(paths: list[Path]) -> list[str]:
-    """The names of a room's files; those in a folder of the room have the folder's name before theirs."""
+    """The names of a package's files; those in a folder of the package have the folder's name before theirs."""
     named = [path.relative_to(PACKAGE).with_suffix("") for path in paths if path.stem != "__init__"]
     return ["/".join(path.parts[1:] or path.parts) for path in named]
 
 
 def columns(names: list[str]) -> list[list[str]]:
-    """The names of a room's files in columns."""
+    """The names of a package's files in columns."""
     return [names[start : start + FILES_IN_COLUMN] for start in range(0, len(names), FILES_IN_COLUMN)]
 
 
-def draw() -> None:
-    """Draw every room on the diagonal, as wide as it has lines. What it imports is right of it and below."""
-    rooms = files()
+def draw(path: Path = PICTURE) -> None:
+    """Write the picture. Every package is on the diagonal, as wide as it has lines. What it imports is right of it and below."""
+    packages = files()
     lines = {
-        room: sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths) for room, paths in rooms.items()
+        package: sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
+        for package, paths in packages.items()
     }
     needed = {
-        room: max(
-            0.6 + 1.5 * LETTER * len(room),
+        package: max(
+            0.6 + 1.5 * LETTER * len(package),
             0.25 + sum(0.12 + LETTER * max(map(len, column)) for column in columns(labels(paths))),
         )
-        for room, paths in rooms.items()
+        for package, paths in packages.items()
     }
-    widths = {room: max(lines[room] / LINES, needed[room]) for room in rooms}
-    at = {room: row for row, room in enumerate(rooms)}
-    left = max(widths[room] - LANE * at[room] for room in rooms) + GAP
-    right = {room: left + LANE * row for room, row in at.items()}
-    width, height = max(right.values()) + LANE, HEIGHT * len(rooms)
+    widths = {package: max(lines[package] / LINES, needed[package]) for package in packages}
+    at = {package: row for row, package in enumerate(packages)}
+    left = max(widths[package] - LANE * at[package] for package in packages) + GAP
+    right = {package: left + LANE * row for package, row in at.items()}
+    width, height = max(right.values()) + LANE, HEIGHT * len(packages)
 
     mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "architecture", "font.family": "sans-serif"})
     figure = plt.figure(figsize=(width, height))
@@ -111,15 +112,17 @@ def draw() -> None:
     for number, layer in enumerate(layers()):
         top, bottom = HEIGHT * at[layer[0]], HEIGHT * (at[layer[-1]] + 1)
         axes.add_patch(Rectangle((0, top), width, bottom - top, facecolor="0.93" if number % 2 else "1", zorder=0))
-    for room, paths in rooms.items():
-        draw_room(axes, right[room], HEIGHT * at[room], widths[room], room, lines[room], labels(paths))
-    draw_imports(axes, imports(), right, {room: HEIGHT * (row + 0.5) for room, row in at.items()})
+    for package, paths in packages.items():
+        draw_package(
+            axes, right[package], HEIGHT * at[package], widths[package], package, lines[package], labels(paths)
+        )
+    draw_imports(axes, imports(), right, {package: HEIGHT * (row + 0.5) for package, row in at.items()})
     axes.text(GAP, height - GAP, LEGEND, size=6.5, va="bottom", linespacing=1.5)
-    figure.savefig(PICTURE, metadata={"Date": None, "Title": "Rooms of sampled_metrics", "Description": description()})
+    figure.savefig(path, metadata={"Date": None, "Title": "Packages of sampled_metrics", "Description": description()})
 
 
-def draw_room(axes: Axes, right: float, top: float, width: float, name: str, lines: int, names: list[str]) -> None:
-    """Draw a box with the name of a room, its lines of code and its files."""
+def draw_package(axes: Axes, right: float, top: float, width: float, name: str, lines: int, names: list[str]) -> None:
+    """Draw a box with the name of a package, its lines of code and its files."""
     x, y = right - width, top + GAP
     axes.add_patch(Rectangle((x, y), width, HEIGHT - 2 * GAP, facecolor="white", edgecolor="black", zorder=3))
     axes.text(x + 0.07, y + 0.13, name, weight="bold", size=9, va="center", zorder=4)
@@ -133,15 +136,15 @@ def draw_room(axes: Axes, right: float, top: float, width: float, name: str, lin
 def draw_imports(
     axes: Axes, counts: Counter[tuple[str, str]], right: dict[str, float], middle: dict[str, float]
 ) -> None:
-    """Draw a line from each room to the right, and from there an arrow down to each room that it imports."""
-    for room, x in right.items():
-        below = [right[imported] - 0.2 for importer, imported in counts if importer == room]
-        above = [middle[importer] for importer, imported in counts if imported == room]
+    """Draw a line from each package to the right, and from there an arrow down to each package that it imports."""
+    for package, x in right.items():
+        below = [right[imported] - 0.2 for importer, imported in counts if importer == package]
+        above = [middle[importer] for importer, imported in counts if imported == package]
         if below:
-            axes.plot([x, max(below)], [middle[room]] * 2, color="black", linewidth=0.8, zorder=1)
+            axes.plot([x, max(below)], [middle[package]] * 2, color="black", linewidth=0.8, zorder=1)
         if above:
             arrow = {"arrowstyle": "-|>", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0, "color": "black"}
-            end = middle[room] - HEIGHT / 2 + GAP
+            end = middle[package] - HEIGHT / 2 + GAP
             axes.annotate("", (x - 0.2, end), (x - 0.2, min(above)), arrowprops=arrow, zorder=1)
     for (importer, imported), count in counts.items():
         box = {"boxstyle": "circle,pad=0.25", "facecolor": "white", "linewidth": 0.8}

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from sampled_metrics.data.download import download
-from sampled_metrics.workflow.jobs import run
+from sampled_metrics.study.workflow.jobs import run
 
 
 def main(snakemake: Any) -> None:

@@ -8,8 +8,8 @@ from sampled_metrics import _files
 from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.rendering import drawing, page
 from sampled_metrics.study import estimator_report
-from sampled_metrics.workflow.jobs import run
-from sampled_metrics.workflow.stage_files import read_estimator_studies
+from sampled_metrics.study.workflow.jobs import run
+from sampled_metrics.study.workflow.stage_files import read_estimator_studies
 
 
 def main(snakemake: Any) -> None:

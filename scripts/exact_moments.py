@@ -7,7 +7,7 @@ import pandas as pd
 from sampled_metrics import _files
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.study.repetitions import Evaluation, by_size, conditions, exact_moments
-from sampled_metrics.workflow.jobs import run
+from sampled_metrics.study.workflow.jobs import run
 
 
 def main(snakemake: Any) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 import pandas as pd
 
 from sampled_metrics import _files
-from sampled_metrics.paper import claims, fidelity, study_claims
-from sampled_metrics.paper.reference import RECOMMENDERS, has_paper_users
 from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.rendering import page
-from sampled_metrics.workflow.jobs import run
-from sampled_metrics.workflow.stage_files import read_table
+from sampled_metrics.study.paper import claims, fidelity, study_claims
+from sampled_metrics.study.paper.reference import RECOMMENDERS, has_paper_users
+from sampled_metrics.study.workflow.jobs import run
+from sampled_metrics.study.workflow.stage_files import read_table
 
 
 def main(snakemake: Any) -> None:

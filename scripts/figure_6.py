@@ -6,8 +6,8 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.rendering import drawing
-from sampled_metrics.study.sample_sizes import draw, expected_by_sample_size
-from sampled_metrics.workflow.jobs import progress_bar, run
+from sampled_metrics.reporting.sample_sizes import draw, expected_by_sample_size
+from sampled_metrics.study.workflow.jobs import progress_bar, run
 
 
 def main(snakemake: Any) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from sampled_metrics import _files
 from sampled_metrics.ranks.table import COLUMNS, RankTable
 from sampled_metrics.ranks.ties import log_ranks
-from sampled_metrics.workflow.jobs import run
+from sampled_metrics.study.workflow.jobs import run
 
 
 def main(snakemake: Any) -> None:

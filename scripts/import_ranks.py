@@ -5,7 +5,7 @@ from typing import Any
 
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.ranks.ties import log_ranks
-from sampled_metrics.workflow.jobs import run
+from sampled_metrics.study.workflow.jobs import run
 
 
 def main(snakemake: Any) -> None:

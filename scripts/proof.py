@@ -7,7 +7,7 @@ from sampled_metrics import _files
 from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.rendering import drawing
 from sampled_metrics.study.proof import draw, proven
-from sampled_metrics.workflow.jobs import progress_bar, run
+from sampled_metrics.study.workflow.jobs import progress_bar, run
 
 
 def main(snakemake: Any) -> None:

@@ -8,8 +8,8 @@ from sampled_metrics.data.split import read_split
 from sampled_metrics.ranks.table import COLUMNS
 from sampled_metrics.ranks.ties import log_ranks
 from sampled_metrics.recommenders.models import part_of_users, read_model
-from sampled_metrics.workflow.jobs import progress_bar, run
-from sampled_metrics.workflow.memory import ranking_memory, require_memory
+from sampled_metrics.study.workflow.jobs import progress_bar, run
+from sampled_metrics.study.workflow.memory import ranking_memory, require_memory
 
 
 def main(snakemake: Any) -> None:

@@ -5,14 +5,14 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.data.split import read_split
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.paper import fidelity
-from sampled_metrics.paper.reference import RANDOM_RECOMMENDER
 from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.recommenders import recommender
+from sampled_metrics.study.paper import fidelity
+from sampled_metrics.study.paper.reference import RANDOM_RECOMMENDER
 from sampled_metrics.study.repetitions import Evaluation, exact_moments, repeat
 from sampled_metrics.study.tables import table_3, table_4
-from sampled_metrics.workflow.jobs import progress_bar, run
-from sampled_metrics.workflow.seeds import stream
+from sampled_metrics.study.workflow.jobs import progress_bar, run
+from sampled_metrics.study.workflow.seeds import stream
 
 
 def main(snakemake: Any) -> None:

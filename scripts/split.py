@@ -14,8 +14,8 @@ from sampled_metrics.data.filters import k_core
 from sampled_metrics.data.reading import read_events
 from sampled_metrics.data.split import split_events
 from sampled_metrics.errors import DataError
-from sampled_metrics.workflow.jobs import run
-from sampled_metrics.workflow.seeds import stream
+from sampled_metrics.study.workflow.jobs import run
+from sampled_metrics.study.workflow.seeds import stream
 
 
 def main(snakemake: Any) -> None:

@@ -8,7 +8,7 @@ from sampled_metrics import _files
 from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.rendering import page
 from sampled_metrics.study.studied import TITLE, sections, studied
-from sampled_metrics.workflow.jobs import run
+from sampled_metrics.study.workflow.jobs import run
 
 
 def main(snakemake: Any) -> None:

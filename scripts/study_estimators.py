@@ -7,8 +7,8 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimators
-from sampled_metrics.workflow.jobs import progress_bar, run
-from sampled_metrics.workflow.seeds import stream
+from sampled_metrics.study.workflow.jobs import progress_bar, run
+from sampled_metrics.study.workflow.seeds import stream
 
 
 def main(snakemake: Any) -> None:

@@ -8,8 +8,8 @@ from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.rendering import page
 from sampled_metrics.study.repetitions import by_size, of_size, sizes_of
 from sampled_metrics.study.tables import TITLES, sections_3, sections_4, table_3, table_4
-from sampled_metrics.workflow.jobs import run
-from sampled_metrics.workflow.stage_files import read_runs
+from sampled_metrics.study.workflow.jobs import run
+from sampled_metrics.study.workflow.stage_files import read_runs
 
 
 def main(snakemake: Any) -> None:

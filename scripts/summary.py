@@ -8,13 +8,13 @@ import jinja2
 import pandas as pd
 
 from sampled_metrics import _files
-from sampled_metrics.paper.reference import ARCHIVE_MD5, has_paper_users
 from sampled_metrics.ranks.pairing import read_rank_tables
 from sampled_metrics.sampling.moments import EQUAL
-from sampled_metrics.workflow.jobs import run
-from sampled_metrics.workflow.provenance import provenance
-from sampled_metrics.workflow.stage_files import read_table
-from sampled_metrics.workflow.summary import Studied, dataset_facts, exact_standings, made_from, summary
+from sampled_metrics.study.paper.reference import ARCHIVE_MD5, has_paper_users
+from sampled_metrics.study.workflow.jobs import run
+from sampled_metrics.study.workflow.provenance import provenance
+from sampled_metrics.study.workflow.stage_files import read_table
+from sampled_metrics.study.workflow.summary import Studied, dataset_facts, exact_standings, made_from, summary
 
 
 def main(snakemake: Any) -> None:

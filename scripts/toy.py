@@ -4,10 +4,10 @@ from functools import partial
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.paper import toy_figures, toy_tables
 from sampled_metrics.rendering import drawing, page
-from sampled_metrics.workflow.jobs import run
-from sampled_metrics.workflow.seeds import stream
+from sampled_metrics.study.paper import toy_figures, toy_tables
+from sampled_metrics.study.workflow.jobs import run
+from sampled_metrics.study.workflow.seeds import stream
 
 
 def main(snakemake: Any) -> None:

@@ -3,10 +3,10 @@
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.paper import claims, fidelity, toy_claims
 from sampled_metrics.rendering import page
-from sampled_metrics.workflow.jobs import run
-from sampled_metrics.workflow.stage_files import read_table
+from sampled_metrics.study.paper import claims, fidelity, toy_claims
+from sampled_metrics.study.workflow.jobs import run
+from sampled_metrics.study.workflow.stage_files import read_table
 
 
 def main(snakemake: Any) -> None:

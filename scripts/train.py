@@ -6,9 +6,9 @@ from typing import Any
 
 from sampled_metrics.data.split import read_shape, read_split
 from sampled_metrics.recommenders import Command, recommender
-from sampled_metrics.workflow.jobs import run
-from sampled_metrics.workflow.memory import require_memory, split_memory
-from sampled_metrics.workflow.seeds import stream
+from sampled_metrics.study.workflow.jobs import run
+from sampled_metrics.study.workflow.memory import require_memory, split_memory
+from sampled_metrics.study.workflow.seeds import stream
 
 
 def main(snakemake: Any) -> None:

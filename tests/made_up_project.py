@@ -24,8 +24,8 @@ from typing import Any
 
 import yaml
 
-from sampled_metrics.workflow.config import complete
-from sampled_metrics.workflow.config_files import read_config
+from sampled_metrics.study.workflow.config import complete
+from sampled_metrics.study.workflow.config_files import read_config
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("Snakefile", "config.yaml", "datasets.yaml", "pyproject.toml")

@@ -10,11 +10,11 @@ import sampled_metrics as sm
 from sampled_metrics.data.split import Split
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.recommenders.models import FactorModel
+from sampled_metrics.reporting.sample_sizes import expected_by_sample_size
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.study import repetitions
 from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimators
 from sampled_metrics.study.proof import proven
-from sampled_metrics.study.sample_sizes import expected_by_sample_size
 
 RANKS = {"x": [30, 25, 40, 12, 60, 33] * 2, "y": [1, 30, 2, 50, 9, 70] * 2}
 TABLES = {

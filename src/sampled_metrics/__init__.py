@@ -1,7 +1,7 @@
 """Sampled metrics of item recommendation, and the true metrics behind them.
 
-`evaluate`, `correct`, `compare`, `expect` and `plan` take ranks and return tables. The rooms below them hold the parts
-that they are made of (docs/architecture.md).
+`evaluate`, `correct`, `compare`, `expect` and `plan` take ranks and return tables. The packages below
+them hold the parts that they are made of (docs/architecture.md).
 """
 
 from importlib import import_module
@@ -61,7 +61,7 @@ _MODULES = {
     "rank": "ranking.rank",
     "rank_among_negatives": "ranking.negatives",
     "read_ranks": "ranks.table",
-    "report": "reporting",
+    "report": "reporting.report",
 }
 
 

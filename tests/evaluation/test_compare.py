@@ -7,8 +7,8 @@ from scipy import stats
 
 from sampled_metrics import compare, evaluate
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.evaluation.bounded_means import mean_interval
 from sampled_metrics.evaluation.comparison import Standings
+from sampled_metrics.inference.bounded_means import mean_interval
 
 A = [1, 12, 3, 40, 2, 11]
 B = [1, 2, 5, 9, 30, 4]

@@ -13,7 +13,7 @@ from tables_of_ranks import rank_table
 from sampled_metrics import correct, expect
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator
-from sampled_metrics.evaluation.expectation import Expectation, exact_chance
+from sampled_metrics.inference.expectation import Expectation, exact_chance
 from sampled_metrics.metrics.metric import metric as metric_of
 from sampled_metrics.ranks.table import read_ranks
 from sampled_metrics.sampling.design import SamplingDesign

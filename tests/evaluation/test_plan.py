@@ -8,7 +8,7 @@ from scipy import stats
 from sampled_metrics import compare, expect, plan
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import linear_estimator
-from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
+from sampled_metrics.inference.intervals import IntervalOptions, linear, uncertainty
 from sampled_metrics.metrics.metric import metric as metric_of
 from sampled_metrics.sampling.design import SamplingDesign
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sampled_metrics.paper import claims, reference, study_claims, toy_claims, toy_figures, toy_tables
 from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.study.paper import claims, reference, study_claims, toy_claims, toy_figures, toy_tables
 
 TOY_METRICS = ["auc", "ap", "ndcg", "recall@10"]
 SIZES = [10, 30, 200, 500, 3000, 5000, 9999]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import yaml
 
-from sampled_metrics.paper import reference
 from sampled_metrics.ranks.table import COLUMNS, read_ranks
+from sampled_metrics.study.paper import reference
 
 ROOT = Path(__file__).parents[2]
 PAPER = ROOT.parent / "shared/paper/on-sampled-metrics.md"

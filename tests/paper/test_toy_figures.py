@@ -6,8 +6,8 @@ from scipy import stats
 from study.read_figures import assert_texts_are_apart
 
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.paper import toy_figures
 from sampled_metrics.rendering import drawing
+from sampled_metrics.study.paper import toy_figures
 
 RANKS = {"A": [3, 3], "B": [1, 9]}
 DRAWN_RANKS = RANKS | {"C": [5, 5]}

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.paper import toy_tables
-from sampled_metrics.workflow.seeds import stream
+from sampled_metrics.study.paper import toy_tables
+from sampled_metrics.study.workflow.seeds import stream
 
 RANKS = {"A": [3, 3], "B": [1, 9]}
 METRICS = ["auc", "ap", "ndcg", "recall@2"]

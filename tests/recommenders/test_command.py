@@ -20,7 +20,7 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.recommenders import Command
 from sampled_metrics.recommenders.models import read_model
-from sampled_metrics.workflow.config import check_recommender
+from sampled_metrics.study.workflow.config import check_recommender
 
 RNG = np.random.default_rng(5)
 HELD_OUT = RNG.integers(7, size=9)

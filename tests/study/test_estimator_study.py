@@ -17,7 +17,7 @@ from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.study.estimator_report import order
 from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimators
-from sampled_metrics.workflow.seeds import stream
+from sampled_metrics.study.workflow.seeds import stream
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "published/ml-1m"
 METRICS = ["recall@3", "ap", "auc"]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from made_up_project import complete_config, run_script, split
 
-from sampled_metrics.workflow.config import precomputed_ranks
+from sampled_metrics.study.workflow.config import precomputed_ranks
 
 SHOP = "reader,book,stars,when\n" + "".join(
     f"reader {reader},book {(3 * reader + at) % 9},{1 + at},{10 * reader + at}\n"

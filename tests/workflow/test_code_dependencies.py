@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sampled_metrics.workflow import code_dependencies
-from sampled_metrics.workflow.code_dependencies import PACKAGE, library_files
+from sampled_metrics.study.workflow import code_dependencies
+from sampled_metrics.study.workflow.code_dependencies import PACKAGE, library_files
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
@@ -22,8 +22,8 @@ def test_editing_an_estimator_touches_the_sampled_evaluation_and_nothing_before(
     for script in ("sample.py", "exact_moments.py", "study_estimators.py", "figure_6.py"):
         assert estimators | {"metrics/metric.py", "sampling/design.py", "ranks/table.py"} <= names(script)
     for script in ("split.py", "train.py", "rank.py", "figure_5.py"):
-        rooms = {name.partition("/")[0] for name in names(script)}
-        assert not rooms & {"estimators", "metrics", "sampling", "evaluation", "paper"}
+        packages = {name.partition("/")[0] for name in names(script)}
+        assert not packages & {"estimators", "metrics", "sampling", "evaluation", "paper"}
     assert {"recommenders/ials.py", "recommenders/item_cf.py"} <= names("train.py") - names("split.py")
 
 

@@ -9,7 +9,7 @@ import yaml
 from sampled_metrics.data import formats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders import RECOMMENDERS, config_schema
-from sampled_metrics.workflow.config import check, complete
+from sampled_metrics.study.workflow.config import check, complete
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sampled_metrics.workflow import fingerprint as module
-from sampled_metrics.workflow.fingerprint import fingerprint
+from sampled_metrics.study.workflow import fingerprint as module
+from sampled_metrics.study.workflow.fingerprint import fingerprint
 
 BLOCK, BLOCKS = 64, 16
 

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.workflow import jobs
-from sampled_metrics.workflow.jobs import failures, progress_bar, run
+from sampled_metrics.study.workflow import jobs
+from sampled_metrics.study.workflow.jobs import failures, progress_bar, run
 
 
 @pytest.fixture(autouse=True)

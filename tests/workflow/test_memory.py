@@ -13,7 +13,7 @@ from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders.item_cf import ItemCF
 from sampled_metrics.recommenders.models import FactorModel, SimilarityModel, SparseSimilarityModel
-from sampled_metrics.workflow.memory import MEGABYTE, ranking_memory, require_memory, split_memory
+from sampled_metrics.study.workflow.memory import MEGABYTE, ranking_memory, require_memory, split_memory
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 RNG = np.random.default_rng(8)

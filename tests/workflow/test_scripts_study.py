@@ -13,8 +13,8 @@ from ranked_by_argsort import one_each
 from scipy.sparse import csr_array
 
 from sampled_metrics.data.split import Split
-from sampled_metrics.paper.reference import ESTIMATORS, RECOMMENDERS
 from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.study.paper.reference import ESTIMATORS, RECOMMENDERS
 
 NAMES = list(RECOMMENDERS)
 SAMPLING = {"negatives": 20, "replacement": False, "repetitions": 3, "readings": ["default", "as-printed"]}

@@ -3,7 +3,7 @@
 import pytest
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.workflow.stage_files import read_estimator_studies, read_runs, read_table
+from sampled_metrics.study.workflow.stage_files import read_estimator_studies, read_runs, read_table
 
 ESTIMATES = """reading,metric,estimator,repetition,estimate
 default,ap,cls,0,0.25

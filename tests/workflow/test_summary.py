@@ -12,7 +12,7 @@ from sampled_metrics.evaluation.comparison import Standings
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.study import tables
 from sampled_metrics.study.repetitions import Evaluation, by_size, exact_moments, repeat
-from sampled_metrics.workflow.summary import (
+from sampled_metrics.study.workflow.summary import (
     Studied,
     answer,
     dataset_facts,

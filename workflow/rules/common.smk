@@ -37,10 +37,10 @@ if installed not in (version, f"{version}+checkout"):
     )
 
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.paper import reference
-from sampled_metrics.workflow.code_dependencies import digest
-from sampled_metrics.workflow.config import complete, precomputed_ranks
-from sampled_metrics.workflow.config_files import read_config
+from sampled_metrics.study.paper import reference
+from sampled_metrics.study.workflow.code_dependencies import digest
+from sampled_metrics.study.workflow.config import complete, precomputed_ranks
+from sampled_metrics.study.workflow.config_files import read_config
 
 given = copy.deepcopy(config)  # what the command line states, or the workflow that imports this one
 try:

@@ -6,7 +6,7 @@ from sampled_metrics.data import formats
 from sampled_metrics.data.reading import files_beside
 from sampled_metrics.data.split import Shape
 from sampled_metrics.recommenders import recommender
-from sampled_metrics.workflow.fingerprint import fingerprint
+from sampled_metrics.study.workflow.fingerprint import fingerprint
 
 COMMANDS = {name: recommender(entry) for name, entry in config["recommenders"].items() if entry["type"] == "command"}
 

@@ -293,7 +293,7 @@ def _report(ranks: tuple[str, ...], output: str, relevance: str | None, **option
     Ranks are sampled if --negatives is given or there is a column negatives, and exact if not. With --relevance, RANKS
     are lists.
     """
-    from sampled_metrics.reporting import report  # loads matplotlib
+    from sampled_metrics.reporting.report import report  # loads matplotlib
 
     report(
         tables_of(ranks),

@@ -22,7 +22,6 @@ from sampled_metrics.estimators import (
 from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
 from sampled_metrics.estimators.uncorrected import Uncorrected
 from sampled_metrics.evaluation.comparison import Comparison, Standings, listed
-from sampled_metrics.evaluation.differences import BONFERRONI, Differences, Recommender, differences
 from sampled_metrics.evaluation.evaluate import (
     about_users,
     check_relevance,
@@ -31,10 +30,11 @@ from sampled_metrics.evaluation.evaluate import (
     largest_values,
     undefined,
 )
-from sampled_metrics.evaluation.families import pairs_of
-from sampled_metrics.evaluation.intervals import IntervalOptions
-from sampled_metrics.evaluation.strict_intervals import Support, contradictions, tested, unexplained
-from sampled_metrics.evaluation.users import Users, users_by_outcome
+from sampled_metrics.inference.differences import BONFERRONI, Differences, Recommender, differences
+from sampled_metrics.inference.families import pairs_of
+from sampled_metrics.inference.intervals import IntervalOptions
+from sampled_metrics.inference.strict_intervals import Support, contradictions, tested, unexplained
+from sampled_metrics.inference.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import Judgements, list_metrics

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from sampled_metrics.evaluation.families import Pair, groups, pairs_of
 from sampled_metrics.evaluation.result import Result
+from sampled_metrics.inference.families import Pair, groups, pairs_of
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.tables import as_latex
 

@@ -26,9 +26,9 @@ from sampled_metrics.estimators.shapes import ASSUMPTIONS
 from sampled_metrics.estimators.strict_bounds import StrictBounds
 from sampled_metrics.estimators.uncorrected import Uncorrected
 from sampled_metrics.evaluation.evaluate import about_users, equal_metrics, largest_values, undefined
-from sampled_metrics.evaluation.intervals import IntervalOptions, in_blocks, uncertainty
 from sampled_metrics.evaluation.result import Result, by_recommender, with_clauses
-from sampled_metrics.evaluation.strict_intervals import (
+from sampled_metrics.inference.intervals import IntervalOptions, in_blocks, uncertainty
+from sampled_metrics.inference.strict_intervals import (
     contradictions,
     strict_interval,
     supported,
@@ -36,7 +36,7 @@ from sampled_metrics.evaluation.strict_intervals import (
     unexplained,
     unexplained_sentence,
 )
-from sampled_metrics.evaluation.users import Users, users_by_outcome
+from sampled_metrics.inference.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.read import Form, read_sampled

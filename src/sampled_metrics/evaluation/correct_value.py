@@ -19,10 +19,10 @@ from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import ShapeEstimate, StrictBounds
 from sampled_metrics.evaluation.correct import knowledge
 from sampled_metrics.evaluation.evaluate import largest_values
-from sampled_metrics.evaluation.intervals import IntervalOptions
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.evaluation.strict_intervals import contradictions, strict_interval, supported
-from sampled_metrics.evaluation.users import Users
+from sampled_metrics.inference.intervals import IntervalOptions
+from sampled_metrics.inference.strict_intervals import contradictions, strict_interval, supported
+from sampled_metrics.inference.users import Users
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes

@@ -12,9 +12,9 @@ from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.errors import DataError
 from sampled_metrics.evaluation.comparison import listed
-from sampled_metrics.evaluation.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
 from sampled_metrics.evaluation.result import Result, by_recommender
-from sampled_metrics.evaluation.users import Users, users_by_outcome
+from sampled_metrics.inference.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
+from sampled_metrics.inference.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import Judgements, ListMetric, list_metrics

@@ -11,8 +11,8 @@ from sampled_metrics._defaults import METRICS
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import counted
 from sampled_metrics.estimators import EstimatorsLike, estimator_name, estimators_by_label
-from sampled_metrics.evaluation.expectation import Expectation, mean_of_rows
 from sampled_metrics.evaluation.result import Result
+from sampled_metrics.inference.expectation import Expectation, mean_of_rows
 from sampled_metrics.metrics.metric import MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.read import Form, read_exact

@@ -18,9 +18,9 @@ from sampled_metrics.estimators import Estimator, EstimatorsLike, estimator_name
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import StrictBounds
 from sampled_metrics.evaluation.compare import compare
-from sampled_metrics.evaluation.expectation import Expectation, exact_chance, mean_of_rows, step_of_difference
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.evaluation.verdicts import expected_gaps
+from sampled_metrics.inference.expectation import Expectation, exact_chance, mean_of_rows, step_of_difference
+from sampled_metrics.inference.verdicts import expected_gaps
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import Pairs, pair_users

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from sampled_metrics.evaluation import plots
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.rendering.drawing import new_figure, panels, styled
-from sampled_metrics.study import sample_sizes
-from sampled_metrics.study.rank_histogram import draw_bars, rank_histogram
+from sampled_metrics.reporting import sample_sizes
+from sampled_metrics.reporting.rank_histogram import draw_bars, rank_histogram
 
 WIDTH = 3.7
 """Inches."""

@@ -33,9 +33,9 @@ from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import IMPOSSIBLE, PAIRED, SIGNIFICANCE, Fits, ShapeEstimate, StrictBounds
-from sampled_metrics.evaluation.bounded_means import mean_interval
-from sampled_metrics.evaluation.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
-from sampled_metrics.evaluation.users import Users
+from sampled_metrics.inference.bounded_means import mean_interval
+from sampled_metrics.inference.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
+from sampled_metrics.inference.users import Users
 from sampled_metrics.sampling.outcomes import Outcomes
 
 _HARDLY_WIDER = 1.25  # ratio of the width to that of exact ranks up to which an assumption alone decides

@@ -7,9 +7,9 @@ from scipy.special import ndtri
 
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.strict_bounds import PAIRED, Fits, ShapeEstimate, expected_weights
-from sampled_metrics.evaluation.expectation import mean_of_rows
-from sampled_metrics.evaluation.strict_intervals import bound_weights
-from sampled_metrics.evaluation.users import Users
+from sampled_metrics.inference.expectation import mean_of_rows
+from sampled_metrics.inference.strict_intervals import bound_weights
+from sampled_metrics.inference.users import Users
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign

@@ -6,8 +6,8 @@ from scipy import stats
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.evaluation import correct
-from sampled_metrics.evaluation.bounded_means import mean_interval, p_value_of_zero
-from sampled_metrics.evaluation.intervals import IntervalOptions, linear, uncertainty
+from sampled_metrics.inference.bounded_means import mean_interval, p_value_of_zero
+from sampled_metrics.inference.intervals import IntervalOptions, linear, uncertainty
 
 VALUES = np.array([0.0, 0.1, 0.2, 0.5, 1.0])
 COUNTS = np.array([31, 9, 5, 4, 2])

@@ -5,7 +5,7 @@ import pytest
 from scipy import optimize, stats
 
 from sampled_metrics import compare
-from sampled_metrics.evaluation.bounded_means import (
+from sampled_metrics.inference.bounded_means import (
     SMALLEST_P_VALUE,
     LowerSide,
     mean_interval,

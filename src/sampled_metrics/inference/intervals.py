@@ -4,7 +4,7 @@ Users are the unit. The users and their sampled negatives are a random sample of
 the error of sampling negatives. Users with the same outcome are exchangeable, so a bootstrap sample is a multinomial
 count of outcomes for any number of users.
 
-The mean of values of users has the interval of `sampled_metrics.evaluation.bounded_means`, and its p-value. The
+The mean of values of users has the interval of `sampled_metrics.inference.bounded_means`, and its p-value. The
 bootstrap, where it is asked for, can only make this interval wider.
 
 Other statistics have the bootstrap interval BCa, bias-corrected and accelerated (B. Efron, Better Bootstrap Confidence
@@ -30,7 +30,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Floats, Ints, is_real, is_whole, shown
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.evaluation.bounded_means import SMALLEST_P_VALUE, mean_interval, p_value_of_zero
+from sampled_metrics.inference.bounded_means import SMALLEST_P_VALUE, mean_interval, p_value_of_zero
 
 Statistic = Callable[[np.ndarray], Floats]
 """(samples, outcomes) counts → (samples, metrics) estimates."""

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from sampled_metrics import compare
-from sampled_metrics.evaluation.families import groups, holm, max_t_rates, pairs_of, replicate_rates
-from sampled_metrics.evaluation.intervals import IntervalOptions, linear, no_progress, resamples, uncertainty
+from sampled_metrics.inference.families import groups, holm, max_t_rates, pairs_of, replicate_rates
+from sampled_metrics.inference.intervals import IntervalOptions, linear, no_progress, resamples, uncertainty
 
 
 class TestHolm:

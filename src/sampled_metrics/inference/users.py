@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sampled_metrics._validation import Floats, Ints
-from sampled_metrics.evaluation.intervals import Statistic
+from sampled_metrics.inference.intervals import Statistic
 
 FOLDS = 5
 """Number of folds of the users, or fewer if there are fewer users."""

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.stats import binom, norm
 
 from sampled_metrics._validation import Floats, Ints
-from sampled_metrics.paper import reference
-from sampled_metrics.paper.choices import RECORDED
 from sampled_metrics.rendering.tables import Section
+from sampled_metrics.study.paper import reference
+from sampled_metrics.study.paper.choices import RECORDED
 from sampled_metrics.study.tables import pair_names
 
 LIMIT = 3.0

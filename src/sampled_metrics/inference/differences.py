@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Floats
 from sampled_metrics.estimators import Estimate, LinearEstimate, ShapeEstimate
-from sampled_metrics.evaluation.families import holm, max_t_rates, pairs_of, replicate_rates
-from sampled_metrics.evaluation.intervals import (
+from sampled_metrics.inference.families import holm, max_t_rates, pairs_of, replicate_rates
+from sampled_metrics.inference.intervals import (
     IntervalOptions,
     Statistic,
     bootstrap,
@@ -21,10 +21,10 @@ from sampled_metrics.evaluation.intervals import (
     uncertainty,
     uses_bootstrap,
 )
-from sampled_metrics.evaluation.seeds import SeedSpread, with_seeds
-from sampled_metrics.evaluation.strict_intervals import StrictInterval, strict_interval, supported
-from sampled_metrics.evaluation.users import Users
-from sampled_metrics.evaluation.verdicts import users_needed
+from sampled_metrics.inference.seeds import SeedSpread, with_seeds
+from sampled_metrics.inference.strict_intervals import StrictInterval, strict_interval, supported
+from sampled_metrics.inference.users import Users
+from sampled_metrics.inference.verdicts import users_needed
 from sampled_metrics.sampling.moments import EQUAL
 
 MAX_T, BONFERRONI = "max-t bootstrap", "Bonferroni"

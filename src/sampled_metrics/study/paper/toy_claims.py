@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.paper.claims import LOW_GAMMA, Claims, Finding, listed, order
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import expected_metric
+from sampled_metrics.study.paper.claims import LOW_GAMMA, Claims, Finding, listed, order
 
 claim = Claims()
 

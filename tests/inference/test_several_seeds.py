@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sampled_metrics.evaluation.intervals import IntervalOptions, Uncertainty, linear, uncertainty
-from sampled_metrics.evaluation.seeds import SeedSpread, with_seeds
+from sampled_metrics.inference.intervals import IntervalOptions, Uncertainty, linear, uncertainty
+from sampled_metrics.inference.seeds import SeedSpread, with_seeds
 
 ALPHA = np.array([0.05])
 ONES = np.ones(200, dtype=np.int64)

@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.paper.claims import LOW_GAMMA, WITHIN_NOISE, Claims, Finding, listed, order
-from sampled_metrics.paper.fidelity import LIMIT
-from sampled_metrics.paper.reference import RECOMMENDERS
 from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.study.paper.claims import LOW_GAMMA, WITHIN_NOISE, Claims, Finding, listed, order
+from sampled_metrics.study.paper.fidelity import LIMIT
+from sampled_metrics.study.paper.reference import RECOMMENDERS
 from sampled_metrics.study.tables import pair_names
 
 claim = Claims()

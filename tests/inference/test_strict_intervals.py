@@ -7,8 +7,8 @@ from sampled_metrics import compare, correct, evaluate
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator, strict_bounds
 from sampled_metrics.estimators.shapes import SHAPES
-from sampled_metrics.evaluation import strict_intervals
-from sampled_metrics.evaluation.users import users_by_outcome
+from sampled_metrics.inference import strict_intervals
+from sampled_metrics.inference.users import users_by_outcome
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign

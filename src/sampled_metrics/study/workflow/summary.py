@@ -12,14 +12,14 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation import compare
 from sampled_metrics.evaluation.comparison import Standings
-from sampled_metrics.evaluation.families import pairs_of
+from sampled_metrics.inference.families import pairs_of
 from sampled_metrics.metrics.metric import metric_name
-from sampled_metrics.paper import choices, fidelity
 from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.recommenders import recommender_type
 from sampled_metrics.rendering.page import Page
 from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.study import tables
+from sampled_metrics.study.paper import choices, fidelity
 from sampled_metrics.study.repetitions import of_size, sizes_of
 from sampled_metrics.study.variants import VARIANTS
 

@@ -27,7 +27,7 @@ import numpy as np
 from scipy.special import chdtri, ndtr
 
 from sampled_metrics._validation import Floats, Ints
-from sampled_metrics.evaluation.intervals import Uncertainty
+from sampled_metrics.inference.intervals import Uncertainty
 
 _NODES = 32  # of the mean over a variance; the ends for two seeds are right to three digits
 _HALVINGS = 30  # of the search for an end

@@ -1,0 +1,1 @@
+"""Intervals, tests and verdicts: means of bounded values, strict bounds, paired differences, families and seeds."""
