@@ -47,7 +47,7 @@ def files() -> dict[str, list[Path]]:
 
 
 def imports() -> Counter[tuple[str, str]]:
-    """How many imports lead from the files of one package to those of another, but for those for type checking alone."""
+    """Count the imports from the files of one package in those of another; imports for type checking are left out."""
     sys.path.insert(0, str(PACKAGE.parent))
     graph = grimp.build_graph(PACKAGE.name, exclude_type_checking_imports=True, cache_dir=None)
     package_of = {module_of(path): package for package, paths in files().items() for path in paths}
@@ -67,7 +67,7 @@ def module_of(path: Path) -> str:
 
 
 def description() -> str:
-    """Return the picture in words: each package with its files, and each pair of packages with the imports between them."""
+    """Return the picture in words: the files of each package, and the imports between each two."""
     packages = [f"{package}: {', '.join(labels(paths))}" for package, paths in files().items()]
     arrows = [f"{package} -> {imported}: {count}" for (package, imported), count in sorted(imports().items())]
     return "\n".join([*packages, *arrows])
@@ -85,7 +85,7 @@ def columns(names: list[str]) -> list[list[str]]:
 
 
 def draw(path: Path = PICTURE) -> None:
-    """Write the picture. Every package is on the diagonal, as wide as it has lines. What it imports is right of it and below."""
+    """Write the picture: packages on the diagonal, as wide as they have lines; imports to the right and below."""
     packages = files()
     lines = {
         package: sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)

@@ -59,6 +59,7 @@ ELSEWHERE = {
     ): SLURM,
     ("docs/cluster.md", "executor: cluster-generic"): SLURM,
     ("docs/workflow.md", "archive"): NOT_CODE,
+    ("docs/architecture.md", "study"): NOT_CODE,
     ("docs/workflow.md", "train E on ml-1m failed"): "tests/workflow/test_messages.py has such a failure",
     ("docs/how-to/rank.md", "import torch"): "tests/adapters/test_arrays.py runs it, where torch is installed",
     ("docs/reference/datasets.md", "import csv"): RAW,

@@ -35,7 +35,7 @@ from sampled_metrics.inference.families import pairs_of
 from sampled_metrics.inference.intervals import IntervalOptions
 from sampled_metrics.inference.strict_intervals import Support, contradictions, tested, unexplained
 from sampled_metrics.inference.users import Users, users_by_outcome
-from sampled_metrics.metrics.metric import Metric, MetricsLike, metric_name, metrics_by_label
+from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import Judgements, list_metrics
 from sampled_metrics.ranks.pairing import pair_all
@@ -240,7 +240,8 @@ class _Read(NamedTuple):
 
     def metric_name(self, label: str) -> str:
         """Return what is compared: a sampled metric, or the metric itself, as of AUC."""
-        return f"{'Sampled ' if self.is_uncorrected and label != 'auc' else ''}{metric_name(label)}"
+        is_sampled = self.is_uncorrected and metric(label).label != "auc"
+        return f"{'Sampled ' if is_sampled else ''}{metric_name(label)}"
 
 
 def _seeds(given: Mapping[str, Sequence[_Given]]) -> dict[str, _Given]:

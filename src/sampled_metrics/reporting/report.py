@@ -151,12 +151,11 @@ def report(
     elif len(names) > 2:
         compared = compare(read, **judged, **options)
     page.heading("In short")
-    of_tables = [caution for each in [*ranked.values(), *sampled.values()] for caution in each.cautions]
-    of_all = list(compared.cautions) if compared is not None else []
-    page.paragraphs(
-        dict.fromkeys([*of_tables, *of_all, *_by_names({name: each.cautions for name, each in found.items()})]),
-        kind="caution",
-    )
+    named = dict.fromkeys(caution for table in [*ranked.values(), *sampled.values()] for caution in table.cautions)
+    if compared is not None:
+        named |= dict.fromkeys(compared.cautions)
+    others = {name: [said for said in result.cautions if said not in named] for name, result in found.items()}
+    page.paragraphs(dict.fromkeys([*named, *_by_names(others)]), kind="caution")
     if compared is not None:
         said = compared.further_remarks[: len(compared.by_metric)] if len(names) > 2 else [verdict(compared, names)]
         page.paragraphs(said, kind="verdict")
