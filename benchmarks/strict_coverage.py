@@ -27,7 +27,7 @@ from sampled_metrics.inference.intervals import IntervalOptions
 from sampled_metrics.inference.strict_intervals import strict_interval, supported
 from sampled_metrics.inference.users import users_by_outcome
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.sampling.outcomes import Outcomes
 
 METRICS = ("recall@1", "recall@10", "ndcg@10", "ap")
@@ -128,7 +128,7 @@ def of_tables(given: Iterable[str]) -> Iterator[Population]:
     """Yield the populations of recommenders of rank tables, with the mean n."""
     for each in given:
         name, folder = each.split("=", 1)
-        tables = {path.name.split(".")[0]: read_ranks(path) for path in sorted(Path(folder).glob("*.csv.gz"))}
+        tables = {path.name.split(".")[0]: exact_ranks(path) for path in sorted(Path(folder).glob("*.csv.gz"))}
         n = round(np.mean([table.mean_candidates for table in tables.values()]))
         ranks = {}
         for label, table in tables.items():

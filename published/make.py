@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sampled_metrics.ranks.table import RankTable, read_ranks
+from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "published/ml-1m"
@@ -20,14 +20,14 @@ NAMES = ("X", "Y", "Z")
 
 def main() -> None:
     """Write the rank tables and their checksums."""
-    tables = {name: read_ranks(ROOT / f"results/ml-1m/ranks/{name}.csv.gz") for name in NAMES}
+    tables = {name: exact_ranks(ROOT / f"results/ml-1m/ranks/{name}.csv.gz") for name in NAMES}
     keys = [column for table in tables.values() for column in (table.tied, table.above)]
     order = np.lexsort((*keys, tables["X"].candidates))
     sums = []
     for name, table in tables.items():
         path = HERE / f"{name}.csv.gz"
         users = np.arange(1, len(table) + 1)
-        RankTable(users, table.candidates[order], table.above[order], table.tied[order]).write(path)
+        ExactRanks(users, table.candidates[order], table.above[order], table.tied[order]).write(path)
         sums.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n")
     (HERE / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
 

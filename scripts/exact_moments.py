@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.study.repetitions import Evaluation, by_size, conditions, exact_moments
 from sampled_metrics.study.workflow.jobs import run
 
@@ -13,7 +13,7 @@ from sampled_metrics.study.workflow.jobs import run
 def main(snakemake: Any) -> None:
     """Write the moments, and the condition numbers of the fits."""
     params = snakemake.params
-    table = read_ranks(snakemake.input.ranks)
+    table = exact_ranks(snakemake.input.ranks)
     evaluations = Evaluation.configured(params.sampling, params.estimators, params.metrics, params.assume_replacement)
     expected = by_size({m: exact_moments(table, evaluation) for m, evaluation in evaluations.items()})
     fits = [conditions(evaluation, table.mean_candidates) for evaluation in evaluations.values()]

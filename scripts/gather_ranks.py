@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.table import COLUMNS, RankTable
+from sampled_metrics.ranks.exact import COLUMNS, ExactRanks
 from sampled_metrics.ranks.ties import log_ranks
 from sampled_metrics.study.workflow.jobs import run
 
@@ -14,7 +14,7 @@ def main(snakemake: Any) -> None:
     """Write the rank table."""
     parts = [_files.read_npz(path, "a part of a rank table", COLUMNS) for path in snakemake.input.parts]
     user, candidates, above, tied = (np.concatenate([part[name] for part in parts]) for name in COLUMNS)
-    table = RankTable(user, candidates, above, tied)
+    table = ExactRanks(user, candidates, above, tied)
     log_ranks(table)
     table.write(snakemake.output.ranks)
 

@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.ranks.ties import log_ranks
 from sampled_metrics.study.workflow.jobs import run
 
@@ -11,7 +11,7 @@ from sampled_metrics.study.workflow.jobs import run
 def main(snakemake: Any) -> None:
     """Write the rank table."""
     given, params = snakemake.input, snakemake.params
-    table = read_ranks(given.ranks, params.candidates)
+    table = exact_ranks(given.ranks, candidates=params.candidates)
     if table.weights is not None:
         logging.warning("some users have several rows: a user counts once, by the mean over the user's rows")
     log_ranks(table)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.study.repetitions import Evaluation, by_size, repeat
 from sampled_metrics.study.workflow.jobs import progress_bar, run
 from sampled_metrics.study.workflow.seeds import stream
@@ -12,7 +12,7 @@ from sampled_metrics.study.workflow.seeds import stream
 def main(snakemake: Any) -> None:
     """Write the estimates."""
     params, dataset, recommender = snakemake.params, snakemake.wildcards.dataset, snakemake.wildcards.recommender
-    table = read_ranks(snakemake.input.ranks)
+    table = exact_ranks(snakemake.input.ranks)
     evaluations = Evaluation.configured(params.sampling, params.estimators, params.metrics, params.assume_replacement)
     progress = progress_bar(f"sample {recommender} on {dataset}")
     estimates = {

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimators
 from sampled_metrics.study.workflow.jobs import progress_bar, run
 from sampled_metrics.study.workflow.seeds import stream
@@ -20,7 +20,7 @@ def main(snakemake: Any) -> None:
         replacement=params.replacement,
         assume_replacement=params.assume_replacement,
     )
-    table = read_ranks(snakemake.input.ranks)
+    table = exact_ranks(snakemake.input.ranks)
     possible = study.possible(table)
     left_out = sorted(set(study.negatives) - set(possible.negatives))
     if left_out:

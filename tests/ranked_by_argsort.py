@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sampled_metrics.data.split import Split, pair_matrix
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 
 
 def one_each(held_out, items: int) -> csr_array:
@@ -45,6 +45,6 @@ def by_argsort(scores, training, held_out) -> list[tuple[int, int]]:
     return found
 
 
-def rows(table: RankTable) -> list[tuple[int, int]]:
+def rows(table: ExactRanks) -> list[tuple[int, int]]:
     """Above and tied of each user."""
     return list(zip(table.above.tolist(), table.tied.tolist(), strict=True))

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 
 
 def table_of(rows):
     """Return the table of rows of (candidates, above, tied)."""
     candidates, above, tied = np.array(rows, dtype=np.int64).T
-    return RankTable(np.arange(len(rows)), candidates, above, tied)
+    return ExactRanks(np.arange(len(rows)), candidates, above, tied)
 
 
 def random_table(seed, events, *, ties=True):

@@ -6,8 +6,8 @@ import pytest
 from sampled_metrics import compare, correct, evaluate, expect, plan, rank
 from sampled_metrics.errors import DataError
 from sampled_metrics.metrics.graded import mean_over_users, ndcg, padded
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.ranks.table import RankTable
 
 RANKS = [1, 3, 2]
 MASKED = np.ma.array([1, 3, 2], mask=[False, True, False])
@@ -26,7 +26,7 @@ NOTHING, FIRST = np.zeros((1, 3)), [0]
         (lambda: compare(RANKS, MASKED, candidates=9), "B"),
         (lambda: expect({"X": MASKED}, negatives=5, candidates=9), "X"),
         (lambda: plan(MASKED, RANKS, candidates=9), "A"),
-        (lambda: RankTable(np.arange(3), np.full(3, 9), MASKED, np.zeros(3, dtype=int)), "a rank table's column"),
+        (lambda: ExactRanks(np.arange(3), np.full(3, 9), MASKED, np.zeros(3, dtype=int)), "a column of exact ranks"),
         (lambda: rank(SCORES, NOTHING, FIRST), "scores"),
         (lambda: rank(lambda users: SCORES[users], NOTHING, FIRST), "scores"),
         (lambda: rank(list(SCORES), NOTHING, FIRST), "scores"),

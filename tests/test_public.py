@@ -11,7 +11,7 @@ import pytest
 
 import sampled_metrics as sm
 
-CLASSES = ("metric", "RankTable")
+CLASSES = ("metric", "ExactRanks")
 FUNCTIONS = [name for name in sm.__all__ if inspect.isfunction(getattr(sm, name)) or name in CLASSES]
 EVALUATIONS = ["evaluate", "correct", "compare", "expect", "plan"]
 

@@ -18,7 +18,7 @@ from sampled_metrics.study.proof import proven
 
 RANKS = {"x": [30, 25, 40, 12, 60, 33] * 2, "y": [1, 30, 2, 50, 9, 70] * 2}
 TABLES = {
-    name: sm.RankTable(None, np.full(12, 100), np.array(ranks) - 1, np.zeros(12, dtype=int))
+    name: sm.ExactRanks(None, np.full(12, 100), np.array(ranks) - 1, np.zeros(12, dtype=int))
     for name, ranks in RANKS.items()
 }
 EVALUATION = repetitions.Evaluation(SamplingDesign(5), 2, ["default"], ["bv-0.1"], ["ap"], False)

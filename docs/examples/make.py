@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import draw
 
@@ -28,7 +28,7 @@ PUBLISHED = HERE.parents[1] / "published/ml-1m"
 
 def sampled(name: str, negatives: int, seed: int) -> pd.DataFrame:
     """Sample the negatives of each user of a published recommender, without replacement."""
-    exact = read_ranks(PUBLISHED / f"{name}.csv.gz")
+    exact = exact_ranks(PUBLISHED / f"{name}.csv.gz")
     draws = draw(exact.above, exact.tied, exact.candidates, SamplingDesign(negatives), np.random.default_rng(seed))
     return pd.DataFrame({"user": exact.user, "rank": 1 + draws.ranked_above("random")})
 

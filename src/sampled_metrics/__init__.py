@@ -20,7 +20,8 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.metrics.metric import metric
     from sampled_metrics.ranking.negatives import rank_among_negatives
     from sampled_metrics.ranking.rank import rank
-    from sampled_metrics.ranks.table import RankTable, read_ranks
+    from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
+    from sampled_metrics.ranks.sampled import SampledRanks, sampled_ranks
     from sampled_metrics.reporting.report import report
 
     __version__: str
@@ -29,9 +30,10 @@ __all__ = [
     "ConfigError",
     "DataError",
     "DownloadError",
+    "ExactRanks",
     "NumericError",
-    "RankTable",
     "SampledMetricsError",
+    "SampledRanks",
     "WriteError",
     "__version__",
     "compare",
@@ -39,29 +41,32 @@ __all__ = [
     "correct_value",
     "estimator",
     "evaluate",
+    "exact_ranks",
     "expect",
     "metric",
     "plan",
     "rank",
     "rank_among_negatives",
-    "read_ranks",
     "report",
+    "sampled_ranks",
 ]
 
 _MODULES = {
-    "RankTable": "ranks.table",
+    "ExactRanks": "ranks.exact",
+    "SampledRanks": "ranks.sampled",
     "compare": "evaluation",
     "correct": "evaluation",
     "correct_value": "evaluation",
     "estimator": "estimators",
     "evaluate": "evaluation",
+    "exact_ranks": "ranks.exact",
     "expect": "evaluation",
     "metric": "metrics.metric",
     "plan": "evaluation",
     "rank": "ranking.rank",
     "rank_among_negatives": "ranking.negatives",
-    "read_ranks": "ranks.table",
     "report": "reporting.report",
+    "sampled_ranks": "ranks.sampled",
 }
 
 

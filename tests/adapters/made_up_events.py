@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
 
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 
 USERS, ITEMS = 40, 25
 
@@ -38,14 +38,14 @@ def matrix(training: pd.DataFrame, test: pd.DataFrame) -> tuple[csr_matrix, np.n
     return csr_matrix(pairs, shape=(len(users), len(items))), held_out
 
 
-def has_candidates(table: RankTable, training: pd.DataFrame) -> None:
+def has_candidates(table: ExactRanks, training: pd.DataFrame) -> None:
     """Each user's candidates are the items of training that the user does not have there."""
     had = training.groupby("user_id").size()
     expected = training["item_id"].nunique() - had[table.user].to_numpy()
     np.testing.assert_array_equal(table.candidates, expected)
 
 
-def agrees(table: RankTable, positions: np.ndarray) -> None:
+def agrees(table: ExactRanks, positions: np.ndarray) -> None:
     """Positions, (users,) from 1, of the held-out items in the library's own lists; NaN where not listed.
 
     A library breaks ties as it likes; so a position must be one of above + 1 … above + tied + 1.

@@ -20,7 +20,7 @@ TEXTS = """() => [...document.querySelectorAll("svg text")].map(text => {
 
 
 def exact() -> str:
-    ranks = {name: sm.read_ranks(ROOT / f"published/ml-1m/{name}.csv.gz") for name in "XZ"}
+    ranks = {name: sm.exact_ranks(ROOT / f"published/ml-1m/{name}.csv.gz") for name in "XZ"}
     return sm.report(ranks, metrics=["recall@10", "auc"])
 
 

@@ -12,7 +12,7 @@ import yaml
 from docs_blocks import DOCS, blocks
 from two_groups import two_groups
 
-from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.ranks.exact import exact_ranks
 
 PAGE = "add-a-recommender.md"
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -75,7 +75,7 @@ def test_the_example_checks_its_parameter_trains_and_ranks_the_held_out_items_fi
     )
     assert ran.returncode == 0, ran.stderr
     assert "recommenders.W.shrinkage: must be 0 or more, not -1" in ran.stdout
-    table = read_ranks(library / "ranks.csv")
+    table = exact_ranks(library / "ranks.csv")
     assert table.above.tolist() == [0] * 14
     assert table.tied.tolist() == [0] * 14
 

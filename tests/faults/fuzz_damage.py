@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from faults.fuzzing import Target
 from sampled_metrics.data.split import Split, read_shape, read_split
 from sampled_metrics.errors import SampledMetricsError
-from sampled_metrics.ranks.table import RankTable, read_ranks
+from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
 from sampled_metrics.recommenders.models import (
     FactorModel,
     Model,
@@ -70,7 +70,7 @@ def damaged(name: str, write: Callable[[Path], None], read: Read, peek: Read | N
 
 TRAINING = csr_array(np.array([[1.0, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]]))
 SPLIT = Split(TRAINING, one_each([2, 0, 1], 4), np.array(["ada", "ben", "cleo"]), np.array([10, 20, 30, 40]))
-RANKS = RankTable(np.array(["a", "b", "c"]), np.array([9, 8, 9]), np.array([0, 3, 5]), np.array([0, 1, 2]))
+RANKS = ExactRanks(np.array(["a", "b", "c"]), np.array([9, 8, 9]), np.array([0, 3, 5]), np.array([0, 1, 2]))
 MODELS: dict[str, Model] = {
     "factors": FactorModel(np.arange(6.0).reshape(3, 2), np.arange(8.0).reshape(4, 2)),
     "similarities": SparseSimilarityModel(csr_array(np.eye(4) / 3)),
@@ -81,5 +81,5 @@ DAMAGED = {
         f"a model of {name}, damaged": damaged("model.npz", model.write, read_model, stored_kind)
         for name, model in MODELS.items()
     },
-    "ranks in gzip, damaged": damaged("ranks.csv.gz", RANKS.write, lambda path: replace(read_ranks(path), source="")),
+    "ranks in gzip, damaged": damaged("ranks.csv.gz", RANKS.write, lambda path: replace(exact_ranks(path), source="")),
 }

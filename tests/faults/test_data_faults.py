@@ -18,7 +18,7 @@ from sampled_metrics.data import formats
 from sampled_metrics.data.events import binarize
 from sampled_metrics.data.split import Split, leave_last_out
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.ranks.exact import exact_ranks
 
 Row = tuple[Any, Any, float, Any]
 ROWS: list[Row] = [(1, 10, 5, 100), (1, 20, 4, 90), (2, 10, 3, 80), (2, 30, 2, 85), (3, 20, 1, 70)]
@@ -288,7 +288,7 @@ def test_ranks(fault: str, tmp_path: Path) -> None:
     path = tmp_path / "ranks.csv"
     path.write_bytes(content)
     with pytest.raises(DataError) as caught:
-        read_ranks(path)
+        exact_ranks(path)
     message = str(caught.value)
     assert message.startswith(f"{path}")
     assert says in message
@@ -306,7 +306,7 @@ def test_ranks(fault: str, tmp_path: Path) -> None:
 def test_ranks_that_are_unusual(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "ranks.csv"
     path.write_bytes(content)
-    table = read_ranks(path)
+    table = exact_ranks(path)
     assert (table.candidates.tolist(), table.above.tolist(), table.tied.tolist()) == ([9, 8], [0, 6], [0, 0])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.study.paper import claims, reference, study_claims, toy_claims, toy_figures, toy_tables
 
 TOY_METRICS = ["auc", "ap", "ndcg", "recall@10"]
@@ -98,7 +98,7 @@ N = 3541
 def ranks_of(counts):
     """A rank table with so many users at each rank."""
     above = np.repeat(np.array(list(counts)) - 1, list(counts.values()))
-    return RankTable(np.arange(len(above)), np.full(len(above), N), above, np.zeros_like(above))
+    return ExactRanks(np.arange(len(above)), np.full(len(above), N), above, np.zeros_like(above))
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +176,7 @@ STUDY_VIOLATIONS = {
     ),
     "one_third": lambda tables: (
         tables
-        | {"ranks": tables["ranks"] | {"X": RankTable(np.arange(1), np.array([9999]), np.array([3]), np.array([0]))}}
+        | {"ranks": tables["ranks"] | {"X": ExactRanks(np.arange(1), np.array([9999]), np.array([3]), np.array([0]))}}
     ),
     "uncorrected_1000": with_changed("figure_6", "expected", constant(99.0), estimator="uncorrected", recommender="Y"),
     # wrong at 59 and right from 60 on is not less than 60

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.study.paper import reference
 
 FOLDER = Path(__file__).resolve().parents[2] / "published/ml-1m"
@@ -21,7 +21,7 @@ def test_checksums() -> None:
 
 
 def test_users_are_the_same_in_all() -> None:
-    x, y, z = (read_ranks(FOLDER / f"{name}.csv.gz") for name in "XYZ")
+    x, y, z = (exact_ranks(FOLDER / f"{name}.csv.gz") for name in "XYZ")
     assert len(x) == 6040
     assert x.user.tolist() == y.user.tolist() == z.user.tolist() == list(range(1, 6041))
     assert x.candidates.tolist() == y.candidates.tolist() == z.candidates.tolist()
@@ -30,12 +30,12 @@ def test_users_are_the_same_in_all() -> None:
 
 @pytest.mark.parametrize("label", ["recall@10", "ndcg@10", "ap", "auc"])
 def test_y_has_the_papers_exact_metrics(label: str) -> None:
-    value = read_ranks(FOLDER / "Y.csv.gz").values(metric(label)).mean()
+    value = exact_ranks(FOLDER / "Y.csv.gz").values(metric(label)).mean()
     assert round(100 * value, 2) == round(100 * EXACT["Y", label], 2)
 
 
 def test_z_has_the_papers_exact_metrics_but_for_its_ties() -> None:
-    table = read_ranks(FOLDER / "Z.csv.gz")
+    table = exact_ranks(FOLDER / "Z.csv.gz")
     assert (table.tied > 0).sum() == 2622  # fidelity.md
     for label in ("recall@10", "ndcg@10", "ap"):
         assert round(100 * table.values(metric(label)).mean(), 2) == round(100 * EXACT["Z", label], 2)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import yaml
 
-from sampled_metrics.ranks.table import COLUMNS, read_ranks
+from sampled_metrics.ranks.exact import COLUMNS, exact_ranks
 from sampled_metrics.study.paper import reference
 
 ROOT = Path(__file__).parents[2]
@@ -140,13 +140,13 @@ class TestCovers:
 
 class TestPaperUsers:
     def test_are_those_of_the_published_ranks(self):
-        table = read_ranks(ROOT / "published/ml-1m/X.csv.gz")
+        table = exact_ranks(ROOT / "published/ml-1m/X.csv.gz")
         assert reference.has_paper_users(table)
         order = np.random.default_rng(1).permutation(len(table))
         assert reference.has_paper_users(replace(table, **{name: getattr(table, name)[order] for name in COLUMNS}))
 
     def test_are_not_any_6040_users(self):
-        table = read_ranks(ROOT / "published/ml-1m/X.csv.gz")
+        table = exact_ranks(ROOT / "published/ml-1m/X.csv.gz")
         one_more = table.candidates + (np.arange(len(table)) == 7)
         assert not reference.has_paper_users(replace(table, candidates=one_more))
         assert not reference.has_paper_users(replace(table, candidates=np.full(len(table), 3706)))

@@ -129,12 +129,12 @@ def test_ranks_are_those_of_the_definition(name, seed, users, items, size, threa
     if name.startswith("model"):
         split = split_of(case.training, case.held_out)
 
-        def ranked(users: Any = slice(None)) -> sm.RankTable:
+        def ranked(users: Any = slice(None)) -> sm.ExactRanks:
             return scores.rank(split, users, threads=threads)
     else:
         options = {} if isinstance(scores, tuple) else {"batch_size": size}
 
-        def ranked(users: Any = None) -> sm.RankTable:
+        def ranked(users: Any = None) -> sm.ExactRanks:
             return sm.rank(
                 scores, case.training, case.held_out, users=users, user_ids=100 + np.arange(count), **options
             )
@@ -154,7 +154,7 @@ def test_ranks_are_those_of_the_definition(name, seed, users, items, size, threa
         assert _rows(ranked(np.sort(chosen))) == [row for row in expected if row[0] in chosen]
 
 
-def _rows(table: sm.RankTable) -> list[tuple[int, int, int, int]]:
+def _rows(table: sm.ExactRanks) -> list[tuple[int, int, int, int]]:
     columns = (table.user - 100, table.candidates, table.above, table.tied)
     return list(zip(*(each.tolist() for each in columns), strict=True))
 

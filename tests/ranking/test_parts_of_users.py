@@ -40,7 +40,7 @@ FORMS = {
 }
 
 
-def rank(scores: Any, training: Any, held_out: Any, **options: Any) -> sm.RankTable:
+def rank(scores: Any, training: Any, held_out: Any, **options: Any) -> sm.ExactRanks:
     """Rank, without the warning of users without a held-out item."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -55,7 +55,7 @@ def pairs(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return chosen & ~held_out, held_out
 
 
-def joined(parts: list[sm.RankTable]) -> pd.DataFrame:
+def joined(parts: list[sm.ExactRanks]) -> pd.DataFrame:
     return pd.concat([part.to_frame() for part in parts], ignore_index=True)
 
 

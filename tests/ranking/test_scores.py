@@ -6,14 +6,14 @@ import pytest
 
 from sampled_metrics import rank
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 
 SCORES = np.array([[0.9, 0.5, 0.5, 0.1, 0.5], [0.1, 0.2, 0.3, 0.4, 0.5]])
 TRAINING = np.array([[1, 0, 0, 0, 0], [0, 0, 0, 1, 1]])
 HELD_OUT = np.array([2, 0])
 
 
-def columns(table: RankTable) -> list[list[int]]:
+def columns(table: ExactRanks) -> list[list[int]]:
     return [table.candidates.tolist(), table.above.tolist(), table.tied.tolist()]
 
 

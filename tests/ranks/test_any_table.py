@@ -139,7 +139,7 @@ class TestColumnsOfRecommenders:
             (WIDE.assign(mlp=[4, None, 30]), {"rank_column": ["gmf", "mlp"]}, "user 2: mlp must be"),
             (WIDE, {}, "name the column of ranks, or several, by rank_column (--rank-column)"),
             (rank_table(FRAME), {"by": "model"}, "by and several of rank_column are for a table of columns"),
-            (rank_table(FRAME), {"zero_based": True}, "is a RankTable, which has no columns to name"),
+            (rank_table(FRAME), {"zero_based": True}, "is a ExactRanks, which has no columns to name"),
         ],
     )
     def test_that_cannot_be_used_are_refused(self, ranks, given, says):

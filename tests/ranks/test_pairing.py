@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.pairing import pair_users, read_rank_tables, require_same_events
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.ranks.table import RankTable
 
 
-def table(users: list | None, candidates: list[int]) -> RankTable:
+def table(users: list | None, candidates: list[int]) -> ExactRanks:
     zeros = np.zeros(len(candidates), dtype=np.int64)
-    return RankTable(None if users is None else np.array(users), np.array(candidates), zeros, zeros)
+    return ExactRanks(None if users is None else np.array(users), np.array(candidates), zeros, zeros)
 
 
 def sampled(users: list | None, candidates: list[int]) -> SampledRanks:
@@ -37,7 +37,7 @@ NAMED = table(["ada", "ben", "cleo"], [7, 8, 9])
         (table([1, 2], [7, 8]), "they have 3 users with .* and 2 users with"),
     ],
 )
-def test_others_are_refused(other: RankTable, says: str) -> None:
+def test_others_are_refused(other: ExactRanks, says: str) -> None:
     with pytest.raises(DataError, match=says):
         require_same_events({"A": NAMED, "B": other})
 

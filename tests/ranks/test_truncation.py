@@ -31,7 +31,7 @@ def test_share_of_many_parts_is_that_of_a_recurrence() -> None:
 @pytest.mark.parametrize("m", [20, 99, 100, 500])
 @pytest.mark.parametrize("name", ["X", "Y", "Z"])
 def test_published_ranks_are_exact_and_samples_of_them_are_not(name: str, m: int) -> None:
-    table = sm.read_ranks(f"published/ml-1m/{name}.csv.gz")
+    table = sm.exact_ranks(f"published/ml-1m/{name}.csv.gz")
     rng = np.random.default_rng(m)
     ranks = table.above + 1 + rng.integers(0, table.tied + 1)
     assert not seems_truncated(ranks, 3541)

@@ -17,7 +17,7 @@ from sampled_metrics._files import write_table
 from sampled_metrics.data.split import Split
 from sampled_metrics.data.split_tables import split_tables
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.recommenders import Command
 from sampled_metrics.recommenders.models import read_model
 from sampled_metrics.study.workflow.config import check_recommender
@@ -44,7 +44,7 @@ def run(arguments: str | list[str], writes: str = "scores", split: Split = SPLIT
     return command.run(files, split, np.random.default_rng(1), "recommender W", "W.log")
 
 
-def copied(writes: str) -> RankTable:
+def copied(writes: str) -> ExactRanks:
     """Rank by what a command copies from made/."""
     model = run(["sh", "-c", "cp made/* $1", "{held_out}", "{output}"], writes)
     model.check(SPLIT, "recommender W")

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from two_groups import SIZES, two_groups
 
 from sampled_metrics.data.split import Split
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.recommenders import RECOMMENDERS, recommender
 from sampled_metrics.recommenders.models import Model, read_model
 from sampled_metrics.study.workflow.seeds import stream
@@ -35,23 +35,23 @@ ENTRIES: dict[str, dict[str, Any]] = {
 """The least that config must say of every type; a new recommender needs an entry here."""
 
 
-def held_out_item_is_first(table: RankTable) -> None:
+def held_out_item_is_first(table: ExactRanks) -> None:
     assert table.above.tolist() == [0] * len(table)
     assert table.tied.tolist() == [0] * len(table)
 
 
-def larger_group_is_first(table: RankTable) -> None:
+def larger_group_is_first(table: ExactRanks) -> None:
     """Items of the second group have 7 training events, of the first 5."""
     assert table.above.tolist() == np.where(IN_FIRST, SECOND, 0).tolist()
     assert table.tied.tolist() == [0] * len(table)
 
 
-def nothing_ties(table: RankTable) -> None:
+def nothing_ties(table: ExactRanks) -> None:
     """All that is known of one draw; test_random_scores.py looks at many."""
     assert table.tied.tolist() == [0] * len(table)
 
 
-ANSWERS: dict[str, Callable[[RankTable], None]] = {"popularity": larger_group_is_first, "random": nothing_ties}
+ANSWERS: dict[str, Callable[[ExactRanks], None]] = {"popularity": larger_group_is_first, "random": nothing_ties}
 """The right answer of the types that do not look for what belongs together."""
 
 every_entry = pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES)

@@ -3,11 +3,11 @@
 import numpy as np
 from study.read_figures import assert_texts_are_apart, names, texts
 
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.rendering import drawing
 from sampled_metrics.reporting.rank_histogram import draw, rank_histogram
 
-TABLE = rank_histogram({"X": RankTable(np.arange(3), np.full(3, 40), np.array([0, 9, 30]), np.array([0, 2, 0]))}, [5])
+TABLE = rank_histogram({"X": ExactRanks(np.arange(3), np.full(3, 40), np.array([0, 9, 30]), np.array([0, 2, 0]))}, [5])
 
 
 def test_is_the_same_bytes_whenever_it_is_drawn(tmp_path, monkeypatch):

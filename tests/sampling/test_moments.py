@@ -13,7 +13,7 @@ from small_tables import table_of
 
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import draw
 from sampled_metrics.sampling.moments import common_step, expected_distribution, linear_moments, probability_of_order
@@ -127,7 +127,7 @@ CELLS = [(name, label) for name in ESTIMATORS for label in METRICS]
 
 @cache
 def published(recommender):
-    return read_ranks(PUBLISHED / f"{recommender}.csv.gz")
+    return exact_ranks(PUBLISHED / f"{recommender}.csv.gz")
 
 
 @cache

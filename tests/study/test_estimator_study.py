@@ -12,7 +12,7 @@ from small_tables import table_of
 
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.study.estimator_report import order
@@ -168,7 +168,7 @@ class TestTinyTables:
 
 @cache
 def on_movielens(recommender):
-    table = read_ranks(PUBLISHED / f"{recommender}.csv.gz")
+    table = exact_ranks(PUBLISHED / f"{recommender}.csv.gz")
     estimator_study = estimator_study_of(
         estimators=["uncorrected", "rank-estimate", "bv-1", "bv-0.1", "bv-0.01"],
         metrics=["recall@10", "ap", "auc"],

@@ -6,7 +6,7 @@ from study.read_figures import assert_texts_are_apart
 
 from sampled_metrics import compare, correct
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.study.proof import draw, proven
 
 USERS, N = 2000, 300
@@ -17,7 +17,7 @@ def table(exponent, seed):
     rng = np.random.default_rng(seed)
     chances = 1 / np.arange(1, N + 1) ** exponent
     above = rng.choice(N, USERS, p=chances / chances.sum())
-    return RankTable(rng.permutation(USERS), np.full(USERS, N), above, np.zeros(USERS, dtype=int))
+    return ExactRanks(rng.permutation(USERS), np.full(USERS, N), above, np.zeros(USERS, dtype=int))
 
 
 TABLES = {"good": table(1.2, 1), "bad": table(0.7, 2), "worse": table(0.6, 3)}

@@ -7,14 +7,14 @@ from scipy.stats import hypergeom
 
 from sampled_metrics import expect
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.study import proof
 from sampled_metrics.study.repetitions import Evaluation, exact_moments, repeat
 
 METRICS = ["recall@10", "ap"]
 USER = np.array([3, 1, 1, 2, 1, 2, 4, 3, 1])
-TABLE = RankTable(
+TABLE = ExactRanks(
     USER, np.full(9, 60), np.array([0, 4, 30, 9, 12, 2, 20, 7, 50]), np.array([0, 2, 0, 1, 0, 3, 0, 0, 5])
 )
 

@@ -6,7 +6,7 @@ from docs_blocks import blocks
 from made_up_project import STUDY, Project, complete_config, ranked, split
 
 from sampled_metrics.data.split import read_split
-from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.ranks.exact import exact_ranks
 
 
 def test_a_class_beside_the_config_is_trained_and_ranked(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,7 +18,7 @@ def test_a_class_beside_the_config_is_trained_and_ranked(project: Project, monke
     config = complete_config(STUDY | {"recommenders": {"W": entry}})
     assert split(config, "made-up") == []
     ranked(config, "made-up", "W")
-    held, table = read_split("split.npz"), read_ranks("W.csv.gz")
+    held, table = read_split("split.npz"), exact_ranks("W.csv.gz")
     training = held.training.toarray()
     both = training.T @ training
     either = both.diagonal()[:, np.newaxis] + both.diagonal() - both

@@ -9,7 +9,7 @@ from made_up_project import STUDY, archive, complete_config, ratings, run_script
 
 from sampled_metrics._files import read_npz
 from sampled_metrics.data.split import read_split
-from sampled_metrics.ranks.table import read_ranks
+from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.recommenders.models import FactorModel, SimilarityModel, SparseSimilarityModel, read_model
 from sampled_metrics.recommenders.models import model as models
 
@@ -84,7 +84,7 @@ def test_parts_that_are_joined_are_the_ranks_of_all_users(name: str, monkeypatch
     given = {"parts": [f"{part}.npz" for part in parts]}
     assert run_script("gather_ranks", input=given, output={"ranks": "joined.csv.gz"}) == []
     assert Path("joined.csv.gz").read_bytes() == Path("ranks.csv.gz").read_bytes()
-    assert read_ranks(Path("joined.csv.gz")).candidates.tolist() == made.candidates.tolist()
+    assert exact_ranks(Path("joined.csv.gz")).candidates.tolist() == made.candidates.tolist()
 
 
 def test_too_little_memory_is_refused_before_anything_is_read_and_any_that_will_do_gives_the_same_bytes() -> None:

@@ -13,7 +13,7 @@ from ranked_by_argsort import one_each
 from scipy.sparse import csr_array
 
 from sampled_metrics.data.split import Split
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.study.paper.reference import ESTIMATORS, RECOMMENDERS
 
 NAMES = list(RECOMMENDERS)
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     for name in NAMES:
         above = np.minimum(rng.geometric(0.05, 40) - 1, 199)
-        RankTable(np.arange(40), np.full(40, 200), above, np.zeros_like(above)).write(Path(f"ranks-{name}.csv.gz"))
+        ExactRanks(np.arange(40), np.full(40, 200), above, np.zeros_like(above)).write(Path(f"ranks-{name}.csv.gz"))
 
 
 def test_tables_and_figures_of_a_study_and_the_paper_beside_them() -> None:

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from sampled_metrics.ranking.rank import rank
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 
 
 def ranks(
     model: Any, train_set: Any, test_set: Any, val_set: Any = None, *, rating_threshold: float = 1.0
-) -> RankTable:
+) -> ExactRanks:
     """Rank each user's item of the test set among the items that the user does not have in training or validation.
 
     Args:

@@ -6,12 +6,12 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, csr_matrix
 
 from sampled_metrics.ranking.rank import rank
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 
 
 def ranks(
     model: Any, training: csr_array | csr_matrix, held_out: ArrayLike, *, user_ids: ArrayLike | None = None
-) -> RankTable:
+) -> ExactRanks:
     """Rank each user's held-out item among all items that the user does not have in training.
 
     Args:

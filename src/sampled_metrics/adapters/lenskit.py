@@ -7,10 +7,10 @@ import numpy as np
 from sampled_metrics.adapters._unscored import tied_below
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.rank import rank
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 
 
-def ranks(pipeline: Any, training: Any, test: Any) -> RankTable:
+def ranks(pipeline: Any, training: Any, test: Any) -> ExactRanks:
     """Rank each user's test item among all items of the training data that the user does not have there.
 
     Items that the scorer does not score tie below the others.

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 
 
-def ranks(model: Any, test: Any, known: list[Any], *, target: str = "tail") -> RankTable:
+def ranks(model: Any, test: Any, known: list[Any], *, target: str = "tail") -> ExactRanks:
     """Rank the true entity of each test triple among all entities that make no other known triple.
 
     These are the ranks of PyKEEN's RankBasedEvaluator(filtered=True).
@@ -29,7 +29,7 @@ def ranks(model: Any, test: Any, known: list[Any], *, target: str = "tail") -> R
     optimistic, pessimistic = (
         np.concatenate(evaluator.ranks[target, kind]).astype(np.int64) for kind in ("optimistic", "pessimistic")
     )
-    return RankTable(
+    return ExactRanks(
         np.array([" ".join(triple) for triple in test.label_triples(test.mapped_triples)]),
         np.concatenate(evaluator.num_candidates[target]),
         optimistic - 1,

@@ -9,10 +9,10 @@ from scipy.sparse import csr_array
 from sampled_metrics.adapters._among_negatives import among_negatives
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.rank import rank
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 
 
-def ranks(model: Any, test_data: Any) -> RankTable:
+def ranks(model: Any, test_data: Any) -> ExactRanks:
     """Rank each user's test item among all items that RecBole ranks: not the padding, and not what it hides.
 
     It hides the items of training and validation, but none from sequential models. The scores of a model on a GPU are

@@ -8,10 +8,10 @@ import pandas as pd
 from sampled_metrics.adapters._among_negatives import among_negatives
 from sampled_metrics.adapters._unscored import tied_below
 from sampled_metrics.ranking.rank import rank
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 
 
-def ranks(model: Any, dataset: Any, test: pd.DataFrame) -> RankTable:
+def ranks(model: Any, dataset: Any, test: pd.DataFrame) -> ExactRanks:
     """Rank each user's test item among all items of the dataset that the user does not have there.
 
     Items that the model does not recommend at all, as with nearest neighbours, tie below the others.

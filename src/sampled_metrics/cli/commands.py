@@ -365,7 +365,7 @@ def _rank(
         )
     for remark in remarks:
         click.echo(str(remark.message), err=True)
-    frame = table.to_frame() if isinstance(table, sm.RankTable) else table
+    frame = table.to_frame() if isinstance(table, sm.ExactRanks) else table
     if output == "-":
         click.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
     else:

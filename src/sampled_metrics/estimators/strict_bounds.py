@@ -40,8 +40,8 @@ from sampled_metrics.estimators.rank_prior import Keyed, PlugIn
 from sampled_metrics.estimators.shapes import SHAPES, Mixture, cells, mixtures
 from sampled_metrics.estimators.smooth import Smooth
 from sampled_metrics.metrics.metric import Metric
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import expected_distribution
 from sampled_metrics.sampling.outcomes import Outcomes
@@ -427,7 +427,11 @@ def p_value_of(tests: Sequence[ShapeTest], seed: int, significance: float) -> fl
 
 
 def expected_weights(
-    table: RankTable, design: SamplingDesign, shapes: Sequence[str], metric: Metric, bounds: Sequence[tuple[int, float]]
+    table: ExactRanks,
+    design: SamplingDesign,
+    shapes: Sequence[str],
+    metric: Metric,
+    bounds: Sequence[tuple[int, float]],
 ) -> tuple[Floats, Ints]:
     """Return the weights of the bounds that samples of exact ranks are expected to have.
 

@@ -36,12 +36,12 @@ from sampled_metrics.inference.intervals import IntervalOptions
 from sampled_metrics.inference.strict_intervals import Support, contradictions, tested, unexplained
 from sampled_metrics.inference.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metric_name, metrics_by_label
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import Judgements, list_metrics
 from sampled_metrics.ranks.pairing import pair_all
 from sampled_metrics.ranks.read import Form, columns_or_table, exact_or_sampled, recommenders
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.sampling.outcomes import Outcomes
 
@@ -50,7 +50,7 @@ NO_VERDICT = "no verdict"
 
 _NOTHING = "without an assumption on the ranks"
 
-_Given = Columns | RankTable | SampledRanks
+_Given = Columns | ExactRanks | SampledRanks
 """Ranks of a recommender, as they are read."""
 
 _Side = tuple[Estimate, Ints, Ints]
@@ -265,14 +265,14 @@ def _read_lists(given: Mapping[str, _Given], judged: Judgements, metrics: Metric
 
 
 def _read_ranks(
-    tables: Mapping[str, RankTable] | Mapping[str, SampledRanks],
+    tables: Mapping[str, ExactRanks] | Mapping[str, SampledRanks],
     metrics: MetricsLike | None,
     estimator: str | Estimator | None,
 ) -> _Read:
     """Return what is read of exact or sampled ranks; arguments as in `compare`."""
     by_label = metrics_by_label(METRICS if metrics is None else metrics)
     labels, wanted = list(by_label), list(by_label.values())
-    ranked: list[RankTable | SampledRanks] = [*tables.values()]
+    ranked: list[ExactRanks | SampledRanks] = [*tables.values()]
     is_sampled = isinstance(ranked[0], SampledRanks)
     if not is_sampled and estimator is not None:
         raise DataError("an estimator corrects sampled ranks: say how many negatives were sampled, too")

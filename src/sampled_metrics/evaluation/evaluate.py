@@ -16,11 +16,11 @@ from sampled_metrics.evaluation.result import Result, by_recommender
 from sampled_metrics.inference.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
 from sampled_metrics.inference.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metric_name, metrics_by_label
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.judged_lists import Judgements, ListMetric, list_metrics
 from sampled_metrics.ranks.read import Form, read_exact, recommenders
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.ranks.table import RankTable
 
 
 @on_one_thread
@@ -50,7 +50,7 @@ def evaluate(
     Args:
         ranks: (users,) ranks of the held-out items, from 1, best first; or a DataFrame with the columns candidates and
             rank, or candidates, above and tied (ties count in expectation); or the path of a csv or parquet file of
-            such columns; or a RankTable. A DataFrame with the column negatives raises an error, because its ranks are
+            such columns; or a ExactRanks. A DataFrame with the column negatives raises an error, because its ranks are
             sampled. With `relevance`, these are lists: a table with the columns user, item and score, or rank in place
             of score; or a dict {user: {item: score}}, as ranx and pytrec_eval have it.
         metrics: labels such as recall@10, ndcg@10, ap, mrr, auc, precision@5, hit-rate@10, f1@10. Of lists also
@@ -61,7 +61,7 @@ def evaluate(
             the ranks have this column. An array is in the order of the ranks. Only AUC depends on it.
         exact: that the ranks are exact although no rank comes near n. Without it, ranks that end as among sampled
             negatives are refused, and the first remark is a caution if no rank is above a tenth of n
-            (docs/how-to/tables.md). A RankTable, and the columns above and tied, are exact.
+            (docs/how-to/tables.md). A ExactRanks, and the columns above and tied, are exact.
         by: the column of a table that names the recommenders of its rows. The result of several recommenders, named by
             this column, by `rank_column` or by a mapping from names to ranks, has a column recommender.
         rank_column: the column of ranks, if it has another name; or several, of one recommender each.
@@ -119,7 +119,7 @@ def evaluate(
     return by_recommender({name: _of_ranks(each, wanted, options, progress) for name, each in tables.items()})
 
 
-def _of_ranks(table: RankTable, metrics: Mapping[str, Metric], options: IntervalOptions, progress: Progress) -> Result:
+def _of_ranks(table: ExactRanks, metrics: Mapping[str, Metric], options: IntervalOptions, progress: Progress) -> Result:
     """Return the result of `evaluate` of the ranks of a recommender."""
     wanted = list(metrics.values())
     values, which = exact_outcomes(table, wanted)
@@ -130,7 +130,7 @@ def _of_ranks(table: RankTable, metrics: Mapping[str, Metric], options: Interval
 
 
 def _of_run(
-    run: Columns | RankTable | SampledRanks,
+    run: Columns | ExactRanks | SampledRanks,
     name: str,
     judged: Judgements,
     metrics: Mapping[str, ListMetric],
@@ -222,7 +222,7 @@ def about_users(by_outcome: Users) -> list[str]:
     return remarks
 
 
-def exact_outcomes(table: RankTable, metrics: Sequence[Metric]) -> tuple[Floats, Ints]:
+def exact_outcomes(table: ExactRanks, metrics: Sequence[Metric]) -> tuple[Floats, Ints]:
     """Return the (metrics, outcomes) values of the distinct rows of a table, and the (rows,) outcome of each row."""
     rows = np.stack((table.candidates, table.above, table.tied), axis=1)
     distinct, which = np.unique(rows, axis=0, return_inverse=True)

@@ -22,10 +22,10 @@ from sampled_metrics.evaluation.result import Result
 from sampled_metrics.inference.expectation import Expectation, exact_chance, mean_of_rows, step_of_difference
 from sampled_metrics.inference.verdicts import expected_gaps
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import PerUser, RanksLike
 from sampled_metrics.ranks.pairing import Pairs, pair_users
 from sampled_metrics.ranks.read import Form, read_exact
-from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
@@ -191,8 +191,8 @@ class _Chance(NamedTuple):
 class _Search:
     """The search for the smallest m."""
 
-    better: RankTable
-    worse: RankTable
+    better: ExactRanks
+    worse: ExactRanks
     pairs: Pairs  # the users of worse, then those of better
     metric: Metric
     replacement: bool
@@ -333,7 +333,7 @@ def _users_needed(chance: _Chance, probability: float) -> int:
     return high
 
 
-def _sizes(one: RankTable, other: RankTable, replacement: bool, by_decade: int) -> list[int]:
+def _sizes(one: ExactRanks, other: ExactRanks, replacement: bool, by_decade: int) -> list[int]:
     """Return the sample sizes to try first, up to all negatives that every user has."""
     candidates = np.concatenate((one.candidates, other.candidates))
     most = int(candidates.max() if replacement else candidates.min()) - 1

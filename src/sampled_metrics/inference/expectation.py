@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from sampled_metrics._validation import Floats, Ints, check_memory_limit
 from sampled_metrics.estimators import Estimator, linear_estimator
 from sampled_metrics.metrics.metric import Metric
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import common_step, probability_of_order, user_moments
 from sampled_metrics.sampling.ties import distribution_over_ties
@@ -36,7 +36,7 @@ class Expectation:
 
     means: Floats
     variances: Floats
-    table: RankTable
+    table: ExactRanks
     design: SamplingDesign
     weights: Floats
     which: Ints
@@ -45,7 +45,7 @@ class Expectation:
     @classmethod
     def of(
         cls,
-        table: RankTable,
+        table: ExactRanks,
         user: Ints,
         design: SamplingDesign,
         estimators: Sequence[Estimator],

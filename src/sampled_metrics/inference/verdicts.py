@@ -11,7 +11,7 @@ from sampled_metrics.inference.expectation import mean_of_rows
 from sampled_metrics.inference.strict_intervals import bound_weights
 from sampled_metrics.inference.users import Users
 from sampled_metrics.metrics.metric import Metric
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import user_moments
 
@@ -54,8 +54,8 @@ def users_needed(
 
 
 def expected_gaps(
-    better: tuple[RankTable, Ints],
-    worse: tuple[RankTable, Ints],
+    better: tuple[ExactRanks, Ints],
+    worse: tuple[ExactRanks, Ints],
     design: SamplingDesign,
     shapes: Sequence[str],
     metric: Metric,

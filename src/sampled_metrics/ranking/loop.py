@@ -18,7 +18,7 @@ from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.arrays import Factors, Place, ScoreFunction, as_array, as_scores
 from sampled_metrics.ranking.factors import FactorCounts
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 
 TIE = 2.0**-40
 """Computed scores tie if they differ by no more than this fraction.
@@ -53,7 +53,7 @@ def rank_users(
     tolerance: Tolerance | None = None,
     threads: int = 1,
     progress: Progress = no_progress,
-) -> RankTable:
+) -> ExactRanks:
     """Rank the held-out items of users among their candidates.
 
     The candidates are all items except the user's training items and other held-out items.
@@ -84,7 +84,7 @@ def rank_users(
     counted = [each for _, each in zip(progress(range(len(blocks))), counts, strict=True)]
     nothing = np.empty(0, dtype=np.int64)
     above, tied = (np.concatenate(each) for each in zip((nothing, nothing), *counted, strict=True))
-    return RankTable(split.user_ids[split.user[rows]], split.candidates[rows], above, tied)
+    return ExactRanks(split.user_ids[split.user[rows]], split.candidates[rows], above, tied)
 
 
 def users_of_batch(items: int, batch_size: int | None = None, most_bytes: int = BATCH_BYTES) -> int:

@@ -23,7 +23,7 @@ from sampled_metrics.ranking.arrays import (
 from sampled_metrics.ranking.loop import TIE, Tolerance, rank_users
 from sampled_metrics.ranking.near_ties import require_finite_scores
 from sampled_metrics.ranking.pairs import Pairs, split_of, warn_of_users_without
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 
 ScoresLike = Any
 """Accepted forms of scores: (users, items) dense or sparse, a tuple of factors, or a function of a slice of users."""
@@ -39,7 +39,7 @@ def rank(
     item_ids: ArrayLike | None = None,
     batch_size: int | None = None,
     progress: Progress = no_progress,
-) -> RankTable:
+) -> ExactRanks:
     """Rank the held-out items of users among all candidates, by the scores of a model.
 
     The candidates are all items except the user's training items. If a user has several held-out items, each is a row

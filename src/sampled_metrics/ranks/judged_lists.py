@@ -18,10 +18,10 @@ from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics.formulas import FORMULAS, Formula
 from sampled_metrics.metrics.metric import metrics_by_label
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns, are_lists, as_text
 from sampled_metrics.ranks.read import Form, columns_or_table
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.ranks.table import RankTable
 
 LABELS = ("recall@10", "ndcg@10", "ap", "mrr")
 """The default metrics of lists."""
@@ -92,7 +92,7 @@ class Judgements:
         order = np.argsort(pairs)
         return cls(users, items, pairs[order], grades[order], relevant_from, tuple(remarks))
 
-    def lists(self, run: Columns | RankTable | SampledRanks, name: str) -> tuple[csr_array, list[str]]:
+    def lists(self, run: Columns | ExactRanks | SampledRanks, name: str) -> tuple[csr_array, list[str]]:
         """Return the grades of the lists of a run, (users, longest) by user and place, and remarks on the run.
 
         The items are in the order of their scores; of equal scores, the last id as text comes first, as in trec_eval.
@@ -187,7 +187,7 @@ def _ties(user: Ints, score: Floats, grade: Floats) -> int:
     return len(np.unique(user[first[differ]]))
 
 
-def _columns(given: Columns | RankTable | SampledRanks, name: str, value: str) -> Columns:
+def _columns(given: Columns | ExactRanks | SampledRanks, name: str, value: str) -> Columns:
     """Return a table of columns user, item and a third."""
     if not isinstance(given, Columns):
         raise DataError(f"{name}: is a {type(given).__name__}, which holds ranks, not lists of items")

@@ -10,8 +10,8 @@ import pandas as pd
 
 from sampled_metrics._validation import Ints, shown
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
 from sampled_metrics.ranks.ranked import Ranked
-from sampled_metrics.ranks.table import RankTable, read_ranks
 
 
 class Pairs(NamedTuple):
@@ -106,17 +106,17 @@ def _paired(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tuple[
     return np.asarray(numbers), np.asarray(found)
 
 
-def read_rank_tables(names: Sequence[str], paths: Sequence[str | os.PathLike[str]]) -> dict[str, RankTable]:
-    """Read the rank tables of a dataset's recommenders with `read_ranks`, one file for each name.
+def read_rank_tables(names: Sequence[str], paths: Sequence[str | os.PathLike[str]]) -> dict[str, ExactRanks]:
+    """Read the rank tables of a dataset's recommenders with `exact_ranks`, one file for each name.
 
     Raises DataError if a file is damaged, or the tables have different held-out items.
     """
-    tables = {name: read_ranks(path) for name, path in zip(names, paths, strict=True)}
+    tables = {name: exact_ranks(path) for name, path in zip(names, paths, strict=True)}
     require_same_events(tables)
     return tables
 
 
-def require_same_events(tables: Mapping[str, RankTable]) -> None:
+def require_same_events(tables: Mapping[str, ExactRanks]) -> None:
     """Raise DataError if the tables differ in their users, or in the candidates of a user.
 
     Tables without users, which a file numbers from 1, may be in any order.
@@ -133,11 +133,11 @@ def require_same_events(tables: Mapping[str, RankTable]) -> None:
             )
 
 
-def _is_numbered(table: RankTable) -> bool:
+def _is_numbered(table: ExactRanks) -> bool:
     """Return whether users are 1, 2, 3, ..., as in the file of a table without users."""
     return np.array_equal(table.users, np.arange(1, len(table) + 1))
 
 
-def _summary(table: RankTable) -> str:
+def _summary(table: ExactRanks) -> str:
     n = table.candidates
     return f"{len(table)} users with {n.min()} to {n.max()} candidates, {n.sum()} in all"

@@ -1,6 +1,7 @@
 """What exact ranks and ranks among sampled negatives have in common."""
 
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,8 @@ class Ranked:
         source: name of the file or table that they are from.
     """
 
+    _kind: ClassVar[str]
+
     user: NDArray[np.generic] | None
     candidates: Ints
     notes: tuple[str, ...]
@@ -28,6 +31,18 @@ class Ranked:
 
     def __len__(self) -> int:
         return len(self.candidates)
+
+    def __repr__(self) -> str:
+        users = len(np.unique(self.user_numbers))
+        said = f"{self._kind} of {users:,} user{'s' * (users != 1)}"
+        if users < len(self):
+            said += f" in {len(self):,} rows"
+        return f"{said}, {self._among}" if len(self) else said
+
+    @property
+    def _among(self) -> str:
+        """What the held-out items are ranked among, in words."""
+        raise NotImplementedError
 
     @cached_property
     def user_numbers(self) -> Ints:
@@ -49,3 +64,9 @@ class Ranked:
     def _numbers(self) -> dict[str, Ints]:
         """The numbers that `description` names."""
         return {"n": self.candidates}
+
+
+def span(numbers: Ints) -> str:
+    """Return a number, or the smallest and the largest of several, in words."""
+    least, most = int(numbers.min()), int(numbers.max())
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"

@@ -1,6 +1,6 @@
 """Read ranks, in every form that a user may give, as rank tables or as sampled ranks.
 
-Every public function that takes ranks reads them here, once. What is behind it takes `RankTable` and `SampledRanks`.
+Every public function that takes ranks reads them here, once. What is behind it takes `ExactRanks` and `SampledRanks`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 
 from sampled_metrics._validation import check_label, check_labels
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.exact import ExactRanks, table_of_columns
 from sampled_metrics.ranks.files import read_columns
 from sampled_metrics.ranks.frames import NAMES, Columns, PerUser, RanksLike, are_lists, columns_of, plain
 from sampled_metrics.ranks.sampled import SampledRanks, sampled_of_columns
-from sampled_metrics.ranks.table import RankTable, table_of_columns
 
 UNNAMED = ""
 """Name of a recommender that has none."""
@@ -77,7 +77,7 @@ class Form:
         )
 
 
-def read_exact(ranks: RanksLike | Mapping[str, RanksLike], form: Form) -> dict[str, RankTable]:
+def read_exact(ranks: RanksLike | Mapping[str, RanksLike], form: Form) -> dict[str, ExactRanks]:
     """Return the exact ranks of each recommender, by name.
 
     Raises:
@@ -100,8 +100,8 @@ def read_sampled(ranks: RanksLike | Mapping[str, RanksLike], form: Form) -> dict
 
 
 def exact_or_sampled(
-    given: Mapping[str, Columns | RankTable | SampledRanks], form: Form
-) -> dict[str, RankTable] | dict[str, SampledRanks]:
+    given: Mapping[str, Columns | ExactRanks | SampledRanks], form: Form
+) -> dict[str, ExactRanks] | dict[str, SampledRanks]:
     """Return the ranks of recommenders, which are sampled if m is given, or one of them has a column negatives.
 
     Raises:
@@ -114,14 +114,14 @@ def exact_or_sampled(
         _require_same_order(exact, form)
         return exact
     for name, each in given.items():
-        if isinstance(each, RankTable) or (isinstance(each, Columns) and "above" in each):
+        if isinstance(each, ExactRanks) or (isinstance(each, Columns) and "above" in each):
             raise DataError(f"{name or 'ranks'} has exact ranks, and others are sampled; they cannot be compared")
     sampled = {name: _sampled(each, name or "ranks", form) for name, each in given.items()}
     _require_same_order(sampled, form)
     return sampled
 
 
-def _exact(given: Columns | RankTable | SampledRanks, name: str, form: Form) -> RankTable:
+def _exact(given: Columns | ExactRanks | SampledRanks, name: str, form: Form) -> ExactRanks:
     if isinstance(given, Columns):
         return table_of_columns(given, name, form.candidates, form.exact)
     if isinstance(given, SampledRanks):
@@ -130,16 +130,16 @@ def _exact(given: Columns | RankTable | SampledRanks, name: str, form: Form) -> 
     return given
 
 
-def _sampled(given: Columns | RankTable | SampledRanks, name: str, form: Form) -> SampledRanks:
+def _sampled(given: Columns | ExactRanks | SampledRanks, name: str, form: Form) -> SampledRanks:
     if isinstance(given, Columns):
         return sampled_of_columns(given, name, form.candidates, form.negatives, form.replacement)
-    if isinstance(given, RankTable):
+    if isinstance(given, ExactRanks):
         raise DataError(f"{name}: is a rank table, which holds exact ranks, not sampled ones")
     _refuse(name, "a table of sampled ranks", candidates=form.candidates, negatives=form.negatives)
     return given
 
 
-def _require_same_order(tables: Mapping[str, RankTable] | Mapping[str, SampledRanks], form: Form) -> None:
+def _require_same_order(tables: Mapping[str, ExactRanks] | Mapping[str, SampledRanks], form: Form) -> None:
     """Raise DataError if candidates or negatives are arrays, and tables have their users in different orders."""
     if all(each is None or np.size(each) == 1 for each in (form.candidates, form.negatives)):
         return
@@ -190,7 +190,7 @@ def recommenders(ranks: RanksLike | Mapping[str, RanksLike], form: Form) -> dict
     return {name: columns_or_table(each, name, form) for name, each in zip(names, ranks.values(), strict=True)}
 
 
-def columns_or_table(data: Any, name: str, form: Form) -> Columns | RankTable | SampledRanks:
+def columns_or_table(data: Any, name: str, form: Form) -> Columns | ExactRanks | SampledRanks:
     """Return the ranks of one recommender as columns, or as the table of ranks that they are."""
     found = _read(data, name)
     if isinstance(found, Columns):
@@ -200,10 +200,10 @@ def columns_or_table(data: Any, name: str, form: Form) -> Columns | RankTable | 
     return found
 
 
-def _read(data: Any, name: str) -> Columns | RankTable | SampledRanks:
+def _read(data: Any, name: str) -> Columns | ExactRanks | SampledRanks:
     if isinstance(data, str | os.PathLike):
         return read_columns(data)
-    return data if isinstance(data, RankTable | SampledRanks) else columns_of(data, name)
+    return data if isinstance(data, ExactRanks | SampledRanks) else columns_of(data, name)
 
 
 def _renamed(columns: Columns, form: Form) -> Columns:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +14,13 @@ from scipy.special import gammaln, xlogy
 from sampled_metrics._validation import Ints, counted, refuse_masked, shown
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.frames import Columns, PerUser
-from sampled_metrics.ranks.ranked import Ranked
+from sampled_metrics.ranks.by_recommender import columns_by_recommender, require_same_order
+from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
+from sampled_metrics.ranks.ranked import Ranked, span
 from sampled_metrics.ranks.truncation import seems_truncated
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SampledRanks(Ranked):
     """The number of sampled negatives of each event that rank above its held-out item.
 
@@ -83,9 +86,68 @@ class SampledRanks(Ranked):
         for wrong, message in rules:
             refuse_rows(wrong, partial(filled, message), where)
 
+    _kind: ClassVar[str] = "sampled ranks"
+
+    @property
+    def _among(self) -> str:
+        return f"{span(self.negatives)} of {span(self.candidates)} candidates"
+
     @property
     def _numbers(self) -> dict[str, Ints]:
         return {"n": self.candidates, "m": self.negatives}
+
+
+def sampled_ranks(
+    ranks: RanksLike | Mapping[str, RanksLike],
+    *,
+    negatives: PerUser | None = None,
+    candidates: PerUser | None = None,
+    replacement: bool = False,
+    by: str | None = None,
+    rank_column: str | Sequence[str] | None = None,
+    zero_based: bool = False,
+) -> SampledRanks | dict[str, SampledRanks]:
+    """Read ranks among sampled negatives.
+
+    Args:
+        ranks: (users,) ranks of the held-out items among themselves and m sampled negatives, from 1 to m + 1; or a
+            DataFrame, or the path of a csv or parquet file, with the column rank and optionally user, candidates and
+            negatives. A mapping from the names of recommenders to any of these gives a mapping.
+        negatives: (users,) or one number: m, the number of sampled negatives. Leave it out if the ranks have this
+            column. An array is in the order of the ranks.
+        candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item;
+            likewise.
+        replacement: whether a negative could be sampled twice for the same user.
+        by: as in `exact_ranks`.
+        rank_column: as in `exact_ranks`.
+        zero_based: as in `exact_ranks`.
+
+    Returns:
+        The ranks, or a mapping from the names of several recommenders to them.
+
+    Raises:
+        DataError: the ranks cannot be read, are not possible among m of n items, or lack m or n; the message names the
+            file and the line.
+        ConfigError: `by` or `rank_column` is not text.
+
+    Examples:
+        >>> import sampled_metrics as sm
+        >>> sm.sampled_ranks([1, 3, 1, 12], negatives=100, candidates=3541)
+        sampled ranks of 4 users, 100 of 3,541 candidates
+        >>> sm.sampled_ranks({"gmf": [1, 3], "mlp": [2, 1]}, negatives=100, candidates=3541)["mlp"].x
+        array([1, 0])
+
+    References:
+        W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
+    """
+    columns = columns_by_recommender(ranks, by, rank_column, zero_based)
+    if isinstance(columns, Columns):
+        return sampled_of_columns(columns, "ranks", candidates, negatives, replacement)
+    tables = {
+        name: sampled_of_columns(of_one, name, candidates, negatives, replacement) for name, of_one in columns.items()
+    }
+    require_same_order(tables, [candidates, negatives])
+    return tables
 
 
 def sampled_of_columns(

@@ -5,22 +5,22 @@ import logging
 import numpy as np
 
 from sampled_metrics._validation import Floats
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 
 _LOGGER = logging.getLogger(__name__)
 
 
-def tied_shares(table: RankTable) -> Floats:
+def tied_shares(table: ExactRanks) -> Floats:
     """Return the share of each event's other candidates that tie with the held-out item, (events,)."""
     return table.tied / np.maximum(table.candidates - 1, 1)
 
 
-def half_tied(table: RankTable) -> int:
+def half_tied(table: ExactRanks) -> int:
     """Count the events in which half of the other candidates or more tie with the held-out item."""
     return int((tied_shares(table) >= 0.5).sum())
 
 
-def ties_remark(table: RankTable) -> str:
+def ties_remark(table: ExactRanks) -> str:
     """Say in how many events half of the other candidates or more tie; the text is empty if in none."""
     if not (events := half_tied(table)):
         return ""
@@ -30,7 +30,7 @@ def ties_remark(table: RankTable) -> str:
     )
 
 
-def log_ranks(table: RankTable) -> None:
+def log_ranks(table: ExactRanks) -> None:
     """Log how many items were ranked among how many candidates, how many tie, and the remark on ties as a warning."""
     _LOGGER.info(
         "%d held-out items among %.1f candidates on average; %d of them tie with other candidates",

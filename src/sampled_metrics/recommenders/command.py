@@ -20,8 +20,8 @@ from scipy.sparse import csr_array, issparse
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError, reason
 from sampled_metrics.ranking.files import read_array
+from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
 from sampled_metrics.ranks.pairing import pair_users
-from sampled_metrics.ranks.table import RankTable, read_ranks
 from sampled_metrics.recommenders.models import FactorModel, Model, RankModel, ScoreModel
 from sampled_metrics.recommenders.parameters import parameter
 from sampled_metrics.recommenders.recommender import Recommender
@@ -163,9 +163,9 @@ def _factors(folder: Path, split: Split) -> FactorModel:
 def _ranks(folder: Path, split: Split) -> RankModel:
     if not np.array_equal(split.user, np.arange(split.shape.users)):
         raise DataError("a command that writes ranks needs one held-out item of each user; let it write scores")
-    table = read_ranks(_written(folder, "ranks", _RANKS))
+    table = exact_ranks(_written(folder, "ranks", _RANKS))
     nothing = np.zeros_like(split.user)
-    expected = RankTable(split.user_ids, split.candidates, nothing, nothing)
+    expected = ExactRanks(split.user_ids, split.candidates, nothing, nothing)
     pairs = pair_users(expected, table, ("the split", "ranks"))
     rows = np.argsort(pairs.other)[pairs.one]
     return RankModel(table.above[rows], table.tied[rows])

@@ -15,7 +15,7 @@ from sampled_metrics.recommenders.recommender import Recommender
 class PrecomputedRanks(Recommender):
     """Ranks of the held-out items that another tool computed.
 
-    `sampled_metrics.ranks.table.read_ranks` reads them.
+    `sampled_metrics.ranks.exact.exact_ranks` reads them.
     """
 
     path: str = parameter(

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from sampled_metrics.evaluation import plots
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.rendering.drawing import new_figure, panels, styled
 from sampled_metrics.reporting import sample_sizes
 from sampled_metrics.reporting.rank_histogram import draw_bars, rank_histogram
@@ -37,7 +37,7 @@ def by_sample_size(table: pd.DataFrame) -> Figure:
     return _with_legend(figure)
 
 
-def histograms(tables: Mapping[str, RankTable]) -> Iterator[Figure]:
+def histograms(tables: Mapping[str, ExactRanks]) -> Iterator[Figure]:
     """Draw how many ranks are in buckets from 1, 2, 3 to 5, 6 to 10 and so on, a few recommenders in each figure."""
     counts = rank_histogram(tables, [digit * 10**power for power in range(9) for digit in (1, 2, 5)])
     counts["bucket"] = counts["bucket"].replace(r"^(\d+)–\1$", r"\1", regex=True)

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.rendering.drawing import WIDTH, literal, panels, style, styled
 
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo", "--")
@@ -15,7 +15,7 @@ HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo", "--")
 _NUMBERED = 3  # most recommenders whose bars have room for numbers
 
 
-def rank_histogram(tables: Mapping[str, RankTable], edges: Sequence[int]) -> pd.DataFrame:
+def rank_histogram(tables: Mapping[str, ExactRanks], edges: Sequence[int]) -> pd.DataFrame:
     """Count the events of each recommender by rank; ties count in expectation, so a count may be fractional.
 
     Args:

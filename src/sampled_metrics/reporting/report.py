@@ -22,10 +22,10 @@ from sampled_metrics.evaluation.expect import wrong_orders
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, by_recommender, cell
 from sampled_metrics.metrics.metric import MetricsLike, metric_name, metrics_by_label
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.read import Form, exact_or_sampled, recommenders
 from sampled_metrics.ranks.sampled import SampledRanks
-from sampled_metrics.ranks.table import RankTable
 from sampled_metrics.rendering.drawing import inline_svg
 from sampled_metrics.rendering.page import Page
 from sampled_metrics.reporting import figures
@@ -128,7 +128,7 @@ def report(
     }
     judged = {"relevance": relevance, "relevant_from": relevant_from}
     page, left_out = _Page(), list[str]()
-    ranked = {name: each for name, each in read.items() if isinstance(each, RankTable)}
+    ranked = {name: each for name, each in read.items() if isinstance(each, ExactRanks)}
     sampled = {name: each for name, each in read.items() if isinstance(each, SampledRanks)}
     if relevance is not None:
         title, heading = f"Ranked lists of {_joined(given)}", "Metrics"
@@ -207,7 +207,7 @@ class _Page(Page):
 # --- what was read ----------------------------------------------------------------------------------------------------
 
 
-def _what_was_read(read: Mapping[str, SampledRanks | RankTable]) -> pd.DataFrame:
+def _what_was_read(read: Mapping[str, SampledRanks | ExactRanks]) -> pd.DataFrame:
     rows = []
     for name, table in read.items():
         row = {"Recommender": name}
@@ -311,7 +311,7 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
 
 def _sampled_negatives(
     page: _Page,
-    tables: Mapping[str, RankTable],
+    tables: Mapping[str, ExactRanks],
     wanted: MetricsLike,
     replacement: bool,
     progress: Progress,
@@ -361,9 +361,9 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
     return said
 
 
-def _among_the_sample(ranks: SampledRanks) -> RankTable:
+def _among_the_sample(ranks: SampledRanks) -> ExactRanks:
     """Return sampled ranks as ranks among m + 1 items."""
-    return RankTable(None, ranks.negatives + 1, ranks.x, np.zeros_like(ranks.x))
+    return ExactRanks(None, ranks.negatives + 1, ranks.x, np.zeros_like(ranks.x))
 
 
 # --- words ------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from sampled_metrics._validation import Floats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name, linear_estimator
 from sampled_metrics.metrics.metric import metric, metric_name
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.rendering.drawing import literal, name_lines, panels, plain_numbers, styled, styles
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import thinned
@@ -26,7 +26,7 @@ _CRUSHED = 5  # exact values this many times smaller than the largest one would 
 
 @on_one_thread
 def expected_by_sample_size(
-    tables: Mapping[str, RankTable],
+    tables: Mapping[str, ExactRanks],
     metric_label: str,
     estimators: Sequence[str],
     negatives: Sequence[int],

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from sampled_metrics._validation import Floats, Ints, require_sum_of_one
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.ties import distribution_over_ties
 
@@ -23,7 +23,7 @@ EQUAL = 1e-12
 
 
 def distributions(
-    table: RankTable, design: SamplingDesign, rule: str = "random"
+    table: ExactRanks, design: SamplingDesign, rule: str = "random"
 ) -> Iterator[tuple[Floats, Floats | None]]:
     """Yield P(x) of the events of a table, in blocks of (events, m + 1), and the weights of these events."""
     step = max(1, _BLOCK // (design.negatives + 1))
@@ -35,7 +35,7 @@ def distributions(
         yield chances, None if table.weights is None else table.weights[events, np.newaxis]
 
 
-def expected_distribution(table: RankTable, design: SamplingDesign, rule: str = "random") -> Floats:
+def expected_distribution(table: ExactRanks, design: SamplingDesign, rule: str = "random") -> Floats:
     """Return P(x) of a random event of a table, (m + 1,): the expected histogram of samples.
 
     A linear estimate with weights w has the expected value P @ w.
@@ -47,7 +47,7 @@ def expected_distribution(table: RankTable, design: SamplingDesign, rule: str = 
 
 
 def linear_moments(
-    table: RankTable, design: SamplingDesign, weights: Floats, rule: str = "random"
+    table: ExactRanks, design: SamplingDesign, weights: Floats, rule: str = "random"
 ) -> tuple[Floats, Floats]:
     """Return exact (estimates,) means and standard deviations over draws, for (estimates, m + 1) weights."""
     mean, variance = np.zeros(len(weights)), np.zeros(len(weights))
@@ -62,7 +62,7 @@ def linear_moments(
 
 
 def user_moments(
-    table: RankTable, design: SamplingDesign, weights: Floats, which: Ints, rule: str = "random"
+    table: ExactRanks, design: SamplingDesign, weights: Floats, which: Ints, rule: str = "random"
 ) -> tuple[Floats, Floats]:
     """Return exact (rows, estimates) means and variances of the weight of each row of a table.
 

@@ -16,7 +16,7 @@ from sampled_metrics._validation import Floats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import Estimate, LinearEstimate, estimator
 from sampled_metrics.metrics.metric import Metric, metric
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import draw
 from sampled_metrics.sampling.moments import linear_moments
@@ -46,7 +46,7 @@ class EstimatorStudy:
     replacement: bool
     assume_replacement: bool
 
-    def possible(self, table: RankTable) -> "EstimatorStudy":
+    def possible(self, table: ExactRanks) -> "EstimatorStudy":
         """Return the study without sample sizes larger than the number of other candidates of an event.
 
         Raises:
@@ -64,7 +64,7 @@ class EstimatorStudy:
 
 @on_one_thread
 def study_estimators(
-    table: RankTable,
+    table: ExactRanks,
     study: EstimatorStudy,
     stream: Callable[[str], np.random.Generator],
     progress: Progress = no_progress,
@@ -93,7 +93,7 @@ def study_estimators(
 
 
 def _moments(
-    table: RankTable,
+    table: ExactRanks,
     study: EstimatorStudy,
     metrics: Sequence[Metric],
     exact: Floats,

@@ -21,7 +21,7 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import PAIRED, expected_weights
 from sampled_metrics.metrics.metric import metric, metric_name
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.rendering.drawing import (
     literal,
     name_lines,
@@ -47,7 +47,7 @@ _EDGES = {"free": ":", "decreasing": "--", "convex": "-"}
 
 @on_one_thread
 def proven(
-    tables: Mapping[str, RankTable],
+    tables: Mapping[str, ExactRanks],
     label: str,
     negatives: Sequence[int],
     *,
@@ -113,7 +113,7 @@ def proven(
     )
 
 
-def _of_users(table: RankTable, means: Floats, variances: Floats) -> tuple[Floats, Floats]:
+def _of_users(table: ExactRanks, means: Floats, variances: Floats) -> tuple[Floats, Floats]:
     """Return (users, bounds) moments, users ascending, from those of rows; a user is the mean of the user's rows."""
     if table.weights is None:
         order = np.argsort(table.users, kind="stable")

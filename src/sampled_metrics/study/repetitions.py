@@ -11,7 +11,7 @@ from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats
 from sampled_metrics.estimators import Estimate, LinearEstimate, LinearEstimator, estimator
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import Draws, draw
 from sampled_metrics.sampling.moments import linear_moments
@@ -116,7 +116,7 @@ def conditions(evaluation: Evaluation, candidates: int) -> pd.DataFrame:
 
 @on_one_thread
 def repeat(
-    table: RankTable,
+    table: ExactRanks,
     evaluation: Evaluation,
     rng: np.random.Generator,
     progress: Progress = no_progress,
@@ -150,7 +150,7 @@ def repeat(
 
 
 @on_one_thread
-def exact_moments(table: RankTable, evaluation: Evaluation) -> pd.DataFrame:
+def exact_moments(table: ExactRanks, evaluation: Evaluation) -> pd.DataFrame:
     """Compute the exact mean and standard deviation of a sampled evaluation; nothing is drawn.
 
     Args:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.ties import half_tied, tied_shares, ties_remark
 from sampled_metrics.rendering.tables import Section
 
@@ -28,7 +28,7 @@ _FACTS = {
 """Keys of dataset.json and their words."""
 
 
-def studied(ranks: Mapping[str, RankTable]) -> pd.DataFrame:
+def studied(ranks: Mapping[str, ExactRanks]) -> pd.DataFrame:
     """Count the ranked items and their ties.
 
     Args:

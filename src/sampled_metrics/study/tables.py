@@ -9,7 +9,7 @@ import pandas as pd
 
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.metrics.metric import metric, metric_name
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.rendering.tables import Section, number, plus_minus, with_best
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 from sampled_metrics.study.variants import VARIANTS
@@ -20,7 +20,7 @@ WITHOUT_REPETITIONS = "Without repetitions"
 
 
 def table_3(
-    ranks: Mapping[str, RankTable], estimates: Mapping[str, pd.DataFrame], expected: Mapping[str, pd.DataFrame]
+    ranks: Mapping[str, ExactRanks], estimates: Mapping[str, pd.DataFrame], expected: Mapping[str, pd.DataFrame]
 ) -> pd.DataFrame:
     """Summarise the repetitions of each recommender: mean, and standard deviation of one repetition.
 
@@ -51,7 +51,7 @@ def table_3(
 
 
 def table_4(
-    ranks: Mapping[str, RankTable], estimates: Mapping[str, pd.DataFrame], expected: Mapping[str, pd.DataFrame]
+    ranks: Mapping[str, ExactRanks], estimates: Mapping[str, pd.DataFrame], expected: Mapping[str, pd.DataFrame]
 ) -> pd.DataFrame:
     """Compute how often the estimates order each pair of recommenders as the exact metric does.
 

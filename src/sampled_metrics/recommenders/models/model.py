@@ -15,7 +15,7 @@ from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics.data.split import Shape, Split
 from sampled_metrics.ranking.arrays import Factors, ScoreFunction
 from sampled_metrics.ranking.loop import rank_users, users_of_batch
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -57,7 +57,7 @@ class Model(ABC):
         precision: str = "float64",
         threads: int = 1,
         progress: Progress = no_progress,
-    ) -> RankTable:
+    ) -> ExactRanks:
         """Rank each held-out item among the user's candidates.
 
         Args:

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sampled_metrics._validation import Ints
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.recommenders.models.model import Model
 
 
@@ -30,6 +30,6 @@ class RankModel(Model):
         """Raise DataError: there are none."""
         raise DataError("a recommender that writes ranks has no scores")
 
-    def rank(self, split: Split, users: slice = slice(None), **options: Any) -> RankTable:
+    def rank(self, split: Split, users: slice = slice(None), **options: Any) -> ExactRanks:
         """Return what was counted."""
-        return RankTable(split.user_ids[users], split.candidates[users], self.above[users], self.tied[users])
+        return ExactRanks(split.user_ids[users], split.candidates[users], self.above[users], self.tied[users])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 
 RECOMMENDERS = ("X", "Y", "Z")
 """Recommenders of Tables 3 and 4."""
@@ -115,7 +115,7 @@ def covers_study(config: Mapping[str, Any]) -> bool:
     )
 
 
-def has_paper_users(table: RankTable) -> bool:
+def has_paper_users(table: ExactRanks) -> bool:
     """Return whether ranks are of the paper's users, each among as many candidates as with the paper's split.
 
     The 6040 numbers of candidates are n minus the training events of each user. No other data have the same ones.

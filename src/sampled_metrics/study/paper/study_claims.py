@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.study.paper.claims import LOW_GAMMA, WITHIN_NOISE, Claims, Finding, listed, order
 from sampled_metrics.study.paper.fidelity import LIMIT
 from sampled_metrics.study.paper.reference import RECOMMENDERS
@@ -23,7 +23,7 @@ TOP_HEAVY = ("recall@10", "ndcg@10", "ap")
 class Study:
     """The tables of the study, for one reading. Tables 3 and 4 are expectations, which depend on no sample."""
 
-    ranks: Mapping[str, RankTable]  # by recommender
+    ranks: Mapping[str, ExactRanks]  # by recommender
     means: pd.DataFrame  # of Table 3, (metric, estimator) × recommenders
     correct: pd.DataFrame  # Table 4, (pair, metric) × estimators
     by_size: pd.DataFrame  # Figure 6, (estimator, negatives) × recommenders
@@ -33,7 +33,7 @@ class Study:
 
 
 def check(
-    ranks: Mapping[str, RankTable],
+    ranks: Mapping[str, ExactRanks],
     table_3: pd.DataFrame,
     table_4: pd.DataFrame,
     figure_6: pd.DataFrame,
@@ -94,7 +94,7 @@ def _x_bottom_half(study: Study) -> Finding:
     return f"{events:.0f}", events < 300
 
 
-def _worse_half(table: RankTable) -> float:
+def _worse_half(table: ExactRanks) -> float:
     return table.expected_between(table.candidates // 2 + 1, table.candidates)
 
 

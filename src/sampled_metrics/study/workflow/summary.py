@@ -14,7 +14,7 @@ from sampled_metrics.evaluation import compare
 from sampled_metrics.evaluation.comparison import Standings
 from sampled_metrics.inference.families import pairs_of
 from sampled_metrics.metrics.metric import metric_name
-from sampled_metrics.ranks.table import RankTable
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.recommenders import recommender_type
 from sampled_metrics.rendering.page import Page
 from sampled_metrics.sampling.moments import EQUAL
@@ -69,7 +69,7 @@ class Studied(NamedTuple):
     standings: Mapping[str, Standings]
 
 
-def dataset_facts(ranks: RankTable, counted: Mapping[str, Any] | None = None) -> dict[str, str]:
+def dataset_facts(ranks: ExactRanks, counted: Mapping[str, Any] | None = None) -> dict[str, str]:
     """Return the numbers of a dataset: from the ranks of a recommender, and from dataset.json if it was split here."""
     found = {"Held-out items": f"{len(ranks)}", "Mean candidates": f"{ranks.candidates.mean():.1f}"}
     if counted is None:
@@ -80,7 +80,7 @@ def dataset_facts(ranks: RankTable, counted: Mapping[str, Any] | None = None) ->
     return sizes | events | {"Users left out (too few training events)": left_out} | found
 
 
-def exact_standings(ranks: Mapping[str, RankTable], metrics: Sequence[str]) -> Mapping[str, Standings]:
+def exact_standings(ranks: Mapping[str, ExactRanks], metrics: Sequence[str]) -> Mapping[str, Standings]:
     """Return what `compare` of the exact ranks decides, by metric; nothing where the users cannot be compared.
 
     The pairs are compared by user, and the intervals of the pairs of a metric hold together at 95 %.

@@ -1,4 +1,4 @@
-"""The rank table: numbers of candidates that score above, or tie with, the held-out item of each event.
+"""Exact ranks: numbers of candidates that score above, or tie with, the held-out item of each event.
 
 Later stages need only this table. It keeps ties as counts, because a rank among ties is random: it is uniform on
 above + 1 ... above + tied + 1, anew in every repetition.
@@ -7,9 +7,10 @@ above + 1 ... above + tied + 1, anew in every repetition.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 import pandas as pd
@@ -19,9 +20,9 @@ from sampled_metrics import _files
 from sampled_metrics._validation import Floats, Ints, refuse_masked, shown
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.files import read_columns
-from sampled_metrics.ranks.frames import Columns, PerUser
-from sampled_metrics.ranks.ranked import Ranked
+from sampled_metrics.ranks.by_recommender import columns_by_recommender, require_same_order
+from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
+from sampled_metrics.ranks.ranked import Ranked, span
 from sampled_metrics.ranks.truncation import seems_truncated
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
@@ -33,8 +34,8 @@ _FEW, _MANY = 20, 200  # if no rank of so many users comes near n, a caution say
 _FAR = 10  # a rank comes near n if it is above this part of n
 
 
-@dataclass(frozen=True)
-class RankTable(Ranked):
+@dataclass(frozen=True, repr=False)
+class ExactRanks(Ranked):
     """Exact ranks of the held-out items of a recommender, one row for each event.
 
     Attributes:
@@ -55,7 +56,7 @@ class RankTable(Ranked):
 
         >>> import numpy as np
         >>> import sampled_metrics as sm
-        >>> table = sm.RankTable(
+        >>> table = sm.ExactRanks(
         ...     user=np.array(["ann", "bob"]),
         ...     candidates=np.array([100, 100]),
         ...     above=np.array([0, 3]),
@@ -81,7 +82,7 @@ class RankTable(Ranked):
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
         columns = [self._column(name) for name in COLUMNS if getattr(self, name) is not None]
         if len({len(values) for values in columns}) > 1:
-            raise DataError("a rank table's columns differ in length")
+            raise DataError("the columns of exact ranks differ in length")
         where = place or (lambda row: f"user {shown(self.users[row])}")
         negative = (self.above < 0) | (self.tied < 0)
         refuse_rows(
@@ -99,33 +100,29 @@ class RankTable(Ranked):
 
     def _column(self, name: str) -> NDArray[np.generic]:
         """Check a column, and store it as an array."""
-        refuse_masked(getattr(self, name), "a rank table's column")
+        refuse_masked(getattr(self, name), "a column of exact ranks")
         values = np.asarray(getattr(self, name))
         if values.ndim != 1:
-            raise DataError(f"a rank table's {name} must have one dimension")
+            raise DataError(f"exact ranks: {name} must have one dimension")
         if name == "user" and pd.isna(values).any():
-            raise DataError("a rank table's user must not have missing values")
+            raise DataError("exact ranks: user must not have missing values")
         if name != "user":
             if values.dtype.kind not in "iu":
-                raise DataError(f"a rank table's {name} must be integers, not {values.dtype}")
+                raise DataError(f"exact ranks: {name} must be integers, not {values.dtype}")
             values = values.astype(np.int64, copy=False)
         object.__setattr__(self, name, values)
         return values
 
-    def __repr__(self) -> str:
-        if not len(self):
-            return "RankTable(no events)"
-        n, users = self.candidates, len(np.unique(self.users))
-        mean = float(np.mean(self.above + self.tied / 2 + 1))
-        return (
-            f"RankTable({len(self)} events of {users} users among {n.min()} to {n.max()} candidates, mean rank "
-            f"{mean:.4g}; to_frame() returns a DataFrame)"
-        )
+    _kind: ClassVar[str] = "exact ranks"
 
-    def rows(self, events: Ints) -> RankTable:
+    @property
+    def _among(self) -> str:
+        return f"among {span(self.candidates)} candidates"
+
+    def rows(self, events: Ints) -> ExactRanks:
         """Return the table of the given events, in that order."""
         user = None if self.user is None else self.user[events]
-        return RankTable(user, self.candidates[events], self.above[events], self.tied[events])
+        return ExactRanks(user, self.candidates[events], self.above[events], self.tied[events])
 
     @property
     def users(self) -> NDArray[np.generic]:
@@ -179,7 +176,7 @@ class RankTable(Ranked):
         return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
 
-def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = None, exact: bool = False) -> RankTable:
+def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = None, exact: bool = False) -> ExactRanks:
     """Return exact ranks as a rank table; arguments as in `evaluate`.
 
     Raises:
@@ -208,7 +205,7 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
     n = columns.column_or_argument("candidates", candidates, 1)
     remarks, cautions = tuple(columns.remarks), columns.cautions
     users, written = columns.users(), columns.written
-    table = RankTable(users, n, above, tied, columns.place, remarks, columns.name, cautions, written)
+    table = ExactRanks(users, n, above, tied, columns.place, remarks, columns.name, cautions, written)
     if exact or "above" in columns or not len(table):
         return table
     last, most = int(above.max()) + 1, float(np.median(n))
@@ -234,31 +231,74 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
     return replace(table, cautions=(*cautions, caution))
 
 
-def read_ranks(path: str | os.PathLike[str], candidates: int | None = None, *, exact: bool = False) -> RankTable:
-    r"""Read the exact ranks of held-out items from a csv file, one event per line.
+@overload
+def exact_ranks(
+    ranks: str | os.PathLike[str], *, candidates: PerUser | None = None, exact: bool = False, zero_based: bool = False
+) -> ExactRanks: ...
 
-    The csv file (gzipped if the name ends in .gz) has a header and the columns candidates, above and tied, or rank
-    (from 1, best first, without ties) in place of the last two. A column user is optional. A column negatives raises an
-    error, because it marks ranks among sampled negatives. Other columns are ignored. A file of one rank per line needs
-    no header. The file may also be parquet.
+
+@overload
+def exact_ranks(
+    ranks: RanksLike | Mapping[str, RanksLike],
+    *,
+    candidates: PerUser | None = None,
+    exact: bool = False,
+    by: str | None = None,
+    rank_column: str | Sequence[str] | None = None,
+    zero_based: bool = False,
+) -> Any: ...
+
+
+def exact_ranks(
+    ranks: RanksLike | Mapping[str, RanksLike],
+    *,
+    candidates: PerUser | None = None,
+    exact: bool = False,
+    by: str | None = None,
+    rank_column: str | Sequence[str] | None = None,
+    zero_based: bool = False,
+) -> ExactRanks | dict[str, ExactRanks]:
+    r"""Read ranks among all candidates.
 
     Args:
-        path: the file.
-        candidates: n of every event, for a file without that column.
-        exact: as in `evaluate`.
+        ranks: (users,) ranks of the held-out items, from 1, best first; or a DataFrame with the columns candidates and
+            rank, or candidates, above and tied (ties count in expectation); or the path of a csv or parquet file of
+            such columns, or of one rank per line. A column user is optional. A column negatives raises an error,
+            because it marks ranks among sampled negatives. A mapping from the names of recommenders to any of these
+            gives a mapping.
+        candidates: (users,) or one number: n, the number of ranked items, including the held-out item. Leave it out if
+            the ranks have this column. An array is in the order of the ranks. Only AUC depends on it.
+        exact: that the ranks are exact although no rank comes near n. Without it, ranks that end as among sampled
+            negatives are refused, and results begin with a caution if no rank is above a tenth of n
+            (docs/how-to/tables.md). The columns above and tied are exact.
+        by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
+        rank_column: the column of ranks, if it has another name; or several, of one recommender each, which give a
+            mapping from these names.
+        zero_based: whether ranks start at 0, in place of 1.
+
+    Returns:
+        The ranks, or a mapping from the names of several recommenders to them.
 
     Raises:
-        DataError: the file is missing or is not a rank table; the message names the line.
+        DataError: the ranks cannot be read, are not exact, or lack n; the message names the file and the line.
+        ConfigError: `by` or `rank_column` is not text.
 
     Examples:
         >>> import pathlib, tempfile
         >>> import sampled_metrics as sm
         >>> path = pathlib.Path(tempfile.mkdtemp(), "ranks.csv")
         >>> _ = path.write_text("user,candidates,rank\nann,100,1\nbob,100,12\n")
-        >>> sm.read_ranks(path).above
-        array([ 0, 11])
+        >>> sm.exact_ranks(path)
+        exact ranks of 2 users, among 100 candidates
+        >>> sm.exact_ranks([3, 1, 20], candidates=50).above
+        array([ 2,  0, 19])
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 3.
     """
-    return table_of_columns(read_columns(path), str(path), candidates, exact)
+    columns = columns_by_recommender(ranks, by, rank_column, zero_based)
+    if isinstance(columns, Columns):
+        return table_of_columns(columns, "ranks", candidates, exact)
+    tables = {name: table_of_columns(of_one, name, candidates, exact) for name, of_one in columns.items()}
+    require_same_order(tables, [candidates])
+    return tables

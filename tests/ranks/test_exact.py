@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sampled_metrics.errors import DataError
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.ranks.table import RankTable, read_ranks
+from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
 
 LABELS = ["auc", "ap", "ndcg@3", "recall@2", "precision@2"]
 
@@ -18,7 +18,7 @@ LABELS = ["auc", "ap", "ndcg@3", "recall@2", "precision@2"]
 def rank_table(rows, users=None):
     """Rows of (candidates, above, tied)."""
     candidates, above, tied = np.array(rows, dtype=np.int64).T
-    return RankTable(np.arange(len(rows)) if users is None else np.array(users), candidates, above, tied)
+    return ExactRanks(np.arange(len(rows)) if users is None else np.array(users), candidates, above, tied)
 
 
 def orders(table):
@@ -56,7 +56,7 @@ class TestFile:
     def test_gives_back_what_was_written(self, tmp_path):
         table = rank_table([(6, 0, 2), (5, 3, 1)], users=[7, 3])
         table.write(tmp_path / "ranks.csv.gz")
-        again = read_ranks(tmp_path / "ranks.csv.gz")
+        again = exact_ranks(tmp_path / "ranks.csv.gz")
         for name in ("user", "candidates", "above", "tied"):
             assert getattr(again, name).tolist() == getattr(table, name).tolist()
             assert getattr(again, name).dtype == np.int64
@@ -101,7 +101,7 @@ class TestFile:
         path = tmp_path / "ranks.csv"
         path.write_bytes(content)
         with pytest.raises(DataError) as caught:
-            read_ranks(path)
+            exact_ranks(path)
         assert str(caught.value).startswith(f"{path}{says}")
         assert "\n" not in str(caught.value)
 
@@ -124,14 +124,14 @@ class TestExpectations:
 @pytest.mark.parametrize(
     ("column", "values", "says"),
     [
-        ("candidates", 9, "a rank table's candidates must have one dimension"),
-        ("above", [0, 0.5], "a rank table's above must be integers, not float64"),
-        ("tied", [[0], [1]], "a rank table's tied must have one dimension"),
-        ("user", ["ada", None], "a rank table's user must not have missing values"),
+        ("candidates", 9, "exact ranks: candidates must have one dimension"),
+        ("above", [0, 0.5], "exact ranks: above must be integers, not float64"),
+        ("tied", [[0], [1]], "exact ranks: tied must have one dimension"),
+        ("user", ["ada", None], "exact ranks: user must not have missing values"),
     ],
 )
 def test_columns_of_another_form_are_refused(column, values, says):
     columns = {"user": ["ada", "ben"], "candidates": [9, 9], "above": [0, 1], "tied": [0, 0]}
-    RankTable(**columns)
+    ExactRanks(**columns)
     with pytest.raises(DataError, match=says):
-        RankTable(**{**columns, column: values})
+        ExactRanks(**{**columns, column: values})
