@@ -48,7 +48,9 @@ class TestValues:
         table = correct(
             SAMPLED, candidates=6, negatives=2, estimators=["uncorrected"], metrics=["recall@2", "ap", "auc"]
         )
-        assert table.cautions[0].startswith("Uncorrected: the metric of the sampled rank is not that of the true rank")
+        assert table.cautions[0].startswith(
+            "The rows of uncorrected have the metric of the sampled rank, which is not that of the true rank"
+        )
         assert value(table, "uncorrected", "recall@2") == pytest.approx(7 / 8)
         assert value(table, "uncorrected", "ap") == pytest.approx((5 + 2 / 2 + 1 / 3) / 8)
         assert value(table, "uncorrected", "auc") == pytest.approx((5 + 2 / 2 + 0) / 8)

@@ -118,7 +118,7 @@ class TestSampledRanks:
         assert table(sampled, "What was read")[1]["Negatives"] == "20"
         text = text_of(sampled)
         assert "if better ranks are more frequent than worse ones in the better half of the ranks" in text
-        assert "Uncorrected: the metric of the sampled rank is not that of the true rank" in text
+        assert "The rows of uncorrected have the metric of the sampled rank, which is not that of the true rank" in text
         assert text.count("No bias is estimated for MLE") == 1
 
     def test_begins_with_the_samples_that_no_ranks_explain(self):

@@ -173,8 +173,8 @@ def _correct_users(
     biased = [label for label, each in metrics.items() if each.label != "auc"]
     if biased and any(isinstance(each, Uncorrected) for each in estimators.values()):
         cautions.append(
-            "Uncorrected: the metric of the sampled rank is not that of the true rank (AUC excepted), and can order "
-            "recommenders wrongly."
+            "The rows of uncorrected have the metric of the sampled rank, which is not that of the true rank (AUC "
+            "excepted) and can order recommenders wrongly."
         )
     for label, estimate in fitted.items():
         assumes = "bias is zero"

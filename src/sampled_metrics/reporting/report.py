@@ -151,11 +151,9 @@ def report(
     elif len(names) > 2:
         compared = compare(read, **judged, **options)
     page.heading("In short")
-    named = dict.fromkeys(caution for table in [*ranked.values(), *sampled.values()] for caution in table.cautions)
-    if compared is not None:
-        named |= dict.fromkeys(compared.cautions)
-    others = {name: [said for said in result.cautions if said not in named] for name, result in found.items()}
-    page.paragraphs(dict.fromkeys([*named, *_by_names(others)]), kind="caution")
+    cautions = dict.fromkeys(caution for table in [*ranked.values(), *sampled.values()] for caution in table.cautions)
+    cautions |= dict.fromkeys(next(iter(found.values())).cautions if compared is None else compared.cautions)
+    page.paragraphs(cautions, kind="caution")
     if compared is not None:
         said = compared.further_remarks[: len(compared.by_metric)] if len(names) > 2 else [verdict(compared, names)]
         page.paragraphs(said, kind="verdict")
@@ -166,7 +164,7 @@ def report(
     else:
         page.table("What was read", _lists_read(read, found))
     page.heading(heading)
-    _metrics(page, found, left_out)
+    _metrics(page, found, left_out, known=list(cautions))
     if compared is not None:
         page.heading(f"Comparison of {_joined(names)}")
         page.table(f"Comparison of {_joined(names)}", _worded(compared, names if len(names) == 2 else ()))
@@ -259,8 +257,13 @@ def _corrected(sampled: Mapping[str, SampledRanks], options: Mapping[str, Any]) 
     return found, left_out
 
 
-def _metrics(page: _Page, found: Mapping[str, Result], left_out: list[str]) -> None:
-    """Write values, remarks and intervals; several recommenders or estimators have a table for each metric."""
+def _metrics(page: _Page, found: Mapping[str, Result], left_out: list[str], known: Sequence[str]) -> None:
+    """Write values, remarks and intervals; several recommenders or estimators have a table for each metric.
+
+    Cautions that are known, as the page begins with them, are left out.
+    """
+    others = {name: [said for said in result.cautions if said not in known] for name, result in found.items()}
+    page.paragraphs([said for said in _by_names(others) if said not in known], kind="caution")
     [first, *_] = found.values()
     if len(found) == 1 and first["metric"].is_unique:
         page.table("Metrics", _worded(first))
