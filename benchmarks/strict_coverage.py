@@ -21,7 +21,7 @@ from scipy.optimize import brentq
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from sampled_metrics import correct_value
+from sampled_metrics import published
 from sampled_metrics.estimators import estimator
 from sampled_metrics.inference.intervals import IntervalOptions
 from sampled_metrics.inference.strict_intervals import strict_interval, supported
@@ -225,10 +225,16 @@ def known_of(values: tuple[str, ...]) -> str:
 def of_values(
     x: np.ndarray, candidates: int, negatives: int, shape: str, values: tuple[str, ...], seed: int
 ) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return the bounds by `correct_value` of the values of a sample with three decimals, and what they assume."""
+    """Return the bounds by `published` of the values of a sample with three decimals, and what they assume."""
     shown = {label: f"{metric(label).of_rank(x + 1, negatives + 1).mean():.3f}" for label in values}
-    found = correct_value(
-        shown, negatives=negatives, candidates=candidates, users=len(x), estimators=shape, metrics=METRICS, seed=seed
+    found = published(
+        {"": shown},
+        negatives=negatives,
+        candidates=candidates,
+        users=len(x),
+        estimators=shape,
+        metrics=METRICS,
+        seed=seed,
     )
     assumed = str(found["assumes"].iloc[0])
     return found["low"].to_numpy(), found["high"].to_numpy(), "free" if assumed == "none" else assumed

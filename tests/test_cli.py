@@ -17,11 +17,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import sampled_metrics
 from sampled_metrics import cli, compare, correct, evaluate, expect, plan
 from sampled_metrics._defaults import KNOWN, LINEAR
 from sampled_metrics.estimators import LinearEstimator
 
-COMMANDS = ("evaluate", "correct", "compare", "expect", "plan", "report", "rank", "completion")
+COMMANDS = ("evaluate", "correct", "published", "compare", "expect", "plan", "report", "rank", "completion")
 SOURCES = Path(__file__).resolve().parents[1] / "src"
 EXACT = "user,candidates,rank\n1,50,3\n2,50,10\n3,60,1\n"
 OTHER = "user,candidates,rank\n3,60,30\n1,50,1\n2,50,2\n"
@@ -571,10 +572,19 @@ class TestSeveralRecommenders:
         refused(run, says, *command)
 
 
-@pytest.mark.parametrize("option", [["--by", "m"], ["--plot", "x.svg"], ["--user-column", "x"], ["--zero-based"]])
-def test_options_of_ranks_are_refused_with_a_value(run, option):
-    given = ["--value", "hr@10=0.6", "--users", 100, "--negatives", 99, "--candidates", 2000]
-    refused(run, f"{option[0]} is for RANKS, not for --value", "correct", *given, *option)
+@pytest.mark.parametrize("value", ["hr@10=0.6", ":hr@10=0.6", "GMF:0.6", "GMF:=0.6"])
+def test_published_values_have_a_name_and_a_metric(run, value):
+    options = ["--users", 100, "--negatives", 99, "--candidates", 2000]
+    refused(run, f"--value is NAME:METRIC=VALUE, such as GMF:hr@10=0.68, once for each metric, not {value}",
+            "published", "--value", value, *options)  # fmt: skip
+
+
+def test_published_values_are_those_of_the_library(run):
+    options = ["--users", 100, "--negatives", 99, "--candidates", 2000, "--estimators", "free", "--json"]
+    _, out, _ = run("published", "--value", "GMF:hr@10=0.60", "--value", "MLP:hr@10=0.7", *options)
+    values = {"GMF": {"hr@10": "0.60"}, "MLP": {"hr@10": "0.7"}}
+    expected = sampled_metrics.published(values, users=100, negatives=99, candidates=2000, estimators="free")
+    assert json.loads(out)["rows"] == expected.plain_rows()
 
 
 class TestRanksThatMayBeSampled:

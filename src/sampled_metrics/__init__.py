@@ -13,10 +13,10 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.estimators import estimator
     from sampled_metrics.evaluation.compare import compare
     from sampled_metrics.evaluation.correct import correct
-    from sampled_metrics.evaluation.correct_value import correct_value
     from sampled_metrics.evaluation.evaluate import evaluate
     from sampled_metrics.evaluation.expect import expect
     from sampled_metrics.evaluation.plan import plan
+    from sampled_metrics.evaluation.published import published
     from sampled_metrics.metrics.metric import metric
     from sampled_metrics.ranking.negatives import rank_among_negatives
     from sampled_metrics.ranking.rank import rank
@@ -38,13 +38,13 @@ __all__ = [
     "__version__",
     "compare",
     "correct",
-    "correct_value",
     "estimator",
     "evaluate",
     "exact_ranks",
     "expect",
     "metric",
     "plan",
+    "published",
     "rank",
     "rank_among_negatives",
     "report",
@@ -56,7 +56,7 @@ _MODULES = {
     "SampledRanks": "ranks.sampled",
     "compare": "evaluation",
     "correct": "evaluation",
-    "correct_value": "evaluation",
+    "published": "evaluation",
     "estimator": "estimators",
     "evaluate": "evaluation",
     "exact_ranks": "ranks.exact",

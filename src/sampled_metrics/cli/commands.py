@@ -129,50 +129,59 @@ def _evaluate(ranks: str, relevance: str | None, plot: str | None, **options: An
 @cli.command(
     "correct",
     short_help="The true metrics behind sampled ranks.",
-    epilog="  sampled-metrics correct mine.csv --candidates 3541 --negatives 100 --metrics recall@10,ndcg@10\n"
-    "  sampled-metrics correct --value hit-rate@10=0.62 --negatives 99 --candidates 20000 --users 6040\n\n"
+    epilog="  sampled-metrics correct mine.csv --candidates 3541 --negatives 100 --metrics recall@10,ndcg@10\n\n"
     "  mine.csv: a column rank, from 1 to 101 here, or one rank per line; user, candidates, negatives if they differ",
 )
-@click.argument("ranks", type=FILE, required=False)
+@click.argument("ranks", type=FILE)
 @READING
 @BY
 @CANDIDATES
 @NEGATIVES
-@click.option(
-    "--value",
-    "values",
-    multiple=True,
-    metavar="METRIC=VALUE",
-    help="A published recall@k or hit-rate@k, in place of RANKS; again for another k.",
-)
-@click.option("--users", type=WHOLE, help="How many users a published value is of.")
 @label_option("estimators", ESTIMATORS, known=KNOWN)
 @METRIC_LIST
 @REPLACEMENT
 @interval_options(None)
 @OUTPUT
-def _correct(ranks: str | None, values: tuple[str, ...], users: int | None, plot: str | None, **options: Any) -> None:
-    """The true metrics behind ranks among sampled negatives, or behind published values, with intervals."""
-    if not values:
-        if ranks is None or users is not None:
-            raise click.UsageError("give RANKS, or --value and --users")
-        show(sm.correct(table_of(ranks), progress=terminal_progress, **options), plot)
-        return
-    context = click.get_current_context()
-    kept = ["negatives", "candidates", "replacement", "estimators", "metrics", "confidence_level", "seed"]
-    for option in context.command.params:
-        given = context.get_parameter_source(str(option.name)) is click.core.ParameterSource.COMMANDLINE
-        if given and option.name not in (*kept, "values", "users", "ranks", "json", "csv", "latex"):
-            raise click.UsageError(f"{option.opts[0]} is for RANKS, not for --value")
-    if ranks is not None or users is None or None in (options["negatives"], options["candidates"]):
-        raise click.UsageError("--value takes --negatives, --candidates and --users, and no RANKS")
-    pairs = [each.rpartition("=") for each in values]
-    if any(not label for label, _, _ in pairs) or len({label for label, _, _ in pairs}) < len(pairs):
-        raise click.UsageError("--value is METRIC=VALUE, such as hit-rate@10=0.62, once for each metric")
-    if context.get_parameter_source("metrics") is click.core.ParameterSource.DEFAULT:
-        kept.remove("metrics")  # by default those of the values
-    by_label = {label: number for label, _, number in pairs}
-    show(sm.correct_value(by_label, users=users, **{name: options[name] for name in kept}), None)
+def _correct(ranks: str, plot: str | None, **options: Any) -> None:
+    """The true metrics behind ranks among sampled negatives, with intervals."""
+    show(sm.correct(table_of(ranks), progress=terminal_progress, **options), plot)
+
+
+@cli.command(
+    "published",
+    short_help="The true metrics behind published sampled ones.",
+    epilog="  sampled-metrics published --value A:hr@10=.68 --value B:hr@10=.7 --negatives 99 --candidates 3706 "
+    "--users 6040",
+)
+@click.option(
+    "--value",
+    "values",
+    multiple=True,
+    required=True,
+    metavar="NAME:METRIC=VALUE",
+    help="A recommender's recall@k or hit-rate@k; again for another k or recommender.",
+)
+@click.option("--negatives", type=WHOLE, required=True, help="m: how many negatives were sampled.")
+@click.option("--candidates", type=WHOLE, required=True, help="n: how many items an exact evaluation ranks.")
+@click.option("--users", type=WHOLE, required=True, help="How many users the values are of.")
+@label_option("estimators", ESTIMATORS, known=KNOWN[:3])
+@label_option("metrics", (), "those of the values")
+@REPLACEMENT
+@CONFIDENCE_LEVEL
+@SEED
+@OUTPUT
+def _published(values: tuple[str, ...], plot: str | None, **options: Any) -> None:
+    """The true metrics behind published values of sampled ones, with intervals."""
+    by_name: dict[str, dict[str, str]] = {}
+    for given in values:
+        name, _, of_metric = given.rpartition(":")
+        label, _, number = of_metric.rpartition("=")
+        if not name.strip() or not label.strip() or label in by_name.get(name, {}):
+            raise click.UsageError(
+                f"--value is NAME:METRIC=VALUE, such as GMF:hr@10=0.68, once for each metric, not {given}"
+            )
+        by_name.setdefault(name, {})[label] = number
+    show(sm.published(by_name, **options), plot)
 
 
 @cli.command(

@@ -39,7 +39,7 @@ def label_option(
         known: the labels that there are.
     """
     text = ",".join(default)
-    value, shown = (None, f"{text}; {otherwise}") if otherwise else (text, True)
+    value, shown = (None, "; ".join(filter(None, (text, otherwise)))) if otherwise else (text, True)
     names, may_be = (f"--{name}", f"--{name.removesuffix('s')}", name), f": {listed(known)}" if known else ""
     return click.option(
         *names, type=Labels(), default=value, show_default=shown, help=f"With commas between them{may_be}."

@@ -3,7 +3,7 @@
 import html
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -159,7 +159,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 def by_recommender(results: Mapping[str, Result]) -> Result:
     """Return the results of recommenders as one, with their names in the first column; an unnamed one is unchanged.
 
-    A remark that is not the same for all recommenders says which it is about. Cautions do so themselves.
+    A sentence that is not the same for all recommenders says which it is about.
     """
     if list(results) == [UNNAMED]:
         return results[UNNAMED]
@@ -168,13 +168,18 @@ def by_recommender(results: Mapping[str, Result]) -> Result:
     table = table[["recommender", *table.columns.drop("recommender")]]
     first, *others = (each.attrs for each in results.values())
     table.attrs = {key: value for key, value in first.items() if all(each.get(key) == value for each in others)}
-    shared = set.intersection(*(set(each.further_remarks) for each in results.values()))
-    table = table.with_cautions(caution for each in results.values() for caution in each.cautions)
-    return table.with_remarks(
-        remark if remark in shared else f"{name}: {remark}"
-        for name, each in results.items()
-        for remark in each.further_remarks
-    )
+    table = table.with_cautions(_named({name: result.cautions for name, result in results.items()}))
+    return table.with_remarks(_named({name: result.further_remarks for name, result in results.items()}))
+
+
+def _named(sentences: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the sentences on recommenders, each with the name if it has none and is not about all of them."""
+    shared = set.intersection(*map(set, sentences.values()))
+    return [
+        said if said in shared or said.startswith(f"{name}: ") else f"{name}: {said}"
+        for name, of_one in sentences.items()
+        for said in of_one
+    ]
 
 
 def with_clauses(remarks: Iterable[tuple[str, str]]) -> list[str]:

@@ -18,7 +18,7 @@ def row(result: pd.DataFrame, estimator: str) -> pd.Series:
 
 def test_the_published_example() -> None:
     """The upper end is that of the share itself, as no user can be better than in the sample."""
-    result = sm.correct_value({"hit-rate@10": "0.62"}, negatives=99, candidates=20000, users=6040)
+    result = sm.published({"A": {"hit-rate@10": "0.62"}}, negatives=99, candidates=20000, users=6040)
     assert result["estimator"].tolist() == ["decreasing", "free"]
     assert result["assumes"].tolist() == ["decreasing", "none"]
     for each in ("free", "decreasing"):
@@ -30,7 +30,7 @@ def test_the_published_example() -> None:
 
 def test_of_all_negatives_the_share_is_the_metric() -> None:
     """With m = n - 1 the sampled rank is the true one, so the interval is one of a binomial share."""
-    result = sm.correct_value({"recall@10": "0.250"}, negatives=99, candidates=100, users=400, estimators="free")
+    result = sm.published({"A": {"recall@10": "0.250"}}, negatives=99, candidates=100, users=400, estimators="free")
     low, high = binomtest(100, 400).proportion_ci(0.95, "wilson")
     assert row(result, "free")["low"] == pytest.approx(low, abs=0.004)
     assert row(result, "free")["high"] == pytest.approx(high, abs=0.004)
@@ -49,7 +49,7 @@ def test_of_very_many_users_the_free_bounds_are_those_of_a_linear_programme() ->
     ]
     values = {"recall@1": f"{shares[0]:.9f}", "recall@3": f"{shares[1]:.9f}"}
     options = {"negatives": m, "candidates": n, "users": users, "estimators": "free", "metrics": "recall@3"}
-    found = row(sm.correct_value(values, **options), "free")
+    found = row(sm.published({"A": values}, **options), "free")
     assert found["low"] == pytest.approx(ends[0], abs=2e-3)
     assert found["high"] == pytest.approx(ends[1], abs=2e-3)
 
@@ -64,7 +64,7 @@ def test_of_all_shares_the_interval_is_somewhat_wider_than_that_of_the_ranks(sha
     shares = {f"recall@{k}": f"{counts[:k].sum() / users:.9f}" for k in range(1, 7)}
     given = {"candidates": 100, "negatives": 6, "estimators": shape, "metrics": ["recall@5", "ap"]}
     of_ranks = sm.correct(np.repeat(np.arange(1, 8), counts), **given)
-    of_shares = sm.correct_value(shares, users=users, **given)
+    of_shares = sm.published({"A": shares}, users=users, **given)
     widths = [(each["high"] - each["low"]).to_numpy() for each in (of_ranks, of_shares)]
     assert (widths[0] < widths[1]).all()  # the shares hold together at √χ² of six, in place of z
     assert (widths[1] < 2 * widths[0]).all()
@@ -75,11 +75,11 @@ def test_an_assumption_is_contradicted_only_if_all_counts_of_a_rounded_value_con
     """Of 6040 users, 1.000 is 6037 to 6040. All with x = 0 fits; three with x = 5 to 9, and none with 1 to 4, not."""
     options = {"negatives": 100, "candidates": 3541, "users": 6040, "estimators": "decreasing"}
     labels = ("recall@1", "recall@5", "recall@10")
-    rounded = sm.correct_value(dict.fromkeys(labels, "1.000"), **options)
+    rounded = sm.published({"A": dict.fromkeys(labels, "1.000")}, **options)
     assert set(rounded["assumes"]) == {"decreasing"}
     assert not any("contradicts" in remark for remark in rounded.remarks)
     shares = [f"{users / 6040:.9f}" for users in (6037, 6037, 6040)]
-    contradicts = sm.correct_value(dict(zip(labels, shares, strict=True)), **options)
+    contradicts = sm.published({"A": dict(zip(labels, shares, strict=True))}, **options)
     assert set(contradicts["assumes"]) == {"none"}
     assert any("contradicts decreasing" in remark for remark in contradicts.remarks)
     assert (rounded["low"] <= contradicts["low"] + 1e-12).all()
@@ -90,7 +90,7 @@ def test_coverage_of_a_binomial_share_by_enumeration(users: int) -> None:
     """With m = n - 1 the value is that of the true ranks, also at 0 and 1, so the coverage is a sum over all counts."""
     given = {"negatives": 99, "candidates": 100, "users": users, "estimators": "free", "metrics": "recall@10"}
     counts = np.arange(users + 1)
-    ends = [sm.correct_value({"recall@10": f"{each / users:.3f}"}, **given)[["low", "high"]] for each in counts]
+    ends = [sm.published({"A": {"recall@10": f"{each / users:.3f}"}}, **given)[["low", "high"]] for each in counts]
     low, high = np.concatenate(ends).T
     for truth in np.linspace(0.01, 0.99, 99):
         assert binom.pmf(counts, users, truth) @ ((low <= truth) & (truth <= high)) >= 0.93
@@ -115,7 +115,7 @@ def test_coverage_of_a_binomial_share_by_enumeration(users: int) -> None:
 def test_refuses(values, more, error, says) -> None:
     options = {"negatives": 99, "candidates": 20000, "users": 6040} | more
     with pytest.raises(error, match=says):
-        sm.correct_value(values, **options)
+        sm.published({"A": values}, **options)
 
 
 @pytest.mark.parametrize(
@@ -135,13 +135,30 @@ def test_refuses(values, more, error, says) -> None:
 )
 def test_values_that_cannot_be_are_refused(values, says):
     with pytest.raises(sm.DataError, match=says):
-        sm.correct_value(values, negatives=99, candidates=1000, users=100)
+        sm.published({"A": values}, negatives=99, candidates=1000, users=100)
 
 
 def test_a_value_may_be_given_twice_with_other_digits():
-    one = sm.correct_value({"hr@10": 0.52}, negatives=99, candidates=1000, users=100, metrics="hr@10")
-    both = sm.correct_value(
-        {"hr@10": 0.52, "recall@10": 0.5, "precision@10": "0.052"},
+    one = sm.published({"A": {"hr@10": 0.52}}, negatives=99, candidates=1000, users=100, metrics="hr@10")
+    both = sm.published(
+        {"A": {"hr@10": 0.52, "recall@10": 0.5, "precision@10": "0.052"}},
         negatives=99, candidates=1000, users=100, metrics="hr@10",
     )  # fmt: skip
     assert both["high"].tolist() == one["high"].tolist()
+
+
+def test_recommenders_are_bounded_each_alone_and_named() -> None:
+    options = {"negatives": 99, "candidates": 3706, "users": 6040}
+    values = {"GMF": {"hr@10": 0.68}, "MLP": {"hr@10": "0.70", "hr@5": 0.5}}
+    both = sm.published(values, metrics="recall@10", **options)
+    for name, of_one in values.items():
+        alone = sm.published({name: of_one}, metrics="recall@10", **options)
+        rows = both[both["recommender"] == name].reset_index(drop=True)
+        pd.testing.assert_frame_equal(pd.DataFrame(rows), pd.DataFrame(alone))
+    assert any(remark.startswith("MLP: With 95 % confidence, Recall@10 is between ") for remark in both.remarks)
+
+
+@pytest.mark.parametrize("values", [{"hr@10": 0.68}, {}, [0.68], {"GMF": 0.68}])
+def test_values_without_a_recommender_are_refused(values) -> None:
+    with pytest.raises(sm.ConfigError, match=r"values: give them by recommender, {'GMF': {'hit-rate@10': 0.62}}, not "):
+        sm.published(values, negatives=99, candidates=3706, users=6040)

@@ -14,12 +14,12 @@ from sampled_metrics._defaults import ESTIMATORS
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import Floats, Ints, counted, is_whole, shown
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import EstimatorsLike, estimators_by_label
+from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import ShapeEstimate, StrictBounds
 from sampled_metrics.evaluation.correct import knowledge
 from sampled_metrics.evaluation.evaluate import largest_values
-from sampled_metrics.evaluation.result import Result
+from sampled_metrics.evaluation.result import Result, by_recommender
 from sampled_metrics.inference.intervals import IntervalOptions
 from sampled_metrics.inference.strict_intervals import contradictions, strict_interval, supported
 from sampled_metrics.inference.users import Users
@@ -32,8 +32,8 @@ MOST_VALUES = 6
 
 
 @on_one_thread
-def correct_value(
-    values: Mapping[str, float | str],
+def published(
+    values: Mapping[str, Mapping[str, float | str]],
     *,
     negatives: int,
     candidates: int,
@@ -51,11 +51,12 @@ def correct_value(
     these numbers are known.
 
     Args:
-        values: the values by label: recall@k, hit-rate@k, or precision@k, which is that divided by k. Several values
-            are of the same users and negatives. A value is rounded as it is written: .62 stands for .615 to .625, and
-            the intervals are those of both ends together. An assumption is contradicted only if all of
-            these numbers contradict it. Text keeps zeros at the end: "0.620". A value that no whole number of users
-            has, such as .333333 of 100 users, is refused; a mean over seeds needs fewer digits.
+        values: for each recommender, by its name, the values by label: recall@k, hit-rate@k, or precision@k, which is
+            that divided by k. Several values of a recommender are of the same users and negatives. A value is rounded
+            as it is written: .62 stands for .615 to .625, and the intervals are those of both ends together. An
+            assumption is contradicted only if all of these numbers contradict it. Text keeps zeros at the end: "0.620".
+            A value that no whole number of users has, such as .333333 of 100 users, is refused; a mean over seeds needs
+            fewer digits.
         negatives: m, the number of sampled negatives of each user.
         candidates: n, the number of items in an exact evaluation, including the held-out item.
         users: the number of users, each with one held-out item.
@@ -66,12 +67,12 @@ def correct_value(
         seed: seed of the simulated samples that the test of the assumption draws.
 
     Returns:
-        A row for each estimator and metric, with the columns estimator, metric, low, high, assumes, users. There is no
-        value between the ends, as a share of users does not determine one.
+        A row for each recommender, estimator and metric, with the columns recommender, estimator, metric, low, high,
+        assumes, users. There is no value between the ends, as a share of users does not determine one.
 
     Raises:
-        ConfigError: a metric does not say how many users have x < k, an estimator is not one of bounds, or an option
-            does not exist.
+        ConfigError: values are not by name and label, a metric does not say how many users have x < k, an estimator is
+            not one of bounds, or an option does not exist.
         DataError: a value is no number from 0 to 1, the values contradict one another, or candidates, negatives and
             users do not fit.
 
@@ -79,7 +80,8 @@ def correct_value(
         A paper reports a hit rate at 10 of .62 among 99 sampled negatives, for 6040 users and 20,000 items:
 
         >>> import sampled_metrics as sm
-        >>> result = sm.correct_value({"hit-rate@10": 0.62}, negatives=99, candidates=20000, users=6040)
+        >>> values = {"GMF": {"hit-rate@10": 0.62}}
+        >>> result = sm.published(values, negatives=99, candidates=20000, users=6040)
         >>> [(row.estimator, round(row.low, 3), round(row.high, 3)) for row in result.itertuples()]
         [('decreasing', 0.003, 0.637), ('free', 0.0, 0.637)]
 
@@ -92,35 +94,52 @@ def correct_value(
             raise DataError(f"{name} must be a whole number, {least} or more, not {shown(number)}")
     design, options = SamplingDesign(negatives, replacement), IntervalOptions(confidence_level, None, 1000, seed)
     design.check(candidates)
-    if not isinstance(values, Mapping):
-        raise ConfigError(f"values: give a dict such as {{'hit-rate@10': 0.62}}, not {shown(values)}")
-    given = metrics_by_label(list(values), "values")
-    cuts, possible = _counts(given, list(values.values()), negatives, users)
-    wanted, chosen = given if metrics is None else metrics_by_label(metrics), estimators_by_label(estimators)
-    outcomes = Outcomes.of(design, candidates)
+    if not isinstance(values, Mapping) or not values or not all(isinstance(one, Mapping) for one in values.values()):
+        raise ConfigError(f"values: give them by recommender, {{'GMF': {{'hit-rate@10': 0.62}}}}, not {shown(values)}")
+    chosen = estimators_by_label(estimators)
+    for label, estimator in chosen.items():
+        if not isinstance(estimator, StrictBounds):
+            raise ConfigError(f"estimators: {label} needs all ranks; of a value, there are bounds: {', '.join(SHAPES)}")
+    found = {}
+    for name, of_one in values.items():
+        given = metrics_by_label(list(of_one), "values")
+        wanted = given if metrics is None else metrics_by_label(metrics)
+        cuts, possible = _counts(given, list(of_one.values()), negatives, users)
+        found[name] = _of_counts(cuts, possible, chosen, wanted, Outcomes.of(design, candidates), options)
+        found[name].attrs["parameters"] = f"{users:,} users, n = {candidates:,}, m = {negatives:,}"
+    return by_recommender(found)
+
+
+def _of_counts(
+    cuts: tuple[int, ...],
+    possible: Sequence[Ints],
+    estimators: Mapping[str, Estimator],
+    wanted: Mapping[str, Metric],
+    outcomes: Outcomes,
+    options: IntervalOptions,
+) -> Result:
+    """Return the bounds of a recommender, from the numbers of users between cuts of x that its values allow."""
+    negatives, users = int(outcomes.negatives[0]), int(possible[0].sum())
     limits = np.zeros(len(wanted)), largest_values(list(wanted.values()))
     rows: list[tuple[object, ...]] = []
-    remarks: list[str] = []
-    for label, each in chosen.items():
-        if not isinstance(each, StrictBounds):
-            raise ConfigError(f"estimators: {label} needs all ranks; of a value, there are bounds: {', '.join(SHAPES)}")
-        estimate = ShapeEstimate(each, tuple(wanted.values()), outcomes, cuts)
-        found = []
+    cautions: list[str] = []
+    for label, estimator in estimators.items():
+        assert isinstance(estimator, StrictBounds)
+        estimate = ShapeEstimate(estimator, tuple(wanted.values()), outcomes, cuts)
+        intervals = []
         for counts in possible:
             by_outcome = _users(cuts, counts, negatives)
             support = supported(estimate, by_outcome, options)
-            found.append(strict_interval([estimate], by_outcome, options, limits, [support]))
-        fitting = min(found, key=lambda one: len(one.supports[0].contradicted))  # of counts that contradict the least
-        low: Floats = np.min([one.low for one in found], axis=0)
-        high: Floats = np.max([one.high for one in found], axis=0)
+            intervals.append(strict_interval([estimate], by_outcome, options, limits, [support]))
+        fitting = min(intervals, key=lambda one: len(one.supports[0].contradicted))  # of the counts that fit best
+        low: Floats = np.min([one.low for one in intervals], axis=0)
+        high: Floats = np.max([one.high for one in intervals], axis=0)
         rows += [(label, *row, fitting.assumes, users) for row in zip(wanted, low, high, strict=True)]
-        remarks += contradictions(fitting.supports[0])
+        cautions += contradictions(fitting.supports[0])
     table = Result(rows, columns=["estimator", "metric", "low", "high", "assumes", "users"])
-    table.attrs = {
-        "confidence_level": confidence_level,
-        "parameters": f"{users:,} users, n = {candidates:,}, m = {negatives:,}",
-    }
-    return table.with_remarks([*knowledge(table, chosen, confidence_level, outcomes.negatives), *remarks])
+    table.attrs = {"confidence_level": options.confidence_level}
+    said = knowledge(table, estimators, options.confidence_level, outcomes.negatives)
+    return table.with_remarks(said).with_cautions(cautions)
 
 
 def _counts(
