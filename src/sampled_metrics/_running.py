@@ -1,4 +1,4 @@
-"""How what takes long runs: its progress, and the threads of linear algebra."""
+"""Threads and progress of long computations."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator

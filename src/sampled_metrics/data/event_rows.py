@@ -1,4 +1,4 @@
-"""Events of the rows of a table: ids, ratings and timestamps, with a message for what is none."""
+"""Events of the rows of a table: ids, ratings and timestamps, and messages that say which entry is invalid."""
 
 import logging
 from collections.abc import Collection, Iterator, Mapping
@@ -152,7 +152,7 @@ def _times(column: pd.Series, timestamp_format: str | None) -> tuple[NDArray[Any
 
 
 def _parsed(texts: pd.Series, timestamp_format: str) -> pd.Series:
-    """Convert written times, and what is none to NaT."""
+    """Parse timestamps; invalid ones become NaT."""
     known = "ISO8601" if timestamp_format == "iso" else timestamp_format
     return pd.to_datetime(texts, format=known, utc=True, errors="coerce")
 

@@ -53,7 +53,7 @@ class LinearEstimator(ABC):
         """
 
     def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]) -> float:
-        """Return the condition number of the solved equations, 1 if there are none; arguments as in `weights`."""
+        """Return the condition number of the solved equations, 1 if there are none; parameters as in `weights`."""
         return 1.0
 
     def checked_weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:

@@ -254,7 +254,7 @@ def _seeds(given: Mapping[str, Sequence[_Given]]) -> dict[str, _Given]:
 
 
 def _read_lists(given: Mapping[str, _Given], judged: Judgements, metrics: MetricsLike | None) -> _Read:
-    """Return what is read of ranked lists; arguments as in `compare`."""
+    """Return what is read of ranked lists; parameters as in `compare`."""
     of_lists, remarks = list_metrics(metrics), list[str](judged.remarks)
     largest, users, sides = judged.largest(of_lists.values()), np.arange(len(judged.users)), list[_Side]()
     for name, each in given.items():
@@ -269,7 +269,7 @@ def _read_ranks(
     metrics: MetricsLike | None,
     estimator: str | Estimator | None,
 ) -> _Read:
-    """Return what is read of exact or sampled ranks; arguments as in `compare`."""
+    """Return what is read of exact or sampled ranks; parameters as in `compare`."""
     by_label = metrics_by_label(METRICS if metrics is None else metrics)
     labels, wanted = list(by_label), list(by_label.values())
     ranked: list[ExactRanks | SampledRanks] = [*tables.values()]

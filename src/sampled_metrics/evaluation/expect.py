@@ -118,9 +118,11 @@ def wrong_orders(table: Result, negatives: int) -> dict[tuple[str, str, str, str
                 exact = decimals.format(better["exact"], worse["exact"])
                 expected = decimals.format(better["expected"], worse["expected"])
                 key = str(label), str(metric_label), better["recommender"], worse["recommender"]
+                by = f"the uncorrected {name}" if label == "uncorrected" else f"{estimator_name(str(label))} of {name}"
                 sentences[key] = (
                     f"Another order: by the exact {name}, {better['recommender']} is ahead of {worse['recommender']} "
-                    f"({exact}). Among {counted(negatives, 'sampled negative')}, {estimator_name(str(label))} puts it "
-                    f"behind on average ({expected}). The chance of the exact order is {chance:.2f}."
+                    f"({exact}). Among {counted(negatives, 'sampled negative')}, {by} puts {better['recommender']} "
+                    f"behind {worse['recommender']} on average ({expected}). The chance of the exact order is "
+                    f"{chance:.2f}."
                 )
     return sentences

@@ -74,7 +74,7 @@ def mean_interval(
 
 
 def p_value_of_zero(values: Floats, counts: Ints, bounds: tuple[float, float]) -> float:
-    """Return the two-sided p-value of a mean of 0; arguments as in `mean_interval`.
+    """Return the two-sided p-value of a mean of 0; parameters as in `mean_interval`.
 
     Examples:
         >>> round(p_value_of_zero(np.array([-1, 1]), np.array([1, 8]), (-1, 1)), 3)

@@ -184,7 +184,7 @@ def uncertainty(
 def _of_means(
     weights: Floats, counts: Ints, estimate: Floats, bounds: tuple[Floats, Floats], rates: Floats, test: bool
 ) -> Uncertainty:
-    """Return intervals of the means of (metrics, outcomes) weights; other arguments as in `uncertainty`."""
+    """Return intervals of the means of (metrics, outcomes) weights; other parameters as in `uncertainty`."""
     rows = list(zip(weights, *bounds, rates, strict=True))
     ends = np.array([mean_interval(row, counts, (least, most), rate) for row, least, most, rate in rows])
     p_values = [p_value_of_zero(row, counts, (least, most)) if test else np.nan for row, least, most, _ in rows]

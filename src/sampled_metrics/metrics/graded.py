@@ -132,7 +132,7 @@ def _values(
     judged: ArrayLike | None = None,
     nothing_relevant: float = 0.0,
 ) -> Floats:
-    """Return the (users,) values of a formula; arguments as this module describes them."""
+    """Return the (users,) values of a formula; parameters as this module describes them."""
     convention, listed = _convention("nothing_relevant", nothing_relevant), formula.gains(_lists(relevance))
     of_judged = listed if judged is None else formula.gains(_grades(judged, "judged"))
     if len(of_judged) != len(listed):

@@ -62,7 +62,7 @@ class Metric:
         return _mean_over_ranks(lambda rank: self.of_rank(rank, 0), self.cutoff, above, tied)
 
     def squares_over_ties(self, above: Ints, tied: Ints) -> Floats:
-        """Return the mean square over ties, for a metric that is not linear; arguments as in `over_ties`."""
+        """Return the mean square over ties, for a metric that is not linear; parameters as in `over_ties`."""
         return _mean_over_ranks(lambda rank: self.of_rank(rank, 0) ** 2, self.cutoff, above, tied)
 
 

@@ -98,7 +98,7 @@ class FactorCounts:
     def _blocks_of_scores(
         self, sieve: Floats32, held_out: Ints, others: Ints, ends: Ints
     ) -> Iterator[tuple[int, int, Floats32]]:
-        """Yield first row, first item and scores of blocks, -∞ for what is no candidate and for held-out items.
+        """Yield first row, first item and scores of blocks, -∞ for held-out items and items that are not candidates.
 
         Args:
             sieve: (rows, d) factors of users.
@@ -122,7 +122,7 @@ class FactorCounts:
 
 
 def _places_by_block(item: Ints, ends: Ints, items: int, height: int, width: int) -> Iterator[Ints]:
-    """Yield, for each block of scores, the positions of what is no candidate in the block's memory.
+    """Yield, for each block of scores, the positions of items that are not candidates, in the block's memory.
 
     Args:
         item: as of `Split.others`.

@@ -234,7 +234,7 @@ def _negatives_of(others: csr_array, row: Ints, number: Ints) -> Ints:
     The matrix is (rows, items), stored where the item is no negative; the negatives have the order of the items.
     """
     items, first, of_none = others.shape[1], others.indptr.astype(np.int64), _rows_of(others)
-    # the number of the first negative after each item that is none; rows are apart, for one search in all of them
+    # the number of the first negative after each item that is not a candidate; one search covers all rows
     after = of_none * items + others.indices - (np.arange(len(of_none)) - first[of_none])
     return number + np.searchsorted(after, row * items + number, side="right") - first[row]
 

@@ -74,7 +74,7 @@ def split_of(
     user_ids: ArrayLike | None,
     item_ids: ArrayLike | None,
 ) -> tuple[Split, Ids, Ids]:
-    """Return the split of training and held-out items, and the ids of users and items; arguments as in `rank`.
+    """Return the split of training and held-out items, and the ids of users and items; parameters as in `rank`.
 
     Args:
         training: as in `rank`.

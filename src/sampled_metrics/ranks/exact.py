@@ -177,7 +177,7 @@ class ExactRanks(Ranked):
 
 
 def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = None, exact: bool = False) -> ExactRanks:
-    """Return exact ranks as a rank table; arguments as in `evaluate`.
+    """Return the exact ranks of columns; parameters as in `exact_ranks`.
 
     Raises:
         DataError: the columns are not exact ranks, or n is missing or given twice; or no rank comes near n, as among

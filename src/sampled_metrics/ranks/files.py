@@ -15,7 +15,7 @@ from sampled_metrics.errors import DataError, reason
 from sampled_metrics.ranks.frames import CONTENT, Columns, can_be_used
 
 MOST_COLUMNS = 64
-"""Largest number of columns that are all kept. Of a wider table, those are kept that can be of use."""
+"""Of a table with more columns, keep only those that are used."""
 
 _TREC = {
     r"\S+[ \t]+(Q0|0)[ \t]+\S+[ \t]+[0-9]+[ \t]+[-+.0-9eE]+[ \t]+\S+\s*": {0: "user", 2: "item", 4: "score"},

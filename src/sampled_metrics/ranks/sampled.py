@@ -157,7 +157,7 @@ def sampled_of_columns(
     negatives: PerUser | None = None,
     replacement: bool = False,
 ) -> SampledRanks:
-    """Return ranks among sampled negatives, checked; arguments as in `correct`.
+    """Return ranks among sampled negatives, checked; parameters as in `sampled_ranks`.
 
     Raises:
         DataError: the columns are not sampled ranks, or n or m is missing or given twice.

@@ -81,7 +81,7 @@ class Model(ABC):
         )
 
     def scored(self, training: csr_array, precision: str) -> ScoreFunction | Factors:
-        """Return the scores as `rank_users` takes them; arguments as of `rank`."""
+        """Return the scores as `rank_users` takes them; parameters as in `rank`."""
         return lambda users: self.scores(users, training)
 
     def arrays(self) -> Arrays:
