@@ -13,4 +13,5 @@ shares = {  # P(rank) of each model
 }
 places = (np.arange(USERS) + 0.5) / USERS
 ranks = {name: 1 + np.searchsorted(np.cumsum(each), places) for name, each in shares.items()}
-print(sm.expect(ranks, candidates=N, negatives=100, metrics="hit-rate@10", exact=True))
+exact = sm.exact_ranks(ranks, candidates=N, exact=True)
+print(sm.expect(exact, negatives=100, metrics="hit-rate@10"))

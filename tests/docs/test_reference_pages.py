@@ -27,7 +27,7 @@ def test_the_page_of_the_command_shows_each_option() -> None:
     assert set(re.findall(r"^## (\w+)$", shown, re.MULTILINE)) >= {"evaluate", "correct", "compare", "expect", "plan"}
     assert "--relevant-from FLOAT" in shown
     assert shown.count("-h, --help") == shown.count("Usage: ")
-    assert "Usage: sampled-metrics correct [OPTIONS] [RANKS]" in shown
+    assert "Usage: sampled-metrics correct [OPTIONS] RANKS" in shown
 
 
 def test_the_site_shows_labels_as_code_and_not_as_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
