@@ -38,10 +38,10 @@ def columns_by_recommender(
     def renamed(columns: Columns) -> Columns:
         return columns.named(names, zero_based).refuse_counts()
 
-    if not _is_table(ranks, rank_columns):
+    if not is_table(ranks, rank_columns):
         if is_split:
             raise DataError("by, and several of rank_column, are for one table that has the ranks of all recommenders")
-        return {name: renamed(_columns(data, name)) for name, data in _named(ranks).items()}
+        return {name: renamed(_columns(data, name)) for name, data in by_name(ranks).items()}
     columns = _columns(ranks, "ranks")
     if not is_split:
         return renamed(columns)
@@ -65,7 +65,7 @@ def require_same_order(tables: Mapping[str, Ranked], per_user: Sequence[PerUser 
             )
 
 
-def _is_table(ranks: Any, rank_columns: Sequence[str]) -> bool:
+def is_table(ranks: Any, rank_columns: Sequence[str]) -> bool:
     """Return whether ranks are a table of columns, and not a mapping from names of recommenders to their ranks.
 
     A mapping is a table if a name that a column of ranks may have, such as rank, position, above or one of
@@ -83,7 +83,7 @@ def _is_table(ranks: Any, rank_columns: Sequence[str]) -> bool:
     )
 
 
-def _named(ranks: Mapping[Any, Any]) -> dict[str, Any]:
+def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
     """Return a mapping from names as text; raise DataError if it is empty, or a name is empty or repeated."""
     names = [str(name) for name in ranks]
     if not names:

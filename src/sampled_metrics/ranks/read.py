@@ -5,20 +5,17 @@ Every public function that takes ranks reads them here, once. What is behind it 
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Number
 from typing import Any
-
-import numpy as np
 
 from sampled_metrics._validation import check_label, check_labels
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.by_recommender import by_name, is_table, require_same_order
 from sampled_metrics.ranks.exact import ExactRanks, table_of_columns
 from sampled_metrics.ranks.files import read_columns
-from sampled_metrics.ranks.frames import NAMES, Columns, PerUser, RanksLike, are_lists, columns_of, plain
+from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike, columns_of
 from sampled_metrics.ranks.sampled import SampledRanks, sampled_of_columns
 
 UNNAMED = ""
@@ -60,21 +57,8 @@ class Form:
         return self.by is not None or len(self.rank_columns) > 1
 
     def is_of_columns(self, ranks: Any) -> bool:
-        """Return whether ranks are a table of columns, and not a mapping from names of recommenders to their ranks.
-
-        A mapping is a table if a name that a column of ranks may have, such as rank, position, above or one of
-        `rank_column`, has numbers: those of a list or a one-dimensional array. Ranked lists, {user: {item: score}}, are
-        a table, too.
-        """
-        if not isinstance(ranks, Mapping) or (ranks and are_lists(ranks)):
-            return True
-        usual = NAMES["rank"] | NAMES["above"]
-        named = [values for name, values in ranks.items() if plain(name) in usual or name in self.rank_columns]
-        return any(
-            len(getattr(values, "shape", ())) == 1
-            or (isinstance(values, list | tuple) and all(isinstance(each, Number) for each in values))
-            for values in named
-        )
+        """Return whether ranks are a table of columns, and not a mapping from names of recommenders to their ranks."""
+        return is_table(ranks, self.rank_columns)
 
 
 def read_exact(ranks: RanksLike | Mapping[str, RanksLike], form: Form) -> dict[str, ExactRanks]:
@@ -84,7 +68,7 @@ def read_exact(ranks: RanksLike | Mapping[str, RanksLike], form: Form) -> dict[s
         DataError: the ranks cannot be read, or are not exact.
     """
     found = {name: _exact(each, name or "ranks", form) for name, each in recommenders(ranks, form).items()}
-    _require_same_order(found, form)
+    require_same_order(found, [form.candidates, form.negatives])
     return found
 
 
@@ -95,7 +79,7 @@ def read_sampled(ranks: RanksLike | Mapping[str, RanksLike], form: Form) -> dict
         DataError: the ranks cannot be read, or are not among sampled negatives.
     """
     found = {name: _sampled(each, name or "ranks", form) for name, each in recommenders(ranks, form).items()}
-    _require_same_order(found, form)
+    require_same_order(found, [form.candidates, form.negatives])
     return found
 
 
@@ -111,13 +95,13 @@ def exact_or_sampled(
         isinstance(each, SampledRanks) or (isinstance(each, Columns) and "negatives" in each) for each in given.values()
     ):
         exact = {name: _exact(each, name or "ranks", form) for name, each in given.items()}
-        _require_same_order(exact, form)
+        require_same_order(exact, [form.candidates, form.negatives])
         return exact
     for name, each in given.items():
         if isinstance(each, ExactRanks) or (isinstance(each, Columns) and "above" in each):
             raise DataError(f"{name or 'ranks'} has exact ranks, and others are sampled; they cannot be compared")
     sampled = {name: _sampled(each, name or "ranks", form) for name, each in given.items()}
-    _require_same_order(sampled, form)
+    require_same_order(sampled, [form.candidates, form.negatives])
     return sampled
 
 
@@ -137,19 +121,6 @@ def _sampled(given: Columns | ExactRanks | SampledRanks, name: str, form: Form) 
         raise DataError(f"{name}: is a rank table, which holds exact ranks, not sampled ones")
     _refuse(name, "a table of sampled ranks", candidates=form.candidates, negatives=form.negatives)
     return given
-
-
-def _require_same_order(tables: Mapping[str, ExactRanks] | Mapping[str, SampledRanks], form: Form) -> None:
-    """Raise DataError if candidates or negatives are arrays, and tables have their users in different orders."""
-    if all(each is None or np.size(each) == 1 for each in (form.candidates, form.negatives)):
-        return
-    known = [(name, each.user) for name, each in tables.items() if each.user is not None]
-    for (first, one), (second, other) in itertools.pairwise(known):
-        if not np.array_equal(one, other):
-            raise DataError(
-                f"{first} and {second} have their users in different orders, so candidates and negatives that differ "
-                "by user must be columns of both, not arguments"
-            )
 
 
 def _refuse(name: str, what: str, **given: PerUser | None) -> None:
@@ -178,16 +149,10 @@ def recommenders(ranks: RanksLike | Mapping[str, RanksLike], form: Form) -> dict
         if len(form.rank_columns) > 1:
             raise DataError("by is for one column of ranks, and rank_column names several; give one of them")
         return {name: _renamed(each, form) for name, each in columns.by_column(form.by).items()}
-    names = [str(name) for name in ranks]
-    if not names:
-        raise DataError("there are no ranks")
-    if repeated := [name for name in names if names.count(name) > 1]:
-        raise DataError(f"ranks: two recommenders are called {repeated[0]!r}; give each a name of its own")
-    if not all(name.strip() for name in names):
-        raise DataError("ranks: the name of a recommender is empty")
+    named = by_name(ranks)
     if form.splits:
         raise DataError("by, and several of rank_column, are for one table that has the ranks of all recommenders")
-    return {name: columns_or_table(each, name, form) for name, each in zip(names, ranks.values(), strict=True)}
+    return {name: columns_or_table(each, name, form) for name, each in named.items()}
 
 
 def columns_or_table(data: Any, name: str, form: Form) -> Columns | ExactRanks | SampledRanks:
