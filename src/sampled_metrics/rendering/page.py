@@ -20,7 +20,7 @@ table { border-collapse: separate; border-spacing: 0; font-variant-numeric: tabu
 th, td { padding: .25em var(--side); text-align: left; vertical-align: top; background: #fff }
 th, td { border-bottom: 1px solid #ddd }
 tbody th { font-weight: inherit }
-thead th { border-bottom: 2px solid #1a1a1a; white-space: nowrap }
+thead th { border-bottom: 2px solid #1a1a1a; vertical-align: bottom; overflow-wrap: normal }
 .numbers td, .numbers tbody th { white-space: nowrap }
 .number { text-align: right; padding-right: calc(var(--side) + var(--short, 0ch)) }
 tbody tr:hover > * { background: #f3f3f3 }
@@ -64,7 +64,6 @@ p, li { max-width: 44em }
 ul { padding-left: 1.4em }
 .scroll { margin: .8em 0 }
 @media screen { wbr { display: none } }
-thead th { white-space: normal; vertical-align: bottom; overflow-wrap: normal }
 .verdict { font-size: 1.1em; font-weight: 600 }
 .caution { border-left: .3em solid #b00020; padding-left: .7em; font-weight: 600 }
 .figures { display: flex; flex-wrap: wrap; gap: 1em 2em }
