@@ -141,7 +141,7 @@ def test_bounds_of_a_class_without_users_are_the_extremes_of_the_metrics():
     outcomes, which = Outcomes.observed(SampledRanks(np.arange(40) % 7, 10, np.repeat([50, 80], 20)))
     estimate, counts = StrictBounds("decreasing").fit(outcomes, METRICS), np.bincount(which).astype(float)
     part = np.where(outcomes.candidates == 80, counts, 0.0)
-    (_, _), (few, missing) = fits = estimate.fits_of_part("decreasing", counts, part)
+    (_, _), (few, missing) = fits = estimate.fits_of_part("decreasing", part)
     assert missing is None
     bounds = estimate.bounds(fits, 1.96, range(len(METRICS)))
     least, most = ([metric_.of_rank(rank, 50) for metric_ in METRICS] for rank in (50, 1))

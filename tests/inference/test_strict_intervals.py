@@ -228,7 +228,7 @@ class TestFolds:
             weights.append(dict(zip(shown.astype(int).tolist(), of_first.tolist(), strict=True)))
         common = weights[0].keys() & weights[1].keys()
         assert len(common) > 10
-        assert [weights[0][x] for x in common] == pytest.approx([weights[1][x] for x in common], abs=0.05)
+        assert [weights[0][x] for x in common] == pytest.approx([weights[1][x] for x in common], abs=1e-12)
 
 
 class TestEdges:

@@ -60,11 +60,34 @@ _LEAST = 0.005  # smallest share of the users that makes a class
 _STEPS = 30  # most steps of the fit, of the search for an end, and of those that leave members out
 _NEGLIGIBLE = 1e-3  # smallest effect on a sample, in standard errors, that matters for the weights
 _PENALTY = 400.0  # weight of the distance of a metric from its target, relative to its range
-_MISSING = 1e-9  # a member with a slope below minus this is missing
+_MISSING = 1e-9  # a member with a slope above minus this is not missing
 _FIRST = 12  # members that are taken first, about
-_CLOSE = 1e-3  # relative error of the distance at which a bound is taken; its effect is of second order
 _VISIBLE = 1.0  # smallest effect on a sample, in standard errors, that the test of a shape looks at
 _DECISIVE = 10  # samples that fit no better than the observed one, itself included, at the significance of the test
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How precise a fit and its bounds are; any weights bound the truth, and the effect on them is of second order.
+
+    Attributes:
+        step: change of the fitted shares at which a fit ends, in standard errors of the largest share.
+        distance: relative error of the distance at which the search for a bound ends.
+        effect: smallest effect of a member on a sample that is looked at, in standard errors.
+        slope: a member of the mixture is missing if its slope is below minus this part of the least sum of squares.
+    """
+
+    step: float
+    distance: float
+    effect: float
+    slope: float
+
+
+EXACT = Tolerance(1e-4, 1e-2, 1e-3, 1e-5)
+"""For the users whose ranks are looked at."""
+
+ROUGH = Tolerance(1e-2, 0.25, 0.1, 0.02)
+"""For weights that are chosen by a part of the users, for others: the spread of the part is larger than the error."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +101,7 @@ class Fit:
         fitted: (cells,) the shares p(ν).
         scale: (cells,) inverse standard errors of the shares.
         users: U, the number of users of the class.
-        start: a similar fit, whose bounds are where the search for those of this one begins.
+        tolerance: of the bounds.
     """
 
     mixture: Mixture
@@ -87,42 +110,38 @@ class Fit:
     fitted: Floats
     scale: Floats
     users: float
-    start: "Fit | None" = None
+    tolerance: Tolerance
 
     @classmethod
-    def of(cls, mixture: Mixture, counts: Floats, start: "Fit | None" = None) -> "Fit":
-        """Fit the proportions to (cells,) counts of users, by maximum likelihood with reweighted least squares.
-
-        With a start, the fit to similar counts, the search ends at a hundredth of a standard error.
-        """
+    def of(cls, mixture: Mixture, counts: Floats, tolerance: Tolerance = EXACT) -> "Fit":
+        """Fit the proportions to (cells,) counts of users, by maximum likelihood with reweighted least squares."""
         users = float(counts.sum())
         observed = counts / users
-        if start is None:
-            fitted, proportions, close = mixture.chances.mean(axis=0), np.zeros(len(mixture.chances)), 1e-4
-        else:
-            fitted, proportions, close = start.fitted, start.proportions, 1e-2
+        fitted, proportions = mixture.chances.mean(axis=0), np.zeros(len(mixture.chances))
         for _ in range(_STEPS):
             scale = inverse_errors(fitted, users)
-            proportions = _nearest(_without_negligible(mixture.distances(observed, scale)), proportions)
+            distances = _without_negligible(mixture.distances(observed, scale), tolerance)
+            proportions = _nearest(distances, proportions, tolerance)
             before, fitted = fitted, proportions @ mixture.chances
-            if np.abs(fitted - before).max() < close * np.sqrt(fitted.max() / users):
+            if np.abs(fitted - before).max() < tolerance.step * np.sqrt(fitted.max() / users):
                 break
-        return cls(mixture, proportions, observed, fitted, inverse_errors(fitted, users), users)
+        return cls(mixture, proportions, observed, fitted, inverse_errors(fitted, users), users, tolerance)
 
-    def near(self, other: "Fit") -> "Fit":
-        """Return the proportions of this mixture that are nearest to the sample that another one fits best.
+    def near(self, mixture: Mixture) -> "Fit":
+        """Return the proportions of another mixture that are nearest to the sample that this one fits best.
 
         One user with all outcomes alike is added to the sample, so that no outcome is taken as impossible.
         """
-        shown = (other.users * other.fitted + 1 / len(other.fitted)) / (other.users + 1)
-        scale = inverse_errors(shown, other.users)
-        proportions = _nearest(_without_negligible(self.mixture.distances(shown, scale)), self.proportions)
-        return replace(other, mixture=self.mixture, proportions=proportions, fitted=shown, scale=scale, start=self)
+        shown = (self.users * self.fitted + 1 / len(self.fitted)) / (self.users + 1)
+        scale = inverse_errors(shown, self.users)
+        distances = _without_negligible(mixture.distances(shown, scale), self.tolerance)
+        proportions = _nearest(distances, np.zeros(len(mixture.chances)), self.tolerance)
+        return replace(self, mixture=mixture, proportions=proportions, fitted=shown, scale=scale)
 
     @cached_property
     def distances(self) -> Floats:
         """Return the (dimensions, members) distances of members from the fitted shares, in standard errors."""
-        return _without_negligible(self.mixture.distances(self.fitted, self.scale))
+        return _without_negligible(self.mixture.distances(self.fitted, self.scale), self.tolerance)
 
     def weights(self, metric: int, side: int, deviations: float) -> Floats:
         """Return the (cells,) weights of the upper (side 1) or lower (side -1) bound of a metric."""
@@ -147,9 +166,7 @@ class Fit:
         """Return the proportions with the largest value within a distance of `deviations` standard errors."""
         key = metric, side, deviations
         if key not in self._known:
-            value = side * self.mixture.values[:, metric]
-            begin = None if self.start is None else self.start._furthest(*key)
-            self._known[key] = self._search(value, deviations, begin)
+            self._known[key] = self._search(side * self.mixture.values[:, metric], deviations)
         return self._known[key]
 
     @cached_property
@@ -157,27 +174,28 @@ class Fit:
         """Return the furthest proportions so far; the pairs of a recommender have the same."""
         return {}
 
-    def _search(self, value: Floats, deviations: float, begin: Floats | None) -> Floats:
-        """Return the furthest proportions for the (members,) values; the search begins at given ones, if any.
+    def _search(self, value: Floats, deviations: float) -> Floats:
+        """Return the furthest proportions for the (members,) values.
 
         The least distance at a value is a convex function of the value, so Newton's method comes from above, after the
         first step at the latest. The value is held near its target by a penalty, from which the slope of the distance
-        follows.
+        follows. The first target is the best one on the ways from the fit to a single member.
         """
         low, high = float(self.proportions @ value), float(value.max())
-        found, target = self.proportions, high
-        if begin is not None and begin @ value > low:
-            found, target = begin, float(begin @ value)
+        away = np.linalg.norm(self.distances - (self.distances @ self.proportions)[:, np.newaxis], axis=0)
+        way = (value - low) * np.minimum(1.0, deviations / np.maximum(away, 1e-300))
+        found, target = self.proportions, min(low + 5 * float(way.max()), high)
         penalty = _PENALTY * max(deviations, 1e-3) / max(float(np.ptp(value)), 1e-300)
         for _ in range(_STEPS):
             if target - low <= 1e-9 * max(float(np.ptp(value)), abs(low)):
                 return self.proportions
-            found = _nearest(np.vstack((self.distances, penalty * (value - target))), found)
+            found = _nearest(np.vstack((self.distances, penalty * (value - target))), found, self.tolerance)
             distance, reached = float(np.linalg.norm(self.distances @ found)), float(found @ value)
-            if distance <= (1 + _CLOSE) * deviations and (target == high or distance >= (1 - _CLOSE) * deviations):
+            error = self.tolerance.distance * deviations
+            if distance <= deviations + error and (target == high or distance >= deviations - error):
                 break
-            if distance < deviations / 2:
-                target = high
+            if distance < deviations / 8:
+                target = min(low + 3 * (target - low), high)
                 continue
             slope = penalty**2 * (target - reached) / distance
             target = min(reached - (distance - deviations) / slope + deviations * slope / penalty**2, high)
@@ -259,11 +277,11 @@ class ShapeEstimate:
         key = shape or self.estimator.shape, counts.tobytes()
         if key not in self._known:
             self._known[key] = tuple(
-                (users, self._fit(users, of_shapes[key[0]], counts, None)) for users, of_shapes in self._classes
+                (users, self._fit(users, of_shapes[key[0]], counts, EXACT)) for users, of_shapes in self._classes
             )
         return self._known[key]
 
-    def fits_of_part(self, shape: str, counts: Floats, part: Floats) -> Fits:
+    def fits_of_part(self, shape: str, part: Floats) -> Fits:
         """Return fits for weights that are chosen by a part of the users, for others.
 
         The sample that they are near is the best fit of the next stronger shape to the part, as this varies less from
@@ -271,19 +289,18 @@ class ShapeEstimate:
 
         Args:
             shape: of the bounds.
-            counts: (outcomes,) counts of all users; the fits to them are the start.
             part: (outcomes,) counts of the part.
         """
         stronger = SHAPES[min(SHAPES.index(shape) + 1, len(SHAPES) - 1)]
         fits = []
-        for (users, fit), (_, start) in zip(self.fits(counts, shape), self.fits(counts, stronger), strict=True):
-            near = self._fit(users, start.mixture, part, start) if start else None
-            fits.append((users, fit.near(near) if fit and near else None))
+        for users, of_shapes in self._classes:
+            fit = self._fit(users, of_shapes[stronger], part, ROUGH)
+            fits.append((users, fit.near(of_shapes[shape]) if fit else None))
         return tuple(fits)
 
-    def _fit(self, users: RankClass, mixture: Mixture, counts: Floats, start: Fit | None) -> Fit | None:
+    def _fit(self, users: RankClass, mixture: Mixture, counts: Floats, tolerance: Tolerance) -> Fit | None:
         in_cells = self._in_cells(users, counts)
-        return Fit.of(mixture, in_cells, start) if in_cells.any() else None
+        return Fit.of(mixture, in_cells, tolerance) if in_cells.any() else None
 
     @cached_property
     def _classes(self) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
@@ -409,7 +426,7 @@ class ShapeTest:
         apart = self.members - place[:, np.newaxis]
         start = np.zeros(apart.shape[1])
         start[: len(self.fit.proportions)] = self.fit.proportions
-        return float(np.sum((apart @ _nearest(apart, start)) ** 2))
+        return float(np.sum((apart @ _nearest(apart, start, ROUGH)) ** 2))
 
 
 def p_value_of(tests: Sequence[ShapeTest], seed: int, significance: float) -> float:
@@ -506,24 +523,24 @@ def inverse_errors(shares: Floats, users: float) -> Floats:
     return np.sqrt(users * (users + 0.5) / (users * shares + 0.5 / len(shares)))
 
 
-def _without_negligible(coordinates: Floats) -> Floats:
+def _without_negligible(coordinates: Floats, tolerance: Tolerance) -> Floats:
     """Return (dimensions, members) coordinates with the same products as given ones, in fewer dimensions.
 
     Dimensions in which no member is further than a negligible distance from 0 are left out.
     """
     upper, order = qr(coordinates, mode="r", pivoting=True)
     left_out = np.sqrt(np.cumsum(upper[::-1] ** 2, axis=0)[::-1].max(axis=1))  # without this dimension and the rest
-    kept = np.empty((int((left_out > _NEGLIGIBLE).sum()), coordinates.shape[1]))
+    kept = np.empty((int((left_out > tolerance.effect).sum()), coordinates.shape[1]))
     kept[:, order] = upper[: len(kept)]
     return kept
 
 
-def _nearest(coordinates: Floats, start: Floats) -> Floats:
+def _nearest(coordinates: Floats, start: Floats, tolerance: Tolerance = EXACT) -> Floats:
     """Return the (members,) proportions for which ‖Σ_k ν_k c_k‖ is least, from (dimensions, members) coordinates.
 
-    The sum of ν is 1 up to a factor, because the least ‖Σ_k ν_k c_k‖² + (Σ_k ν_k - 1)² has the same direction. The
-    problem is solved for the members of `start`, or a dozen if it is 0. Others are added until none is missing, and
-    those that are 0 are left out, in the first steps only, so that rounding cannot repeat a step for ever.
+    The sum of ν is 1 up to a factor, because the least ‖Σ_k ν_k c_k‖² + (Σ_k ν_k - 1)² has the same direction; it is
+    1 - Σ_k ν_k. The problem is solved for the members of `start`, or a dozen if it is 0. Others are added until none is
+    missing, and those that are 0 are left out, in the first steps only, so that rounding cannot repeat a step for ever.
     """
     members = coordinates.shape[1]
     rows, target = np.vstack((coordinates, np.ones(members))), np.zeros(len(coordinates) + 1)
@@ -535,7 +552,8 @@ def _nearest(coordinates: Floats, start: Floats) -> Floats:
         found = nonnegative_least_squares(rows[:, taken], target)
         slope = rows.T @ (rows[:, taken] @ found - target)
         around = np.concatenate(([np.inf], slope, [np.inf]))
-        missing = (slope < -_MISSING) & (slope <= around[:-2]) & (slope <= around[2:]) & ~taken
+        least = -max(tolerance.slope * max(1 - found.sum(), 0.1), _MISSING)
+        missing = (slope < least) & (slope <= around[:-2]) & (slope <= around[2:]) & ~taken
         if not missing.any():
             break
         if step < _STEPS:

@@ -241,19 +241,13 @@ class BoundWeights:
 def weights_by_fold(
     estimates: Sequence[ShapeEstimate], shape: str, by_outcome: Users, deviations: float
 ) -> BoundWeights:
-    """Return the weights of all metrics, (2 metrics, folds × groups): those that the users of the other folds choose.
-
-    The fits to all users are the start of the fits to the other folds, which do not depend on the start.
-    """
+    """Return the weights of all metrics, (2 metrics, folds × groups), that the users of the other folds choose."""
     assert by_outcome.folds is not None
-    sides = [
-        (one, shares, np.asarray(by_outcome.counts @ shares))
-        for one, shares in zip(estimates, by_outcome.shares, strict=True)
-    ]
     of_folds = []
     for own in by_outcome.folds:
         others = by_outcome.counts - own
-        chosen = [one.fits_of_part(shape, counts, np.asarray(others @ shares)) for one, shares, counts in sides]
+        sides = zip(estimates, by_outcome.shares, strict=True)
+        chosen = [one.fits_of_part(shape, np.asarray(others @ shares)) for one, shares in sides]
         of_folds.append(bound_weights(estimates, chosen, by_outcome, deviations, range(len(estimates[0].metrics))))
     values = np.concatenate([each.values for each in of_folds], axis=1)
     least, most = np.min([each.least for each in of_folds], axis=0), np.max([each.most for each in of_folds], axis=0)
