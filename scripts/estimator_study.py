@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.rendering import drawing, page
 from sampled_metrics.study import estimator_report
 from sampled_metrics.study.workflow.jobs import run

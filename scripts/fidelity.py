@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.rendering import page
 from sampled_metrics.study.paper import claims, fidelity, study_claims
 from sampled_metrics.study.paper.reference import RECOMMENDERS, has_paper_users

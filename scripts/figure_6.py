@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.rendering import drawing
 from sampled_metrics.reporting.sample_sizes import draw, expected_by_sample_size
 from sampled_metrics.study.workflow.jobs import progress_bar, run

@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.rendering import drawing
 from sampled_metrics.study.proof import draw, proven
 from sampled_metrics.study.workflow.jobs import progress_bar, run

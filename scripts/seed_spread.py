@@ -5,7 +5,7 @@ from typing import Any
 from sampled_metrics import _files
 from sampled_metrics.data.split import read_split
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.recommenders import recommender
 from sampled_metrics.study.paper import fidelity
 from sampled_metrics.study.paper.reference import RANDOM_RECOMMENDER

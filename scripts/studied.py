@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.rendering import page
 from sampled_metrics.study.studied import TITLE, sections, studied
 from sampled_metrics.study.workflow.jobs import run

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from sampled_metrics import _files
-from sampled_metrics.ranks.pairing import read_rank_tables
+from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.rendering import page
 from sampled_metrics.study.repetitions import by_size, of_size, sizes_of
 from sampled_metrics.study.tables import TITLES, sections_3, sections_4, table_3, table_4

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.ranking.negatives import rank_among_negatives
     from sampled_metrics.ranking.rank import rank
     from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
+    from sampled_metrics.ranks.judged_lists import RankedLists, ranked_lists
     from sampled_metrics.ranks.sampled import SampledRanks, sampled_ranks
     from sampled_metrics.reporting.report import report
 
@@ -32,6 +33,7 @@ __all__ = [
     "DownloadError",
     "ExactRanks",
     "NumericError",
+    "RankedLists",
     "SampledMetricsError",
     "SampledRanks",
     "WriteError",
@@ -47,12 +49,14 @@ __all__ = [
     "published",
     "rank",
     "rank_among_negatives",
+    "ranked_lists",
     "report",
     "sampled_ranks",
 ]
 
 _MODULES = {
     "ExactRanks": "ranks.exact",
+    "RankedLists": "ranks.judged_lists",
     "SampledRanks": "ranks.sampled",
     "compare": "evaluation",
     "correct": "evaluation",
@@ -65,6 +69,7 @@ _MODULES = {
     "plan": "evaluation",
     "rank": "ranking.rank",
     "rank_among_negatives": "ranking.negatives",
+    "ranked_lists": "ranks.judged_lists",
     "report": "reporting.report",
     "sampled_ranks": "ranks.sampled",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import get_completion_class
@@ -12,7 +12,6 @@ from click.shell_completion import get_completion_class
 import sampled_metrics as sm
 from sampled_metrics._defaults import ESTIMATORS, KNOWN, LINEAR, PLANNED
 from sampled_metrics._running import terminal_progress
-from sampled_metrics.cli.files import read, seeds_of, show, table_of, tables_of
 from sampled_metrics.cli.options import (
     BY,
     CANDIDATES,
@@ -23,8 +22,6 @@ from sampled_metrics.cli.options import (
     METRIC_LIST,
     NAME,
     NEGATIVES,
-    OUTPUT,
-    READING,
     REPLACEMENT,
     RESAMPLES,
     SEED,
@@ -35,7 +32,12 @@ from sampled_metrics.cli.options import (
     label_option,
     listed,
 )
+from sampled_metrics.cli.output import prints_result
+from sampled_metrics.cli.reading import ANY_TABLES, Reading, reading
 from sampled_metrics.errors import DataError, SampledMetricsError
+
+if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
+    from sampled_metrics.evaluation.result import Result
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -113,17 +115,13 @@ cli.command_class = _Formatted
     "  ranks.csv: user,candidates,rank    or    user,candidates,above,tied    or one rank per line and --candidates",
 )
 @click.argument("ranks", type=FILE)
-@READING
-@BY
-@LISTS
-@CANDIDATES
-@EXACT
+@reading(BY, LISTS, CANDIDATES, EXACT)
 @interval_options("delta")
-@OUTPUT
-def _evaluate(ranks: str, relevance: str | None, plot: str | None, **options: Any) -> None:
+@prints_result
+def _evaluate(ranks: str, reading: Reading, **options: Any) -> Result:
     """Exact metrics of ranks among all candidates, or of ranked lists, with intervals."""
-    judged = read(relevance) if relevance else None
-    show(sm.evaluate(table_of(ranks), relevance=judged, progress=terminal_progress, **options), plot)
+    tables = reading.exact_ranks_or_lists(reading.one_recommender(ranks))
+    return sm.evaluate(tables, progress=terminal_progress, **options)
 
 
 @cli.command(
@@ -133,18 +131,15 @@ def _evaluate(ranks: str, relevance: str | None, plot: str | None, **options: An
     "  mine.csv: a column rank, from 1 to 101 here, or one rank per line; user, candidates, negatives if they differ",
 )
 @click.argument("ranks", type=FILE)
-@READING
-@BY
-@CANDIDATES
-@NEGATIVES
+@reading(BY, CANDIDATES, NEGATIVES, REPLACEMENT)
 @label_option("estimators", ESTIMATORS, known=KNOWN)
 @METRIC_LIST
-@REPLACEMENT
 @interval_options(None)
-@OUTPUT
-def _correct(ranks: str, plot: str | None, **options: Any) -> None:
+@prints_result
+def _correct(ranks: str, reading: Reading, **options: Any) -> Result:
     """The true metrics behind ranks among sampled negatives, with intervals."""
-    show(sm.correct(table_of(ranks), progress=terminal_progress, **options), plot)
+    tables = reading.sampled_ranks(reading.one_recommender(ranks))
+    return sm.correct(tables, progress=terminal_progress, **options)
 
 
 @cli.command(
@@ -169,8 +164,8 @@ def _correct(ranks: str, plot: str | None, **options: Any) -> None:
 @REPLACEMENT
 @CONFIDENCE_LEVEL
 @SEED
-@OUTPUT
-def _published(values: tuple[str, ...], plot: str | None, **options: Any) -> None:
+@prints_result
+def _published(values: tuple[str, ...], **options: Any) -> Result:
     """The true metrics behind published values of sampled ones, with intervals."""
     by_name: dict[str, dict[str, str]] = {}
     for given in values:
@@ -181,7 +176,7 @@ def _published(values: tuple[str, ...], plot: str | None, **options: Any) -> Non
                 f"--value is NAME:METRIC=VALUE, such as GMF:hr@10=0.68, once for each metric, not {given}"
             )
         by_name.setdefault(name, {})[label] = number
-    show(sm.published(by_name, **options), plot)
+    return sm.published(by_name, **options)
 
 
 @cli.command(
@@ -193,12 +188,7 @@ def _published(values: tuple[str, ...], plot: str | None, **options: Any) -> Non
     "  sampled-metrics compare old-lists.csv new-lists.csv --relevance judged.csv --metrics map",
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
-@READING
-@BY
-@LISTS
-@CANDIDATES
-@EXACT
-@NEGATIVES
+@ANY_TABLES
 @click.option(
     "--estimator",
     "--estimators",
@@ -206,21 +196,24 @@ def _published(values: tuple[str, ...], plot: str | None, **options: Any) -> Non
     type=Labels(),
     help=f"The one that corrects sampled ranks: {listed(KNOWN)}.  [default: decreasing]",
 )
-@REPLACEMENT
 @interval_options(None)
-@OUTPUT
-def _compare(ranks: tuple[str, ...], relevance: str | None, plot: str | None, **options: Any) -> None:
+@prints_result
+def _compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """Which recommenders are better than others, paired by user.
 
     RANKS are files, one for each of two recommenders or more, or NAME=FILE,FILE,... for the seeds of one, or one table
     of all recommenders, with --by or several of --rank-column. Ranks are sampled if --negatives is given or there is a
     column negatives, and exact if not. With --relevance, RANKS are lists.
     """
-    judged = read(relevance) if relevance else None
-    tables: Any = seeds_of(ranks) if len(ranks) > 1 else tables_of(ranks)
-    if isinstance(tables, dict) and len(tables) < 2:
+    if len(ranks) > 1:
+        if reading.is_of_several:
+            raise DataError("by, and several of rank_column, are for one table that has the ranks of all recommenders")
+        tables: Any = reading.tables_of_seeds(ranks)
+    else:
+        tables = reading.tables(reading.recommenders(ranks))
+    if not isinstance(tables, dict) or len(tables) < 2:
         raise DataError(f"compare takes two recommenders or more, not only {ranks[0]}; or one table and --by")
-    show(sm.compare(tables, relevance=judged, progress=terminal_progress, **options), plot)
+    return sm.compare(tables, progress=terminal_progress, **options)
 
 
 @cli.command(
@@ -229,18 +222,15 @@ def _compare(ranks: tuple[str, ...], relevance: str | None, plot: str | None, **
     epilog="  sampled-metrics expect x.csv y.csv --negatives 100 --metrics recall@10",
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
-@READING
-@BY
-@click.option("--negatives", type=WHOLE, required=True, help="m: how many would be sampled.")
+@click.option("--negatives", "drawn", type=WHOLE, required=True, help="m: how many would be sampled.")
+@reading(BY, CANDIDATES, EXACT, REPLACEMENT)
 @METRIC_LIST
 @label_option("estimators", ("uncorrected",), known=LINEAR)
-@CANDIDATES
-@EXACT
-@REPLACEMENT
-@OUTPUT
-def _expect(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
+@prints_result
+def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any) -> Result:
     """What sampled metrics would show of exact ranks, and whether they would order recommenders wrongly."""
-    show(sm.expect(tables_of(ranks), **options), plot)
+    tables = reading.exact_ranks(reading.recommenders(ranks))
+    return sm.expect(tables, negatives=drawn, replacement=reading.replacement, **options)
 
 
 @cli.command(
@@ -249,7 +239,7 @@ def _expect(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
     epilog="  sampled-metrics plan x.csv y.csv --metric recall@10 --probability 0.95",
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
-@READING
+@reading(CANDIDATES, EXACT, REPLACEMENT)
 @click.option(
     "--metric",
     "--metrics",
@@ -263,17 +253,13 @@ def _expect(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
     "--probability", type=float, default=0.95, show_default=True, help="Wanted probability of the right order."
 )
 @label_option("estimators", PLANNED, known=("decreasing", "free", "convex", *LINEAR))
-@CANDIDATES
-@EXACT
-@REPLACEMENT
-@OUTPUT
-def _plan(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
+@prints_result
+def _plan(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """How many negatives, and users, it takes to order two recommenders rightly; from exact ranks."""
-    tables = tables_of(ranks)
+    tables = reading.exact_ranks(reading.recommenders(ranks))
     if not isinstance(tables, dict) or len(tables) != 2:
         raise click.UsageError("plan takes the ranks of two recommenders, a file of each")
-    first, second = tables
-    show(sm.plan(tables[first], tables[second], names=(first, second), progress=terminal_progress, **options), plot)
+    return sm.plan(tables, replacement=reading.replacement, progress=terminal_progress, **options)
 
 
 @cli.command(
@@ -283,20 +269,14 @@ def _plan(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
     "  sampled-metrics report old.csv new.csv -o report.html --negatives 100 --candidates 3541",
 )
 @click.argument("ranks", type=FILE, nargs=-1, required=True)
-@READING
+@ANY_TABLES
 @click.option(
     "-o", "--output", type=OutputFile(dir_okay=False, path_type=str), required=True, help="The html file to write."
 )
-@BY
-@LISTS
-@CANDIDATES
-@EXACT
-@NEGATIVES
-@REPLACEMENT
 @CONFIDENCE_LEVEL
 @RESAMPLES
 @SEED
-def _report(ranks: tuple[str, ...], output: str, relevance: str | None, **options: Any) -> None:
+def _report(ranks: tuple[str, ...], reading: Reading, output: str, **options: Any) -> None:
     """One html page about ranks: what was read, a verdict in words, tables and figures.
 
     Ranks are sampled if --negatives is given or there is a column negatives, and exact if not. With --relevance, RANKS
@@ -304,13 +284,8 @@ def _report(ranks: tuple[str, ...], output: str, relevance: str | None, **option
     """
     from sampled_metrics.reporting.report import report  # loads matplotlib
 
-    report(
-        tables_of(ranks),
-        output,
-        relevance=read(relevance) if relevance else None,
-        progress=terminal_progress,
-        **options,
-    )
+    tables = reading.tables(reading.recommenders(ranks))
+    report(tables, output, replacement=reading.replacement, progress=terminal_progress, **options)
     click.echo(f"{output} is written")
 
 

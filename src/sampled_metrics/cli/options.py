@@ -82,16 +82,9 @@ LISTS = together(
 )
 
 
-def _keep(context: click.Context, option: click.Parameter, value: Any) -> None:
-    """Keep how files are read where `read` finds it."""
-    context.meta[f"{NAME}.{option.name}"] = value
-
-
 READING = together(
     *(
-        click.option(
-            f"--{column}-column", metavar="NAME", expose_value=False, callback=_keep, help=f"The column {column}."
-        )
+        click.option(f"--{column}-column", metavar="NAME", help=f"The column {column}.")
         for column in ("user", "candidates", "negatives")
     ),
     click.option("--rank-column", metavar="NAME", type=Labels(), help="The column rank, or several: a,b."),
@@ -99,8 +92,6 @@ READING = together(
     click.option(
         "--separator",
         metavar="SIGN",
-        expose_value=False,
-        callback=_keep,
         help="Between the fields of a line.  [default: comma, semicolon, tab or bar, as noticed]",
     ),
 )
@@ -152,24 +143,3 @@ class FigureFile(OutputFile):
 
         check_ending(value)
         return super().convert(value, param, ctx)
-
-
-def _keep_form(context: click.Context, option: click.Parameter, value: bool) -> None:
-    """Keep how a result is printed where `show` finds it."""
-    if value and context.meta.setdefault(f"{NAME}.form", option.name) != option.name:
-        raise click.UsageError(f"give one of --{context.meta[f'{NAME}.form']} and --{option.name}")
-
-
-OUTPUT = together(
-    click.option(
-        "--plot", type=FigureFile(dir_okay=False, path_type=str), metavar="FILE", help="Draw it: .svg, .png or .pdf."
-    ),
-    *(
-        click.option(f"--{form}", is_flag=True, expose_value=False, callback=_keep_form, help=shown)
-        for form, shown in (
-            ("json", "Print rows and remarks as JSON."),
-            ("csv", "Print csv, remarks on stderr."),
-            ("latex", "Print a LaTeX table, for the package booktabs."),
-        )
-    ),
-)

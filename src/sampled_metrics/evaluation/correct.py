@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from sampled_metrics.estimators.rank_prior import rank_distributions
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
 from sampled_metrics.estimators.strict_bounds import StrictBounds
 from sampled_metrics.estimators.uncorrected import Uncorrected
-from sampled_metrics.evaluation.evaluate import about_users, equal_metrics, largest_values, undefined
+from sampled_metrics.evaluation.evaluate import about_users, equal_metrics, undefined
 from sampled_metrics.evaluation.result import Result, by_recommender, with_clauses
 from sampled_metrics.inference.intervals import IntervalOptions, in_blocks, uncertainty
 from sampled_metrics.inference.strict_intervals import (
@@ -38,8 +39,7 @@ from sampled_metrics.inference.strict_intervals import (
 )
 from sampled_metrics.inference.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metric_name, metrics_by_label
-from sampled_metrics.ranks.frames import PerUser, RanksLike
-from sampled_metrics.ranks.read import Form, read_sampled
+from sampled_metrics.ranks.given import tables_by_name
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.outcomes import Group, Outcomes
 
@@ -52,14 +52,8 @@ BIAS_RESAMPLES = 200
 
 @on_one_thread
 def correct(
-    ranks: RanksLike | Mapping[str, RanksLike],
+    ranks: Any,
     *,
-    candidates: PerUser | None = None,
-    negatives: PerUser | None = None,
-    replacement: bool = False,
-    by: str | None = None,
-    rank_column: str | Sequence[str] | None = None,
-    zero_based: bool = False,
     estimators: EstimatorsLike = ESTIMATORS,
     metrics: MetricsLike = METRICS,
     confidence_level: float = 0.95,
@@ -74,16 +68,8 @@ def correct(
     linear in the sample give the user a weight w_x; the estimate is the mean weight (section 5 of the paper).
 
     Args:
-        ranks: (rows,) ranks of the held-out items among themselves and m sampled negatives, from 1 to m + 1; or a
-            DataFrame, or the path of a csv or parquet file, with the column rank and optionally user, candidates and
-            negatives.
-        candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item.
-            Leave it out if the ranks have this column. An array is in the order of the ranks.
-        negatives: (users,) or one number: m, the number of sampled negatives; likewise.
-        replacement: whether a negative could be sampled twice for the same user.
-        by: as in `evaluate`.
-        rank_column: as in `evaluate`.
-        zero_based: as in `evaluate`.
+        ranks: a `SampledRanks`, as `sampled_ranks` or `rank_among_negatives` returns it; or a mapping from the names of
+            recommenders to them.
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md). The default is decreasing
             and free. An estimator of your own is an object with the method `fit`, as in
             `sampled_metrics.estimators.protocol`, in place of a label; str() gives its label.
@@ -108,21 +94,16 @@ def correct(
         by a factor of at most 1.25 share a distribution of ranks; each n and m has weights of its own.
 
     Raises:
-        DataError: the ranks are not sampled ranks, an estimator is not valid for them, or it needs an array of more
-            than 4 GiB; the message says why.
+        DataError: the ranks are exact, or have not been read by a reader; an estimator is not valid for them, or needs
+            an array of more than 4 GiB; the message says why.
         ConfigError: a metric, an estimator or an option does not exist, or a label is repeated.
 
     Examples:
         Six users with ranks among 100 sampled negatives, of a catalogue of 3541 candidates:
 
         >>> import sampled_metrics as sm
-        >>> result = sm.correct(
-        ...     [1, 3, 1, 12, 40, 2],
-        ...     candidates=3541,
-        ...     negatives=100,
-        ...     estimators=["uncorrected", "bv-0.1"],
-        ...     metrics="recall@10",
-        ... )
+        >>> ranks = sm.sampled_ranks([1, 3, 1, 12, 40, 2], negatives=100, candidates=3541)
+        >>> result = sm.correct(ranks, estimators=["uncorrected", "bv-0.1"], metrics="recall@10")
         >>> [(row.estimator, round(row.value, 4)) for row in result.itertuples()]
         [('uncorrected', 0.6667), ('bv-0.1', 0.1315)]
 
@@ -132,11 +113,11 @@ def correct(
     """
     wanted, options = metrics_by_label(metrics), IntervalOptions(confidence_level, method, n_resamples, seed)
     chosen = estimators_by_label(estimators)
-    tables = read_sampled(ranks, Form(candidates, negatives, False, replacement, by, rank_column, zero_based))
-    return by_recommender({name: _of_ranks(each, chosen, wanted, options, progress) for name, each in tables.items()})
+    tables = tables_by_name(ranks, "correct")
+    return by_recommender({name: _correct(table, chosen, wanted, options, progress) for name, table in tables.items()})
 
 
-def _of_ranks(
+def _correct(
     ranks: SampledRanks,
     estimators: Mapping[str, Estimator],
     metrics: Mapping[str, Metric],
@@ -146,12 +127,13 @@ def _of_ranks(
     """Return the result of `correct` of the ranks of a recommender."""
     outcomes, which = Outcomes.observed(ranks)
     by_outcome = users_by_outcome((which, ranks.user_numbers, len(outcomes)))
-    result = _correct_users(outcomes, by_outcome, estimators, metrics, options, progress)
+    result = _correct_users(ranks, outcomes, by_outcome, estimators, metrics, options, progress)
     result.attrs["parameters"] = ranks.description
     return result.with_remarks(ranks.notes).with_cautions(ranks.cautions)
 
 
 def _correct_users(
+    ranks: SampledRanks,
     outcomes: Outcomes,
     by_outcome: Users,
     estimators: Mapping[str, Estimator],
@@ -179,7 +161,7 @@ def _correct_users(
     for label, estimate in fitted.items():
         assumes = "bias is zero"
         value = estimate.estimate(counts)
-        limits = np.zeros(len(labels)), largest_values(wanted)
+        limits = np.zeros(len(labels)), ranks.largest_values(wanted)
         if isinstance(estimate, ShapeEstimate):
             support = supported(estimate, by_outcome, options)
             strict = strict_interval([estimate], by_outcome, options, limits, [support], progress)
@@ -212,7 +194,7 @@ def _correct_users(
             *_remarks(table, estimators, metrics, unbiased),
             *_warnings(fitted),
             *undefined(table),
-            *equal_metrics(metrics),
+            *equal_metrics(ranks, metrics),
             *about_users(by_outcome),
         ]
     ).with_cautions(cautions)

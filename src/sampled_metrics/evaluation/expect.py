@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 
@@ -14,25 +14,19 @@ from sampled_metrics.estimators import EstimatorsLike, estimator_name, estimator
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.inference.expectation import Expectation, mean_of_rows
 from sampled_metrics.metrics.metric import MetricsLike, metric_name, metrics_by_label
-from sampled_metrics.ranks.frames import PerUser, RanksLike
-from sampled_metrics.ranks.read import Form, read_exact
+from sampled_metrics.ranks.given import cautions_of, tables_by_name
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
 
 @on_one_thread
 def expect(
-    ranks: RanksLike | Mapping[str, RanksLike],
+    ranks: Any,
     *,
     negatives: int,
     metrics: MetricsLike = METRICS,
     replacement: bool = False,
     estimators: EstimatorsLike = ("uncorrected",),
-    candidates: PerUser | None = None,
-    exact: bool = False,
-    by: str | None = None,
-    rank_column: str | Sequence[str] | None = None,
-    zero_based: bool = False,
 ) -> Result:
     """Compute the exact expectation of an evaluation on sampled negatives; nothing is drawn.
 
@@ -40,17 +34,12 @@ def expect(
     are those of each user's own n, as in `correct`. A user with several rows counts once, with the mean over the rows.
 
     Args:
-        ranks: exact ranks, as in `evaluate`; or a mapping from the names of recommenders to their ranks. Names must
-            differ as text.
+        ranks: an `ExactRanks`, as `exact_ranks` or `rank` returns it; or a mapping from the names of recommenders to
+            them.
         negatives: m, the number of negatives to sample for each user.
         metrics: labels, as of `evaluate`.
         replacement: whether a negative may be sampled twice for the same user.
         estimators: labels of estimators that are linear in the sample; uncorrected is the sampled metric itself.
-        candidates: (users,) or one number: n. Leave it out if the ranks have this column.
-        exact: as in `evaluate`.
-        by: as in `evaluate`.
-        rank_column: as in `evaluate`.
-        zero_based: as in `evaluate`.
 
     Returns:
         A row for each recommender, estimator and metric, with the columns recommender, estimator, metric, exact,
@@ -58,8 +47,8 @@ def expect(
         are ordered wrongly on average.
 
     Raises:
-        DataError: the ranks are not exact ranks, two recommenders have the same name, or a user has too few candidates
-            to sample from.
+        DataError: the ranks are sampled, or have not been read by a reader; or a user has too few candidates to sample
+            from.
         ConfigError: a metric or an estimator does not exist, is repeated, or is not linear in the sample; or
             negatives is not a whole number from 1.
 
@@ -68,17 +57,15 @@ def expect(
         Recall@10, but with 100 sampled negatives X does:
 
         >>> import sampled_metrics as sm
-        >>> result = sm.expect(
-        ...     {"X": [30, 30, 30], "Y": [1, 900, 900]}, negatives=100, candidates=1000, metrics="recall@10"
-        ... )
+        >>> ranks = sm.exact_ranks({"X": [30, 30, 30], "Y": [1, 900, 900]}, candidates=1000)
+        >>> result = sm.expect(ranks, negatives=100, metrics="recall@10")
         >>> [(row.recommender, round(row.exact, 3), round(row.expected, 3)) for row in result.itertuples()]
         [('X', 0.0, 1.0), ('Y', 0.333, 0.333)]
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 4.
     """
-    found = read_exact(ranks, Form(candidates, None, exact, False, by, rank_column, zero_based))
-    tables = {name or "ranks": each for name, each in found.items()}
+    tables = {name or "ranks": table for name, table in tables_by_name(ranks, "expect").items()}
     by_label, chosen = metrics_by_label(metrics), estimators_by_label(estimators)
     wanted, rows = tuple(by_label.values()), []
     for name, table in tables.items():
@@ -97,7 +84,7 @@ def expect(
     unused = dict.fromkeys(remark for each in tables.values() for remark in each.notes)
     wrong = list(wrong_orders(result, negatives).values())
     undecided = "An order by exact values may be undecided. compare says whether the exact ranks decide it."
-    result = result.with_cautions(caution for each in tables.values() for caution in each.cautions)
+    result = result.with_cautions(cautions_of(tables))
     return result.with_remarks([*wrong, *([undecided] if wrong else []), *unused])
 
 

@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from sampled_metrics._defaults import PLANNED
 from sampled_metrics._running import Progress, late_progress, on_one_thread
-from sampled_metrics._validation import check_names, counted, is_real, shown
+from sampled_metrics._validation import counted, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.estimators.shapes import SHAPES
@@ -23,9 +23,8 @@ from sampled_metrics.inference.expectation import Expectation, exact_chance, mea
 from sampled_metrics.inference.verdicts import expected_gaps
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.frames import PerUser, RanksLike
+from sampled_metrics.ranks.given import cautions_of, tables_by_name
 from sampled_metrics.ranks.pairing import Pairs, pair_users
-from sampled_metrics.ranks.read import Form, read_exact
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
@@ -40,34 +39,23 @@ _CLOSE = 1.1  # ratio of two m between which the chance grows along a line, in l
 
 @on_one_thread
 def plan(
-    a: RanksLike,
-    b: RanksLike,
+    ranks: Mapping[str, ExactRanks],
     *,
     metric: str | Metric = "recall@10",
     probability: float = 0.95,
     estimators: EstimatorsLike = PLANNED,
     replacement: bool = False,
-    candidates: PerUser | None = None,
-    exact: bool = False,
-    rank_column: str | None = None,
-    zero_based: bool = False,
-    names: tuple[str, str] = ("A", "B"),
     progress: Progress = late_progress,
 ) -> Result:
     """Find the smallest sample that orders two recommenders correctly with a given probability.
 
     Args:
-        a: exact ranks of the first recommender, as in `evaluate`.
-        b: exact ranks of the second recommender, of the same users, paired as in `compare`.
+        ranks: a mapping from the names of two recommenders to their `ExactRanks`, as `exact_ranks` or `rank` returns
+            them. Users are paired as in `compare`.
         metric: a label, as in `evaluate`.
         probability: the required probability of the correct order, above one half and below 1.
         estimators: labels of estimators that are linear in the sample.
         replacement: whether a negative may be sampled twice for the same user.
-        candidates: as in `evaluate`.
-        exact: as in `evaluate`.
-        rank_column: the column of ranks, if it has another name.
-        zero_based: as in `evaluate`.
-        names: names of the two recommenders.
         progress: wraps the sample sizes that are tried, and then the strict bounds, for a progress bar. By default, a
             terminal shows one after two seconds.
 
@@ -94,16 +82,22 @@ def plan(
 
     Examples:
         >>> import sampled_metrics as sm
-        >>> x = [30, 25, 40, 12, 60, 33] * 50
-        >>> y = [1, 300, 2, 500, 9, 700] * 50
-        >>> result = sm.plan(x, y, candidates=1000, metric="ap", estimators=["uncorrected", "bv-0.1"])
+        >>> ranks = {"X": [30, 25, 40, 12, 60, 33] * 50, "Y": [1, 300, 2, 500, 9, 700] * 50}
+        >>> tables = sm.exact_ranks(ranks, candidates=1000)
+        >>> result = sm.plan(tables, metric="ap", estimators=["uncorrected", "bv-0.1"])
         >>> [(row.estimator, row.negatives) for row in result.itertuples()]
         [('uncorrected', 64), ('bv-0.1', 21), ('exact', <NA>)]
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 6.3 and Figure 6.
     """
-    names = check_names(names)
+    tables = tables_by_name(ranks, "plan") if isinstance(ranks, Mapping) else {}
+    if len(tables) != 2:
+        raise DataError(
+            'plan takes a mapping from the names of two recommenders to their tables: sm.plan({"A": a, "B": b})'
+        )
+    one, other = tables.values()
+    first, second = names = tuple(tables)
     chosen = {
         str(each) if isinstance(each, StrictBounds) else label: each
         for label, each in estimators_by_label(estimators).items()
@@ -116,9 +110,7 @@ def plan(
         raise ConfigError(f"probability must be a number above 0.5 and below 1, not {shown(probability)}")
     if not 0.5 < probability < 1:
         raise ConfigError(f"probability must be above 0.5 and below 1, not {probability}")
-    form = Form(candidates, None, exact, False, None, rank_column, zero_based)
-    one, other = read_exact(dict(zip(names, (a, b), strict=True)), form).values()
-    pairs = pair_users(one, other, names)
+    pairs = pair_users(one, other, (first, second))
     differences = mean_of_rows(other.values(measure), pairs.other) - mean_of_rows(one.values(measure), pairs.one)
     gap = float(differences.mean())
     if abs(gap) <= EQUAL:
@@ -160,14 +152,14 @@ def plan(
     worse, better = order = names if gap > 0 else names[::-1]
     compared = None
     if len(differences) > 1:
-        compared = compare(*((one, other) if gap > 0 else (other, one)), names=order, metrics=measure)
+        compared = compare({name: tables[name] for name in order}, metrics=measure)
     sentences = [
         _of_pilot(compared, metric_name(label_of_metric), worse, better, abs(gap)),
         *_sentences(table, probability, sizes[-1]),
         _words(list(chosen)),
     ]
     unused = dict.fromkeys([*one.notes, *other.notes])
-    return table.with_remarks([*sentences, pairs.sentence, *unused]).with_cautions([*one.cautions, *other.cautions])
+    return table.with_remarks([*sentences, pairs.sentence, *unused]).with_cautions(cautions_of(tables))
 
 
 class _Chance(NamedTuple):

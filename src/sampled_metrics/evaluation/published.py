@@ -18,7 +18,6 @@ from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import ShapeEstimate, StrictBounds
 from sampled_metrics.evaluation.correct import knowledge
-from sampled_metrics.evaluation.evaluate import largest_values
 from sampled_metrics.evaluation.result import Result, by_recommender
 from sampled_metrics.inference.intervals import IntervalOptions
 from sampled_metrics.inference.strict_intervals import contradictions, strict_interval, supported
@@ -120,7 +119,7 @@ def _of_counts(
 ) -> Result:
     """Return the bounds of a recommender, from the numbers of users between cuts of x that its values allow."""
     negatives, users = int(outcomes.negatives[0]), int(possible[0].sum())
-    limits = np.zeros(len(wanted)), largest_values(list(wanted.values()))
+    limits = np.zeros(len(wanted)), np.array([metric.largest for metric in wanted.values()])
     rows: list[tuple[object, ...]] = []
     cautions: list[str] = []
     for label, estimator in estimators.items():

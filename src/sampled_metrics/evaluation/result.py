@@ -12,7 +12,7 @@ from pandas.plotting import PlotAccessor
 
 from sampled_metrics import _files
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.ranks.read import UNNAMED
+from sampled_metrics.ranks.by_recommender import UNNAMED
 from sampled_metrics.rendering import tables
 
 if TYPE_CHECKING:

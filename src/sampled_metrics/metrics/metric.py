@@ -41,6 +41,11 @@ class Metric:
     cutoff: int | None
     formula: Formula | Auc | None = None
 
+    @property
+    def largest(self) -> float:
+        """Return the largest value, that of rank 1."""
+        return float(self.of_rank(1, 2))
+
     def values(self, candidates: int) -> Floats:
         """Return the metric at every rank 1 … n, as an (n,) array: f(r) of the estimators."""
         return self.of_rank(np.arange(1, candidates + 1), candidates)

@@ -12,7 +12,10 @@ from sampled_metrics._validation import check_label, check_labels
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.files import read_columns
 from sampled_metrics.ranks.frames import NAMES, Columns, PerUser, are_lists, columns_of, plain
-from sampled_metrics.ranks.ranked import Ranked
+from sampled_metrics.ranks.table import Table
+
+UNNAMED = ""
+"""Name of a recommender that has none."""
 
 
 def columns_by_recommender(
@@ -41,8 +44,8 @@ def columns_by_recommender(
     if not is_table(ranks, rank_columns):
         if is_split:
             raise DataError("by, and several of rank_column, are for one table that has the ranks of all recommenders")
-        return {name: renamed(_columns(data, name)) for name, data in by_name(ranks).items()}
-    columns = _columns(ranks, "ranks")
+        return {name: renamed(columns_of_table(data, name)) for name, data in by_name(ranks).items()}
+    columns = columns_of_table(ranks, "ranks")
     if not is_split:
         return renamed(columns)
     if by is None:
@@ -52,7 +55,7 @@ def columns_by_recommender(
     return {name: renamed(part) for name, part in columns.by_column(by).items()}
 
 
-def require_same_order(tables: Mapping[str, Ranked], per_user: Sequence[PerUser | None]) -> None:
+def require_same_order(tables: Mapping[str, Any], per_user: Sequence[PerUser | None]) -> None:
     """Raise DataError if numbers by user are given as arrays, and the tables have their users in different orders."""
     if all(numbers is None or np.size(numbers) == 1 for numbers in per_user):
         return
@@ -95,8 +98,13 @@ def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
     return dict(zip(names, ranks.values(), strict=True))
 
 
-def _columns(data: Any, name: str) -> Columns:
-    if isinstance(data, Ranked):
+def columns_of_table(data: Any, name: str) -> Columns:
+    """Return the columns of a table, a file or ranks alone, as they are named there.
+
+    Raises:
+        DataError: the table cannot be read.
+    """
+    if isinstance(data, Table):
         raise DataError(f"{name}: is {type(data).__name__} already, which is not read again")
     if isinstance(data, str | os.PathLike):
         return read_columns(data)

@@ -6,6 +6,7 @@ above + 1 ... above + tied + 1, anew in every repetition.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, replace
@@ -22,7 +23,8 @@ from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.by_recommender import columns_by_recommender, require_same_order
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.ranks.ranked import Ranked, span
+from sampled_metrics.ranks.pairing import pair_users
+from sampled_metrics.ranks.table import Ranked, span
 from sampled_metrics.ranks.truncation import seems_truncated
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
@@ -113,11 +115,35 @@ class ExactRanks(Ranked):
         object.__setattr__(self, name, values)
         return values
 
-    _kind: ClassVar[str] = "exact ranks"
+    kind: ClassVar[str] = "exact ranks"
+    reader: ClassVar[str] = "exact_ranks"
+    taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "expect", "plan", "report")
 
     @property
     def _among(self) -> str:
         return f"among {span(self.candidates)} candidates"
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Return the numbers of rows, users, candidates and ties."""
+        tied = int((self.tied > 0).sum())
+        return super().facts | {"Ties": f"{tied} rows" if tied else "none"}
+
+    def title(self, names: str) -> str:
+        """Return the title of a page about exact ranks of some recommenders."""
+        return f"Ranks of {names} among all candidates"
+
+    @property
+    def ranked_items(self) -> ExactRanks:
+        """Return the table itself."""
+        return self
+
+    def outcome_values(self, metrics: Sequence[Metric]) -> tuple[Floats, Ints]:
+        """Return the (metrics, outcomes) values of the distinct rows, and the (rows,) outcome of each row."""
+        rows = np.stack((self.candidates, self.above, self.tied), axis=1)
+        distinct, which = np.unique(rows, axis=0, return_inverse=True)
+        n, above, tied = distinct.T
+        return np.stack([metric.over_ties(above, tied, n) for metric in metrics]), np.asarray(which).ravel()
 
     def rows(self, events: Ints) -> ExactRanks:
         """Return the table of the given events, in that order."""
@@ -302,3 +328,40 @@ def exact_ranks(
     tables = {name: table_of_columns(of_one, name, candidates, exact) for name, of_one in columns.items()}
     require_same_order(tables, [candidates])
     return tables
+
+
+def read_rank_tables(names: Sequence[str], paths: Sequence[str | os.PathLike[str]]) -> dict[str, ExactRanks]:
+    """Read the rank tables of a dataset's recommenders with `exact_ranks`, one file for each name.
+
+    Raises DataError if a file is damaged, or the tables have different held-out items.
+    """
+    tables = {name: exact_ranks(path) for name, path in zip(names, paths, strict=True)}
+    require_same_events(tables)
+    return tables
+
+
+def require_same_events(tables: Mapping[str, ExactRanks]) -> None:
+    """Raise DataError if the tables differ in their users, or in the candidates of a user.
+
+    Tables without users, which a file numbers from 1, may be in any order.
+    """
+    named = [name for name, table in tables.items() if not _is_numbered(table)]
+    for first, other in itertools.pairwise(named):
+        pair_users(tables[first], tables[other], (first, other))
+    for first, other in itertools.pairwise(tables):
+        one, two = tables[first], tables[other]
+        if not np.array_equal(np.sort(one.candidates), np.sort(two.candidates)):
+            raise DataError(
+                f"{first} and {other} must be ranks of the same users among the same items, but they have "
+                f"{_summary(one)} and {_summary(two)}"
+            )
+
+
+def _is_numbered(table: ExactRanks) -> bool:
+    """Return whether users are 1, 2, 3, ..., as in the file of a table without users."""
+    return np.array_equal(table.users, np.arange(1, len(table) + 1))
+
+
+def _summary(table: ExactRanks) -> str:
+    n = table.candidates
+    return f"{len(table)} users with {n.min()} to {n.max()} candidates, {n.sum()} in all"

@@ -4,47 +4,25 @@ A run is a table of user, item and score. Judgements are a table of user, item a
 compared as text, so 7 and "7" are the same.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from sampled_metrics._validation import Floats, Ints, check_labels, is_real, shown
+from sampled_metrics._validation import Floats, Ints, is_real, shown
 from sampled_metrics.data.tables import refuse_rows
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.metrics.formulas import FORMULAS, Formula
-from sampled_metrics.metrics.metric import metrics_by_label
-from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.metrics.metric import Metric
+from sampled_metrics.ranks.by_recommender import columns_by_recommender, columns_of_table
 from sampled_metrics.ranks.frames import Columns, are_lists, as_text
-from sampled_metrics.ranks.read import Form, columns_or_table
-from sampled_metrics.ranks.sampled import SampledRanks
-
-LABELS = ("recall@10", "ndcg@10", "ap", "mrr")
-"""The default metrics of lists."""
+from sampled_metrics.ranks.table import Table
 
 _NUMBERS = 2**24  # numbers of an array that holds the lists of some users
-
-
-ListMetric = tuple[Formula, int | None]
-"""A metric of lists and its cut-off."""
-
-
-def list_metrics(metrics: Any) -> dict[str, ListMetric]:
-    """Return the metrics of lists, by label as it is written; None stands for the default ones.
-
-    Raises:
-        ConfigError: there are none, one is unknown, no text or not of lists, or two are the same.
-    """
-    found = {}
-    for label, each in metrics_by_label(check_labels(LABELS if metrics is None else metrics, "metrics")).items():
-        if not isinstance(each.formula, Formula):
-            raise ConfigError(f"{each.label} is no metric of ranked lists; those are {', '.join(FORMULAS)}")
-        found[label] = each.formula, each.cutoff
-    return found
 
 
 @dataclass(frozen=True)
@@ -69,10 +47,10 @@ class Judgements:
 
     @classmethod
     def of(cls, relevance: Any, relevant_from: float | None = None) -> "Judgements":
-        """Return the judgements of a table; arguments and errors as in `evaluate`."""
+        """Return the judgements of a table; arguments and errors as in `ranked_lists`."""
         if relevant_from is not None and not (is_real(relevant_from) and 0 < relevant_from < np.inf):
             raise ConfigError(f"relevant_from must be a number above 0, not {shown(relevant_from)}")
-        columns = _columns(columns_or_table(relevance, "relevance", Form()), "relevance", "relevance")
+        columns = _with_columns(columns_of_table(relevance, "relevance").refuse_counts(), "relevance")
         if are_lists(relevance):  # its columns have names of ours
             columns = replace(columns, names={}, taken=())
         remarks = [*columns.remarks_on_taken, *columns.unused(("user", "item", "relevance"))]
@@ -92,7 +70,7 @@ class Judgements:
         order = np.argsort(pairs)
         return cls(users, items, pairs[order], grades[order], relevant_from, tuple(remarks))
 
-    def lists(self, run: Columns | ExactRanks | SampledRanks, name: str) -> tuple[csr_array, list[str]]:
+    def grades_of(self, run: Columns, name: str) -> tuple[csr_array, list[str]]:
         """Return the grades of the lists of a run, (users, longest) by user and place, and remarks on the run.
 
         The items are in the order of their scores; of equal scores, the last id as text comes first, as in trec_eval.
@@ -100,7 +78,7 @@ class Judgements:
         Raises:
             DataError: the table is no run; the message names it.
         """
-        columns = _columns(run, name, "score")
+        columns = _with_columns(run, "score")
         about = [*columns.remarks_on_taken, *columns.unused(("user", "item", "score", "rank"))]
         if "score" not in columns and "rank" in columns:
             score = -columns.whole_numbers("rank", 1).astype(np.float64)
@@ -146,33 +124,169 @@ class Judgements:
             f"{name}: {each}" for each in [*remarks, *about]
         ]
 
-    def values(self, lists: csr_array, metrics: Iterable[ListMetric]) -> Floats:
-        """Return the (metrics, users) values of lists, as `lists` returns them."""
-        return np.stack([self._values(lists[:, :k], formula, k) for formula, k in metrics])
-
-    def largest(self, metrics: Iterable[ListMetric]) -> Floats:
-        """Return the (metrics,) largest values: 1, or the largest DCG that a user could have."""
-        judged = self._judged
-        return np.array([1.0 if each.bounded else self._values(judged, each, k).max() for each, k in metrics])
-
-    def _values(self, lists: csr_array, formula: Formula, k: int | None) -> Floats:
-        """Return the (users,) values of lists, computed for some users at a time."""
-        judged, found = self._judged, []
+    def values(self, lists: csr_array, metric: Metric) -> Floats:
+        """Return the (users,) values of lists, as `grades_of` returns them, computed for some users at a time."""
+        formula, k = metric.formula, metric.cutoff
+        assert isinstance(formula, Formula)  # `RankedLists.check_metrics` refuses others
+        lists, judged, values = lists[:, :k], self.judged, []
         step = max(1, _NUMBERS // (lists.shape[1] + judged.shape[1]))
         for first in range(0, len(self.users), step):
             rows = slice(first, first + step)
             gains = formula.gains(lists[rows].toarray(), self.relevant_from)
-            found.append(formula.of_lists(gains, formula.gains(judged[rows].toarray(), self.relevant_from), k))
-        return np.concatenate(found)
+            values.append(formula.of_lists(gains, formula.gains(judged[rows].toarray(), self.relevant_from), k))
+        return np.concatenate(values)
+
+    def equals(self, other: "Judgements") -> bool:
+        """Return whether other judgements are the same."""
+        return self is other or (
+            self.users.equals(other.users)
+            and self.items.equals(other.items)
+            and np.array_equal(self.pairs, other.pairs)
+            and np.array_equal(self.grades, other.grades)
+            and self.relevant_from == other.relevant_from
+        )
 
     @cached_property
-    def _judged(self) -> csr_array:
+    def judged(self) -> csr_array:
         """Return the grades above 0, (users, most of a user), the highest first."""
         user = self.pairs // len(self.items)
         order = np.lexsort((-self.grades, user))
         count = np.bincount(user, minlength=len(self.users))
         place = np.arange(len(user)) - (np.cumsum(count) - count)[user]
         return csr_array((self.grades[order], (user, place)), shape=(len(self.users), count.max()))
+
+
+@dataclass(frozen=True, repr=False)
+class RankedLists(Table):
+    """Ranked lists of a recommender, with the judged items of the users.
+
+    Attributes:
+        judgements: the judged items.
+        grades: (users, longest) grades of the items of each judged user's list, by place; 0 if they are not relevant.
+        notes: sentences on how the lists and the judgements were read.
+        source: name of the file or table that the lists are from.
+    """
+
+    judgements: Judgements
+    grades: csr_array
+    notes: tuple[str, ...] = ()
+    source: str = ""
+    cautions: tuple[str, ...] = ()
+
+    kind: ClassVar[str] = "ranked lists"
+    reader: ClassVar[str] = "ranked_lists"
+    taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "report")
+    has_one_relevant_item: ClassVar[bool] = False
+    default_metrics: ClassVar[tuple[str, ...]] = ("recall@10", "ndcg@10", "ap", "mrr")
+    description: ClassVar[str] = ""
+
+    def __len__(self) -> int:
+        return len(self.judgements.users)
+
+    def __repr__(self) -> str:
+        judged = len(self.judgements.pairs)
+        return f"{self.kind} of {len(self):,} user{'s' * (len(self) != 1)}, with {judged:,} judged items"
+
+    @property
+    def user_numbers(self) -> Ints:
+        """The (users,) numbers of the judged users from 0."""
+        return np.arange(len(self))
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Return the number of judged users."""
+        return {"Judged users": str(len(self))}
+
+    def title(self, names: str) -> str:
+        """Return the title of a page about ranked lists of some recommenders."""
+        return f"Ranked lists of {names}"
+
+    def check_metrics(self, metrics: Mapping[str, Metric]) -> None:
+        """Raise ConfigError if a metric is not one of ranked lists."""
+        for metric in metrics.values():
+            if not isinstance(metric.formula, Formula):
+                raise ConfigError(f"{metric.label} is no metric of ranked lists; those are {', '.join(FORMULAS)}")
+
+    def outcome_values(self, metrics: Sequence[Metric]) -> tuple[Floats, Ints]:
+        """Return the (metrics, users) values of the lists, and the (users,) numbers of the users."""
+        return np.stack([self.judgements.values(self.grades, metric) for metric in metrics]), self.user_numbers
+
+    def largest_values(self, metrics: Sequence[Metric]) -> Floats:
+        """Return the (metrics,) largest values: 1, or the largest DCG that a user could have."""
+        judged = self.judgements.judged
+        return np.array(
+            [
+                1.0 if isinstance(metric.formula, Formula) and metric.formula.bounded else values.max()
+                for metric in metrics
+                for values in [self.judgements.values(judged, metric)]
+            ]
+        )
+
+    def pair(self, others: Sequence[Table], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
+        """Return the users of the judgements; raise DataError if tables have other judgements."""
+        for name, other in zip(names[1:], others, strict=True):
+            if not (isinstance(other, RankedLists) and self.judgements.equals(other.judgements)):
+                raise DataError(f"{names[0]} and {name} have other judged items; read them with the same relevance")
+        return [self.user_numbers] * (1 + len(others)), []
+
+
+def ranked_lists(
+    lists: Any,
+    *,
+    relevance: Any,
+    relevant_from: float | None = None,
+    by: str | None = None,
+    rank_column: str | Sequence[str] | None = None,
+    zero_based: bool = False,
+) -> RankedLists | dict[str, RankedLists]:
+    """Read ranked lists of items, with the judged items of the users.
+
+    Args:
+        lists: a table, or the path of a file, with the columns user, item and score, or rank in place of score; or a
+            dict {user: {item: score}}, as ranx and pytrec_eval have it. A mapping from the names of recommenders to any
+            of these gives a mapping.
+        relevance: the judged items of users: a table with the columns user, item and relevance (a grade from 0), or a
+            dict {user: {item: grade}}. Without the column relevance, all have grade 1. Other items have grade 0. Users
+            of the lists without a judged item are left out; judged users without a list count as an empty one.
+        relevant_from: the lowest relevant grade, for metrics other than NDCG and DCG. The default is any above 0.
+        by: as in `exact_ranks`.
+        rank_column: the column of places in the list, if it has another name.
+        zero_based: whether these places start at 0, in place of 1.
+
+    Returns:
+        The lists, or a mapping from the names of several recommenders to them.
+
+    Raises:
+        DataError: a table lacks a column, has no number somewhere, or a user's item twice; or no user of the lists has
+            a judged item.
+        ConfigError: `relevant_from` is not a number above 0.
+
+    Examples:
+        The lists of two users, of whom the second has two relevant items:
+
+        >>> import sampled_metrics as sm
+        >>> run = {"ann": {"film": 0.9, "song": 0.4}, "bob": {"film": 0.2, "book": 0.8, "song": 0.5}}
+        >>> lists = sm.ranked_lists(run, relevance={"ann": {"song": 3}, "bob": {"book": 1, "film": 2}})
+        >>> lists
+        ranked lists of 2 users, with 3 judged items
+        >>> result = sm.evaluate(lists, metrics=["ndcg@2", "map", "dcg@2"])
+        >>> [(row.metric, round(row.value, 3)) for row in result.itertuples()]
+        [('ndcg@2', 0.506), ('map', 0.667), ('dcg@2', 1.446)]
+
+    References:
+        K. Järvelin and J. Kekäläinen, Cumulated Gain-Based Evaluation of IR Techniques, ACM Transactions on Information
+        Systems 20, 2002.
+    """
+    judgements = Judgements.of(relevance, relevant_from)
+
+    def table_of(columns: Columns, name: str) -> RankedLists:
+        grades, remarks = judgements.grades_of(columns, name)
+        return RankedLists(judgements, grades, (*judgements.remarks, *remarks), columns.name)
+
+    columns = columns_by_recommender(lists, by, rank_column, zero_based)
+    if isinstance(columns, Columns):
+        return table_of(columns, "ranks")
+    return {name: table_of(of_one, name) for name, of_one in columns.items()}
 
 
 _ORDER = "of equal scores, the last item by its id as text comes first, as in trec_eval"
@@ -187,11 +301,9 @@ def _ties(user: Ints, score: Floats, grade: Floats) -> int:
     return len(np.unique(user[first[differ]]))
 
 
-def _columns(given: Columns | ExactRanks | SampledRanks, name: str, value: str) -> Columns:
-    """Return a table of columns user, item and a third."""
-    if not isinstance(given, Columns):
-        raise DataError(f"{name}: is a {type(given).__name__}, which holds ranks, not lists of items")
-    columns = given.by_usual_name("item").by_usual_name(value)
+def _with_columns(columns: Columns, value: str) -> Columns:
+    """Return a table with the columns user, item and a third by these names."""
+    columns = columns.by_usual_name("item").by_usual_name(value)
     columns.require("user", "item")
     return columns
 

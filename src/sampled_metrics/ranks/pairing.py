@@ -1,17 +1,18 @@
-"""Pair the users of two recommenders, and check that several recommenders ranked the same events."""
+"""Pair the users of tables of ranks."""
 
-import itertools
-import os
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from sampled_metrics._validation import Ints, shown
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
-from sampled_metrics.ranks.ranked import Ranked
+
+if TYPE_CHECKING:
+    from sampled_metrics.ranks.table import Ranked
 
 
 class Pairs(NamedTuple):
@@ -59,7 +60,7 @@ def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> Pairs:
     return Pairs(first, second, sentence)
 
 
-def pair_all(tables: Sequence[Ranked], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
+def pair_all(tables: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
     """Pair the users of several tables, as `pair_users` does for two.
 
     Each table is paired with one of them: the first that has users, or, if none has, the first.
@@ -104,40 +105,3 @@ def _paired(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tuple[
             "be compared they must have the same rows"
         )
     return np.asarray(numbers), np.asarray(found)
-
-
-def read_rank_tables(names: Sequence[str], paths: Sequence[str | os.PathLike[str]]) -> dict[str, ExactRanks]:
-    """Read the rank tables of a dataset's recommenders with `exact_ranks`, one file for each name.
-
-    Raises DataError if a file is damaged, or the tables have different held-out items.
-    """
-    tables = {name: exact_ranks(path) for name, path in zip(names, paths, strict=True)}
-    require_same_events(tables)
-    return tables
-
-
-def require_same_events(tables: Mapping[str, ExactRanks]) -> None:
-    """Raise DataError if the tables differ in their users, or in the candidates of a user.
-
-    Tables without users, which a file numbers from 1, may be in any order.
-    """
-    named = [name for name, table in tables.items() if not _is_numbered(table)]
-    for first, other in itertools.pairwise(named):
-        pair_users(tables[first], tables[other], (first, other))
-    for first, other in itertools.pairwise(tables):
-        one, two = tables[first], tables[other]
-        if not np.array_equal(np.sort(one.candidates), np.sort(two.candidates)):
-            raise DataError(
-                f"{first} and {other} must be ranks of the same users among the same items, but they have "
-                f"{_summary(one)} and {_summary(two)}"
-            )
-
-
-def _is_numbered(table: ExactRanks) -> bool:
-    """Return whether users are 1, 2, 3, ..., as in the file of a table without users."""
-    return np.array_equal(table.users, np.arange(1, len(table) + 1))
-
-
-def _summary(table: ExactRanks) -> str:
-    n = table.candidates
-    return f"{len(table)} users with {n.min()} to {n.max()} candidates, {n.sum()} in all"

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from sampled_metrics._validation import Ints, counted, refuse_masked, shown
+from sampled_metrics._validation import Floats, Ints, counted, refuse_masked, shown
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.by_recommender import columns_by_recommender, require_same_order
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.ranks.ranked import Ranked, span
+from sampled_metrics.ranks.table import Ranked, span
 from sampled_metrics.ranks.truncation import seems_truncated
+
+if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
+    from sampled_metrics.metrics.metric import Metric
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,7 +90,10 @@ class SampledRanks(Ranked):
         for wrong, message in rules:
             refuse_rows(wrong, partial(filled, message), where)
 
-    _kind: ClassVar[str] = "sampled ranks"
+    kind: ClassVar[str] = "sampled ranks"
+    reader: ClassVar[str] = "sampled_ranks"
+    taken_by: ClassVar[tuple[str, ...]] = ("correct", "compare", "report")
+    is_sampled: ClassVar[bool] = True
 
     @property
     def _among(self) -> str:
@@ -95,6 +102,24 @@ class SampledRanks(Ranked):
     @property
     def _numbers(self) -> dict[str, Ints]:
         return {"n": self.candidates, "m": self.negatives}
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Return the numbers of rows, users, candidates and negatives."""
+        return super().facts | {"Negatives": span(self.negatives, "d"), "Ties": "not known"}
+
+    def outcome_values(self, metrics: Sequence[Metric]) -> tuple[Floats, Ints]:
+        """Raise DataError: the metrics of sampled ranks are estimated, from the outcomes of the sample."""
+        raise DataError("sampled ranks have no true metrics, only estimates; `correct` has them")
+
+    def title(self, names: str) -> str:
+        """Return the title of a page about sampled ranks of some recommenders."""
+        return f"Ranks of {names} among sampled negatives"
+
+    @property
+    def ranked_items(self) -> ExactRanks:
+        """Return the ranks among the m + 1 items of the sample."""
+        return ExactRanks(None, self.negatives + 1, self.x, np.zeros_like(self.x))
 
 
 def sampled_ranks(

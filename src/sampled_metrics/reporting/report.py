@@ -7,25 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from sampled_metrics import __version__, _files
-from sampled_metrics._defaults import METRICS
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator, estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect
 from sampled_metrics.evaluation.comparison import Comparison
-from sampled_metrics.evaluation.evaluate import check_relevance
+from sampled_metrics.evaluation.evaluate import checked_metrics
 from sampled_metrics.evaluation.expect import wrong_orders
 from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, by_recommender, cell
-from sampled_metrics.metrics.metric import MetricsLike, metric_name, metrics_by_label
-from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.ranks.read import Form, exact_or_sampled, recommenders
-from sampled_metrics.ranks.sampled import SampledRanks
+from sampled_metrics.metrics.metric import MetricsLike, metric_name
+from sampled_metrics.ranks.given import cautions_of, tables_by_name
+from sampled_metrics.ranks.table import Table
 from sampled_metrics.rendering.drawing import inline_svg
 from sampled_metrics.rendering.page import Page
 from sampled_metrics.reporting import figures
@@ -46,19 +42,11 @@ SHOWN_NEGATIVES = 100
 
 @on_one_thread
 def report(
-    ranks: RanksLike | Mapping[str, RanksLike],
+    ranks: Any,
     path: str | os.PathLike[str] | None = None,
     *,
     metrics: MetricsLike | None = None,
-    candidates: PerUser | None = None,
-    negatives: PerUser | None = None,
-    exact: bool = False,
     replacement: bool = False,
-    by: str | None = None,
-    rank_column: str | Sequence[str] | None = None,
-    zero_based: bool = False,
-    relevance: Any = None,
-    relevant_from: float | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     seed: int = 0,
@@ -71,19 +59,11 @@ def report(
     the intervals of several estimators (`correct`). The page holds its figures, and fetches nothing.
 
     Args:
-        ranks: ranks of one recommender, as in `evaluate` or `correct`, or a mapping from names to ranks. With
-            `relevance`, lists in place of ranks; a mapping is then one from names to lists.
+        ranks: an `ExactRanks`, a `SampledRanks` or a `RankedLists`, as the readers return them, or a mapping from the
+            names of recommenders to them.
         path: a file to write, in a folder that exists.
         metrics: labels, as in `evaluate`.
-        candidates: as in `correct`.
-        negatives: (users,) or one number: m. If it is given, here or as a column, the ranks are sampled, else exact.
-        exact: as in `evaluate`.
-        replacement: as in `correct`.
-        by: as in `evaluate`.
-        rank_column: as in `evaluate`.
-        zero_based: as in `evaluate`.
-        relevance: the judged items of users, as in `evaluate`.
-        relevant_from: as in `evaluate`.
+        replacement: of exact ranks, whether the negatives of what a sample would show may be sampled twice.
         confidence_level: probability that an interval covers its value.
         n_resamples: bootstrap samples, for estimators that are not linear in the sample.
         seed: seed of the bootstrap.
@@ -93,13 +73,14 @@ def report(
         The page, as text. The intervals of the pairs of three recommenders or more hold together, as in `compare`.
 
     Raises:
-        DataError: the ranks are wrong, as in `evaluate`, `correct` and `compare`.
+        DataError: the ranks have not been read by a reader, or an error of `evaluate`, `correct` or `compare`.
         ConfigError: a metric or an option does not exist, a metric is repeated, or matplotlib is not installed.
         WriteError: the file cannot be written, or its folder does not exist.
 
     Examples:
         >>> import sampled_metrics as sm
-        >>> page = sm.report({"old": [5, 80, 3, 200, 9, 30], "new": [2, 40, 1, 90, 4, 10]}, candidates=1000)
+        >>> ranks = {"old": [5, 80, 3, 200, 9, 30], "new": [2, 40, 1, 90, 4, 10]}
+        >>> page = sm.report(sm.exact_ranks(ranks, candidates=1000))
         >>> print(page.split(">", 1)[0])
         <!doctype html
 
@@ -108,17 +89,9 @@ def report(
     """
     if path is not None:
         _files.require_folder(path)
-    check_relevance(
-        relevance,
-        {"relevant_from": relevant_from},
-        {"candidates": candidates, "negatives": negatives, "replacement": replacement},
-    )
-    form = Form(candidates, negatives, exact, replacement, by, rank_column, zero_based)
-    given = {name or "ranks": each for name, each in recommenders(ranks, form).items()}
-    read: dict[str, Any] = given if relevance is not None else {**exact_or_sampled(given, form)}
-    wanted: Any = metrics
-    if relevance is None:
-        wanted = list(metrics_by_label(METRICS if metrics is None else metrics).values())
+    tables = {name or "ranks": table for name, table in tables_by_name(ranks, "report").items()}
+    first = next(iter(tables.values()))
+    wanted = list(checked_metrics(first, metrics).values()) if first.has_one_relevant_item else metrics
     options: dict[str, Any] = {
         "metrics": wanted,
         "confidence_level": confidence_level,
@@ -126,57 +99,40 @@ def report(
         "seed": seed,
         "progress": progress,
     }
-    judged = {"relevance": relevance, "relevant_from": relevant_from}
-    page, left_out = _Page(), list[str]()
-    ranked = {name: each for name, each in read.items() if isinstance(each, ExactRanks)}
-    sampled = {name: each for name, each in read.items() if isinstance(each, SampledRanks)}
-    if relevance is not None:
-        title, heading = f"Ranked lists of {_joined(given)}", "Metrics"
-        found = {name: evaluate(each, **judged, **options) for name, each in read.items()}
-        alone = [f"{name}: {_values(each)}." for name, each in found.items()]
-    elif sampled:
-        title, heading = f"Ranks of {_joined(given)} among sampled negatives", "True metrics, estimated"
-        found, left_out = _corrected(sampled, options)
-        bounds = {name: each[each["estimator"].isin(ESTIMATORS[:2])] for name, each in found.items()}
-        alone = [f"{name}: {each.further_remarks[0]}" for name, each in bounds.items() if each["low"].notna().any()]
+    page, left_out, names = _Page(), list[str](), list(tables)
+    if first.is_sampled:
+        results, left_out = _corrected(tables, options)
+        bounds = {name: table[table["estimator"].isin(ESTIMATORS[:2])] for name, table in results.items()}
+        alone = [f"{name}: {table.further_remarks[0]}" for name, table in bounds.items() if table["low"].notna().any()]
     else:
-        title, heading = f"Ranks of {_joined(given)} among all candidates", "Metrics"
-        found = {name: evaluate(each, **options) for name, each in ranked.items()}
-        alone = [f"{name}: {_values(each)}." for name, each in found.items()]
-    names = list(given)
-    compared = None
-    if len(names) == 2:
-        one, other = names
-        compared = compare(read[one], read[other], names=(one, other), **judged, **options)
-    elif len(names) > 2:
-        compared = compare(read, **judged, **options)
+        results = {name: evaluate(table, **options) for name, table in tables.items()}
+        alone = [f"{name}: {_values(table)}." for name, table in results.items()]
+    compared = compare(tables, **options) if len(tables) > 1 else None
     page.heading("In short")
-    cautions = dict.fromkeys(caution for table in [*ranked.values(), *sampled.values()] for caution in table.cautions)
-    cautions |= dict.fromkeys(next(iter(found.values())).cautions if compared is None else compared.cautions)
+    cautions = dict.fromkeys(cautions_of(tables) if len(tables) > 1 else first.cautions)
+    cautions |= dict.fromkeys(next(iter(results.values())).cautions if compared is None else compared.cautions)
     page.paragraphs(cautions, kind="caution")
     if compared is not None:
         said = compared.further_remarks[: len(compared.by_metric)] if len(names) > 2 else [verdict(compared, names)]
         page.paragraphs(said, kind="verdict")
     page.list(alone)
     page.heading("What was read")
-    if relevance is None:
-        page.table("What was read", _what_was_read(read))
-    else:
-        page.table("What was read", _lists_read(read, found))
-    page.heading(heading)
-    _metrics(page, found, left_out, known=list(cautions))
+    page.table("What was read", _what_was_read(tables))
+    page.heading("True metrics, estimated" if first.is_sampled else "Metrics")
+    _metrics(page, results, left_out, [*cautions, *(said for table in tables.values() for said in table.cautions)])
     if compared is not None:
         page.heading(f"Comparison of {_joined(names)}")
         page.table(f"Comparison of {_joined(names)}", _worded(compared, names if len(names) == 2 else ()))
         page.list(compared.further_remarks)
         page.drawn(figures.intervals(compared), caption_of(compared))
-    if ranked:
-        _sampled_negatives(page, ranked, wanted, replacement, progress, compared)
-    if shown := ranked or {name: _among_the_sample(each) for name, each in sampled.items()}:
+    if "expect" in first.taken_by:
+        _sampled_negatives(page, tables, wanted, replacement, progress, compared)
+    histograms = {name: table.ranked_items for name, table in tables.items() if table.ranked_items is not None}
+    if histograms:
         page.heading("Ranks")
-        among = "all candidates" if ranked else "the sampled negatives"
+        among = "the sampled negatives" if first.is_sampled else "all candidates"
         page.drawn(
-            ((figure, "Histogram of ranks") for figure in figures.histograms(shown)),
+            ((figure, "Histogram of ranks") for figure in figures.histograms(histograms)),
             f"Ranks of the held-out items among {among}, from best to worst; the last bars are those up to half of the "
             "ranked items, and the worse half. Ties count in expectation.",
         )
@@ -184,7 +140,7 @@ def report(
         f"Made by sampled-metrics {__version__}, with a confidence level of {100 * confidence_level:g} %, "
         f"{n_resamples} bootstrap samples and the seed {seed}."
     )
-    text = page.html(title)
+    text = page.html(first.title(_joined(names)))
     if path is not None:
         _files.write_text(path, text)
     return text
@@ -205,43 +161,18 @@ class _Page(Page):
 # --- what was read ----------------------------------------------------------------------------------------------------
 
 
-def _what_was_read(read: Mapping[str, SampledRanks | ExactRanks]) -> pd.DataFrame:
+def _what_was_read(tables: Mapping[str, Table]) -> pd.DataFrame:
     rows = []
-    for name, table in read.items():
-        row = {"Recommender": name}
-        if table.source not in ("", name):
-            row["Source"] = table.source
-        row["Rows"] = str(len(table))
-        users = "one for each row" if table.user is None else str(table.user_numbers.max() + 1)
-        row |= {"Users": users, "Candidates": _range(table.candidates)}
-        if isinstance(table, SampledRanks):
-            row |= {"Negatives": _range(table.negatives), "Ties": "not known"}
-        else:
-            tied = int((table.tied > 0).sum())
-            row["Ties"] = f"{tied} rows" if tied else "none"
-        rows.append(row)
+    for name, table in tables.items():
+        source = {} if table.source in ("", name) else {"Source": table.source}
+        rows.append({"Recommender": name} | source | table.facts)
     return pd.DataFrame(rows).fillna("-")
-
-
-def _lists_read(given: Mapping[str, Any], found: Mapping[str, Result]) -> pd.DataFrame:
-    rows = []
-    for name, each in given.items():
-        row = {"Recommender": name}
-        if isinstance(each, Columns) and each.name != name:
-            row["Source"] = each.name
-        rows.append(row | {"Judged users": str(found[name]["users"].iloc[0])})
-    return pd.DataFrame(rows).fillna("-")
-
-
-def _range(values: np.ndarray) -> str:
-    low, high = values.min(), values.max()
-    return str(low) if low == high else f"{low} to {high}"
 
 
 # --- metrics ----------------------------------------------------------------------------------------------------------
 
 
-def _corrected(sampled: Mapping[str, SampledRanks], options: Mapping[str, Any]) -> tuple[dict[str, Result], list[str]]:
+def _corrected(sampled: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[dict[str, Result], list[str]]:
     """Return the true metrics behind sampled ranks, and sentences on the estimators that are not valid for them."""
     found, left_out = {}, []
     for name, each in sampled.items():
@@ -314,8 +245,8 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
 
 def _sampled_negatives(
     page: _Page,
-    tables: Mapping[str, ExactRanks],
-    wanted: MetricsLike,
+    tables: Mapping[str, Any],
+    wanted: Any,
     replacement: bool,
     progress: Progress,
     compared: Comparison | None,
@@ -362,11 +293,6 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
             "metric. No order of these is right or wrong."
         )
     return said
-
-
-def _among_the_sample(ranks: SampledRanks) -> ExactRanks:
-    """Return sampled ranks as ranks among m + 1 items."""
-    return ExactRanks(None, ranks.negatives + 1, ranks.x, np.zeros_like(ranks.x))
 
 
 # --- words ------------------------------------------------------------------------------------------------------------

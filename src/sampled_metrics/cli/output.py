@@ -1,0 +1,76 @@
+"""How a command prints its result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sampled_metrics.cli.options import FigureFile, together
+
+if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
+    from sampled_metrics.evaluation.result import Result
+
+_FORMS = {
+    "json": "Print rows and remarks as JSON.",
+    "csv": "Print csv, remarks on stderr.",
+    "latex": "Print a LaTeX table, for the package booktabs.",
+}
+
+
+@dataclass(frozen=True)
+class Output:
+    """How a result is printed, and the file that it is drawn into.
+
+    Attributes:
+        form: json, csv or latex; None is a table for a terminal.
+        plot: the file of a figure.
+    """
+
+    form: str | None
+    plot: str | None
+
+    def show(self, result: Result) -> None:
+        """Print a result, and draw it if there is a file to draw into."""
+        if self.plot is not None:
+            result.plot(self.plot)
+        if self.form == "json":
+            content = {"remarks": list(result.remarks), "rows": result.plain_rows()}
+            click.echo(json.dumps(content, indent=2, ensure_ascii=False))
+        elif self.form == "csv":
+            for caution in result.cautions:
+                click.echo(caution, err=True)
+            click.echo(result.to_csv(index=False, lineterminator="\n"), nl=False)
+            for remark in result.further_remarks:
+                click.echo(remark, err=True)
+        elif self.form == "latex":
+            click.echo(result.latex())
+        else:
+            above = "".join(f"{caution}\n\n" for caution in result.cautions)
+            header, *rest = str(result).removeprefix(above).split("\n")
+            click.echo("\n".join([above + click.style(header, bold=True), *rest]))  # plain where it is no terminal
+
+
+def prints_result(command: Callable[..., Result]) -> Callable[..., None]:
+    """Give a command that returns a result the options of how to print it."""
+
+    @wraps(command)
+    def with_output(plot: str | None, **given: Any) -> None:
+        forms = [form for form in _FORMS if given.pop(form)]
+        if len(forms) > 1:
+            raise click.UsageError(f"give one of --{forms[0]} and --{forms[1]}")
+        Output(next(iter(forms), None), plot).show(command(**given))
+
+    return together(
+        click.option(
+            "--plot",
+            type=FigureFile(dir_okay=False, path_type=str),
+            metavar="FILE",
+            help="Draw it: .svg, .png or .pdf.",
+        ),
+        *(click.option(f"--{form}", is_flag=True, help=text) for form, text in _FORMS.items()),
+    )(with_output)

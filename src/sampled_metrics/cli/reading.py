@@ -1,0 +1,220 @@
+"""How a command was told to read its files, and the tables that it reads so."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sampled_metrics.cli.options import (
+    BY,
+    CANDIDATES,
+    EXACT,
+    LISTS,
+    NEGATIVES,
+    READING,
+    REPLACEMENT,
+    together,
+)
+from sampled_metrics.errors import DataError
+
+if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
+    from sampled_metrics.ranks.frames import Columns
+    from sampled_metrics.ranks.table import Table
+
+_SEPARATORS = {"tab": "\t", "\\t": "\t"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a command was told to read its files.
+
+    Attributes:
+        separator: the sign between the fields of a line; None if it is found out.
+        user_column: the name of the column user in the files, if it has another one; likewise the next two.
+        rank_column: the columns of ranks.
+        zero_based: whether ranks start at 0.
+        by: the column that names the recommenders.
+        candidates: n, unless it is a column.
+        negatives: m, unless it is a column or the ranks are exact.
+        exact: whether ranks are exact although none comes near n.
+        replacement: whether a negative could be sampled twice.
+        relevance: the file of judged items.
+        relevant_from: the lowest relevant grade.
+    """
+
+    separator: str | None = None
+    user_column: str | None = None
+    candidates_column: str | None = None
+    negatives_column: str | None = None
+    rank_column: tuple[str, ...] = field(default=())
+    zero_based: bool = False
+    by: str | None = None
+    candidates: int | None = None
+    negatives: int | None = None
+    exact: bool = False
+    replacement: bool = False
+    relevance: str | None = None
+    relevant_from: float | None = None
+
+    @property
+    def is_of_several(self) -> bool:
+        """Return whether one table has the ranks of several recommenders."""
+        return self.by is not None or len(self.rank_column or ()) > 1
+
+    def columns(self, path: str) -> Columns:
+        """Read a file, or standard input; columns that are not used may be left out."""
+        from sampled_metrics.ranks.files import read_columns, read_stream
+
+        separator = None if self.separator is None else _SEPARATORS.get(self.separator, self.separator)
+        if separator is not None and (len(separator) != 1 or not separator.isascii()):
+            raise DataError(f"--separator must be one sign, or tab, not {separator!r}")
+        given = {"user": self.user_column, "candidates": self.candidates_column, "negatives": self.negatives_column}
+        names = {column: name for column, name in given.items() if name}
+        kept = [*names.values(), *(self.rank_column or ()), *([self.by] if self.by else [])]
+        if path == "-":
+            if sys.stdin is None:
+                raise DataError("stdin: is closed")
+            columns = read_stream(sys.stdin.buffer, "stdin", separator, kept)
+        else:
+            columns = read_columns(path, separator, kept)
+        return replace(columns.named(names), refuses_shallow=True)
+
+    def one_recommender(self, argument: str) -> Columns | dict[str, Columns]:
+        """Return the columns of FILE, or those of NAME=FILE by the name."""
+        name, paths = named_files(argument)
+        if len(paths) > 1:
+            raise DataError(f"{argument}: several files are the seeds of a recommender, which compare takes")
+        return self.columns(paths[0]) if name is None else {name: self.columns(paths[0])}
+
+    def recommenders(self, arguments: tuple[str, ...]) -> Columns | dict[str, Columns]:
+        """Return the columns of FILE or NAME=FILE by recommender, or one table that has the ranks of several."""
+        if len(arguments) == 1 and self.is_of_several:
+            columns = self.one_recommender(arguments[0])
+            if isinstance(columns, dict):
+                raise DataError(f"{arguments[0]}: a table of several recommenders has no name of its own")
+            return columns
+        by_name = self.seeds(arguments)
+        for name, seeds in by_name.items():
+            if len(seeds) > 1:
+                raise DataError(f"{name}: several files are the seeds of a recommender, which compare takes")
+        return {name: seeds[0] for name, seeds in by_name.items()}
+
+    def seeds(self, arguments: tuple[str, ...]) -> dict[str, list[Columns]]:
+        """Return the columns of the seeds of recommenders, FILE or NAME=FILE,FILE,..., by name."""
+        named = [named_files(argument) for argument in arguments]
+        names = iter(_names(tuple(paths[0] for name, paths in named if name is None)))
+        seeds: dict[str, list[Columns]] = {}
+        for given, paths in named:
+            name = next(names) if given is None else given
+            if name in seeds:
+                raise DataError(f"{name}: is given twice")
+            seeds[name] = [self.columns(path) for path in paths]
+        return seeds
+
+    def exact_ranks(self, columns: Any) -> Any:
+        """Return exact ranks, of one recommender or by name."""
+        import sampled_metrics as sm
+
+        return sm.exact_ranks(columns, candidates=self.candidates, exact=self.exact, **self._names)
+
+    def sampled_ranks(self, columns: Any) -> Any:
+        """Return ranks among sampled negatives, of one recommender or by name."""
+        import sampled_metrics as sm
+
+        sample: dict[str, Any] = {
+            "negatives": self.negatives,
+            "candidates": self.candidates,
+            "replacement": self.replacement,
+        }
+        return sm.sampled_ranks(columns, **sample, **self._names)
+
+    def ranked_lists(self, columns: Any) -> Any:
+        """Return ranked lists, of one recommender or by name."""
+        import sampled_metrics as sm
+
+        for name in ("candidates", "negatives", "exact", "replacement"):
+            if getattr(self, name):
+                raise DataError(f"--{name} is for ranks, and --relevance for ranked lists")
+        judged: dict[str, Any] = {"relevance": self.columns(str(self.relevance)), "relevant_from": self.relevant_from}
+        return sm.ranked_lists(columns, **judged, **self._names)
+
+    def exact_ranks_or_lists(self, columns: Any) -> Any:
+        """Return ranked lists if there are judged items, else exact ranks."""
+        if self.relevance is not None:
+            return self.ranked_lists(columns)
+        self._require_no_relevant_from()
+        return self.exact_ranks(columns)
+
+    def tables(self, columns: Columns | Mapping[str, Columns]) -> Any:
+        """Return ranked lists if there are judged items; sampled ranks if m is given or a column; else exact ranks."""
+        if self.relevance is not None:
+            return self.ranked_lists(columns)
+        self._require_no_relevant_from()
+        by_name = columns if isinstance(columns, Mapping) else {"ranks": columns}
+        if self.negatives is None and not any("negatives" in table for table in by_name.values()):
+            return self.exact_ranks(columns)
+        for name, table in by_name.items():
+            if "above" in table:
+                raise DataError(f"{name} has exact ranks, and others are sampled; they cannot be compared")
+        return self.sampled_ranks(columns)
+
+    def tables_of_seeds(self, arguments: tuple[str, ...]) -> dict[str, list[Table]]:
+        """Return the tables of the seeds of recommenders, as `tables` does."""
+        seeds = self.seeds(arguments)
+        by_seed = {
+            name if len(columns) == 1 else f"{name}, seed {number}": of_seed
+            for name, columns in seeds.items()
+            for number, of_seed in enumerate(columns, 1)
+        }
+        tables = iter(self.tables(by_seed).values())
+        return {name: [next(tables) for _ in columns] for name, columns in seeds.items()}
+
+    @property
+    def _names(self) -> dict[str, Any]:
+        return {"by": self.by, "rank_column": self.rank_column or None, "zero_based": self.zero_based}
+
+    def _require_no_relevant_from(self) -> None:
+        if self.relevant_from is not None:
+            raise DataError("--relevant-from is for ranked lists, so it needs --relevance")
+
+
+def reading(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the decorator that gives a command options on its files, and passes them as one `Reading`."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_reading(**given: Any) -> Any:
+            told = {one.name: given.pop(one.name) for one in fields(Reading) if one.name in given}
+            return command(reading=Reading(**told), **given)
+
+        return together(READING, *options)(with_reading)
+
+    return decorate
+
+
+ANY_TABLES = reading(BY, LISTS, CANDIDATES, EXACT, NEGATIVES, REPLACEMENT)
+"""The options of a command that takes exact or sampled ranks, or ranked lists."""
+
+
+def named_files(argument: str) -> tuple[str | None, list[str]]:
+    """Return the name and the files of NAME=FILE,FILE,..., or no name and the file; a file may have a = in its name."""
+    name, equals, paths = argument.partition("=")
+    if not equals or Path(argument).exists():
+        return None, [argument]
+    if not name.strip():
+        raise DataError(f"{argument}: has no name before the sign =")
+    return name, paths.split(",")
+
+
+def _names(paths: tuple[str, ...]) -> list[str]:
+    """Name recommenders by their files, without folders and endings, or by their paths if these names repeat."""
+    names = ["stdin" if path == "-" else Path(path).name.split(".")[0] or path for path in paths]
+    if len(set(names)) < len(names):
+        names = list(paths)
+    if len(set(names)) < len(names):
+        raise DataError(f"{next(name for name in names if names.count(name) > 1)}: is given twice")
+    return names

@@ -1,0 +1,91 @@
+"""The tables that a function was given, by recommender."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.by_recommender import UNNAMED, by_name
+from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.ranks.judged_lists import RankedLists
+from sampled_metrics.ranks.sampled import SampledRanks
+from sampled_metrics.ranks.table import Table
+
+KINDS: tuple[type[Table], ...] = (ExactRanks, SampledRanks, RankedLists)
+"""All kinds of tables."""
+
+
+def tables_by_name(given: Any, function: str) -> dict[str, Any]:
+    """Return the tables that a function was given by the name of the recommender; one without a name by UNNAMED.
+
+    Args:
+        given: a table, or a mapping from names to tables.
+        function: its name.
+
+    Raises:
+        DataError: there are none, one is no table, or one that the function does not take; some are of other kinds than
+            others; or two names are the same text.
+    """
+    seeds = seeds_by_name(given if isinstance(given, Mapping) else {UNNAMED: given}, function, several=False)
+    return {name: tables[0] for name, tables in seeds.items()}
+
+
+def seeds_by_name(given: Any, function: str, several: bool = True) -> dict[str, list[Any]]:
+    """Return the tables of the seeds of each recommender, from a mapping of names to tables, or to lists of them.
+
+    Args:
+        given: the mapping.
+        function: the name of the function that was given it.
+        several: whether a recommender may have several seeds.
+
+    Raises:
+        DataError: as in `tables_by_name`.
+    """
+    if not isinstance(given, Mapping):
+        raise DataError(
+            f"{function} takes a mapping from the names of recommenders to their tables, not {_a(given)}: "
+            f'sm.{function}({{"A": a, "B": b}})'
+        )
+    named = {UNNAMED: given[UNNAMED]} if list(given) == [UNNAMED] else by_name(given)
+    seeds = {
+        name: list(tables) if several and isinstance(tables, list | tuple) and tables else [tables]
+        for name, tables in named.items()
+    }
+    first: tuple[str, Table] | None = None
+    for name, tables in seeds.items():
+        for table in tables:
+            _require_taken(table, name or "ranks", function)
+            first = first or (name, table)
+            if table.kind != first[1].kind:
+                raise DataError(
+                    f"{first[0]} has {first[1].kind} and {name} {table.kind}; {function} takes one kind of them"
+                )
+    return seeds
+
+
+def cautions_of(tables: Mapping[str, Table]) -> list[str]:
+    """Return the cautions of tables, with the names of the recommenders."""
+    return [
+        said if said.startswith(f"{name}: ") else f"{name}: {said.removeprefix('ranks: ')}"
+        for name, table in tables.items()
+        for said in table.cautions
+    ]
+
+
+def _require_taken(table: Any, name: str, function: str) -> None:
+    """Raise DataError unless this is a table that a function takes."""
+    if not isinstance(table, Table):
+        kinds = [kind for kind in KINDS if function in kind.taken_by]
+        readers = " or ".join(f"sm.{kind.reader}" for kind in kinds)
+        raise DataError(
+            f"{name}: {function} takes {' or '.join(kind.kind for kind in kinds)}, not {_a(table)}; read it first, "
+            f"with {readers}"
+        )
+    if function not in table.taken_by:
+        *most, last = table.taken_by
+        raise DataError(f"{name}: has {table.kind}, which {function} does not take; {', '.join(most)} and {last} do")
+
+
+def _a(value: Any) -> str:
+    """Return what a value is, in words."""
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

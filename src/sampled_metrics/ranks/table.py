@@ -1,0 +1,171 @@
+"""What a function of the package takes: the ranks, or the ranked lists, of a recommender."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sampled_metrics import _defaults
+from sampled_metrics._validation import Floats, Ints
+from sampled_metrics.ranks.pairing import pair_all
+
+if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
+    from sampled_metrics.metrics.metric import Metric
+    from sampled_metrics.ranks.exact import ExactRanks
+
+
+class Table(ABC):
+    """Ranks or ranked lists of a recommender, as a reader or a ranker returns them.
+
+    Attributes:
+        notes: sentences on how the table was read.
+        cautions: sentences on what would make all results wrong.
+        source: name of the file or table that it is from.
+    """
+
+    kind: ClassVar[str]
+    """What the table holds, in words."""
+
+    reader: ClassVar[str]
+    """The function that reads such a table."""
+
+    taken_by: ClassVar[tuple[str, ...]]
+    """The functions that take such a table."""
+
+    is_sampled: ClassVar[bool] = False
+    """Whether true metrics are estimated by an estimator, as from ranks among sampled negatives."""
+
+    has_one_relevant_item: ClassVar[bool] = True
+    """Whether a row is of one relevant item, for which some metrics are equal."""
+
+    default_metrics: ClassVar[tuple[str, ...]] = _defaults.METRICS
+    """The labels of the metrics that are computed if none are given."""
+
+    notes: tuple[str, ...]
+    cautions: tuple[str, ...]
+    source: str
+
+    @property
+    @abstractmethod
+    def user_numbers(self) -> Ints:
+        """The (rows,) numbers of the users from 0."""
+
+    @property
+    @abstractmethod
+    def description(self) -> str:
+        """Return what the numbers are of, such as "60 users, n = 100"; empty if there is nothing to say."""
+
+    @property
+    @abstractmethod
+    def facts(self) -> dict[str, str]:
+        """Return what was read, by the heading of a column of a report."""
+
+    @abstractmethod
+    def title(self, names: str) -> str:
+        """Return the title of a page about tables of some recommenders."""
+
+    @property
+    def ranked_items(self) -> ExactRanks | None:
+        """Return the ranks of the held-out items among the items that were ranked; None if there are no ranks."""
+        return None
+
+    def check_metrics(self, metrics: Mapping[str, Metric]) -> None:  # noqa: B027  # most tables have all metrics
+        """Raise ConfigError if a metric does not exist for such a table."""
+
+    @abstractmethod
+    def outcome_values(self, metrics: Sequence[Metric]) -> tuple[Floats, Ints]:
+        """Return the (metrics, outcomes) values of distinct outcomes, and the (rows,) outcome of each row."""
+
+    @abstractmethod
+    def largest_values(self, metrics: Sequence[Metric]) -> Floats:
+        """Return the (metrics,) largest values that a row may have."""
+
+    @abstractmethod
+    def pair(self, others: Sequence[Table], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
+        """Pair the users of this table and of others of its kind.
+
+        Args:
+            others: the other tables.
+            names: of all tables, for messages.
+
+        Returns:
+            For each table the (rows,) numbers of the users from 0, the same ones for the same users; and sentences on
+            how they were paired.
+
+        Raises:
+            DataError: the tables are not of the same users and items.
+        """
+
+
+class Ranked(Table):
+    """Ranks of held-out items, one row for each held-out item.
+
+    Attributes:
+        user: (rows,) the user of each held-out item; None if users are not known.
+        candidates: (rows,) int, n: the number of ranked items, including the held-out item.
+    """
+
+    user: NDArray[np.generic] | None
+    candidates: Ints
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __repr__(self) -> str:
+        users = len(np.unique(self.user_numbers))
+        said = f"{self.kind} of {users:,} user{'s' * (users != 1)}"
+        if users < len(self):
+            said += f" in {len(self):,} rows"
+        return f"{said}, {self._among}" if len(self) else said
+
+    @property
+    @abstractmethod
+    def _among(self) -> str:
+        """What the held-out items are ranked among, in words."""
+
+    @cached_property
+    def user_numbers(self) -> Ints:
+        """The (rows,) numbers of the users from 0; every row is of a user of its own if users are not known."""
+        if self.user is None:
+            return np.arange(len(self))
+        return np.asarray(pd.factorize(self.user, sort=True)[0])
+
+    @property
+    def description(self) -> str:
+        """Return how many users, candidates and negatives there are, such as "60 users, n = 100, m = 20"."""
+        parts = [f"{len(np.unique(self.user_numbers)):,} users"]
+        for name, values in self._numbers.items():
+            mean = " on average" if np.ptp(values) else ""
+            parts.append(f"{name} = {np.mean(values):,.0f}{mean}")
+        return ", ".join(parts)
+
+    @property
+    def _numbers(self) -> dict[str, Ints]:
+        """The numbers that `description` names."""
+        return {"n": self.candidates}
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Return the numbers of rows, users and candidates."""
+        users = "one for each row" if self.user is None else str(self.user_numbers.max() + 1)
+        return {"Rows": str(len(self)), "Users": users, "Candidates": span(self.candidates, "d")}
+
+    def largest_values(self, metrics: Sequence[Metric]) -> Floats:
+        """Return the (metrics,) values of rank 1."""
+        return np.array([metric.largest for metric in metrics])
+
+    def pair(self, others: Sequence[Table], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
+        """Pair users by user if tables have users, else by position; errors as in `pair_all`."""
+        return pair_all([self, *others], names)
+
+
+def span(numbers: Ints, form: str = ",d") -> str:
+    """Return a number, or the smallest and the largest of several, in words."""
+    least, most = int(numbers.min()), int(numbers.max())
+    return f"{least:{form}}" if least == most else f"{least:{form}} to {most:{form}}"
