@@ -2,18 +2,19 @@
 
 import io
 
+import sampled_metrics as sm
+from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.ranks.files import read_stream
-from sampled_metrics.ranks.read import UNNAMED, Form, read_exact, read_sampled
 
 
-def rank_table(ranks, candidates=None, **form):
-    """Return exact ranks as a rank table."""
-    return read_exact(ranks, Form(candidates, **form))[UNNAMED]
+def rank_table(ranks, candidates=None, **options):
+    """Return exact ranks."""
+    return exact_ranks(ranks, candidates=candidates, **options)
 
 
 def sampled_ranks(ranks, candidates=None, negatives=None, *, replacement=False):
     """Return ranks among sampled negatives, checked."""
-    return read_sampled(ranks, Form(candidates, negatives, replacement=replacement))[UNNAMED]
+    return sm.sampled_ranks(ranks, candidates=candidates, negatives=negatives, replacement=replacement)
 
 
 def parse_columns(content, name, separator=None, names=()):

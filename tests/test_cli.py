@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from read_and import compare, correct, evaluate, expect, plan
 
 import sampled_metrics
-from sampled_metrics import cli, compare, correct, evaluate, expect, plan
+from sampled_metrics import cli
 from sampled_metrics._defaults import KNOWN, LINEAR
 from sampled_metrics.estimators import LinearEstimator
 
@@ -556,7 +557,12 @@ class TestSeveralRecommenders:
         [
             (["evaluate", "f.csv", "--by", "modle"], "f.csv, line 1: lacks the column modle"),
             (["compare", "f.csv"], "compare takes two recommenders or more, not only f.csv; or one table and --by"),
-            (["compare", "f.csv", "f.csv", "--by", "model"], "f.csv: is given twice"),
+            (["compare", "f.csv", "f.csv", "--by", "model"], "are for one table that has the ranks of all"),
+            (["evaluate", "f.csv", "--relevant-from", "2"], "--relevant-from is for ranked lists, so it needs --relev"),
+            (
+                ["compare", "f.csv", "f.csv", "--relevance", "f.csv", "--candidates", "9"],
+                "f.csv: is given twice",
+            ),
             (["compare", "a=f.csv", "b=f.csv", "--by", "model"], "are for one table"),
             (["evaluate", "=f.csv"], "=f.csv: has no name before the sign ="),
             (
@@ -564,7 +570,7 @@ class TestSeveralRecommenders:
                 "a=f.csv: a table of several recommenders has no name of its own",
             ),
             (["evaluate", "a=f.csv,f.csv"], "several files are the seeds of a recommender, which compare takes"),
-            (["plan", "f.csv", "--rank-column", "gmf,mlp"], "plan takes the ranks of two recommenders"),
+            (["plan", "f.csv"], "plan takes the ranks of two recommenders"),
         ],
     )
     def test_refusals(self, run, tmp_path, command, says):

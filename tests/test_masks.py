@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from read_and import compare, correct, evaluate, expect, plan
 
-from sampled_metrics import compare, correct, evaluate, expect, plan, rank
+from sampled_metrics import rank
 from sampled_metrics.errors import DataError
 from sampled_metrics.metrics.graded import mean_over_users, ndcg, padded
 from sampled_metrics.ranks.exact import ExactRanks

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import read_and
 from ranked_by_argsort import one_each
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -49,14 +50,14 @@ class Seen:
 
 
 FUNCTIONS = {
-    "evaluate": lambda seen: sm.evaluate(RANKS["x"], candidates=100, metrics=seen.metric()),
-    "correct": lambda seen: sm.correct([1, 2, 3, 1, 6, 2], candidates=100, negatives=9, metrics=seen.metric()),
-    "compare": lambda seen: sm.compare(*RANKS.values(), candidates=100, metrics=seen.metric()),
-    "expect": lambda seen: sm.expect(RANKS, candidates=100, negatives=9, metrics=seen.metric()),
-    "plan": lambda seen: sm.plan(
+    "evaluate": lambda seen: read_and.evaluate(RANKS["x"], candidates=100, metrics=seen.metric()),
+    "correct": lambda seen: read_and.correct([1, 2, 3, 1, 6, 2], candidates=100, negatives=9, metrics=seen.metric()),
+    "compare": lambda seen: read_and.compare(*RANKS.values(), candidates=100, metrics=seen.metric()),
+    "expect": lambda seen: read_and.expect(RANKS, candidates=100, negatives=9, metrics=seen.metric()),
+    "plan": lambda seen: read_and.plan(
         *RANKS.values(), candidates=100, metric="ap", estimators="bv-0.1", progress=seen.progress
     ),
-    "report": lambda seen: sm.report(RANKS, candidates=100, metrics=seen.metric()),
+    "report": lambda seen: read_and.report(RANKS, candidates=100, metrics=seen.metric()),
     "proven": lambda seen: proven(TABLES, "ap", [5], replacement=False, progress=seen.progress),
     "study_estimators": lambda seen: study_estimators(TABLES["x"], STUDY, lambda _: STREAM(0), seen.progress),
     "repeat": lambda seen: repetitions.repeat(TABLES["x"], EVALUATION, STREAM(0), seen.progress),

@@ -10,19 +10,17 @@ from sampled_metrics import adapters
 def test_ranks_by_hand() -> None:
     scores = [[0.5, 0.9, 0.1, 0.2], [3.0, 2.0, 1.0, 0.0], [0.0, 1.0, 2.0, 3.0]]
     table = adapters.ncf.sampled_ranks(scores, candidates=[20, 21, 22], user_ids=["ann", "bob", "cat"])
-    assert table["rank"].tolist() == [2, 1, 4]
-    assert table["negatives"].tolist() == [3, 3, 3]
-    assert table["candidates"].tolist() == [20, 21, 22]
-    assert table["user"].tolist() == ["ann", "bob", "cat"]
+    assert table.x.tolist() == [1, 0, 3]
+    assert table.negatives.tolist() == [3, 3, 3]
+    assert table.candidates.tolist() == [20, 21, 22]
+    assert table.user.tolist() == ["ann", "bob", "cat"]
     assert sm.correct(table, estimators="uncorrected", metrics="recall@1")["value"].tolist() == [1 / 3]
 
 
 def test_ties_are_broken_at_random_by_seed() -> None:
     """The held-out item ties with two of three negatives, below the other one: ranks 2, 3 and 4 are equally likely."""
     scores = np.tile([0.5, 0.5, 0.9, 0.5], (30_000, 1))
-    first, again, other = (
-        adapters.ncf.sampled_ranks(scores, candidates=50, seed=seed)["rank"].to_numpy() for seed in (1, 1, 2)
-    )
+    first, again, other = (adapters.ncf.sampled_ranks(scores, candidates=50, seed=seed).x + 1 for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
     assert (first != other).any()
     counts = np.bincount(first, minlength=5)

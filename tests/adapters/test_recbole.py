@@ -102,13 +102,13 @@ def test_sampled_ranks(events: pd.DataFrame, trained, name: str) -> None:
     np.random.seed(3)  # noqa: NPY002
     theirs = trainer.evaluate(test, load_best_model=False, show_progress=False)
     np.random.seed(3)  # noqa: NPY002
-    table = adapters.recbole.sampled_ranks(model, test)
+    table = adapters.recbole.sampled_ranks(model, test).to_frame()
     assert sorted(table["user"]) == sorted(f"u{user}" for user in range(USERS))
     expected = np.full(USERS, ITEMS) if name == "SASRec" else candidates(events, table["user"].to_numpy())
     np.testing.assert_array_equal(table["candidates"], expected)
     assert sm.correct(table, metrics="recall@5", estimators="uncorrected")["value"].between(0, 1).all()
     if name == "Pop":
-        several = [adapters.recbole.sampled_ranks(model, test, seed=seed)["rank"].mean() for seed in range(2)]
+        several = [adapters.recbole.sampled_ranks(model, test, seed=seed).x.mean() for seed in range(2)]
         assert several[0] != several[1]
     else:
         ours = [(table["rank"] <= 5).mean(), np.where(table["rank"] <= 20, 1 / table["rank"], 0).mean()]
@@ -119,7 +119,7 @@ def test_it_draws_with_replacement_and_ranks_each_item_once(trained) -> None:
     """Of 10 draws from n - 1 items, a share (1 - (1 - 1/(n-1))^10) of the items is there, on average over the seeds."""
     model, test, _ = trained("BPR", "uni10")
     np.random.seed(4)  # noqa: NPY002
-    tables = [adapters.recbole.sampled_ranks(model, test) for _ in range(100)]
+    tables = [adapters.recbole.sampled_ranks(model, test).to_frame() for _ in range(100)]
     negatives = np.mean([table["negatives"] for table in tables], axis=0)
     pool = tables[0]["candidates"] - 1
     expected = pool * (1 - (1 - 1 / pool) ** 10)
@@ -132,7 +132,7 @@ def test_popularity_ties_are_broken_fairly(trained) -> None:
     """On average over samples, the metric is that of the exact ranks with ties, sampled without a correction."""
     model, test, _ = trained("Pop", "uni10")
     np.random.seed(5)  # noqa: NPY002
-    tables = [adapters.recbole.sampled_ranks(model, test, seed=seed) for seed in range(300)]
+    tables = [adapters.recbole.sampled_ranks(model, test, seed=seed).to_frame() for seed in range(300)]
     exact = adapters.recbole.ranks(*trained("Pop", "full")[:2])
     assert (exact.tied > 0).mean() > 0.3
     # AUC is unbiased: the probability that the held-out item is above a random negative, ties counting half

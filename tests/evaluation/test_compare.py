@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from read_and import compare, evaluate
 from scipy import stats
 
-from sampled_metrics import compare, evaluate
+from sampled_metrics import exact_ranks, sampled_ranks
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.evaluation.comparison import Standings
 from sampled_metrics.inference.bounded_means import mean_interval
@@ -216,7 +217,6 @@ class TestRefusals:
         [
             (A, B[:-1], {}, DataError, "A has 6 users and B 5; to be compared they must have the same users"),
             (frame(A, range(6)), frame(B[:-1], range(5)), {}, DataError, "1 are in one of them only, for instance 5"),
-            (A, B, {"names": ("x",)}, DataError, "names must be two texts"),
             (
                 A,
                 B,
@@ -243,7 +243,6 @@ class TestRefusals:
                 DataError,
                 "user 1 has 2 rows in A and 1 in B; to be compared they must have the same rows",
             ),
-            (A, B, {"names": ("x", "x")}, DataError, "must have different names"),
             (A, B, {"estimator": "mle"}, DataError, "an estimator corrects sampled ranks"),
             (A, B, {"candidates": None}, DataError, "A: lacks the column candidates"),
             (A, [0, *B[1:]], {}, DataError, "B, row 1: rank must be"),
@@ -327,19 +326,9 @@ class TestMany:
     @pytest.mark.parametrize(
         ("given", "more", "says"),
         [
-            ({"A": A}, {}, r"two recommenders or more, by names that are text, not \['A'\]"),
-            ({1: A, 2: B}, {}, "by names that are text"),
-            (
-                {"A": A, "B": B},
-                {"b": B},
-                "b and names must not be given too",
-            ),
-            (
-                {"A": A, "B": B},
-                {"names": ("A", "B")},
-                "names are those of a and b; the recommenders of a mapping or a table have their own",
-            ),
-            (A, {}, "B has no ranks"),
+            ({"A": A}, {}, r"two recommenders or more, not \['A'\]"),
+            ({1: A, "1": B}, {}, "two recommenders are called '1'"),
+            (A, {}, r"takes a mapping from the names of recommenders to their tables, not an ExactRanks: sm.compare\("),
             ({"A": A, "B": B, "C": B[:-1]}, {}, "A has 6 users and C 5"),
             ({"A": [A, B[:-1]], "B": B}, {}, "A, seed 1 has 6 users and A, seed 2 5"),
             (
@@ -402,7 +391,7 @@ class TestSeveralSeeds:
 
 
 def test_exact_and_sampled_ranks_are_not_compared():
-    exact = {"candidates": [50, 60], "above": [3, 4], "tied": [0, 0]}
-    sampled = {"candidates": [50, 60], "negatives": [9, 9], "rank": [1, 2]}
-    with pytest.raises(DataError, match="B has exact ranks, and others are sampled; they cannot be compared"):
-        compare(sampled, exact)
+    exact = exact_ranks({"candidates": [50, 60], "above": [3, 4], "tied": [0, 0]})
+    sampled = sampled_ranks({"candidates": [50, 60], "negatives": [9, 9], "rank": [1, 2]})
+    with pytest.raises(DataError, match="A has sampled ranks and B exact ranks; compare takes one kind of them"):
+        compare({"A": sampled, "B": exact})

@@ -7,9 +7,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from read_and import correct, evaluate
 from scipy import stats
 
-from sampled_metrics import correct, evaluate
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.evaluation.correct import _ends
 

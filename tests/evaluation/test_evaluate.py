@@ -6,8 +6,8 @@ from math import log2
 import numpy as np
 import pandas as pd
 import pytest
+from read_and import evaluate
 
-from sampled_metrics import evaluate
 from sampled_metrics.errors import ConfigError, DataError
 
 RANKS = [1, 3, 12, 2, 3]

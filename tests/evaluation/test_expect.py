@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from read_and import correct, expect
 from scipy import stats
 from tables_of_ranks import rank_table
 
-from sampled_metrics import correct, expect
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator
 from sampled_metrics.inference.expectation import Expectation, exact_chance

@@ -1,8 +1,8 @@
 """Labels come back as they are written, and what is said and drawn does not depend on how they are written."""
 
 import pytest
+import read_and
 
-import sampled_metrics as sm
 from sampled_metrics.errors import ConfigError
 
 N, M = {"candidates": 500}, {"candidates": 500, "negatives": 20}
@@ -16,17 +16,17 @@ RUN = {"ann": {"film": 0.9, "song": 0.4}, "bob": {"film": 0.2, "book": 0.8, "son
 GRADES = {"ann": {"song": 3}, "bob": {"book": 1, "film": 2}}
 
 CALLS = {
-    "evaluate": lambda metrics, _: sm.evaluate(EXACT, **N, metrics=metrics),
-    "correct": lambda metrics, estimators: sm.correct(
+    "evaluate": lambda metrics, _: read_and.evaluate(EXACT, **N, metrics=metrics),
+    "correct": lambda metrics, estimators: read_and.correct(
         SAMPLED, **M, metrics=metrics, estimators=estimators, n_resamples=100
     ),
-    "compare": lambda metrics, estimators: sm.compare(
+    "compare": lambda metrics, estimators: read_and.compare(
         SAMPLED, SAMPLED[::-1], **M, metrics=metrics, estimator=estimators[1]
     ),
-    "expect": lambda metrics, estimators: sm.expect(
+    "expect": lambda metrics, estimators: read_and.expect(
         {"x": EXACT, "y": EXACT[::-1]}, **M, metrics=metrics, estimators=estimators[1:3]
     ),
-    "lists": lambda metrics, _: sm.evaluate(
+    "lists": lambda metrics, _: read_and.evaluate(
         RUN, relevance=GRADES, metrics=[each for each in metrics if each.lower() != "auc"] + ["DCG@2"]
     ),
 }
@@ -55,7 +55,7 @@ def test_in_tables_and_remarks(name):
 )
 def test_two_names_of_the_same_are_refused(changes, says):
     with pytest.raises(ConfigError, match=rf"^{says}$"):
-        sm.correct(SAMPLED, **M, **changes)
+        read_and.correct(SAMPLED, **M, **changes)
 
 
 # --- remarks ----------------------------------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ def test_a_p_value_that_rounds_to_0_is_not_shown_as_0():
     """The median is better for each of 3000 users: a p-value of 0 in double precision."""
     worse = [300 + at % 7 for at in range(3000)]
     better = [1 + at % 5 for at in range(3000)]
-    found = sm.compare(worse, better, **N, metrics="ap")
+    found = read_and.compare(worse, better, **N, metrics="ap")
     assert found["p_value"][0] < 1e-16
     assert " < 1e-16 " in repr(found)
     assert "&lt; 1e-16" in found._repr_html_()

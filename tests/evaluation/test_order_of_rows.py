@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import read_and
 
 import sampled_metrics as sm
 
@@ -40,17 +41,17 @@ def same(function, *tables, **options) -> None:
 class TestOrderOfRows:
     def test_exact(self, rows, method):
         one, other = ranks(60, rows)
-        same(sm.evaluate, one, method=method, n_resamples=200)
-        same(sm.compare, one, other, method=method, n_resamples=200)
+        same(read_and.evaluate, one, method=method, n_resamples=200)
+        same(read_and.compare, one, other, method=method, n_resamples=200)
         same(
-            lambda *tables: sm.compare(dict(zip("abc", tables, strict=True)), method=method, n_resamples=200),
+            lambda *tables: read_and.compare(dict(zip("abc", tables, strict=True)), method=method, n_resamples=200),
             *(one, other, one),
         )
 
     def test_sampled(self, rows, method):
         one, other = ranks(60, rows, 20)
-        same(sm.correct, one, estimators=["decreasing", "bv-0.1", "mle"], method=method, n_resamples=200)
-        same(sm.compare, one, other, estimator="bv-0.1", method=method, n_resamples=200)
+        same(read_and.correct, one, estimators=["decreasing", "bv-0.1", "mle"], method=method, n_resamples=200)
+        same(read_and.compare, one, other, estimator="bv-0.1", method=method, n_resamples=200)
 
     def test_lists(self, rows, method):
         pairs = [(user, f"i{item}") for user in range(30) for item in RNG.choice(40, 20, replace=False)]
@@ -58,15 +59,15 @@ class TestOrderOfRows:
             relevance=RNG.integers(4, size=len(pairs[::3]))
         )
         run = pd.DataFrame(pairs, columns=["user", "item"]).assign(score=RNG.integers(9, size=len(pairs)))
-        same(lambda run, judged: sm.evaluate(run, relevance=judged, method=method), run, judged)
+        same(lambda run, judged: read_and.evaluate(run, relevance=judged, method=method), run, judged)
 
 
 @pytest.mark.parametrize("rows", [1, 2])
 def test_expect_and_plan(rows):
     one, other = ranks(60, rows)
-    same(lambda *tables: sm.expect(dict(zip("ab", tables, strict=True)), negatives=20), one, other)
+    same(lambda *tables: read_and.expect(dict(zip("ab", tables, strict=True)), negatives=20), one, other)
     if rows == 1:
-        same(sm.plan, one, other, estimators="uncorrected")
+        same(read_and.plan, one, other, estimators="uncorrected")
 
 
 def test_negatives_and_their_ties():
@@ -78,4 +79,4 @@ def test_negatives_and_their_ties():
     for options in ({}, {"replacement": True, "weights": np.arange(1.0, 101)}):
         found = sm.rank_among_negatives(scores, training, held_out, negatives=20, **options)
         again = sm.rank_among_negatives(scores, shuffled(training), shuffled(held_out), negatives=20, **options)
-        pd.testing.assert_frame_equal(again, found)
+        pd.testing.assert_frame_equal(again.to_frame(), found.to_frame())

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import read_and
 
 import sampled_metrics as sm
 from sampled_metrics.estimators.linear import LinearEstimator
@@ -31,27 +32,27 @@ class Scaled(LinearEstimator):
 
 
 def test_a_metric() -> None:
-    found = sm.evaluate([1, 2, 11], candidates=100, metrics=[RBP, "recall@10"])
+    found = read_and.evaluate([1, 2, 11], candidates=100, metrics=[RBP, "recall@10"])
     assert found["metric"].tolist() == ["rbp", "recall@10"]
     np.testing.assert_allclose(found["value"], [0.2 * (1 + 0.8 + 0.8**10) / 3, 2 / 3])
-    assert sm.evaluate([1, 2, 11], candidates=100, metrics=RBP)["value"].tolist() == found["value"].tolist()[:1]
-    assert sm.correct(RANKS, candidates=3541, negatives=100, metrics=RBP)["value"].between(0, 0.2).all()
-    compared = sm.compare([1, 2, 11], [1, 1, 5], candidates=100, metrics=RBP)
+    assert read_and.evaluate([1, 2, 11], candidates=100, metrics=RBP)["value"].tolist() == found["value"].tolist()[:1]
+    assert read_and.correct(RANKS, candidates=3541, negatives=100, metrics=RBP)["value"].between(0, 0.2).all()
+    compared = read_and.compare([1, 2, 11], [1, 1, 5], candidates=100, metrics=RBP)
     np.testing.assert_allclose(compared["difference"], [0.2 * (1 - 0.8 + 0.8**4 - 0.8**10) / 3])
 
 
 def test_an_estimator() -> None:
-    found = sm.correct(RANKS, candidates=3541, negatives=100, estimators=["uncorrected", Scaled(0.5)])
+    found = read_and.correct(RANKS, candidates=3541, negatives=100, estimators=["uncorrected", Scaled(0.5)])
     assert found["estimator"].unique().tolist() == ["uncorrected", "scaled-0.5"]
     plain, half = (found[found["estimator"] == label] for label in ("uncorrected", "scaled-0.5"))
     np.testing.assert_allclose(half["value"], plain["value"] / 2)
     np.testing.assert_allclose(half["standard_error"], plain["standard_error"] / 2)
-    expected = sm.expect([1, 500], candidates=1000, negatives=10, estimators=["uncorrected", Scaled(0.25)])
+    expected = read_and.expect([1, 500], candidates=1000, negatives=10, estimators=["uncorrected", Scaled(0.25)])
     means = expected.groupby("estimator")["expected"].apply(list)
     np.testing.assert_allclose(means["scaled-0.25"], np.array(means["uncorrected"]) / 4)
     paired = {"old": RANKS, "new": RANKS[::-1]}
     differences = [
-        sm.compare(paired, candidates=3541, negatives=100, estimator=each, metrics=["ap"])["value_a"].item()
+        read_and.compare(paired, candidates=3541, negatives=100, estimator=each, metrics=["ap"])["value_a"].item()
         for each in ("uncorrected", Scaled(0.5))
     ]
     assert differences[1] == pytest.approx(differences[0] / 2)
@@ -61,19 +62,25 @@ def test_an_estimator() -> None:
     ("call", "says"),
     [
         (
-            lambda: sm.evaluate([1], candidates=9, metrics=["recall@5", sm.metric("recall@5")]),
+            lambda: read_and.evaluate([1], candidates=9, metrics=["recall@5", sm.metric("recall@5")]),
             "'recall@5' and 'recall@5' are the same one",
         ),
         (
-            lambda: sm.correct([1], candidates=9, negatives=2, estimators=["mle", sm.estimator("mle")]),
+            lambda: read_and.correct([1], candidates=9, negatives=2, estimators=["mle", sm.estimator("mle")]),
             "are the same one",
         ),
-        (lambda: sm.compare([1], [2], candidates=9, negatives=2, estimator=["mle", "cls"]), "give one, not mle, cls"),
-        (lambda: sm.plan([1], [2], candidates=9, metric=["ap", "auc"]), "metric: give one, not ap, auc"),
-        (lambda: sm.correct([1], candidates=9, negatives=2, estimators=[3]), "estimators: a label is text, not 3"),
         (
-            lambda: sm.evaluate({"a": {"x": 1}}, relevance={"a": {"x": 1}}, metrics=[RBP]),
-            "metrics: a label is text, not Metric",
+            lambda: read_and.compare([1], [2], candidates=9, negatives=2, estimator=["mle", "cls"]),
+            "give one, not mle, cls",
+        ),
+        (lambda: read_and.plan([1], [2], candidates=9, metric=["ap", "auc"]), "metric: give one, not ap, auc"),
+        (
+            lambda: read_and.correct([1], candidates=9, negatives=2, estimators=[3]),
+            "estimators: a label is text, not 3",
+        ),
+        (
+            lambda: read_and.evaluate({"a": {"x": 1}}, relevance={"a": {"x": 1}}, metrics=[RBP]),
+            "is no metric of ranked lists",
         ),
     ],
 )

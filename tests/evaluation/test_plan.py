@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from read_and import compare, expect, plan
 from scipy import stats
 
-from sampled_metrics import compare, expect, plan
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import linear_estimator
 from sampled_metrics.inference.intervals import IntervalOptions, linear, uncertainty
@@ -285,10 +285,9 @@ class TestForms:
             ({"probability": 0.5}, ConfigError, "above 0.5 and below 1"),
             ({"probability": 1}, ConfigError, "above 0.5 and below 1"),
             ({"probability": float("nan")}, ConfigError, "above 0.5 and below 1"),
-            ({"b": A}, DataError, "A and B have the same exact Recall@10: no order is the right one"),
-            ({"b": B[:-1]}, DataError, "must have the same users"),
-            ({"a": pd.DataFrame({"rank": A, "negatives": 9})}, DataError, "A: has a column negatives"),
-            ({"names": ("A", "A")}, DataError, "must have different names"),
+            ({"other": A}, DataError, "A and B have the same exact Recall@10: no order is the right one"),
+            ({"other": B[:-1]}, DataError, "must have the same users"),
+            ({"ranks": pd.DataFrame({"rank": A, "negatives": 9})}, DataError, "A: has a column negatives"),
             ({"probability": "a"}, ConfigError, "probability must be a number above 0.5 and below 1, not 'a'"),
             ({"metric": None}, ConfigError, "metric: give one label or a list of them, not None"),
             ({"estimators": []}, ConfigError, "estimators: give one label or more"),
@@ -300,7 +299,7 @@ class TestForms:
     )
     def test_refusals_say_why(self, arguments, error, says):
         with pytest.raises(error, match=says):
-            plan(**{"a": A, "b": B, "candidates": N, **arguments})
+            plan(**{"ranks": A, "other": B, "candidates": N, **arguments})
 
     def test_of_two_candidates(self):
         table = plan([1, 1, 2], [1, 1, 1], metric="auc", candidates=2, estimators=["uncorrected"])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import read_and
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 
@@ -25,23 +26,23 @@ def _close_figures():
 
 
 def evaluated(**options):
-    return sm.evaluate(X, candidates=100, **options)
+    return read_and.evaluate(X, candidates=100, **options)
 
 
 def corrected(**options):
-    return sm.correct(X_SAMPLED, candidates=1000, negatives=20, **options)
+    return read_and.correct(X_SAMPLED, candidates=1000, negatives=20, **options)
 
 
 def compared(**options):
-    return sm.compare(X, Z, candidates=100, names=("X", "Z"), **options)
+    return read_and.compare(X, Z, candidates=100, names=("X", "Z"), **options)
 
 
 def expected(**options):
-    return sm.expect({"X": X, "Z": Z}, negatives=20, candidates=100, **options)
+    return read_and.expect({"X": X, "Z": Z}, negatives=20, candidates=100, **options)
 
 
 def planned(**options):
-    return sm.plan(X, Z, candidates=100, names=("X", "Z"), **options)
+    return read_and.plan(X, Z, candidates=100, names=("X", "Z"), **options)
 
 
 RESULTS = {each.__name__: each for each in (evaluated, corrected, compared, expected, planned)}
@@ -116,7 +117,7 @@ class TestContent:
             (expected(metrics="auc"), "300 users, n = 100."),
             (planned(estimators="uncorrected"), "Recall@10, 300 users, n = 100."),
             (
-                sm.correct([1, 2], candidates=[10, 31], negatives=[4, 5], metrics="auc"),
+                read_and.correct([1, 2], candidates=[10, 31], negatives=[4, 5], metrics="auc"),
                 "2 users, n = 20 on average, m = 4 on average.",
             ),
         ],
@@ -125,7 +126,7 @@ class TestContent:
         assert parameters in caption(np.ravel(table.plot())[0].figure)
 
     def test_a_name_with_dollar_signs_is_no_formula(self):
-        table = sm.compare(X, Z, candidates=100, metrics="recall@10", names=("a$_b$", "c$^d$"))
+        table = read_and.compare(X, Z, candidates=100, metrics="recall@10", names=("a$_b$", "c$^d$"))
         axes = table.plot()
         axes.figure.canvas.draw()
         assert axes.get_xlabel().replace("\n", " ") == r"difference (c\$^d\$ - a\$_b\$), 95 % interval"

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+import read_and
 from scipy.optimize import linprog
 from scipy.stats import binom, binomtest, hypergeom
 
@@ -63,7 +64,7 @@ def test_of_all_shares_the_interval_is_somewhat_wider_than_that_of_the_ranks(sha
     users = int(counts.sum())
     shares = {f"recall@{k}": f"{counts[:k].sum() / users:.9f}" for k in range(1, 7)}
     given = {"candidates": 100, "negatives": 6, "estimators": shape, "metrics": ["recall@5", "ap"]}
-    of_ranks = sm.correct(np.repeat(np.arange(1, 8), counts), **given)
+    of_ranks = read_and.correct(np.repeat(np.arange(1, 8), counts), **given)
     of_shares = sm.published({"A": shares}, users=users, **given)
     widths = [(each["high"] - each["low"]).to_numpy() for each in (of_ranks, of_shares)]
     assert (widths[0] < widths[1]).all()  # the shares hold together at √χ² of six, in place of z

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from read_and import compare
 from scipy import optimize, stats
 
-from sampled_metrics import compare
 from sampled_metrics.inference.bounded_means import (
     SMALLEST_P_VALUE,
     LowerSide,

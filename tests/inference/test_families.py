@@ -4,9 +4,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from read_and import compare
 from scipy import stats
 
-from sampled_metrics import compare
 from sampled_metrics.inference.families import groups, holm, max_t_rates, pairs_of, replicate_rates
 from sampled_metrics.inference.intervals import IntervalOptions, linear, no_progress, resamples, uncertainty
 

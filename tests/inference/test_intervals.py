@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from read_and import correct
 from scipy import stats
 
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.evaluation import correct
 from sampled_metrics.inference.bounded_means import mean_interval, p_value_of_zero
 from sampled_metrics.inference.intervals import IntervalOptions, linear, uncertainty
 

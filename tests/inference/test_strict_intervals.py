@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from read_and import compare, correct, evaluate
 
-from sampled_metrics import compare, correct, evaluate
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator, strict_bounds
 from sampled_metrics.estimators.shapes import SHAPES

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from read_and import compare, plan
 
-from sampled_metrics import compare, plan
 from sampled_metrics.estimators import strict_bounds
 
 N = 60

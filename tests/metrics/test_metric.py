@@ -8,8 +8,8 @@ from typing import ClassVar
 import mpmath
 import numpy as np
 import pytest
+from read_and import evaluate
 
-from sampled_metrics import evaluate
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.metrics.metric import Metric, alike, metric, metric_name, metrics_by_label
 

@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from read_and import compare, correct, evaluate
 from scipy import stats
 from scipy.sparse import csr_array
 
-from sampled_metrics import compare, correct, evaluate, rank, rank_among_negatives
+from sampled_metrics import rank, rank_among_negatives
 from sampled_metrics.errors import ConfigError, DataError
 
 RNG = np.random.default_rng(3)
@@ -34,14 +35,14 @@ def test_all_forms_of_scores_give_the_same(replacement: bool) -> None:
         rank_among_negatives(form, TRAINING, HELD_OUT, negatives=9, replacement=replacement, seed=4) for form in forms
     ]
     for table in tables[1:]:
-        pd.testing.assert_frame_equal(table, tables[0])
+        pd.testing.assert_frame_equal(table.to_frame(), tables[0].to_frame())
     for size in (1, 7):
         again = rank_among_negatives(
             SCORES, TRAINING, HELD_OUT, negatives=9, replacement=replacement, seed=4, batch_size=size
         )
-        pd.testing.assert_frame_equal(again, tables[0])
+        pd.testing.assert_frame_equal(again.to_frame(), tables[0].to_frame())
     other = rank_among_negatives(SCORES, TRAINING, HELD_OUT, negatives=9, replacement=replacement, seed=5)
-    assert not other.equals(tables[0])
+    assert not other.to_frame().equals(tables[0].to_frame())
 
 
 def test_all_other_candidates_as_negatives_give_the_exact_ranks() -> None:
@@ -49,8 +50,8 @@ def test_all_other_candidates_as_negatives_give_the_exact_ranks() -> None:
     exact = rank(scores, TRAINING, HELD_OUT)
     kept = exact.candidates == exact.candidates.min()
     table = rank_among_negatives(scores[kept], TRAINING[kept], HELD_OUT[kept], negatives=exact.candidates.min() - 1)
-    assert table["rank"].tolist() == (exact.above[kept] + 1).tolist()
-    assert table["candidates"].tolist() == exact.candidates[kept].tolist()
+    assert table.x.tolist() == exact.above[kept].tolist()
+    assert table.candidates.tolist() == exact.candidates[kept].tolist()
 
 
 @pytest.mark.parametrize("replacement", [False, True])
@@ -67,7 +68,7 @@ def test_ranks_have_the_distribution_of_uniform_negatives(replacement: bool) -> 
     expected = (
         stats.binom(5, above / (above + below)) if replacement else stats.hypergeom(above + below, above, 5)
     ).pmf(np.arange(6))
-    observed = np.bincount(table["rank"] - 1, minlength=6)
+    observed = np.bincount(table.x, minlength=6)
     assert stats.chisquare(observed, expected * users).pvalue > 0.001
 
 
@@ -76,14 +77,18 @@ WEIGHTS = np.arange(1.0, ITEMS + 1)
 
 def test_the_uniform_part_needs_replacement_and_weights_above_0() -> None:
     options = {"negatives": 5, "replacement": True}
-    table = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=WEIGHTS, **options)
-    pd.testing.assert_frame_equal(  # the table says how its negatives were drawn
-        pd.DataFrame(correct(table, metrics="ap")), pd.DataFrame(correct(table, metrics="ap", replacement=True))
-    )
-    table = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=WEIGHTS - 1, **options)
-    assert "uniform_rank" not in table
-    with pytest.raises(DataError, match="a weight above 0 for all items"):
-        correct(table, replacement=True)
+    ranks = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=WEIGHTS, **options)
+    assert ranks.replacement
+    assert ranks.negatives.max() > 0
+    assert (ranks.ranked_items.candidates == 6).all()
+    for weights, more in ((WEIGHTS - 1, {}), (WEIGHTS, {"replacement": False})):
+        ranks = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=weights, **(options | more))
+        assert (ranks.negatives == 0).all()
+        assert ranks.ranked_items.above.max() > 0
+        result = correct(ranks, metrics="recall@10")
+        assert "No negative is kept as a uniform sample" in result.cautions[0]
+        free = result[result["estimator"] == "free"].iloc[0]
+        assert (free["low"], free["high"]) == (0, 1)
 
 
 def test_the_uniform_part_is_uniform() -> None:
@@ -93,11 +98,11 @@ def test_the_uniform_part_is_uniform() -> None:
     held_out = np.full(users, 6)
     options = {"negatives": 10, "weights": np.append(weights, 1), "replacement": True}
     table = rank_among_negatives(scores, np.zeros_like(scores), held_out, **options)
-    kept, above = table["uniform_negatives"], table["uniform_rank"] - 1
+    kept, above = table.negatives, table.x
     assert stats.binomtest(int(kept.sum()), 10 * users, 6 / weights.sum()).pvalue > 0.001  # 6 items of weight 1 of 22
     assert stats.binomtest(int(above.sum()), int(kept.sum()), 1 / 2).pvalue > 0.001  # 3 of 6 items score more
     again = rank_among_negatives(scores, np.zeros_like(scores), held_out, **options, batch_size=7)
-    pd.testing.assert_frame_equal(again, table)
+    pd.testing.assert_frame_equal(again.to_frame(), table.to_frame())
 
 
 def test_users_without_a_uniform_part_are_not_left_out() -> None:
@@ -113,13 +118,13 @@ def test_users_without_a_uniform_part_are_not_left_out() -> None:
     held_out = np.where(np.arange(users) % 2, 4, 10)  # six of ten negatives score more, or none
     options = {"negatives": 3, "weights": np.append(10, np.ones(10)), "replacement": True}
     table = rank_among_negatives(scores, training, held_out, **options)
-    stays = (table["uniform_negatives"] > 0).to_numpy()
+    stays = table.negatives > 0
     assert stays[::2].all()
     chance = 1 - (1 - 10 / 19) ** 3
     assert stats.binomtest(int(stays[1::2].sum()), users // 2, chance).pvalue > 0.001
     truth = evaluate(rank(scores, training, held_out), metrics="auc")["value"][0]
     assert truth == pytest.approx((1 + 4 / 10) / 2)
-    left_in = correct(table[stays], estimators="uncorrected", metrics="auc").iloc[0]
+    left_in = correct(table.to_frame()[stays], replacement=True, estimators="uncorrected", metrics="auc").iloc[0]
     assert left_in["value"] - truth > 4 * left_in["standard_error"]
 
     without = int((~stays).sum())
@@ -127,7 +132,7 @@ def test_users_without_a_uniform_part_are_not_left_out() -> None:
     with pytest.raises(DataError, match=says):
         correct(table, estimators="bv-0.1")
     with pytest.raises(DataError, match=says):
-        compare(table, table.assign(uniform_rank=1), estimator="bv-0.1")
+        compare(table, table, estimator="bv-0.1")
     assert correct(table, estimators=["decreasing", "mle"], metrics="auc", n_resamples=100)["users"].eq(users).all()
 
 
@@ -144,8 +149,8 @@ def test_popular_negatives_are_corrected_without_bias_and_intervals_cover() -> N
         table = rank_among_negatives(
             scores, nothing, held_out, negatives=80, weights=popularity + 0.3, replacement=True, seed=seed
         )
-        naive.append(evaluate(table["rank"], candidates=81, metrics="auc")["value"].item())
-        result = correct(table, replacement=True, estimators="bv-0.001", metrics=["auc", "recall@10"])
+        naive.append(evaluate(table.ranked_items, metrics="auc")["value"].item())
+        result = correct(table, estimators="bv-0.001", metrics=["auc", "recall@10"])
         found.append(result["value"])
         covered += int(result["low"][0] <= truth[0] <= result["high"][0])
     error = np.std(found, axis=0, ddof=1) / np.sqrt(40)
@@ -157,7 +162,7 @@ def test_popular_negatives_are_corrected_without_bias_and_intervals_cover() -> N
     other = rank_among_negatives(
         rng.normal(size=scores.shape), nothing, held_out, negatives=80, weights=popularity + 0.3, replacement=True
     )
-    against = compare(other, table, replacement=True, estimator="bv-0.1", metrics="recall@10")
+    against = compare(other, table, estimator="bv-0.1", metrics="recall@10")
     assert against["conclusion"].item() == "B"
     assert any("of 80 negatives are kept" in each for each in against.remarks)
 
@@ -215,6 +220,6 @@ def test_weights_by_item_are_found_by_id() -> None:
     named = pd.Series(WEIGHTS, index=ids).iloc[::-1]
     for weights in (named, named.to_dict()):
         found = rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=weights, **options)
-        pd.testing.assert_frame_equal(found, in_order)
+        pd.testing.assert_frame_equal(found.to_frame(), in_order.to_frame())
     with pytest.raises(DataError, match="weights: lack item 'i7'"):
         rank_among_negatives(SCORES, TRAINING, HELD_OUT, weights=named.drop("i7"), **options)

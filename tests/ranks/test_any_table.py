@@ -6,9 +6,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from read_and import evaluate, expect
 from tables_of_ranks import rank_table
 
-from sampled_metrics import evaluate, expect
+from sampled_metrics import exact_ranks
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.files import read_columns
 
@@ -138,11 +139,11 @@ class TestColumnsOfRecommenders:
             ({" ": [1, 2]}, {"candidates": 9}, "the name of a recommender is empty"),
             (WIDE.assign(mlp=[4, None, 30]), {"rank_column": ["gmf", "mlp"]}, "user 2: mlp must be"),
             (WIDE, {}, "name the column of ranks, or several, by rank_column (--rank-column)"),
-            (rank_table(FRAME), {"by": "model"}, "by and several of rank_column are for a table of columns"),
-            (rank_table(FRAME), {"zero_based": True}, "is a ExactRanks, which has no columns to name"),
+            (rank_table(FRAME), {"by": "model"}, "is ExactRanks already, which is not read again"),
+            (rank_table(FRAME), {"zero_based": True}, "is ExactRanks already, which is not read again"),
         ],
     )
     def test_that_cannot_be_used_are_refused(self, ranks, given, says):
         with pytest.raises(DataError) as caught:
-            evaluate(ranks, **given)
+            exact_ranks(ranks, **given)
         assert says in str(caught.value)

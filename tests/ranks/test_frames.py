@@ -6,8 +6,9 @@ import pytest
 from tables_of_ranks import rank_table, sampled_ranks
 
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.by_recommender import UNNAMED, columns_by_recommender
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.read import UNNAMED, Form, recommenders
+from sampled_metrics.ranks.frames import Columns
 
 RANKS = [3, 1, 10]
 
@@ -141,7 +142,7 @@ class TestSampledRanks:
             (frame(x=[1]), 9, 4, "lacks the column rank .the columns are 'x'."),
             (frame(rank=[1], negatives=[4]), 9, 4, "has a column negatives, so negatives must not be given"),
             ([], 9, 4, "has no rows"),
-            (ExactRanks(*(np.array([each]) for each in (1, 5, 2, 0))), None, 4, "is a rank table, which holds exact"),
+            (ExactRanks(*(np.array([each]) for each in (1, 5, 2, 0))), None, 4, "is ExactRanks already, which is not read again"),
         ],
     )
     def test_refuses_and_says_where_and_why(self, ranks, candidates, negatives, says):
@@ -162,4 +163,5 @@ class TestSampledRanks:
     ],
 )
 def test_a_mapping_has_columns_or_recommenders(given, names):
-    assert list(recommenders(given, Form())) == names
+    columns = columns_by_recommender(given)
+    assert ([UNNAMED] if isinstance(columns, Columns) else list(columns)) == names

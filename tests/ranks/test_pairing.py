@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.pairing import pair_users, read_rank_tables, require_same_events
+from sampled_metrics.ranks.exact import ExactRanks, read_rank_tables, require_same_events
+from sampled_metrics.ranks.pairing import pair_users
 from sampled_metrics.ranks.sampled import SampledRanks
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import read_and
 from tables_of_ranks import parse_columns, sampled_ranks
 
-import sampled_metrics as sm
 from sampled_metrics.errors import DataError
 
 
@@ -49,9 +49,9 @@ BEST_THIRD = 1 + np.random.default_rng(5).hypergeometric(UNIFORM - 1, 900 - UNIF
 def test_a_number_of_negatives_that_is_stated_is_believed(drawn: Any, candidates: int, negatives: int) -> None:
     """An array of the same number gives the same, without a caution."""
     given: dict[str, Any] = {"candidates": candidates, "metrics": "recall@10"}
-    found = sm.correct(drawn, negatives=negatives, **given)
+    found = read_and.correct(drawn, negatives=negatives, **given)
     said = f"ranks: no rank is above {drawn.max()}, although {negatives} negatives allow"
     [caution] = [each for each in found.cautions if each.startswith(said)]
-    each = sm.correct(drawn, negatives=np.full(len(drawn), negatives), **given)
+    each = read_and.correct(drawn, negatives=np.full(len(drawn), negatives), **given)
     assert each["value"].tolist() == found["value"].tolist()
     assert each.remarks == tuple(remark for remark in found.remarks if remark != caution)

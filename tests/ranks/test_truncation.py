@@ -5,6 +5,7 @@ from math import comb
 
 import numpy as np
 import pytest
+import read_and
 
 import sampled_metrics as sm
 from sampled_metrics.ranks.truncation import log_share_of_compositions, seems_truncated
@@ -88,11 +89,11 @@ SAMPLED = 1 + np.random.default_rng(0).integers(0, 101, 400)
 @pytest.mark.parametrize(
     "call",
     [
-        lambda **more: sm.evaluate(SAMPLED, candidates=3541, **more),
-        lambda **more: sm.compare(SAMPLED, SAMPLED[::-1], candidates=3541, **more),
-        lambda **more: sm.expect({"x": SAMPLED, "y": SAMPLED[::-1]}, candidates=3541, negatives=50, **more),
-        lambda **more: sm.plan(SAMPLED, SAMPLED**2 // 200 + 1, candidates=3541, estimators="uncorrected", **more),
-        lambda **more: sm.report({"x": SAMPLED}, candidates=3541, **more),
+        lambda **more: read_and.evaluate(SAMPLED, candidates=3541, **more),
+        lambda **more: read_and.compare(SAMPLED, SAMPLED[::-1], candidates=3541, **more),
+        lambda **more: read_and.expect({"x": SAMPLED, "y": SAMPLED[::-1]}, candidates=3541, negatives=50, **more),
+        lambda **more: read_and.plan(SAMPLED, SAMPLED**2 // 200 + 1, candidates=3541, estimators="uncorrected", **more),
+        lambda **more: read_and.report({"x": SAMPLED}, candidates=3541, **more),
     ],
     ids=["evaluate", "compare", "expect", "plan", "report"],
 )
@@ -110,11 +111,11 @@ SHALLOW = np.random.default_rng(1).geometric(0.1, 400).clip(max=85)
 @pytest.mark.parametrize(
     "call",
     [
-        lambda **more: sm.evaluate(SHALLOW, candidates=3561, **more),
-        lambda **more: sm.evaluate({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=3561, **more),
-        lambda **more: sm.compare(SHALLOW, SHALLOW[::-1], candidates=3561, **more),
-        lambda **more: sm.expect({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=3561, negatives=50, **more),
-        lambda **more: sm.plan(SHALLOW, SHALLOW // 2 + 1, candidates=3561, estimators="uncorrected", **more),
+        lambda **more: read_and.evaluate(SHALLOW, candidates=3561, **more),
+        lambda **more: read_and.evaluate({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=3561, **more),
+        lambda **more: read_and.compare(SHALLOW, SHALLOW[::-1], candidates=3561, **more),
+        lambda **more: read_and.expect({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=3561, negatives=50, **more),
+        lambda **more: read_and.plan(SHALLOW, SHALLOW // 2 + 1, candidates=3561, estimators="uncorrected", **more),
     ],
     ids=["evaluate", "evaluate two", "compare", "expect", "plan"],
 )
@@ -129,17 +130,17 @@ def test_a_caution_stands_before_the_numbers_of_ranks_that_may_be_sampled(call) 
 
 
 def test_a_caution_stands_before_the_verdict_of_a_report() -> None:
-    page = sm.report({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=3561, metrics="recall@10")
+    page = read_and.report({"x": SHALLOW, "y": SHALLOW[::-1]}, candidates=3561, metrics="recall@10")
     assert page.count('class="caution"') == 2
     assert page.index('<p class="caution">x: no rank of 400') < page.index('<p class="verdict">')
 
 
 def test_a_caution_stays_with_rows_and_is_said_once() -> None:
-    result = sm.evaluate(SHALLOW, candidates=3561, metrics=["recall@10", "ap"])
+    result = read_and.evaluate(SHALLOW, candidates=3561, metrics=["recall@10", "ap"])
     assert result[:1].cautions == result.cautions
     assert result.with_cautions(result.cautions).remarks == result.remarks
 
 
 @pytest.mark.parametrize("users", [19, 20])
 def test_few_users_have_no_caution(users: int) -> None:
-    assert bool(sm.evaluate(SHALLOW[:users], candidates=3561).cautions) == (users == 20)
+    assert bool(read_and.evaluate(SHALLOW[:users], candidates=3561).cautions) == (users == 20)

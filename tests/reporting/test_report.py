@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import read_and
 from rendering.read_pages import cells_of_html
 
 import sampled_metrics as sm
@@ -26,13 +27,13 @@ METRICS = ["recall@10", "auc"]
 
 @pytest.fixture(scope="module")
 def exact():
-    return sm.report({"a": A, "b": B}, candidates=500, metrics=METRICS)
+    return read_and.report({"a": A, "b": B}, candidates=500, metrics=METRICS)
 
 
 @pytest.fixture(scope="module")
 def sampled():
     ranks = {"a": A_SAMPLED, "b": B_SAMPLED}
-    return sm.report(ranks, candidates=500, negatives=20, metrics=METRICS, n_resamples=200)
+    return read_and.report(ranks, candidates=500, negatives=20, metrics=METRICS, n_resamples=200)
 
 
 def table(page, heading):
@@ -64,11 +65,11 @@ class TestExactRanks:
             rows = table(exact, heading)
             assert [row["Recommender"] for row in rows] == ["a", "b"]
             for row, ranks in zip(rows, (A, B), strict=True):
-                result = sm.evaluate(ranks, candidates=500, metrics=label)
+                result = read_and.evaluate(ranks, candidates=500, metrics=label)
                 assert_rows([row], result, {"Value": "value", "Low": "low", "High": "high", "Users": "users"})
 
     def test_the_comparison_is_that_of_compare(self, exact):
-        result = sm.compare(A, B, candidates=500, metrics=METRICS, names=("a", "b"))
+        result = read_and.compare(A, B, candidates=500, metrics=METRICS, names=("a", "b"))
         columns = {"a": "value_a", "b": "value_b", "b - a": "difference", "Low": "low", "Conclusion": "conclusion"}
         assert_rows(table(exact, "Comparison of a and b"), result, columns)
         for remark in result.remarks:
@@ -77,15 +78,15 @@ class TestExactRanks:
 
     def test_says_which_order_is_wrong_among_100_negatives(self):
         ranks = {"X": np.append(np.full(49, 30), 950), "Y": np.tile([1, 900, 900, 900, 900], 10)}
-        page = sm.report(ranks, candidates=1000, metrics="recall@10")
-        remark, _ = sm.expect(ranks, negatives=100, candidates=1000, metrics="recall@10").remarks
+        page = read_and.report(ranks, candidates=1000, metrics="recall@10")
+        remark, _ = read_and.expect(ranks, negatives=100, candidates=1000, metrics="recall@10").remarks
         assert f"<li>{html.escape(remark)}</li>" in page
 
     def test_calls_no_order_wrong_that_is_undecided(self):
         """3 of 50 users hit by Y only (p = .25 by the sign test), and among 100 negatives X has the hits."""
         ranks = {"X": np.full(50, 30), "Y": np.where(np.arange(50) < 3, 1, 900)}
-        assert sm.expect(ranks, negatives=100, candidates=1000, metrics="recall@10").remarks
-        page = sm.report(ranks, candidates=1000, metrics="recall@10")
+        assert read_and.expect(ranks, negatives=100, candidates=1000, metrics="recall@10").remarks
+        page = read_and.report(ranks, candidates=1000, metrics="recall@10")
         assert "Undecided between X and Y: Recall@10." in page
         assert "Another order" not in page
         assert "rightly" not in page
@@ -101,7 +102,7 @@ class TestSampledRanks:
         for label, heading in {"recall@10": "Recall@10", "auc": "AUC"}.items():
             rows = table(sampled, heading)
             for first, ranks in ((0, A_SAMPLED), (5, B_SAMPLED)):
-                result = sm.correct(
+                result = read_and.correct(
                     ranks, candidates=500, negatives=20, estimators=labels, metrics=label, n_resamples=200
                 )
                 columns = {"Value": "value", "Low": "low", "High": "high", "Assumes": "assumes"}
@@ -124,7 +125,7 @@ class TestSampledRanks:
     def test_begins_with_the_samples_that_no_ranks_explain(self):
         """Every user of b has 10 of 20 negatives above: no verdict, and the first lines say why."""
         ranks = {"a": A_SAMPLED, "b": [11] * len(A_SAMPLED)}
-        text = text_of(sm.report(ranks, candidates=500, negatives=20, metrics="recall@10", n_resamples=200))
+        text = text_of(read_and.report(ranks, candidates=500, negatives=20, metrics="recall@10", n_resamples=200))
         first = text[: text.index("What was read")]
         assert "b: No distribution of true ranks explains the sample (p = " in first
         assert "is better" not in first
@@ -142,7 +143,7 @@ class TestThePageItself:
             path = tmp_path / f"{len(given)}<b>.csv"
             pd.DataFrame({"rank": ranks, "<i>": 1}).to_csv(path, index=False)
             given[name] = read_columns(path)
-        page = sm.report(given, candidates=500, metrics="recall@10")
+        page = read_and.report(given, candidates=500, metrics="recall@10")
         for tag in ("<b>", "<i>", "<script", "&amp;\"'"):
             assert tag not in page
         assert "&lt;b&gt;" in page
@@ -189,7 +190,7 @@ class TestLists:
     """Three users; old finds the item of one first and of the others second, new all first."""
 
     def test_have_the_values_of_evaluate_and_compare(self):
-        page = sm.report({"old": OLD, "new": NEW}, relevance=GRADES, metrics=["mrr", "map"])
+        page = read_and.report({"old": OLD, "new": NEW}, relevance=GRADES, metrics=["mrr", "map"])
         old, new = table(page, "MRR")
         assert (old["Recommender"], new["Recommender"]) == ("old", "new")
         assert (float(old["Value"]), float(new["Value"])) == (pytest.approx(2 / 3, abs=1e-3), 1)
@@ -206,7 +207,7 @@ class TestLists:
     "code",
     [
         "from sampled_metrics.cli import main; main(['report', '-', '--candidates', '9', '-o', 'a.html'])",
-        "import sampled_metrics as sm\ntry: sm.report([1, 2], candidates=9)\n"
+        "import sampled_metrics as sm\ntry: sm.report(sm.exact_ranks([1, 2], candidates=9))\n"
         "except sm.ConfigError as error: sys.exit(f'error: {error}')",
     ],
 )

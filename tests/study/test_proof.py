@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from read_and import compare, correct
 from study.read_figures import assert_texts_are_apart
 
-from sampled_metrics import compare, correct
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.study.proof import draw, proven

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from read_and import expect
 from scipy.stats import hypergeom
 
-from sampled_metrics import expect
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.design import SamplingDesign

@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from sampled_metrics._validation import Ints, shown
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranks.sampled import SampledRanks
 
 
 def among_negatives(
@@ -17,7 +17,8 @@ def among_negatives(
     user_ids: NDArray[Any],
     candidates: ArrayLike,
     seed: int,
-) -> pd.DataFrame:
+    replacement: bool = False,
+) -> SampledRanks:
     """Return the rank of each user's held-out item among the user's pairs; ties are broken at random.
 
     Args:
@@ -27,9 +28,10 @@ def among_negatives(
         user_ids: (users,) ids of the users.
         candidates: (users,) or one number: n, the held-out item and all that could have been sampled.
         seed: of the random order of ties.
+        replacement: whether a negative may be there twice.
 
     Returns:
-        (users,) rows with user, candidates, negatives and rank, for `correct`.
+        The ranks, a row for each user, for `correct`.
 
     Raises:
         DataError: a user does not have exactly one held-out item, or a score is not a number.
@@ -50,4 +52,4 @@ def among_negatives(
     rank = 1 + above
     rank[order] += np.random.default_rng(seed).integers(tied[order] + 1)
     negatives = np.bincount(row, minlength=users) - 1
-    return pd.DataFrame({"user": user_ids, "candidates": candidates, "negatives": negatives, "rank": rank})
+    return SampledRanks(rank - 1, negatives, np.asarray(candidates), replacement, user_ids)

@@ -7,11 +7,17 @@ from numpy.typing import ArrayLike
 from sampled_metrics.adapters._among_negatives import among_negatives
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.frames import columns_of
+from sampled_metrics.ranks.sampled import SampledRanks
 
 
 def sampled_ranks(
-    scores: ArrayLike, candidates: ArrayLike, *, user_ids: ArrayLike | None = None, seed: int = 0
-) -> pd.DataFrame:
+    scores: ArrayLike,
+    candidates: ArrayLike,
+    *,
+    replacement: bool = False,
+    user_ids: ArrayLike | None = None,
+    seed: int = 0,
+) -> SampledRanks:
     """Rank each user's held-out item among the user's sampled negatives; ties are broken at random.
 
     Args:
@@ -19,11 +25,12 @@ def sampled_ranks(
             have a column user, too.
         candidates: (users,) or one number: n, the held-out item and all items that could have been sampled. In NCF's
             own files these are the items that the user does not have in training.
+        replacement: whether a negative may be there twice for the same user.
         user_ids: (users,) ids for the table; the default is 0, 1, …
         seed: of the random order of ties.
 
     Returns:
-        Columns user, candidates, negatives and rank, for `correct`, with replacement=True if a negative may repeat.
+        The ranks, for `correct`.
 
     Raises:
         DataError: scores are not a table of numbers.
@@ -32,8 +39,8 @@ def sampled_ranks(
         The first held-out item is second of three, the other one ties with one of its two negatives.
 
         >>> from sampled_metrics import adapters
-        >>> adapters.ncf.sampled_ranks([[0.5, 0.9, 0.1], [0.7, 0.7, 0.2]], candidates=50)["rank"].tolist()
-        [2, 2]
+        >>> adapters.ncf.sampled_ranks([[0.5, 0.9, 0.1], [0.7, 0.7, 0.2]], candidates=50).x
+        array([1, 1])
     """
     if isinstance(scores, pd.DataFrame):
         columns = columns_of(scores, "scores").by_usual_name("user")
@@ -49,4 +56,5 @@ def sampled_ranks(
     users, size = table.shape
     ids = np.arange(users) if user_ids is None else np.asarray(user_ids)
     held_out = np.tile(np.arange(size) == 0, users)
-    return among_negatives(np.repeat(np.arange(users), size), held_out, table.ravel(), ids, candidates, seed)
+    rows = np.repeat(np.arange(users), size)
+    return among_negatives(rows, held_out, table.ravel(), ids, candidates, seed, replacement)

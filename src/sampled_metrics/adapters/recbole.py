@@ -10,6 +10,7 @@ from sampled_metrics.adapters._among_negatives import among_negatives
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.rank import rank
 from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.ranks.sampled import SampledRanks
 
 
 def ranks(model: Any, test_data: Any) -> ExactRanks:
@@ -51,7 +52,7 @@ def ranks(model: Any, test_data: Any) -> ExactRanks:
     )
 
 
-def sampled_ranks(model: Any, test_data: Any, *, seed: int = 0) -> pd.DataFrame:
+def sampled_ranks(model: Any, test_data: Any, *, seed: int = 0) -> SampledRanks:
     """Rank each user's test item among the negatives that RecBole samples; ties are broken at random.
 
     RecBole draws with replacement and then ranks each item once. So the negatives are the distinct ones: their number
@@ -64,7 +65,7 @@ def sampled_ranks(model: Any, test_data: Any, *, seed: int = 0) -> pd.DataFrame:
         seed: of the random order of ties.
 
     Returns:
-        Columns user, candidates, negatives and rank, for `correct`.
+        The ranks, for `correct`.
 
     Raises:
         DataError: the evaluation is not sampled, not uniformly, or a user has several test items.

@@ -9,6 +9,7 @@ from sampled_metrics.adapters._among_negatives import among_negatives
 from sampled_metrics.adapters._unscored import tied_below
 from sampled_metrics.ranking.rank import rank
 from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.ranks.sampled import SampledRanks
 
 
 def ranks(model: Any, dataset: Any, test: pd.DataFrame) -> ExactRanks:
@@ -36,8 +37,14 @@ def ranks(model: Any, dataset: Any, test: pd.DataFrame) -> ExactRanks:
 
 
 def sampled_ranks(
-    model: Any, dataset: Any, test: pd.DataFrame, negatives: pd.DataFrame, *, seed: int = 0
-) -> pd.DataFrame:
+    model: Any,
+    dataset: Any,
+    test: pd.DataFrame,
+    negatives: pd.DataFrame,
+    *,
+    replacement: bool = False,
+    seed: int = 0,
+) -> SampledRanks:
     """Rank each user's test item among the user's own negatives; ties are broken at random.
 
     Args:
@@ -45,10 +52,11 @@ def sampled_ranks(
         dataset: as in `ranks`.
         test: as in `ranks`.
         negatives: columns user_id and item_id; sampled uniformly from the candidates of `ranks`.
+        replacement: whether a negative may be there twice for the same user.
         seed: of the random order of ties.
 
     Returns:
-        Columns user, candidates, negatives and rank, for `correct`, with replacement=True if a negative may repeat.
+        The ranks, for `correct`.
 
     Raises:
         DataError: a user has several test items, or none.
@@ -60,4 +68,4 @@ def sampled_ranks(
     scores = pairs.merge(recommended, "left", on=["user_id", "item_id"])["score"].astype(float)
     training = dataset.get_user_item_matrix()[dataset.user_id_map.convert_to_internal(users)]
     candidates = dataset.item_id_map.size - np.diff(training.indptr)
-    return among_negatives(row, pairs["held_out"].to_numpy(), tied_below(scores), users, candidates, seed)
+    return among_negatives(row, pairs["held_out"].to_numpy(), tied_below(scores), users, candidates, seed, replacement)

@@ -349,7 +349,7 @@ def _rank(
         )
     for remark in remarks:
         click.echo(str(remark.message), err=True)
-    frame = table.to_frame() if isinstance(table, sm.ExactRanks) else table
+    frame = table.to_frame()
     if output == "-":
         click.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
     else:

@@ -180,7 +180,10 @@ def _one_estimator(given: str | Estimator | None, table: Table) -> tuple[str, Es
     """Return the label and the estimator of sampled ranks, or an empty label and none for other tables."""
     if not table.is_sampled:
         if given is not None:
-            raise DataError(f"an estimator corrects sampled ranks, and these are {table.kind}")
+            raise DataError(
+                f"an estimator corrects sampled ranks, and these are read as {table.kind}: say how many negatives were "
+                "sampled, too"
+            )
         return "", None
     chosen = estimators_by_label("decreasing" if given is None else given, "estimator")
     if len(chosen) > 1:

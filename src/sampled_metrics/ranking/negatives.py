@@ -18,10 +18,17 @@ from sampled_metrics.ranking.loop import block_of_scores, in_blocks, not_compara
 from sampled_metrics.ranking.near_ties import pair_scores
 from sampled_metrics.ranking.pairs import Ids, Pairs, is_table, split_of, table_of_pairs, warn_of_users_without
 from sampled_metrics.ranking.rank import ScoresLike, scores_and_shape
+from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns
+from sampled_metrics.ranks.sampled import SampledRanks
 
 _Draw = Callable[[Ints], tuple[Ints, Ints]]
 """Function from (users,) ascending users to (drawn,) indices of the users, ascending, and their negatives."""
+
+_NOT_UNIFORM = (
+    "No negative is kept as a uniform sample, as they were drawn with weights, without replacement or with a weight of "
+    "0, so nothing is known of the true metrics. Draw with replacement=True and weights above 0, as popularity + 1."
+)
 
 _NEGATIVES, _TIES, _KEPT = range(3)
 """First numbers of the addresses of the random streams."""
@@ -40,7 +47,7 @@ def rank_among_negatives(
     item_ids: ArrayLike | None = None,
     batch_size: int | None = None,
     progress: Progress = no_progress,
-) -> pd.DataFrame:
+) -> SampledRanks:
     """Rank the held-out items of users among sampled negatives, by the scores of a model.
 
     Negatives are drawn from the candidates of `rank` other than the held-out item. Of factors, only the scores of the
@@ -56,10 +63,9 @@ def rank_among_negatives(
             columns user and item, with ids if there are `user_ids` and `item_ids`.
         weights: (items,) numbers of 0 or more, or a Series or dict of them by item id. Negatives are drawn one after
             another, with probabilities in proportion to the weights. With replacement, each is kept with a probability
-            in proportion to 1 / weight. What is kept is a uniform sample of a random size, which `correct` and
-            `compare` use. They refuse ranks among weighted negatives that were drawn without replacement, or where a
-            candidate has the weight 0.
-        replacement: whether a negative may be there twice for the same held-out item. Give it to `correct` too.
+            in proportion to 1 / weight. What is kept is a uniform sample of a random size, which the result holds.
+            Without replacement, or where a candidate has the weight 0, nothing is kept: m is 0, and a caution says so.
+        replacement: whether a negative may be there twice for the same held-out item.
         seed: of the negatives and the ties. The negatives do not depend on the scores, so all models with the same
             seed, training and held-out items have the same ones.
         user_ids: as in `rank`.
@@ -68,10 +74,9 @@ def rank_among_negatives(
         progress: as in `rank`.
 
     Returns:
-        A row for each held-out item, with the columns user, candidates (n, among which an exact evaluation would rank
-        the item), negatives (m) and rank (from 1 to m + 1). `correct` and `compare` take it. With weights there is a
-        column weighted too, and, of the negatives that are kept as a uniform sample, uniform_negatives and
-        uniform_rank.
+        The ranks, one row for each held-out item, for `correct` and `compare`. Of negatives that were drawn with
+        weights they are those among the uniform sample that is kept, and `ranked_items` has the ranks among all that
+        were drawn.
 
     Raises:
         DataError: as in `rank`; a user has too few candidates to draw from; a given negative is no candidate, is the
@@ -84,7 +89,10 @@ def rank_among_negatives(
         >>> import sampled_metrics as sm
         >>> scores = [[0.9, 0.5, 0.4, 0.1, 0.3, 0.2], [0.1, 0.2, 0.3, 0.4, 0.6, 0.5]]
         >>> training = [[1, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0]]
-        >>> sm.rank_among_negatives(scores, training, [2, 0], negatives=[[1, 3, 4], [2, 4, 5]])
+        >>> ranks = sm.rank_among_negatives(scores, training, [2, 0], negatives=[[1, 3, 4], [2, 4, 5]])
+        >>> ranks
+        sampled ranks of 2 users, 3 of 5 candidates
+        >>> ranks.to_frame()
            user  candidates  negatives  rank
         0     0           5          3     2
         1     1           5          3     4
@@ -104,7 +112,7 @@ def rank_among_negatives(
     # of factors, there are no scores of all items, but several arrays with a number for each negative
     size = users_of_batch(4 * most if isinstance(given, tuple) else items, batch_size)
     blocks = in_blocks(np.arange(len(user)), user // size)
-    found, smallest = list[tuple[Ints, ...]](), np.inf
+    counts_of_blocks, smallest = list[tuple[Ints, ...]](), np.inf
     for step in progress(range(len(blocks))):
         rows = blocks[step]
         users, place = np.unique(user[rows], return_inverse=True)
@@ -124,16 +132,22 @@ def rank_among_negatives(
             stays = streams(_KEPT).random(len(row)) * weight[item] < least[place][row]
             counts += _ranks(tie, row[stays], row[above & stays], row[tied[stays[tied]]])
             smallest = min(smallest, least.min())
-        found.append(tuple(counts))
-    columns = [np.concatenate(each) for each in zip(*found, strict=True)]
-    names = "user", "candidates", "negatives", "rank"
-    table = pd.DataFrame(dict(zip(names, (split.user_ids[user], split.candidates, *columns[:2]), strict=True)))
+        counts_of_blocks.append(tuple(counts))
+    drawn_negatives, rank, *kept = (np.concatenate(counts) for counts in zip(*counts_of_blocks, strict=True))
+    users_of_rows, candidates = split.user_ids[user], split.candidates
     if weight is None:
-        return table
-    table["weighted"] = True
-    if replacement and smallest > 0:
-        table["uniform_negatives"], table["uniform_rank"] = columns[2:]
-    return table
+        return SampledRanks(rank - 1, drawn_negatives, candidates, replacement, users_of_rows)
+    among_drawn = ExactRanks(users_of_rows, drawn_negatives + 1, rank - 1, np.zeros_like(rank))
+    if not (replacement and smallest > 0):
+        nothing = np.zeros_like(rank)
+        return SampledRanks(
+            nothing, nothing, candidates, replacement, users_of_rows, cautions=(_NOT_UNIFORM,), drawn=among_drawn
+        )
+    negatives_kept, rank_kept = kept
+    note = f"On average {negatives_kept.mean():.3g} of {negatives:.3g} negatives are kept, as a uniform sample."
+    return SampledRanks(
+        rank_kept - 1, negatives_kept, candidates, replacement, users_of_rows, notes=(note,), drawn=among_drawn
+    )
 
 
 def _score_function(

@@ -209,11 +209,6 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
         DataError: the columns are not exact ranks, or n is missing or given twice; or no rank comes near n, as among
             sampled negatives, and `exact` is not said.
     """
-    if "weighted" in columns:
-        raise DataError(
-            f"{columns.header}: has ranks among negatives that were drawn with weights; for their metrics without a "
-            "correction, give the column rank alone, with candidates = negatives + 1"
-        )
     if "negatives" in columns:
         raise DataError(
             f"{columns.header}: has a column {columns.called('negatives')}, so its ranks are sampled ones; `correct` "

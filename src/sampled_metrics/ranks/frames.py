@@ -18,9 +18,6 @@ from sampled_metrics.errors import DataError
 COLUMNS = ("user", "candidates", "negatives", "above", "tied", "rank")
 """Names of the columns that are used. Other columns are named in a remark."""
 
-WEIGHTED = ("weighted", "uniform_negatives", "uniform_rank")
-"""Columns of ranks among negatives that were drawn with weights."""
-
 NAMES = {
     "user": {"user", "userid", "uid", "useridx", "userindex", "query", "queryid", "qid"},
     "rank": {"rank", "ranks", "position"},
@@ -282,16 +279,13 @@ class Columns:
 
     @property
     def remarks(self) -> list[str]:
-        """Return sentences on how it was read, on a uniform part, and on columns that are not used."""
+        """Return sentences on how it was read, and on columns that are not used."""
         found = [*self.notes, *self.remarks_on_taken]
         if "above" in self and "rank" not in self:
             ranks = [str(name) for name in self.frame.columns if plain(name) in NAMES["rank"]]
             found += [f"The column {name} is not used, because above and tied give the ranks." for name in ranks]
-        if "uniform_negatives" in self:
-            kept, drawn = (self.whole_numbers(each, 0).mean() for each in ("uniform_negatives", "negatives"))
-            found.append(f"On average {kept:.3g} of {drawn:.3g} negatives are kept, as a uniform sample.")
         said = NAMES["rank"] if "above" in self else set[str]()
-        unused = self.unused((*COLUMNS, *WEIGHTED, *said))
+        unused = self.unused((*COLUMNS, *said))
         if not unused:
             return found
         unit = "Intervals take users as the unit." if "user" in self else "Each row is taken to be a user."
@@ -398,7 +392,7 @@ def plain(name: Any) -> str:
     return re.sub("[^a-z0-9]", "", str(name).lower())
 
 
-def can_be_used(name: str, columns: Collection[str] = (*NAMES, *WEIGHTED)) -> bool:
+def can_be_used(name: str, columns: Collection[str] = tuple(NAMES)) -> bool:
     """Return whether a column has a usual name of one of some columns."""
     return any(plain(name) in NAMES.get(column, {plain(column)}) for column in columns)
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
@@ -39,6 +40,7 @@ class SampledRanks(Ranked):
         notes: sentences on how the ranks were read.
         cautions: sentences on what would make all results wrong.
         source: name of the file or table that they are from.
+        drawn: the ranks among all negatives, if they were drawn with weights and a uniform sample of them is kept.
 
     Raises:
         DataError: there are no events, an entry is masked, or x, m and n of an event do not fit each other; the message
@@ -55,6 +57,7 @@ class SampledRanks(Ranked):
     source: str = ""
     cautions: tuple[str, ...] = ()
     written: InitVar[tuple[str, int]] = ("rank", 1)  # how the source writes ranks: their name, and the best one
+    drawn: ExactRanks | None = None
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
         for name in ("x", "negatives", "candidates"):
@@ -112,6 +115,12 @@ class SampledRanks(Ranked):
         """Raise DataError: the metrics of sampled ranks are estimated, from the outcomes of the sample."""
         raise DataError("sampled ranks have no true metrics, only estimates; `correct` has them")
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return the columns user, candidates, negatives and rank, which `sampled_ranks` reads."""
+        users = np.arange(1, len(self) + 1) if self.user is None else self.user
+        columns = {"user": users, "candidates": self.candidates, "negatives": self.negatives, "rank": self.x + 1}
+        return pd.DataFrame(columns)
+
     def title(self, names: str) -> str:
         """Return the title of a page about sampled ranks of some recommenders."""
         return f"Ranks of {names} among sampled negatives"
@@ -119,7 +128,7 @@ class SampledRanks(Ranked):
     @property
     def ranked_items(self) -> ExactRanks:
         """Return the ranks among the m + 1 items of the sample."""
-        return ExactRanks(None, self.negatives + 1, self.x, np.zeros_like(self.x))
+        return self.drawn or ExactRanks(None, self.negatives + 1, self.x, np.zeros_like(self.x))
 
 
 def sampled_ranks(
@@ -189,15 +198,6 @@ def sampled_of_columns(
     """
     columns.require("rank")
     notes = tuple(columns.remarks)
-    if "weighted" in columns:
-        if "uniform_rank" not in columns:
-            raise DataError(
-                f"{columns.header}: has a column weighted, so its negatives were drawn with weights, and estimators "
-                "hold for uniform ones alone; draw with replacement=True and a weight above 0 for all items, as "
-                "popularity + 1, and a part of the negatives is a uniform sample"
-            )
-        replacement = True  # only such draws have a uniform part
-        columns = columns.named({"rank": "uniform_rank", "negatives": "uniform_negatives"})
     x = columns.whole_numbers("rank", 1) - 1
     n = columns.column_or_argument("candidates", candidates, 1)
     m = columns.column_or_argument("negatives", negatives, 0)

@@ -1,0 +1,96 @@
+"""The functions of the package with the reading of the ranks in the same call, which keeps tests short.
+
+Ranks are exact, sampled if negatives are given or a column, or lists if relevance is given, as for the command.
+"""
+
+import inspect
+
+import numpy as np
+
+import sampled_metrics as sm
+from sampled_metrics.ranks.by_recommender import columns_by_recommender
+from sampled_metrics.ranks.frames import Columns
+from sampled_metrics.ranks.table import Table
+
+NAMES = ("A", "B")
+
+READING = {"candidates", "negatives", "exact", "replacement", "by", "rank_column", "zero_based"}
+READING |= {"relevance", "relevant_from"}
+
+
+def evaluate(ranks, **options):
+    """Read exact ranks or ranked lists, and evaluate them."""
+    reading, analysis = split(options)
+    return sm.evaluate(read(ranks, reading, "lists" if "relevance" in reading else "exact"), **analysis)
+
+
+def correct(ranks, **options):
+    """Read sampled ranks, and correct them."""
+    reading, analysis = split(options)
+    return sm.correct(read(ranks, reading, "sampled"), **analysis)
+
+
+def compare(ranks, other=None, names=NAMES, **options):
+    """Read the ranks of recommenders, and compare them."""
+    reading, analysis = split(options)
+    return sm.compare(read(named(ranks, other, names), reading), **analysis)
+
+
+def expect(ranks, negatives, replacement=False, **options):
+    """Read exact ranks, and say what a sample would show."""
+    reading, analysis = split(options)
+    return sm.expect(read(ranks, reading, "exact"), negatives=negatives, replacement=replacement, **analysis)
+
+
+def plan(ranks, other=None, names=NAMES, replacement=False, **options):
+    """Read the exact ranks of two recommenders, and plan a sample."""
+    reading, analysis = split(options)
+    return sm.plan(read(named(ranks, other, names), reading, "exact"), replacement=replacement, **analysis)
+
+
+def report(ranks, path=None, **options):
+    """Read the ranks of recommenders, and write a page about them."""
+    reading, analysis = split(options)
+    return sm.report(read(ranks, reading), path, replacement=reading.get("replacement", False), **analysis)
+
+
+def named(ranks, other, names):
+    """Return the ranks of two recommenders by their names, or of several as they are given."""
+    return ranks if other is None else dict(zip(names, (ranks, other), strict=True))
+
+
+def split(options):
+    """Return the options of the readers, and those of the functions."""
+    return (
+        {name: value for name, value in options.items() if name in READING and value is not None},
+        {name: value for name, value in options.items() if name not in READING},
+    )
+
+
+def read(ranks, reading, kind=None):
+    """Return the tables of ranks; those that are tables already are left as they are."""
+    if isinstance(ranks, dict) and any(has_seeds(one) or isinstance(one, Table) for one in ranks.values()):
+        return {
+            name: [read(seed, reading, kind) for seed in one] if has_seeds(one) else read(one, reading, kind)
+            for name, one in ranks.items()
+        }
+    return ranks if isinstance(ranks, Table) else read_columns(ranks, reading, kind)
+
+
+def has_seeds(ranks):
+    """Return whether these are the ranks of several seeds, and not numbers."""
+    return isinstance(ranks, list | tuple) and bool(ranks) and not any(np.isscalar(one) for one in ranks)
+
+
+def read_columns(ranks, reading, kind):
+    """Read ranks by the reader of their kind, with the options that it has."""
+    if "relevance" in reading:
+        kind = "lists"
+    if kind is None:
+        options = {name: reading[name] for name in ("by", "rank_column", "zero_based") if name in reading}
+        columns = columns_by_recommender(ranks, **options)
+        tables = [columns] if isinstance(columns, Columns) else columns.values()
+        kind = "sampled" if "negatives" in reading or any("negatives" in table for table in tables) else "exact"
+    reader = {"exact": sm.exact_ranks, "sampled": sm.sampled_ranks, "lists": sm.ranked_lists}[kind]
+    known = inspect.signature(reader).parameters
+    return reader(ranks, **{name: value for name, value in reading.items() if name in known})
