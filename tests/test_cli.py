@@ -19,8 +19,8 @@ import pytest
 
 import sampled_metrics
 from sampled_metrics import cli, compare, correct, evaluate, expect, plan
-from sampled_metrics._defaults import KNOWN, LINEAR
-from sampled_metrics.estimators import LinearEstimator
+from sampled_metrics.estimators import KNOWN, LINEAR
+from sampled_metrics.estimators.linear import LinearEstimator
 
 COMMANDS = ("evaluate", "correct", "published", "compare", "expect", "plan", "report", "rank", "completion")
 SOURCES = Path(__file__).resolve().parents[1] / "src"

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampled_metrics.estimators import LinearEstimate, estimator
+from sampled_metrics.estimators import estimator
+from sampled_metrics.estimators.linear import LinearEstimate
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import get_completion_class
 
 import sampled_metrics as sm
-from sampled_metrics._defaults import ESTIMATORS, KNOWN, LINEAR, PLANNED
+from sampled_metrics._defaults import ESTIMATORS, PLANNED
 from sampled_metrics._running import terminal_progress
 from sampled_metrics.cli.files import read, seeds_of, show, table_of, tables_of
 from sampled_metrics.cli.options import (
@@ -36,6 +36,7 @@ from sampled_metrics.cli.options import (
     listed,
 )
 from sampled_metrics.errors import DataError, SampledMetricsError
+from sampled_metrics.estimators import BOUNDS, KNOWN, LINEAR
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -164,7 +165,7 @@ def _correct(ranks: str, plot: str | None, **options: Any) -> None:
 @click.option("--negatives", type=WHOLE, required=True, help="m: how many negatives were sampled.")
 @click.option("--candidates", type=WHOLE, required=True, help="n: how many items an exact evaluation ranks.")
 @click.option("--users", type=WHOLE, required=True, help="How many users the values are of.")
-@label_option("estimators", ESTIMATORS, known=KNOWN[:3])
+@label_option("estimators", ESTIMATORS, known=BOUNDS)
 @label_option("metrics", (), "those of the values")
 @REPLACEMENT
 @CONFIDENCE_LEVEL
@@ -262,7 +263,7 @@ def _expect(ranks: tuple[str, ...], plot: str | None, **options: Any) -> None:
 @click.option(
     "--probability", type=float, default=0.95, show_default=True, help="Wanted probability of the right order."
 )
-@label_option("estimators", PLANNED, known=("decreasing", "free", "convex", *LINEAR))
+@label_option("estimators", PLANNED, known=BOUNDS + LINEAR)
 @CANDIDATES
 @EXACT
 @REPLACEMENT

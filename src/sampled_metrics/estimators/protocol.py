@@ -4,14 +4,17 @@ A sample is a count of outcomes (`sampled_metrics.sampling.outcomes`): the numbe
 the held-out item. The outcomes hold everything else that an estimator needs, including n and m.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-import numpy as np
+if TYPE_CHECKING:  # the help of the command loads this module, and starts without numpy
+    import numpy as np
 
-from sampled_metrics._validation import Floats
-from sampled_metrics.metrics.metric import Metric
-from sampled_metrics.sampling.outcomes import Outcomes
+    from sampled_metrics._validation import Floats
+    from sampled_metrics.metrics.metric import Metric
+    from sampled_metrics.sampling.outcomes import Outcomes
 
 
 class Estimate(Protocol):
@@ -39,3 +42,7 @@ class Estimator(Protocol):
             DataError: the estimator is not valid for such samples; the message says why.
         """
         ...
+
+
+EstimatorsLike = str | Estimator | Sequence[str | Estimator]
+"""Accepted forms of estimators: one label or object with the method fit, or several."""

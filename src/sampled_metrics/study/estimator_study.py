@@ -14,7 +14,8 @@ from scipy.special import ndtr
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats
 from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import Estimate, LinearEstimate, estimator
+from sampled_metrics.estimators import Estimate, estimator
+from sampled_metrics.estimators.linear import LinearEstimate
 from sampled_metrics.metrics.metric import Metric, metric
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.design import SamplingDesign

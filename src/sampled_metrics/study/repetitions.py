@@ -9,7 +9,8 @@ import pandas as pd
 
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats
-from sampled_metrics.estimators import Estimate, LinearEstimate, LinearEstimator, estimator
+from sampled_metrics.estimators import Estimate, estimator
+from sampled_metrics.estimators.linear import LinearEstimate, LinearEstimator
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.design import SamplingDesign
