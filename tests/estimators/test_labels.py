@@ -4,6 +4,7 @@ import pytest
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators import (
+    BOUNDS,
     ESTIMATORS,
     estimator,
     estimator_name,
@@ -115,7 +116,8 @@ def test_refuses_other_parameters_out_of_range():
 def test_an_entry_says_what_its_estimator_is(entry):
     one = estimator(entry.label, assume_replacement=True)
     assert str(one) == entry.label
-    assert isinstance(one, LinearEstimator) == entry.is_linear
+    assert one.is_linear == isinstance(one, LinearEstimator) == entry.is_linear
+    assert (one.assumed_shape is not None) == (entry.label in BOUNDS)
     assert getattr(one, "replacement", True) is True
     assert all(estimator(alias) == estimator(entry.label) for alias in entry.aliases)
 

@@ -120,7 +120,7 @@ def test_bounds_of_classes_are_the_bounds_of_their_users():
     estimate = estimator("decreasing").fit(outcomes, METRICS)
     counts = np.bincount(which, minlength=len(outcomes)).astype(float)
     fits = estimate.fits(counts)
-    bounds = estimate.bounds(fits, 1.96, range(len(METRICS)))
+    bounds = estimate.bounding_weights(fits, 1.96, range(len(METRICS)))
     assert [fit.users for _, fit in fits] == [300, 100]
     for (users, fit), share in zip(fits, (0.75, 0.25), strict=True):
         for at in range(len(METRICS)):
@@ -143,7 +143,7 @@ def test_bounds_of_a_class_without_users_are_the_extremes_of_the_metrics():
     part = np.where(outcomes.candidates == 80, counts, 0.0)
     (_, _), (few, missing) = fits = estimate.fits_of_part("decreasing", part)
     assert missing is None
-    bounds = estimate.bounds(fits, 1.96, range(len(METRICS)))
+    bounds = estimate.bounding_weights(fits, 1.96, range(len(METRICS)))
     least, most = ([metric_.of_rank(rank, 50) for metric_ in METRICS] for rank in (50, 1))
     np.testing.assert_allclose(bounds.weights[0][:, few.outcomes].T, [least] * len(few.outcomes), atol=1e-9)
     np.testing.assert_allclose(bounds.weights[1][:, few.outcomes].T, [most] * len(few.outcomes))
@@ -181,7 +181,7 @@ def test_ranks_that_depend_on_n_within_a_class(law_of, contradicts):
     assert len(fits) == 1
     assert (estimate.p_value(counts, own, fits, 0, 0.05) <= 0.05) == contradicts
     if not contradicts:  # the mean weights bound the metrics, though each n has its own law
-        bounds = estimate.bounds(fits, 1.96, range(len(METRICS)))
+        bounds = estimate.bounding_weights(fits, 1.96, range(len(METRICS)))
         truth = np.mean(
             [
                 [metric_.of_rank(np.arange(1.0, n + 1), n) @ (law / law.sum()) for metric_ in METRICS]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.protocol import Estimate, Estimator, EstimatorsLike
@@ -247,7 +247,7 @@ def line_styles(labels: Iterable[str]) -> dict[str, int]:
 def estimators_by_label(given: EstimatorsLike, what: str = "estimators") -> dict[str, Estimator]:
     """Return one estimator, or several, by label as it is written: MLE is the estimator ``mle`` by this name.
 
-    An estimator is given by its label, or as an object with the method `fit`, whose label is its text.
+    An estimator is given by its label, or as an `Estimator`, whose label is its text.
 
     Raises:
         ConfigError: there are none, one is unknown, or two are the same estimator, such as bv-0.1 and bv-0.10.
@@ -272,11 +272,9 @@ def linear_estimator(label: str | Estimator, *, assume_replacement: bool | None 
     Raises:
         ConfigError: there is no such estimator, or it is not linear.
     """
-    from sampled_metrics.estimators.linear import LinearEstimator  # loads numpy
-
     one = estimator(label, assume_replacement=assume_replacement) if isinstance(label, str) else label
-    if not isinstance(one, LinearEstimator):
+    if not one.is_linear:
         raise ConfigError(
             f"estimator {str(label)!r} is not linear in the sample, so that it has no weights to show here"
         )
-    return one
+    return cast("LinearEstimator", one)

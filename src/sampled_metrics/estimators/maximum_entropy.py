@@ -5,6 +5,7 @@ Jin, Li, Gao, Liu, Zhang: On Estimating Recommendation Evaluation Metrics under 
 
 import warnings
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, solve
@@ -34,6 +35,8 @@ class MaximumEntropy(RankPrior):
         eta: η, the weight of entropy; 0.01 in the source.
         replacement: whether P(x | r) is taken as binomial; None follows the design of the sample.
     """
+
+    underestimates_auc: ClassVar[bool] = True
 
     eta: float = 0.01
     replacement: bool | None = None

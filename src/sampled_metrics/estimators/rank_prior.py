@@ -4,7 +4,7 @@ Maximum likelihood and maximum entropy estimate the distribution of true ranks, 
 (`sampled_metrics.sampling.rank_classes`). The estimate of a metric is its mean under these distributions.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from sampled_metrics._validation import Floats, require_sum_of_one
+from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import RankClass, rank_classes
 from sampled_metrics.sampling.rank_nodes import RankNodes
 
 
-class RankPrior(ABC):
+class RankPrior(Estimator):
     """An estimator of the distribution of true ranks. Equal instances must have equal hashes."""
 
     replacement: bool | None  # whether P(x | r) is taken as binomial; None follows the design
@@ -104,7 +105,7 @@ def _solved(
 
 
 @dataclass(frozen=True)
-class PlugIn:
+class PlugIn(Estimate):
     """Metrics of the estimated distributions of true ranks: the mean over users of Σ_r π_r f(r)."""
 
     prior: RankPrior

@@ -29,6 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from itertools import count
+from typing import TypeGuard
 
 import numpy as np
 from scipy.linalg import qr
@@ -36,6 +37,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.nonnegative import nonnegative_least_squares
+from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.estimators.rank_prior import Keyed, PlugIn
 from sampled_metrics.estimators.shapes import SHAPES, Mixture, cells, mixtures
 from sampled_metrics.estimators.smooth import Smooth
@@ -224,7 +226,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class StrictBounds:
+class StrictBounds(Estimator):
     """The estimator of the bounds under an assumption on the shape of the distribution of ranks.
 
     Attributes:
@@ -238,13 +240,18 @@ class StrictBounds:
     def __str__(self) -> str:
         return self.shape
 
+    @property
+    def assumed_shape(self) -> str:
+        """Return the shape."""
+        return self.shape
+
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "ShapeEstimate":
         """Keep the outcomes; the weights need the sample."""
         return ShapeEstimate(self, tuple(metrics), outcomes)
 
 
 @dataclass(frozen=True)
-class ShapeEstimate:
+class ShapeEstimate(Estimate):
     """Bounds for samples with these outcomes; the value between them is that of `smooth`.
 
     Attributes:
@@ -259,6 +266,11 @@ class ShapeEstimate:
     metrics: tuple[Metric, ...]
     outcomes: Outcomes
     cuts: tuple[int, ...] = ()
+
+    @property
+    def assumed_shape(self) -> str:
+        """Return the shape of the estimator."""
+        return self.estimator.shape
 
     def estimate(self, counts: np.ndarray) -> Floats:
         """Return (…, metrics) estimates by `smooth`, from (…, outcomes) counts."""
@@ -330,8 +342,8 @@ class ShapeEstimate:
         """Return the fits so far; the pairs of a recommender have the same."""
         return {}
 
-    def bounds(self, fits: Fits, deviations: float, wanted: Sequence[int]) -> Bounds:
-        """Return the bounds of some metrics, by index, that are best at a distance of so many standard errors.
+    def bounding_weights(self, fits: Fits, deviations: float, wanted: Sequence[int]) -> Bounds:
+        """Return the weights of some metrics, by index, whose bounds are best at so many standard errors.
 
         The standard errors of a class are a part of those of the mean of all users: √(its share of the users). A class
         without users in the fitted sample has the largest, or smallest, value of a metric as its weights.
@@ -379,6 +391,11 @@ class ShapeEstimate:
                 test = test.inflated(shares[:, members.outcomes] @ test.directions[self._cells(members)[0]], users)
             tests.append(test)
         return p_value_of(tests, seed, significance)
+
+
+def has_bounds(estimate: Estimate) -> TypeGuard[ShapeEstimate]:
+    """Return whether an estimate gives strict bounds."""
+    return estimate.assumed_shape is not None
 
 
 @dataclass(frozen=True)
