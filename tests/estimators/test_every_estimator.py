@@ -39,7 +39,7 @@ class TestEveryNegativeWithoutReplacement:
         ["uncorrected", "rank-estimate", "cls", *BV, "mle-1", "mle"],
     )
     def test_gives_the_exact_metric(self, label):
-        ours = estimates(label, Outcomes.of(SamplingDesign(self.N - 1), self.N), self.COUNTS)
+        ours = estimates(label, Outcomes.from_design(SamplingDesign(self.N - 1), self.N), self.COUNTS)
         np.testing.assert_allclose(ours, [self.exact(name) for name in LABELS], rtol=1e-10)
 
     def test_also_of_users_with_different_numbers_of_candidates(self):
@@ -53,7 +53,7 @@ class TestEveryNegativeWithoutReplacement:
 
     def off(self, label):
         """Largest difference from the exact value of the five metrics."""
-        ours = estimates(label, Outcomes.of(SamplingDesign(self.N - 1), self.N), self.COUNTS)
+        ours = estimates(label, Outcomes.from_design(SamplingDesign(self.N - 1), self.N), self.COUNTS)
         return np.abs(ours - [self.exact(name) for name in LABELS]).max()
 
     def test_mes_approaches_it_as_entropy_gets_cheap(self):
@@ -65,7 +65,7 @@ class TestEveryNegativeWithoutReplacement:
 class TestSeveralMetrics:
     @pytest.mark.parametrize("label", ALL)
     def test_at_once_are_what_each_is_alone(self, label):
-        outcomes = Outcomes.of(SamplingDesign(12), 200)
+        outcomes = Outcomes.from_design(SamplingDesign(12), 200)
         counts = np.random.default_rng(1).poisson([20, 9, 5, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1], size=(3, 13))
         together = estimates(label, outcomes, counts)
         assert together.shape == (3, 5)
@@ -78,7 +78,7 @@ class TestWhatTheySayOfThemselves:
     DESIGN, N = SamplingDesign(12), 200
 
     def fitted(self, label):
-        return estimator(label).fit(Outcomes.of(self.DESIGN, self.N), [metric("ap"), metric("recall@5")])
+        return estimator(label).fit(Outcomes.from_design(self.DESIGN, self.N), [metric("ap"), metric("recall@5")])
 
     @pytest.mark.parametrize("entry", ESTIMATORS, ids=lambda entry: entry.label)
     def test_estimates_answer_as_their_estimators(self, entry):
@@ -119,7 +119,7 @@ class TestWhatTheySayOfThemselves:
                 return Half()
 
         one = Halves()
-        estimate = one.fit(Outcomes.of(self.DESIGN, self.N), [metric("ap")])
+        estimate = one.fit(Outcomes.from_design(self.DESIGN, self.N), [metric("ap")])
         assert estimate.estimate(np.ones((3, 13))).tolist() == [[0.5]] * 3
         answers = [one.is_linear, one.is_uncorrected, one.underestimates_auc, one.assumed_shape]
         assert not any([*answers, estimate.is_linear, estimate.bounds, estimate.assumed_shape])
@@ -138,7 +138,7 @@ class TestMixedEvents:
         for mm, nn in {*zip(m.tolist(), n.tolist(), strict=True)}:
             own = (m == mm) & (n == nn)
             counts = np.bincount(x[own], minlength=mm + 1)
-            total += own.sum() * estimates(label, Outcomes.of(SamplingDesign(mm), nn), counts, metrics)
+            total += own.sum() * estimates(label, Outcomes.from_design(SamplingDesign(mm), nn), counts, metrics)
         np.testing.assert_allclose(ours, total / 60, rtol=1e-9)
 
 

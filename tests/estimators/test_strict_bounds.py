@@ -23,11 +23,11 @@ def fit_of(shape, n, m, users, seed=1, finer=1, exponent=0.7):
     mixture, exact = (of(n, m, each)[shape] for of, each in ((mixtures_of, finer), (mixtures_of, 1)))
     law = np.arange(1.0, len(exact.chances) + 1) ** -exponent
     sample = np.random.default_rng(seed).multinomial(2000, law / law.sum() @ exact.chances)
-    return Fit.of(mixture, sample * users / 2000)
+    return Fit.from_counts(mixture, sample * users / 2000)
 
 
 def mixtures_of(n, m, finer=1):
-    (users,) = rank_classes(Outcomes.of(SamplingDesign(m), n))
+    (users,) = rank_classes(Outcomes.from_design(SamplingDesign(m), n))
     return mixtures(users, METRICS, finer=finer)
 
 

@@ -191,7 +191,7 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
         >>> import sampled_metrics as sm
         >>> from sampled_metrics.sampling.design import SamplingDesign
         >>> from sampled_metrics.sampling.outcomes import Outcomes
-        >>> outcomes = Outcomes.of(SamplingDesign(3), candidates=10)
+        >>> outcomes = Outcomes.from_design(SamplingDesign(3), candidates=10)
         >>> sm.estimator("cls").fit(outcomes, [sm.metric("recall@3")]).weights.round(3)
         array([[1.208, 0.064, 0.   , 0.   ]])
 

@@ -52,7 +52,7 @@ def expectation_maximisation(likelihood: Floats, counts: np.ndarray, iterations:
     seen = counts.any(axis=0)
     columns, counts = likelihood[:, seen], counts[:, seen]
     columns /= columns.max(axis=0)  # entries outside the band are negligible relative to the largest
-    bands = Banded.of(columns)
+    bands = Banded.from_matrix(columns)
     frequencies = counts / counts.sum(axis=1, keepdims=True)
     distribution = np.tile(weights / weights.sum(), (len(counts), 1))
     for _ in range(iterations):

@@ -59,7 +59,7 @@ def rank_distributions(
 
     The nodes are right for sums of these metrics.
     """
-    return _solved(prior, Keyed.of(outcomes), Keyed((_key(counts),), counts), metrics)
+    return _solved(prior, Keyed.from_outcomes(outcomes), Keyed((_key(counts),), counts), metrics)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Keyed:
     value: Any = field(compare=False)
 
     @classmethod
-    def of(cls, outcomes: Outcomes) -> "Keyed":
+    def from_outcomes(cls, outcomes: Outcomes) -> "Keyed":
         """Return outcomes that compare equal to the same outcomes."""
         columns = (outcomes.x, outcomes.negatives, outcomes.candidates, outcomes.events)
         return cls((outcomes.replacement, *map(_key, columns)), outcomes)

@@ -115,7 +115,7 @@ class Fit:
     tolerance: Tolerance
 
     @classmethod
-    def of(cls, mixture: Mixture, counts: Floats, tolerance: Tolerance = EXACT) -> "Fit":
+    def from_counts(cls, mixture: Mixture, counts: Floats, tolerance: Tolerance = EXACT) -> "Fit":
         """Fit the proportions to (cells,) counts of users, by maximum likelihood with reweighted least squares."""
         users = float(counts.sum())
         observed = counts / users
@@ -312,7 +312,7 @@ class ShapeEstimate(Estimate):
 
     def _fit(self, users: RankClass, mixture: Mixture, counts: Floats, tolerance: Tolerance) -> Fit | None:
         in_cells = self._in_cells(users, counts)
-        return Fit.of(mixture, in_cells, tolerance) if in_cells.any() else None
+        return Fit.from_counts(mixture, in_cells, tolerance) if in_cells.any() else None
 
     @cached_property
     def _classes(self) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
@@ -386,7 +386,7 @@ class ShapeEstimate(Estimate):
         for (members, fit), (_, of_shapes) in zip(fits, self._classes, strict=True):
             if fit is None:
                 continue
-            test = ShapeTest.of(fit, of_shapes[SHAPES[0]].chances)
+            test = ShapeTest.from_fit(fit, of_shapes[SHAPES[0]].chances)
             if shares.nnz > shares.shape[0]:
                 test = test.inflated(shares[:, members.outcomes] @ test.directions[self._cells(members)[0]], users)
             tests.append(test)
@@ -417,7 +417,7 @@ class ShapeTest:
     inflation: float = 1.0
 
     @classmethod
-    def of(cls, fit: Fit, any_ranks: Floats) -> "ShapeTest":
+    def from_fit(cls, fit: Fit, any_ranks: Floats) -> "ShapeTest":
         """Prepare the test from what any ranks can show, (ranks, cells)."""
         left, singular, _ = np.linalg.svd(((any_ranks - fit.fitted) * fit.scale).T, full_matrices=False)
         directions = left[:, singular > _VISIBLE] * fit.scale[:, np.newaxis]
@@ -496,10 +496,10 @@ def expected_weights(
     @cache
     def fits_of(shape: str) -> list[Fit]:
         """Return the fits of the shape to the classes, or of the next weaker one."""
-        fits = [Fit.of(of_shapes[shape], each) for of_shapes, each in zip(classes, counts, strict=True)]
+        fits = [Fit.from_counts(of_shapes[shape], each) for of_shapes, each in zip(classes, counts, strict=True)]
         if shape != SHAPES[0]:
             any_ranks = [of_shapes[SHAPES[0]].chances for of_shapes in classes]
-            tests = [ShapeTest.of(fit, each) for fit, each in zip(fits, any_ranks, strict=True)]
+            tests = [ShapeTest.from_fit(fit, each) for fit, each in zip(fits, any_ranks, strict=True)]
             if p_value_of(tests, 0, SIGNIFICANCE) <= SIGNIFICANCE:
                 return fits_of(SHAPES[SHAPES.index(shape) - 1])
         return fits

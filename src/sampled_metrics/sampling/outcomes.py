@@ -68,7 +68,7 @@ class Outcomes:
     events: Ints
 
     @classmethod
-    def of(cls, design: SamplingDesign, candidates: int) -> "Outcomes":
+    def from_design(cls, design: SamplingDesign, candidates: int) -> "Outcomes":
         """Return the outcomes x = 0 … m of a design where every event has n candidates.
 
         Raises:

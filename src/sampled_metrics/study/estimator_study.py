@@ -107,7 +107,7 @@ def _moments(
     """
     design = SamplingDesign(negatives, study.replacement)
     design.check(table.candidates)
-    outcomes = Outcomes.of(design, table.mean_candidates)
+    outcomes = Outcomes.from_design(design, table.mean_candidates)
     fitted = {label: _fit_if_valid(label, study.assume_replacement, outcomes, metrics) for label in study.estimators}
     moments = {label: np.full((3, len(metrics)), np.nan) for label in study.estimators}
     linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}

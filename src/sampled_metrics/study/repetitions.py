@@ -58,7 +58,7 @@ class Evaluation:
 
     def fit(self, candidates: int) -> dict[str, Estimate]:
         """Fit the estimators that the variants use for all metrics, with n candidates; return them by label."""
-        outcomes, metrics = Outcomes.of(self.design, candidates), [metric(label) for label in self.metrics]
+        outcomes, metrics = Outcomes.from_design(self.design, candidates), [metric(label) for label in self.metrics]
         return {
             label: estimator(label, assume_replacement=self.assume_replacement).fit(outcomes, metrics)
             for label in self.fitted_labels()

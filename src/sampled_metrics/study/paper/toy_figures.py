@@ -85,7 +85,9 @@ def figure_4(candidates: int, metric_label: str, negatives: int, estimators: Seq
     exact = metric(metric_label).of_rank(rank, candidates)
     curves = []
     for label in estimators:
-        [weights] = linear_estimator(label).fit(Outcomes.of(design, candidates), [metric(metric_label)]).weights
+        [weights] = (
+            linear_estimator(label).fit(Outcomes.from_design(design, candidates), [metric(metric_label)]).weights
+        )
         curves.append(pd.DataFrame({"panel": "sampled", "estimator": label, "rank": sampled_rank, "value": weights}))
         curves.append(pd.DataFrame({"panel": "expected", "estimator": label, "rank": rank, "value": chances @ weights}))
     curves.append(pd.DataFrame({"panel": "expected", "estimator": "exact", "rank": rank, "value": exact}))
