@@ -51,15 +51,15 @@ class MaximumEntropy(RankPrior):
     def solve(self, users: RankClass, nodes: RankNodes, counts: Floats) -> Floats:
         """Return (samples, nodes) probabilities of the true ranks."""
         negatives, x, _ = users.columns
-        by_m = {int(m): users.chances(nodes.ranks, int(m), self.replacement) for m in np.unique(negatives)}
+        by_m = {int(m): users.probabilities(nodes.ranks, int(m), self.replacement) for m in np.unique(negatives)}
         seen = np.unique(x)
         found: list[Floats] = []
         likelihood = np.zeros((len(nodes.ranks), int(negatives.max()) + 1))
         for sample in counts:
             if len(by_m) > 1 or not found:
                 likelihood[:] = 0
-                for m, chances in by_m.items():
-                    likelihood[:, : m + 1] += sample[negatives == m].sum() * chances
+                for m, probabilities in by_m.items():
+                    likelihood[:, : m + 1] += sample[negatives == m].sum() * probabilities
                 # a rank that the n of no user with some m allows
                 likelihood /= np.maximum(likelihood.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
             merged = np.bincount(x, weights=sample, minlength=likelihood.shape[1])

@@ -107,8 +107,8 @@ class _Posterior:
             exponents = self._mode(exponents, strength)
             evidence.append(self._log_evidence(exponents, strength))
             found.append(self._model(exponents)[0])
-        chances = np.exp(np.array(evidence) - np.max(evidence, axis=0))
-        return np.einsum("ls,lsr->sr", chances / chances.sum(axis=0), np.array(found))
+        probabilities = np.exp(np.array(evidence) - np.max(evidence, axis=0))
+        return np.einsum("ls,lsr->sr", probabilities / probabilities.sum(axis=0), np.array(found))
 
     def _mode(self, exponents: Floats, strength: float) -> Floats:
         """Return the most likely (samples, exponents), by Fisher scoring with step halving."""

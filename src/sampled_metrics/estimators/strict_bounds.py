@@ -119,12 +119,12 @@ class Fit:
         """Fit the proportions to (cells,) counts of users, by maximum likelihood with reweighted least squares."""
         users = float(counts.sum())
         observed = counts / users
-        fitted, proportions = mixture.chances.mean(axis=0), np.zeros(len(mixture.chances))
+        fitted, proportions = mixture.probabilities.mean(axis=0), np.zeros(len(mixture.probabilities))
         for _ in range(_STEPS):
             scale = inverse_errors(fitted, users)
             distances = _without_negligible(mixture.distances(observed, scale), tolerance)
             proportions = _nearest(distances, proportions, tolerance)
-            before, fitted = fitted, proportions @ mixture.chances
+            before, fitted = fitted, proportions @ mixture.probabilities
             if np.abs(fitted - before).max() < tolerance.step * np.sqrt(fitted.max() / users):
                 break
         return cls(mixture, proportions, observed, fitted, inverse_errors(fitted, users), users, tolerance)
@@ -137,7 +137,7 @@ class Fit:
         shown = (self.users * self.fitted + 1 / len(self.fitted)) / (self.users + 1)
         scale = inverse_errors(shown, self.users)
         distances = _without_negligible(mixture.distances(shown, scale), self.tolerance)
-        proportions = _nearest(distances, np.zeros(len(mixture.chances)), self.tolerance)
+        proportions = _nearest(distances, np.zeros(len(mixture.probabilities)), self.tolerance)
         return replace(self, mixture=mixture, proportions=proportions, fitted=shown, scale=scale)
 
     @cached_property
@@ -151,10 +151,10 @@ class Fit:
         if np.isnan(value).any():
             return np.full_like(self.fitted, np.nan)
         proportions = self._furthest(metric, side, deviations)
-        chances = self.mixture.chances
-        slope = (proportions @ chances - self.fitted) * self.scale**2
+        probabilities = self.mixture.probabilities
+        slope = (proportions @ probabilities - self.fitted) * self.scale**2
         slope -= slope @ self.fitted
-        along, deviation = chances @ slope, float(np.linalg.norm(slope / self.scale))
+        along, deviation = probabilities @ slope, float(np.linalg.norm(slope / self.scale))
         support = proportions > 1e-9 * proportions.max()
         spread = along[support] - along[support].mean()
         steep = spread @ value[support] / (spread @ spread) if spread @ spread > 0 else 0.0
@@ -325,7 +325,7 @@ class ShapeEstimate(Estimate):
         cell, number = self._cells(users)
         known = np.zeros((cells(users)[1], number))
         known[cells(users)[0], cell] = 1.0
-        return {shape: Mixture(each.chances @ known, each.values) for shape, each in of_shapes.items()}
+        return {shape: Mixture(each.probabilities @ known, each.values) for shape, each in of_shapes.items()}
 
     def _cells(self, users: RankClass) -> tuple[Ints, int]:
         """Return the cell of each outcome of a class, and the number of cells."""
@@ -386,7 +386,7 @@ class ShapeEstimate(Estimate):
         for (members, fit), (_, of_shapes) in zip(fits, self._classes, strict=True):
             if fit is None:
                 continue
-            test = ShapeTest.from_fit(fit, of_shapes[SHAPES[0]].chances)
+            test = ShapeTest.from_fit(fit, of_shapes[SHAPES[0]].probabilities)
             if shares.nnz > shares.shape[0]:
                 test = test.inflated(shares[:, members.outcomes] @ test.directions[self._cells(members)[0]], users)
             tests.append(test)
@@ -422,7 +422,7 @@ class ShapeTest:
         left, singular, _ = np.linalg.svd(((any_ranks - fit.fitted) * fit.scale).T, full_matrices=False)
         directions = left[:, singular > _VISIBLE] * fit.scale[:, np.newaxis]
         directions -= fit.fitted @ directions
-        return cls(fit, directions, (fit.mixture.chances @ directions).T, fit.observed @ directions)
+        return cls(fit, directions, (fit.mixture.probabilities @ directions).T, fit.observed @ directions)
 
     def inflated(self, places: Floats, users: Ints) -> "ShapeTest":
         """Return the test for (groups,) users with several events, from their mean (groups, dimensions) places."""
@@ -435,8 +435,8 @@ class ShapeTest:
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return the (dimensions,) place of a sample that is drawn from the fit."""
         events = max(1, round(self.fit.users))
-        chances = self.fit.fitted / self.fit.fitted.sum()
-        return self.inflation * (rng.multinomial(events, chances) / events) @ self.directions
+        probabilities = self.fit.fitted / self.fit.fitted.sum()
+        return self.inflation * (rng.multinomial(events, probabilities) / events) @ self.directions
 
     def statistic(self, place: Floats) -> float:
         """Return the squared distance of the nearest mixture from a place."""
@@ -498,7 +498,7 @@ def expected_weights(
         """Return the fits of the shape to the classes, or of the next weaker one."""
         fits = [Fit.from_counts(of_shapes[shape], each) for of_shapes, each in zip(classes, counts, strict=True)]
         if shape != SHAPES[0]:
-            any_ranks = [of_shapes[SHAPES[0]].chances for of_shapes in classes]
+            any_ranks = [of_shapes[SHAPES[0]].probabilities for of_shapes in classes]
             tests = [ShapeTest.from_fit(fit, each) for fit, each in zip(fits, any_ranks, strict=True)]
             if p_value_of(tests, 0, SIGNIFICANCE) <= SIGNIFICANCE:
                 return fits_of(SHAPES[SHAPES.index(shape) - 1])

@@ -84,7 +84,7 @@ class RankClass:
             users[:allowed] += group.events
         return total / np.maximum(users, 1)
 
-    def chances(self, ranks: Floats, negatives: int, replacement: bool | None, x: Ints | None = None) -> Floats:
+    def probabilities(self, ranks: Floats, negatives: int, replacement: bool | None, x: Ints | None = None) -> Floats:
         """Return P(x | rank) of the users with m negatives, (ranks, m + 1), or (ranks, columns) for some x."""
         groups = [group for group in self.groups if group.negatives == negatives]
         columns = negatives + 1 if x is None else len(x)
@@ -98,7 +98,7 @@ class RankClass:
             negatives, x, _ = self.columns
             likelihood = np.empty((len(ranks), len(x)))
             for m in np.unique(negatives):
-                likelihood[:, negatives == m] = self.chances(ranks, int(m), replacement, x[negatives == m])
+                likelihood[:, negatives == m] = self.probabilities(ranks, int(m), replacement, x[negatives == m])
             self._known.clear()
             self._known[key] = likelihood
         return self._known[key]
