@@ -198,8 +198,8 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
     """
-    if found := _entry_of(usual_label(label)):
-        entry, match = found
+    if matched := _entry_of(usual_label(label)):
+        entry, match = matched
         return entry.build(match, assume_replacement)
     from sampled_metrics._validation import did_you_mean  # loads numpy
 
@@ -224,8 +224,8 @@ def estimator_name(label: str) -> str:
 
     The row ``exact`` of tables has a name too. Any other label is returned unchanged.
     """
-    if found := _entry_of(usual_label(label)):
-        entry, match = found
+    if matched := _entry_of(usual_label(label)):
+        entry, match = matched
         return entry.displayed(match)
     return "Exact" if label == "exact" else label
 

@@ -34,8 +34,8 @@ class LinearEstimate(Estimate):
     def bounds(self) -> tuple[Floats, Floats]:
         """Return the (metrics,) smallest and largest weights of any x."""
         return (
-            np.min([each.min(axis=1) for each in self.of_groups], axis=0),
-            np.max([each.max(axis=1) for each in self.of_groups], axis=0),
+            np.min([weights.min(axis=1) for weights in self.of_groups], axis=0),
+            np.max([weights.max(axis=1) for weights in self.of_groups], axis=0),
         )
 
     def estimate(self, counts: np.ndarray) -> Floats:

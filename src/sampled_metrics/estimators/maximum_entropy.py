@@ -53,10 +53,10 @@ class MaximumEntropy(RankPrior):
         negatives, x, _ = users.columns
         by_m = {int(m): users.probabilities(nodes.ranks, int(m), self.replacement) for m in np.unique(negatives)}
         seen = np.unique(x)
-        found: list[Floats] = []
+        distributions: list[Floats] = []
         likelihood = np.zeros((len(nodes.ranks), int(negatives.max()) + 1))
         for sample in counts:
-            if len(by_m) > 1 or not found:
+            if len(by_m) > 1 or not distributions:
                 likelihood[:] = 0
                 for m, probabilities in by_m.items():
                     likelihood[:, : m + 1] += sample[negatives == m].sum() * probabilities
@@ -64,8 +64,8 @@ class MaximumEntropy(RankPrior):
                 likelihood /= np.maximum(likelihood.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
             merged = np.bincount(x, weights=sample, minlength=likelihood.shape[1])
             scale = float(sample @ (negatives + 1) / sample.sum())
-            found.append(maximum_entropy(likelihood[:, seen], merged[seen], scale, self.eta, nodes.weights)[0])
-        return np.stack(found)
+            distributions.append(maximum_entropy(likelihood[:, seen], merged[seen], scale, self.eta, nodes.weights)[0])
+        return np.stack(distributions)
 
 
 def maximum_entropy(
@@ -107,7 +107,7 @@ def maximum_entropy(
         from scipy.optimize import minimize  # slow to import, and used only here
 
         options = {"ftol": 0, "gtol": 1e-8, "maxcor": 30, "maxiter": 1000}
-        mu = minimize(lambda at: dual(at)[:2], mu, jac=True, method="L-BFGS-B", options=options).x
+        mu = minimize(lambda point: dual(point)[:2], mu, jac=True, method="L-BFGS-B", options=options).x
     value, slope, probabilities = dual(mu)
     for _ in range(_MOST_STEPS):
         if not 0.5 * slope @ slope > 1e-6 * GAP * max(1.0, abs(value)):  # the duality gap
@@ -131,8 +131,8 @@ def maximum_entropy(
             break  # rounding hides what is left to gain
         mu = mu + size * step
         value, slope, probabilities = ahead
-    off = probabilities @ likelihood - frequencies
-    gap = float(scale * frequencies @ off**2 + eta * (xlogy(probabilities, probabilities / weights)).sum() + value)
+    errors = probabilities @ likelihood - frequencies
+    gap = float(scale * frequencies @ errors**2 + eta * (xlogy(probabilities, probabilities / weights)).sum() + value)
     if not gap <= GAP * max(1.0, abs(value)):
         raise DataError(f"mes: the duality gap is {gap:.1e}, not below {GAP:.0e}; is η = {eta:g} too small?")
     return probabilities, gap

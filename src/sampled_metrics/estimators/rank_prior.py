@@ -89,19 +89,19 @@ def _classes(outcomes: Keyed) -> tuple[RankClass, ...]:
 def _solved(
     prior: RankPrior, outcomes: Keyed, samples: Keyed, metrics: tuple[Metric, ...]
 ) -> tuple[ClassDistribution, ...]:
-    found = []
+    distributions = []
     for users in _classes(outcomes):
         nodes, counts = users.nodes(metrics), users.counts(samples.value)
         events = counts.sum(axis=1)
-        there, same = np.unique(counts[events > 0], axis=0, return_inverse=True)
+        distinct, which = np.unique(counts[events > 0], axis=0, return_inverse=True)
         probabilities = np.zeros((len(counts), len(nodes.ranks)))
-        if len(there):
-            solved = prior.solve(users, nodes, there)
+        if len(distinct):
+            solved = prior.solve(users, nodes, distinct)
             require_sum_of_one(solved, f"ranks behind the sample, by {prior}", tolerance=1e-6)  # errors of iteration
-            probabilities[events > 0] = solved[np.asarray(same).ravel()]
+            probabilities[events > 0] = solved[np.asarray(which).ravel()]
         probabilities.flags.writeable = False
-        found.append(ClassDistribution(users, nodes.ranks, probabilities, events))
-    return tuple(found)
+        distributions.append(ClassDistribution(users, nodes.ranks, probabilities, events))
+    return tuple(distributions)
 
 
 @dataclass(frozen=True)
@@ -116,14 +116,15 @@ class PlugIn(Estimate):
         """Return (…, metrics) estimates from (…, outcomes) counts."""
         samples = counts.reshape(-1, counts.shape[-1])
         total = np.zeros((len(samples), len(self.metrics)))
-        for each in rank_distributions(self.prior, self.outcomes, self.metrics, samples):
-            means = each.probabilities @ each.users.values(self.metrics, each.ranks)
-            total += each.events[:, np.newaxis] * means
+        for distribution in rank_distributions(self.prior, self.outcomes, self.metrics, samples):
+            values = distribution.users.values(self.metrics, distribution.ranks)
+            total += distribution.events[:, np.newaxis] * (distribution.probabilities @ values)
         return (total / samples.sum(axis=1, keepdims=True)).reshape(*counts.shape[:-1], len(self.metrics))
 
     def variances(self, counts: Floats) -> Floats:
         """Return the (metrics,) variances over users, with true ranks as estimated from (outcomes,) counts."""
         squares = np.zeros(len(self.metrics))
-        for each in rank_distributions(self.prior, self.outcomes, self.metrics, counts[np.newaxis]):
-            squares += each.events[0] * (each.probabilities[0] @ each.users.values(self.metrics, each.ranks) ** 2)
+        for distribution in rank_distributions(self.prior, self.outcomes, self.metrics, counts[np.newaxis]):
+            values = distribution.users.values(self.metrics, distribution.ranks)
+            squares += distribution.events[0] * (distribution.probabilities[0] @ values**2)
         return np.asarray(np.maximum(squares / counts.sum() - self.estimate(counts) ** 2, 0.0))

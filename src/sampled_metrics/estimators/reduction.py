@@ -111,14 +111,14 @@ def _joint(candidates: tuple[int, ...], design: SamplingDesign, metrics: tuple[M
     for number in np.unique(block):
         chosen = np.flatnonzero(block == number)
         n = np.repeat(np.array(candidates)[chosen], lengths[chosen])
-        ranks = np.concatenate([grids[at].ranks for at in chosen])
-        shares = np.concatenate([grids[at].weights for at in chosen]) / n
+        ranks = np.concatenate([grids[index].ranks for index in chosen])
+        shares = np.concatenate([grids[index].weights for index in chosen]) / n
         probabilities = pmf(ranks - 1, n - 1, design)
         require_sum_of_one(probabilities, f"P(x | rank) of {design}")
         values = np.stack([metric.of_rank(ranks, n) * shares for metric in metrics], axis=1)
         ends = np.cumsum(lengths[chosen])
-        for at, first, last in zip(chosen, ends - lengths[chosen], ends, strict=True):
-            sums[at] = probabilities[first:last].T @ values[first:last]
+        for index, first, last in zip(chosen, ends - lengths[chosen], ends, strict=True):
+            sums[index] = probabilities[first:last].T @ values[first:last]
     return sums
 
 

@@ -169,7 +169,7 @@ def _members(
     design = SamplingDesign(max(negatives, 1), replaced).assumed(replacement)
     k, half = np.minimum(k, candidates), max(1, candidates // 2)
 
-    def at(ranks: Floats) -> Floats:
+    def shown_by(ranks: Floats) -> Floats:
         """Return P(x | rank) and the metrics, (ranks, m + 1 + metrics)."""
         probabilities = sparse_pmf(ranks - 1, candidates - 1, design) if negatives else np.ones((len(ranks), 1))
         return np.hstack((probabilities, *(metric.of_rank(ranks, candidates)[:, np.newaxis] for metric in metrics)))
@@ -177,7 +177,7 @@ def _members(
     distinct, which = np.unique(k, return_inverse=True)
     nodes = rank_nodes(candidates, design, tuple(map(int, distinct)))
     ends = np.concatenate(([0], np.searchsorted(nodes.ranks, distinct, side="right")))
-    of_nodes = at(nodes.ranks)
+    of_nodes = shown_by(nodes.ranks)
 
     def up_to(weights: Floats) -> Floats:
         """Return the weighted sums over the ranks up to each k."""
@@ -190,9 +190,9 @@ def _members(
     triangles = ((size + 1) * sums - by_rank) / (size * (size + 1) / 2)
     better = size <= half
     last = np.searchsorted(distinct, half, side="right") - 1
-    found = {
+    members = {
         "free": single[which],
         "decreasing": np.where(better, uniform, single)[which],
         "convex": np.vstack((np.where(better, triangles, single)[which], uniform[last])),
     }
-    return {shape: (each[:, : negatives + 1], each[:, negatives + 1 :]) for shape, each in found.items()}
+    return {shape: (both[:, : negatives + 1], both[:, negatives + 1 :]) for shape, both in members.items()}

@@ -134,11 +134,11 @@ class Fit:
 
         One user with all outcomes alike is added to the sample, so that no outcome is taken as impossible.
         """
-        shown = (self.users * self.fitted + 1 / len(self.fitted)) / (self.users + 1)
-        scale = inverse_errors(shown, self.users)
-        distances = _without_negligible(mixture.distances(shown, scale), self.tolerance)
+        shares = (self.users * self.fitted + 1 / len(self.fitted)) / (self.users + 1)
+        scale = inverse_errors(shares, self.users)
+        distances = _without_negligible(mixture.distances(shares, scale), self.tolerance)
         proportions = _nearest(distances, np.zeros(len(mixture.probabilities)), self.tolerance)
-        return replace(self, mixture=mixture, proportions=proportions, fitted=shown, scale=scale)
+        return replace(self, mixture=mixture, proportions=proportions, fitted=shares, scale=scale)
 
     @cached_property
     def distances(self) -> Floats:
@@ -161,7 +161,8 @@ class Fit:
         # a straight line through the members of the support is the best one, up to rounding
         lines = [max(steep, 0.0) * share for share in (0.0, 1.0)]
         offsets = [float((value - line * along).max()) for line in lines]
-        best = int(np.argmin([off + deviations * line * deviation for off, line in zip(offsets, lines, strict=True)]))
+        limits = [offset + deviations * line * deviation for offset, line in zip(offsets, lines, strict=True)]
+        best = int(np.argmin(limits))
         return side * (offsets[best] + lines[best] * slope)
 
     def _furthest(self, metric: int, side: int, deviations: float) -> Floats:
@@ -186,13 +187,13 @@ class Fit:
         low, high = float(self.proportions @ value), float(value.max())
         away = np.linalg.norm(self.distances - (self.distances @ self.proportions)[:, np.newaxis], axis=0)
         way = (value - low) * np.minimum(1.0, deviations / np.maximum(away, 1e-300))
-        found, target = self.proportions, min(low + 5 * float(way.max()), high)
+        proportions, target = self.proportions, min(low + 5 * float(way.max()), high)
         penalty = _PENALTY * max(deviations, 1e-3) / max(float(np.ptp(value)), 1e-300)
         for _ in range(_STEPS):
             if target - low <= 1e-9 * max(float(np.ptp(value)), abs(low)):
                 return self.proportions
-            found = _nearest(np.vstack((self.distances, penalty * (value - target))), found, self.tolerance)
-            distance, reached = float(np.linalg.norm(self.distances @ found)), float(found @ value)
+            proportions = _nearest(np.vstack((self.distances, penalty * (value - target))), proportions, self.tolerance)
+            distance, reached = float(np.linalg.norm(self.distances @ proportions)), float(proportions @ value)
             error = self.tolerance.distance * deviations
             if distance <= deviations + error and (target == high or distance >= deviations - error):
                 break
@@ -201,7 +202,7 @@ class Fit:
                 continue
             slope = penalty**2 * (target - reached) / distance
             target = min(reached - (distance - deviations) / slope + deviations * slope / penalty**2, high)
-        return found
+        return proportions
 
 
 Fits = tuple[tuple[RankClass, Fit | None], ...]
@@ -318,14 +319,14 @@ class ShapeEstimate(Estimate):
     def _classes(self) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
         """Return the classes of users with the mixture of each shape."""
         known = class_mixtures(self.outcomes, self.metrics, self.estimator.replacement)
-        return known if not self.cuts else tuple((users, self._merged(users, each)) for users, each in known)
+        return known if not self.cuts else tuple((users, self._merged(users, of_shapes)) for users, of_shapes in known)
 
     def _merged(self, users: RankClass, of_shapes: dict[str, Mixture]) -> dict[str, Mixture]:
         """Return the mixtures with the cells that are known."""
         cell, number = self._cells(users)
         known = np.zeros((cells(users)[1], number))
         known[cells(users)[0], cell] = 1.0
-        return {shape: Mixture(each.probabilities @ known, each.values) for shape, each in of_shapes.items()}
+        return {shape: Mixture(mixture.probabilities @ known, mixture.values) for shape, mixture in of_shapes.items()}
 
     def _cells(self, users: RankClass) -> tuple[Ints, int]:
         """Return the cell of each outcome of a class, and the number of cells."""
@@ -356,15 +357,15 @@ class ShapeEstimate(Estimate):
             share, of_members = fit.users / total if fit else 0.0, self._cells(users)[0]
             for place, metric in enumerate(wanted):
                 values = of_shapes[SHAPES[0]].values[:, metric]
-                for at, (side, extreme) in enumerate(((-1, values.min()), (1, values.max()))):
+                for end, (side, extreme) in enumerate(((-1, values.min()), (1, values.max()))):
                     if fit is None:
                         of_cells = np.full(self._cells(users)[1], extreme)
                     else:
                         of_cells = fit.weights(metric, side, deviations * float(np.sqrt(share)))
-                        fitted[at, place] += share * float(of_cells @ fit.fitted)
-                    weights[at, place, users.outcomes] = of_cells[of_members]
-                    least[at, place] = min(least[at, place], of_cells.min())
-                    most[at, place] = max(most[at, place], of_cells.max())
+                        fitted[end, place] += share * float(of_cells @ fit.fitted)
+                    weights[end, place, users.outcomes] = of_cells[of_members]
+                    least[end, place] = min(least[end, place], of_cells.min())
+                    most[end, place] = max(most[end, place], of_cells.max())
         return Bounds(weights, least, most, fitted)
 
     def p_value(self, users: Ints, shares: csr_array, fits: Fits, seed: int, significance: float) -> float:
@@ -484,22 +485,24 @@ def expected_weights(
     """
     design.check(table.candidates)
     nothing = np.zeros(len(table), dtype=np.int64)
-    shown = SampledRanks(nothing, nothing + design.negatives, table.candidates, design.replacement)
-    outcomes, _ = Outcomes.observed(shown)
+    samples = SampledRanks(nothing, nothing + design.negatives, table.candidates, design.replacement)
+    outcomes, _ = Outcomes.observed(samples)
     known = class_mixtures(outcomes, (metric,), None)
     classes, which = [of_shapes for _, of_shapes in known], nothing.copy()
     for number, (users, _) in enumerate(known):
         which[np.isin(table.candidates, [group.candidates for group in users.groups])] = number
     rows = [np.flatnonzero(which == number) for number in range(len(known))]
-    counts = [len(each) * expected_distribution(table.rows(each), design) for each in rows]
+    counts = [len(of_class) * expected_distribution(table.rows(of_class), design) for of_class in rows]
 
     @cache
     def fits_of(shape: str) -> list[Fit]:
         """Return the fits of the shape to the classes, or of the next weaker one."""
-        fits = [Fit.from_counts(of_shapes[shape], each) for of_shapes, each in zip(classes, counts, strict=True)]
+        fits = [
+            Fit.from_counts(of_shapes[shape], of_class) for of_shapes, of_class in zip(classes, counts, strict=True)
+        ]
         if shape != SHAPES[0]:
             any_ranks = [of_shapes[SHAPES[0]].probabilities for of_shapes in classes]
-            tests = [ShapeTest.from_fit(fit, each) for fit, each in zip(fits, any_ranks, strict=True)]
+            tests = [ShapeTest.from_fit(*both) for both in zip(fits, any_ranks, strict=True)]
             if p_value_of(tests, 0, SIGNIFICANCE) <= SIGNIFICANCE:
                 return fits_of(SHAPES[SHAPES.index(shape) - 1])
         return fits
@@ -521,7 +524,7 @@ def class_mixtures(
 ) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
     """Return the classes of users with the mixture of each shape."""
     classes = rank_classes(outcomes, _LEAST)
-    numbers = [[(each.candidates, each.negatives, each.events) for each in users.groups] for users in classes]
+    numbers = [[(group.candidates, group.negatives, group.events) for group in users.groups] for users in classes]
     key = outcomes.replacement, *map(tuple, numbers)
     return tuple(zip(classes, _mixtures(Keyed(key, classes), metrics, replacement), strict=True))
 
@@ -566,16 +569,16 @@ def _nearest(coordinates: Floats, start: Floats, tolerance: Tolerance = EXACT) -
     if not taken.any():
         taken[:: max(1, members // _FIRST)] = True
     for step in count():
-        found = nonnegative_least_squares(rows[:, taken], target)
-        slope = rows.T @ (rows[:, taken] @ found - target)
+        solution = nonnegative_least_squares(rows[:, taken], target)
+        slope = rows.T @ (rows[:, taken] @ solution - target)
         around = np.concatenate(([np.inf], slope, [np.inf]))
-        least = -max(tolerance.slope * max(1 - found.sum(), 0.1), _MISSING)
+        least = -max(tolerance.slope * max(1 - solution.sum(), 0.1), _MISSING)
         missing = (slope < least) & (slope <= around[:-2]) & (slope <= around[2:]) & ~taken
         if not missing.any():
             break
         if step < _STEPS:
-            taken[taken] = found > 0
+            taken[taken] = solution > 0
         taken |= missing
     proportions = np.zeros(members)
-    proportions[taken] = found / found.sum()
+    proportions[taken] = solution / solution.sum()
     return proportions

@@ -117,7 +117,7 @@ def rank_classes(outcomes: Outcomes, least: float = 0.0) -> tuple[RankClass, ...
     A class with less than a share `least` of the events joins the one with the next larger n.
     """
     classes: list[list[Group]] = []
-    for group in sorted(outcomes.groups, key=lambda each: -each.candidates):
+    for group in sorted(outcomes.groups, key=lambda group: -group.candidates):
         if classes and classes[-1][0].candidates <= FACTOR * group.candidates:
             classes[-1].append(group)
         else:
@@ -129,8 +129,8 @@ def rank_classes(outcomes: Outcomes, least: float = 0.0) -> tuple[RankClass, ...
             kept[-1] += groups
         else:
             kept.append(groups)
-    found = []
-    for groups in kept:
-        members = np.concatenate([group.outcomes for group in groups])
-        found.append(RankClass(tuple(groups), members, outcomes.negatives[members], outcomes.x[members]))
-    return tuple(found)
+    members = [np.concatenate([group.outcomes for group in groups]) for groups in kept]
+    return tuple(
+        RankClass(tuple(groups), of_class, outcomes.negatives[of_class], outcomes.x[of_class])
+        for groups, of_class in zip(kept, members, strict=True)
+    )

@@ -127,11 +127,11 @@ def counted(
         events = np.flatnonzero(probabilities[:, t] > NEGLIGIBLE)
         if len(events) == 0:
             continue
-        others = np.maximum(candidates[events] - 1 - tied[events], 1)
+        not_tied = np.maximum(candidates[events] - 1 - tied[events], 1)
         if t == design.negatives:
             above_probabilities = np.ones((len(events), 1))
         else:
-            above_probabilities = pmf(above[events], others, SamplingDesign(design.negatives - t, design.replacement))
+            above_probabilities = pmf(above[events], not_tied, SamplingDesign(design.negatives - t, design.replacement))
         width = int(outcomes(np.asarray(t)))
         running = np.cumsum(above_probabilities, axis=1)
         for x in range(design.negatives - t + width):
