@@ -44,19 +44,19 @@ class Entry:
     """What is known of an estimator, or of a family of them, before it is loaded.
 
     Attributes:
-        label: its label; of a family, that of a member.
-        path: of its class, a frozen dataclass. If it has a field `replacement`, this says whether P(x | r) is taken as
-            binomial.
-        name: the displayed name. ``{}`` is the parameter in the label.
-        pattern: of the labels of a family. Its group is the parameter, which is the first argument of the class.
+        label: the label. A family has that of a member here.
+        path: the dotted path of the class, a frozen dataclass. If the class has a field `replacement`, it says whether
+            P(x | r) is taken as binomial.
+        name: the displayed name, with ``{}`` in place of the parameter.
+        pattern: the regular expression of the labels of a family. Its group is the parameter, an argument of the class.
         parameter: the sign and the type of the parameter.
-        arguments: of the class, if it has others.
-        usage: the labels of a family in messages.
+        arguments: the arguments of the class before the parameter.
+        usage: the labels of a family, as messages describe them.
         aliases: other labels.
-        is_linear: whether it is linear in the sample (`sampled_metrics.estimators.linear`).
-        is_listed: whether help names it.
-        lines: the number of its line's style (`sampled_metrics.rendering.drawing.style`) by label, if this is the same
-            in all figures.
+        is_linear: whether the estimator is linear in the sample (`sampled_metrics.estimators.linear`).
+        is_listed: whether help names the estimator.
+        lines: by label, the number of a style that is the same in all figures
+            (`sampled_metrics.rendering.drawing.style`).
     """
 
     label: str
@@ -162,10 +162,10 @@ KNOWN = tuple(entry.label for entry in ESTIMATORS if entry.is_listed)
 """The labels that help names."""
 
 BOUNDS = tuple(entry.label for entry in ESTIMATORS if entry.path == _BOUNDS)
-"""Those of strict bounds of the true metric."""
+"""The labels of strict bounds of the true metric."""
 
 LINEAR = tuple(entry.label for entry in ESTIMATORS if entry.is_listed and entry.is_linear)
-"""Those of estimators that are linear in the sample."""
+"""The labels of estimators that are linear in the sample."""
 
 
 def _entry_of(label: str) -> tuple[Entry, re.Match[str]] | None:

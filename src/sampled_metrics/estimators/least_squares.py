@@ -18,7 +18,7 @@ _TOLERANCE = 1e-11  # slope of the loss that counts as none, relative to the lar
 
 @dataclass(frozen=True)
 class ConstrainedLeastSquares(LinearEstimator):
-    """Minimise eq. 21 under a uniform prior, over weights that are non-negative and non-increasing in x.
+    """Weights that minimise eq. 21 under a uniform prior, and are non-negative and non-increasing in x.
 
     With w_x = Σ_{j ≥ x} δ_j and δ ≥ 0 this is a non-negative least-squares problem. The paper states only that weights
     do not increase; its printed numbers also need w ≥ 0.
@@ -33,7 +33,7 @@ class ConstrainedLeastSquares(LinearEstimator):
         return "cls"
 
     def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
-        """Solve the least-squares problem of each n and metric.
+        """Return the weights, solved by least squares for each n and metric.
 
         A metric that is linear in the rank has the weights f(1 + (n-1) x/m), which meet the constraints without bias.
         """

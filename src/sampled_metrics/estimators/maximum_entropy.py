@@ -26,10 +26,11 @@ _MANY = 200  # outcomes beyond which quasi-Newton steps, which need no matrix of
 
 @dataclass(frozen=True)
 class MaximumEntropy(RankPrior):
-    """min over the simplex of (m + 1) Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π).
+    """The flattest distribution of true ranks that fits the sample.
 
-    The dual, which is smooth and unconstrained, is solved for each class of users with similar n. If n or m differ in a
-    class, x is compared over all of its events together, with the means of A and of m + 1.
+    It minimises (m + 1) Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π) over the simplex. The dual, which is smooth and
+    unconstrained, is solved for each class of users with similar n. If n or m differ in a class, x is compared over all
+    of its events together, with the means of A and of m + 1.
 
     Attributes:
         eta: η, the weight of entropy; 0.01 in the source.

@@ -17,10 +17,10 @@ from sampled_metrics.sampling.rank_nodes import RankNodes
 
 @dataclass(frozen=True)
 class MaximumLikelihood(RankPrior):
-    """π_r ← π_r Σ_x h_x A[r, x] / (Aᵀπ)_x, from the uniform distribution.
+    """The most likely distribution of true ranks, by EM from the uniform distribution.
 
-    The optimum is not unique, so the number of iterations regularises and is part of the estimator. Users with similar
-    n share a distribution, whatever their m.
+    An iteration is π_r ← π_r Σ_x h_x A[r, x] / (Aᵀπ)_x. The optimum is not unique, so the number of iterations
+    regularises and is part of the estimator. Users with similar n share a distribution, whatever their m.
 
     Attributes:
         iterations: number of updates of π; 100 in the source.

@@ -30,7 +30,7 @@ class RankPrior(Estimator):
         """Return (samples, nodes) probabilities of the true ranks from (samples, distinct (m, x)) counts above 0."""
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "PlugIn":
-        """Keep the outcomes; the distribution needs the sample."""
+        """Return the estimate, which computes the distribution of true ranks from each sample."""
         return PlugIn(self, outcomes, tuple(metrics))
 
 

@@ -64,18 +64,18 @@ _NEGLIGIBLE = 1e-3  # smallest effect on a sample, in standard errors, that matt
 _PENALTY = 400.0  # weight of the distance of a metric from its target, relative to its range
 _MISSING = 1e-9  # a member with a slope above minus this is not missing
 _FIRST = 12  # members that are taken first, about
-_VISIBLE = 1.0  # smallest effect on a sample, in standard errors, that the test of a shape looks at
+_VISIBLE = 1.0  # smallest effect on a sample, in standard errors, that the test of a shape uses
 _DECISIVE = 10  # samples that fit no better than the observed one, itself included, at the significance of the test
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How precise a fit and its bounds are; any weights bound the truth, and the effect on them is of second order.
+    """The precision of a fit and its bounds. Any weights bound the truth, and its effect on them is of second order.
 
     Attributes:
         step: change of the fitted shares at which a fit ends, in standard errors of the largest share.
         distance: relative error of the distance at which the search for a bound ends.
-        effect: smallest effect of a member on a sample that is looked at, in standard errors.
+        effect: smallest effect of a member on a sample that counts, in standard errors.
         slope: a member of the mixture is missing if its slope is below minus this part of the least sum of squares.
     """
 
@@ -86,10 +86,10 @@ class Tolerance:
 
 
 EXACT = Tolerance(1e-4, 1e-2, 1e-3, 1e-5)
-"""For the users whose ranks are looked at."""
+"""The tolerance for the users that are analysed."""
 
 ROUGH = Tolerance(1e-2, 0.25, 0.1, 0.02)
-"""For weights that are chosen by a part of the users, for others: the spread of the part is larger than the error."""
+"""The tolerance for weights that a part of the users chooses for others: its spread is larger than the error."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Fit:
         fitted: (cells,) the shares p(ν).
         scale: (cells,) inverse standard errors of the shares.
         users: U, the number of users of the class.
-        tolerance: of the bounds.
+        tolerance: the tolerance of the bounds.
     """
 
     mixture: Mixture
@@ -247,7 +247,7 @@ class StrictBounds(Estimator):
         return self.shape
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "ShapeEstimate":
-        """Keep the outcomes; the weights need the sample."""
+        """Return the estimate, which chooses its weights by the sample."""
         return ShapeEstimate(self, tuple(metrics), outcomes)
 
 
@@ -256,11 +256,11 @@ class ShapeEstimate(Estimate):
     """Bounds for samples with these outcomes; the value between them is that of `smooth`.
 
     Attributes:
-        estimator: the shape.
-        metrics: of one relevant item.
-        outcomes: of the samples.
-        cuts: ascending k, if all that is known of a sample are the numbers of users with x < k. The outcomes from one
-            cut to the next then are one cell. All users have the same m. Without cuts, every outcome is known.
+        estimator: the estimator, which has the shape.
+        metrics: the metrics of one relevant item.
+        outcomes: the outcomes of the samples.
+        cuts: ascending k, if a sample is known only by the numbers of users with x < k. The outcomes from one cut to
+            the next are one cell then, and all users have the same m. Without cuts, every outcome is known.
     """
 
     estimator: StrictBounds
@@ -278,7 +278,7 @@ class ShapeEstimate(Estimate):
         return self._smooth.estimate(counts)
 
     def variances(self, counts: Floats) -> Floats:
-        """Return the (metrics,) variances of a metric over users, likewise, from (outcomes,) counts."""
+        """Return the (metrics,) variances of a metric over users, by `smooth`, from (outcomes,) counts."""
         return self._smooth.variances(counts)
 
     @property
@@ -301,7 +301,7 @@ class ShapeEstimate(Estimate):
         one part of the users to another than the best fit of the shape.
 
         Args:
-            shape: of the bounds.
+            shape: the shape of the bounds.
             part: (outcomes,) counts of the part.
         """
         stronger = SHAPES[min(SHAPES.index(shape) + 1, len(SHAPES) - 1)]
@@ -379,9 +379,9 @@ class ShapeEstimate(Estimate):
         Args:
             users: (groups,) numbers of users.
             shares: (groups, outcomes) shares of a user's events.
-            fits: by class of users.
-            seed: of the simulated samples.
-            significance: as in `p_value_of`.
+            fits: the best fit of each class of users.
+            seed: the seed of the simulated samples.
+            significance: the significance, as in `p_value_of`.
         """
         tests = []
         for (members, fit), (_, of_shapes) in zip(fits, self._classes, strict=True):

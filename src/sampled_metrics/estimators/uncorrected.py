@@ -13,7 +13,7 @@ from sampled_metrics.sampling.design import SamplingDesign
 
 @dataclass(frozen=True)
 class Uncorrected(LinearEstimator):
-    """w_x = f(x + 1), with n = m + 1 for the metrics that need n."""
+    """The metric of the sampled rank: w_x = f(x + 1), with n = m + 1 for the metrics that need n."""
 
     is_uncorrected: ClassVar[bool] = True
 

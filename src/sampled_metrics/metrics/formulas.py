@@ -164,7 +164,7 @@ def discounted(discount: Discount) -> Callable[[Any, Any, Any], Any]:
 
 
 class Auc:
-    """Area under the ROC curve of one relevant item among its candidates. It is no sum, and not of lists."""
+    """Area under the ROC curve of one relevant item among its candidates. It is no sum, and not defined for lists."""
 
     name, suffixes, linear_in_rank = "AUC", ("",), True
 

@@ -32,7 +32,7 @@ class Metric:
         of_rank: (rank, candidates) → value of one relevant item at that rank (eqs 7-13), elementwise.
         linear_in_rank: whether the value is linear in the rank (AUC alone). Every other metric ignores candidates.
         cutoff: k, the last rank with a value above 0, or None.
-        formula: the metric at any cut-off, also of lists; None if it is one of your own, which is of one rank alone.
+        formula: the metric at any cut-off, also of lists; None for a metric of your own, which is of one rank.
     """
 
     label: str
@@ -117,7 +117,7 @@ MetricsLike = str | Metric | Sequence[str | Metric]
 def metric(label: str) -> Metric:
     """Return the metric of a label such as ``recall@10``, ``ndcg``, ``auc``.
 
-    Names are taken in any case, and HR@10 or MAP@10 too; equal metrics are the same object.
+    Case does not matter, and other names such as HR@10 or MAP@10 are accepted. Equal metrics are the same object.
 
     Raises:
         ConfigError: the label is unknown, or its cut-off is missing, not allowed or not a whole number from 1.
@@ -186,7 +186,7 @@ def metrics_by_label(given: MetricsLike, what: str = "metrics") -> dict[str, Met
 def alike(metrics: Mapping[str, Metric]) -> list[list[str]]:
     """Return the groups of two or more labels whose metrics have the same value at every rank of one relevant item.
 
-    Only metrics with a formula are looked at: a function of somebody else may not take every rank.
+    Metrics without a formula are left out: a function of your own may not accept every rank.
     """
     n = 2**30
     ranks = np.unique(np.geomspace(1, n, 1000).round())

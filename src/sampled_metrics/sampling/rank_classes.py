@@ -22,7 +22,7 @@ FACTOR = 1.25
 
 
 FEW = 8
-"""Up to so many different n of a class are ends of panels of nodes."""
+"""The different n of a class end panels of nodes if they are at most this many."""
 
 
 @dataclass(frozen=True)
