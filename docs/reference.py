@@ -13,13 +13,22 @@ from sampled_metrics.cli.commands import NAME, cli
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "sampled_metrics"
 NAMES, COMMANDS = "<!-- names -->\n", "<!-- commands -->\n"
+MODULES = re.compile(r"^<!-- modules of (\w+) -->\n", re.MULTILINE)
 DIRECTIVE = re.compile(rf"^\.\. auto(module|function|class|data):: {PACKAGE}\.(\S+)$", re.MULTILINE)
 
 
 def filled(page: str) -> str:
-    """Return a page with lists in place of its marks: of the names that its directives document, or the commands."""
+    """Return a page with lists in place of its marks: of modules, of the names that it documents, or of commands."""
+    page = MODULES.sub(lambda mark: "\n".join(modules(mark[1])), page)
     page = page.replace(NAMES, "".join(f"{line}\n" for line in names(page)))
     return page.replace(COMMANDS, "\n".join(helps()))
+
+
+def modules(package: str) -> Iterator[str]:
+    """Yield the documentation of each module of a package, as a section."""
+    for path in sorted((ROOT / "src" / PACKAGE / package).glob("[!_]*.py")):
+        name = f"{package}.{path.stem}"
+        yield f"## `{name}`\n\n```{{eval-rst}}\n.. automodule:: {PACKAGE}.{name}\n```\n"
 
 
 def names(page: str) -> Iterator[str]:

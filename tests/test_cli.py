@@ -20,8 +20,8 @@ from read_and import compare, correct, evaluate, expect, plan
 
 import sampled_metrics
 from sampled_metrics import cli
-from sampled_metrics._defaults import KNOWN, LINEAR
-from sampled_metrics.estimators import LinearEstimator
+from sampled_metrics.estimators import KNOWN, LINEAR
+from sampled_metrics.estimators.linear import LinearEstimator
 
 COMMANDS = ("evaluate", "correct", "published", "compare", "expect", "plan", "report", "rank", "completion")
 SOURCES = Path(__file__).resolve().parents[1] / "src"

@@ -9,11 +9,5 @@ ESTIMATORS = ("decreasing", "free")
 Their intervals are of the truth: if better ranks are more frequent in the better half, and without an assumption.
 """
 
-LINEAR = ("uncorrected", "rank-estimate", "cls", "bv-0.1")
-"""Estimators that are linear in the sample; 0.1 stands for any γ."""
-
-KNOWN = ("decreasing", "free", "convex", *LINEAR, "mle", "mes", "smooth")
-"""All estimators."""
-
 PLANNED = ("decreasing", "convex", "uncorrected", "bv-0.1")
 """The default estimators of a plan."""

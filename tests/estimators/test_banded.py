@@ -13,7 +13,7 @@ def check(matrix, tolerance):
     """Compare every product with loops; the tolerance is relative to the largest number."""
     rng = np.random.default_rng(1)
     ranks, outcomes = matrix.shape
-    banded = Banded.of(matrix)
+    banded = Banded.from_matrix(matrix)
     assert banded.shape == matrix.shape
     distributions, values = rng.random((2, 3, ranks)), rng.normal(size=(2, outcomes))
     of_outcomes = np.zeros((2, 3, outcomes))

@@ -70,7 +70,9 @@ def exactly(n, m, gamma, f, replacement=True):
 )
 @pytest.mark.parametrize("replacement", [True, False])
 def test_is_eq_25_in_exact_arithmetic(gamma, label, f, replacement):
-    weights = BiasVariance(gamma, replacement).fit(Outcomes.of(SamplingDesign(4), 8), [metric(label)]).weights[0]
+    weights = (
+        BiasVariance(gamma, replacement).fit(Outcomes.from_design(SamplingDesign(4), 8), [metric(label)]).weights[0]
+    )
     np.testing.assert_allclose(weights, exactly(8, 4, gamma, f, replacement), rtol=1e-9, atol=1e-11)
 
 
@@ -79,7 +81,7 @@ def test_keeps_its_digits_where_the_equations_are_badly_conditioned(gamma):
     n, m = 40, 22
     wanted = exactly(n, m, gamma, [Fraction(1, r) for r in range(1, n + 1)])
     assert np.linalg.cond(binomial(n, m).T @ binomial(n, m)) > 1e10
-    weights = BiasVariance(gamma, True).fit(Outcomes.of(SamplingDesign(m), n), [metric("ap")]).weights[0]
+    weights = BiasVariance(gamma, True).fit(Outcomes.from_design(SamplingDesign(m), n), [metric("ap")]).weights[0]
     np.testing.assert_allclose(weights, wanted, rtol=1e-6, atol=1e-8)
 
 
@@ -94,7 +96,7 @@ def test_assumes_what_it_is_told_whatever_the_design():
     for gamma in (0.1, 1):
         for assumed in (True, False):
             one, other = (
-                BiasVariance(gamma, assumed).fit(Outcomes.of(design, 12), [metric("ap")]).weights[0]
+                BiasVariance(gamma, assumed).fit(Outcomes.from_design(design, 12), [metric("ap")]).weights[0]
                 for design in designs
             )
             assert one.tolist() == other.tolist()
@@ -124,7 +126,7 @@ def test_a_thousand_candidates_without_replacement_are_eq_25_in_50_digits(gamma,
         fs = [[mpmath.mpf(float(value)) for value in each.values(n)] for each in metrics]
         right = [mpmath.matrix([mpmath.fdot(column, f) / samples for column in A.T]) for f in fs]
         wanted = np.array([[float(weight) for weight in mpmath.lu_solve(matrix, each)] for each in right])
-    ours = BiasVariance(gamma, False).fit(Outcomes.of(SamplingDesign(m), n), metrics).weights
+    ours = BiasVariance(gamma, False).fit(Outcomes.from_design(SamplingDesign(m), n), metrics).weights
     assert (np.abs(ours - wanted).max(axis=1) <= error * np.abs(wanted).max(axis=1)).all()
 
 
@@ -134,7 +136,7 @@ def test_a_thousand_candidates_without_replacement_are_eq_25_in_50_digits(gamma,
 @pytest.mark.parametrize("gamma", [0, 0.1, 1])
 def test_outcomes_that_no_rank_can_give_count_nothing(gamma):
     # two candidates, the one negative drawn three times: it is better each time, or never
-    weights = BiasVariance(gamma, True).fit(Outcomes.of(SamplingDesign(3, True), 2), [metric("ap")]).weights[0]
+    weights = BiasVariance(gamma, True).fit(Outcomes.from_design(SamplingDesign(3, True), 2), [metric("ap")]).weights[0]
     np.testing.assert_allclose(weights, [1, 0, 0, 0.5], atol=1e-14)
 
 
@@ -147,7 +149,9 @@ def test_of_many_candidates_is_the_dense_solution(gamma, replacement):
     marginal = A.mean(axis=0)
     matrix = (1 - gamma) * (A.T @ A) / n + gamma * np.diag(marginal)
     wanted = np.linalg.solve(matrix, A.T @ f / n).T
-    ours = BiasVariance(gamma, None).fit(Outcomes.of(SamplingDesign(m, replacement), n), [*map(metric, METRICS)])
+    ours = BiasVariance(gamma, None).fit(
+        Outcomes.from_design(SamplingDesign(m, replacement), n), [*map(metric, METRICS)]
+    )
     for weights, of_metric in zip(ours.weights, wanted, strict=True):
         np.testing.assert_allclose(weights, of_metric, rtol=0, atol=1e-6 * np.abs(of_metric).max())
 
@@ -167,7 +171,7 @@ def test_many_n_at_once_are_what_each_is_alone(gamma, replacement):
 class TestGamma0:
     @pytest.mark.parametrize("replacement", [True, False])
     def test_is_refused_where_double_precision_cannot_solve_it(self, replacement):
-        outcomes = Outcomes.of(SamplingDesign(100, replacement), 3541)
+        outcomes = Outcomes.from_design(SamplingDesign(100, replacement), 3541)
         with pytest.raises(DataError) as caught:
             BiasVariance(0, None).fit(outcomes, [metric("ap")])
         message = str(caught.value)
@@ -193,7 +197,7 @@ class TestGamma0:
             numbers[m] = float(square) ** -0.5
         assert numbers[30] < 1e10 < numbers[41]
         for m, number in numbers.items():
-            outcomes = Outcomes.of(SamplingDesign(m), n)
+            outcomes = Outcomes.from_design(SamplingDesign(m), n)
             if number < 1e10:
                 ours = BiasVariance(0, None).condition_number(SamplingDesign(m), n, (metric("ap"),))
                 assert ours == pytest.approx(number, rel=1e-4)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import estimator
+from sampled_metrics.estimators import ESTIMATORS, Estimate, Estimator, estimator
+from sampled_metrics.estimators.strict_bounds import ShapeEstimate, has_bounds
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
@@ -38,7 +39,7 @@ class TestEveryNegativeWithoutReplacement:
         ["uncorrected", "rank-estimate", "cls", *BV, "mle-1", "mle"],
     )
     def test_gives_the_exact_metric(self, label):
-        ours = estimates(label, Outcomes.of(SamplingDesign(self.N - 1), self.N), self.COUNTS)
+        ours = estimates(label, Outcomes.from_design(SamplingDesign(self.N - 1), self.N), self.COUNTS)
         np.testing.assert_allclose(ours, [self.exact(name) for name in LABELS], rtol=1e-10)
 
     def test_also_of_users_with_different_numbers_of_candidates(self):
@@ -52,7 +53,7 @@ class TestEveryNegativeWithoutReplacement:
 
     def off(self, label):
         """Largest difference from the exact value of the five metrics."""
-        ours = estimates(label, Outcomes.of(SamplingDesign(self.N - 1), self.N), self.COUNTS)
+        ours = estimates(label, Outcomes.from_design(SamplingDesign(self.N - 1), self.N), self.COUNTS)
         return np.abs(ours - [self.exact(name) for name in LABELS]).max()
 
     def test_mes_approaches_it_as_entropy_gets_cheap(self):
@@ -64,13 +65,64 @@ class TestEveryNegativeWithoutReplacement:
 class TestSeveralMetrics:
     @pytest.mark.parametrize("label", ALL)
     def test_at_once_are_what_each_is_alone(self, label):
-        outcomes = Outcomes.of(SamplingDesign(12), 200)
+        outcomes = Outcomes.from_design(SamplingDesign(12), 200)
         counts = np.random.default_rng(1).poisson([20, 9, 5, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1], size=(3, 13))
         together = estimates(label, outcomes, counts)
         assert together.shape == (3, 5)
         for column, name in enumerate(LABELS):
             alone = estimates(label, outcomes, counts, [name])
             np.testing.assert_allclose(together[:, column], alone[:, 0], rtol=1e-8, atol=1e-12)
+
+
+class TestWhatTheySayOfThemselves:
+    DESIGN, N = SamplingDesign(12), 200
+
+    def fitted(self, label):
+        return estimator(label).fit(Outcomes.from_design(self.DESIGN, self.N), [metric("ap"), metric("recall@5")])
+
+    @pytest.mark.parametrize("entry", ESTIMATORS, ids=lambda entry: entry.label)
+    def test_estimates_answer_as_their_estimators(self, entry):
+        one, estimate = estimator(entry.label), self.fitted(entry.label)
+        assert isinstance(one, Estimator)
+        assert isinstance(estimate, Estimate)
+        assert estimate.is_linear == one.is_linear
+        assert estimate.assumed_shape == one.assumed_shape
+        assert has_bounds(estimate) == isinstance(estimate, ShapeEstimate)
+
+    @pytest.mark.parametrize("entry", ESTIMATORS, ids=lambda entry: entry.label)
+    def test_linear_ones_have_weights_and_their_bounds(self, entry):
+        one, estimate = estimator(entry.label), self.fitted(entry.label)
+        number = one.condition_number(self.DESIGN, self.N, (metric("ap"),))
+        if not one.is_linear:
+            assert (estimate.weights, estimate.of_groups, estimate.bounds, number) == (None, (), None, None)
+            return
+        assert number >= 1
+        assert estimate.weights.shape == (2, 13)
+        for end, wanted in zip(
+            estimate.bounds, (estimate.weights.min(axis=1), estimate.weights.max(axis=1)), strict=True
+        ):
+            assert end.tolist() == wanted.tolist()
+
+    def test_one_is_not_corrected_and_one_is_wrong_for_auc(self):
+        known = [estimator(entry.label) for entry in ESTIMATORS]
+        assert [str(one) for one in known if one.is_uncorrected] == ["uncorrected"]
+        assert [str(one) for one in known if one.underestimates_auc] == ["mes"]
+        assert {one.assumed_shape for one in known} == {None, "decreasing", "free", "convex"}
+
+    def test_one_of_your_own_needs_no_more_than_its_methods(self):
+        class Half(Estimate):
+            def estimate(self, counts):
+                return np.full((*counts.shape[:-1], 1), 0.5)
+
+        class Halves(Estimator):
+            def fit(self, outcomes, metrics):
+                return Half()
+
+        one = Halves()
+        estimate = one.fit(Outcomes.from_design(self.DESIGN, self.N), [metric("ap")])
+        assert estimate.estimate(np.ones((3, 13))).tolist() == [[0.5]] * 3
+        answers = [one.is_linear, one.is_uncorrected, one.underestimates_auc, one.assumed_shape]
+        assert not any([*answers, estimate.is_linear, estimate.bounds, estimate.assumed_shape])
 
 
 class TestMixedEvents:
@@ -86,7 +138,7 @@ class TestMixedEvents:
         for mm, nn in {*zip(m.tolist(), n.tolist(), strict=True)}:
             own = (m == mm) & (n == nn)
             counts = np.bincount(x[own], minlength=mm + 1)
-            total += own.sum() * estimates(label, Outcomes.of(SamplingDesign(mm), nn), counts, metrics)
+            total += own.sum() * estimates(label, Outcomes.from_design(SamplingDesign(mm), nn), counts, metrics)
         np.testing.assert_allclose(ours, total / 60, rtol=1e-9)
 
 

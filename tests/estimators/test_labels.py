@@ -3,9 +3,18 @@
 import pytest
 
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.estimators import estimator, estimator_name, estimators_by_label, linear_estimator
+from sampled_metrics.estimators import (
+    BOUNDS,
+    ESTIMATORS,
+    estimator,
+    estimator_name,
+    estimators_by_label,
+    line_styles,
+    linear_estimator,
+)
 from sampled_metrics.estimators.bias_variance import BiasVariance
 from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
+from sampled_metrics.estimators.linear import LinearEstimator
 from sampled_metrics.estimators.maximum_entropy import MaximumEntropy
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_estimate import RankEstimate
@@ -40,7 +49,7 @@ def test_is_found_by_its_label(label, wanted):
 
 
 KNOWN = (
-    "free, decreasing, convex, uncorrected, rank-estimate, rank-estimate-as-printed, cls, bv-γ with γ from 0 to 1, "
+    "decreasing, free, convex, uncorrected, rank-estimate, rank-estimate-as-printed, cls, bv-γ with γ from 0 to 1, "
     "such as bv-0.1, mle or mle-I with I iterations of EM, mes or mes-η, smooth"
 )
 
@@ -101,6 +110,24 @@ def test_refuses_a_gamma_out_of_range(label):
 def test_refuses_other_parameters_out_of_range():
     with pytest.raises(ConfigError, match="must be more than 0"):
         estimator("mes-0")
+
+
+@pytest.mark.parametrize("entry", ESTIMATORS, ids=lambda entry: entry.label)
+def test_an_entry_says_what_its_estimator_is(entry):
+    one = estimator(entry.label, assume_replacement=True)
+    assert str(one) == entry.label
+    assert one.is_linear == isinstance(one, LinearEstimator) == entry.is_linear
+    assert (one.assumed_shape is not None) == (entry.label in BOUNDS)
+    assert getattr(one, "replacement", True) is True
+    assert all(estimator(alias) == estimator(entry.label) for alias in entry.aliases)
+
+
+def test_lines_have_the_same_style_in_all_figures():
+    of_entries = [number for entry in ESTIMATORS for number in entry.lines.values()]
+    assert sorted(of_entries) == list(range(1, len(of_entries) + 1))
+    labels = ["BV 0.1", "exact", "mine", "bv-0.5", "mle"]
+    after = len(of_entries) + 1
+    assert line_styles(labels) == {"BV 0.1": 5, "exact": 0, "mine": after, "bv-0.5": after + 1, "mle": 9}
 
 
 def test_refuses_what_is_not_linear_where_weights_are_shown():

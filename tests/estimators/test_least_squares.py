@@ -44,7 +44,9 @@ def best_of_every_active_set(A, f):
 @pytest.mark.parametrize(("n", "m"), [(4, 3), (9, 3), (30, 5)])
 def test_is_the_best_of_every_active_set(n, m, label, replacement):
     A, f = distribution(n, m, replacement), metric(label).values(n)
-    ours = ConstrainedLeastSquares(replacement).fit(Outcomes.of(SamplingDesign(m), n), [metric(label)]).weights[0]
+    ours = (
+        ConstrainedLeastSquares(replacement).fit(Outcomes.from_design(SamplingDesign(m), n), [metric(label)]).weights[0]
+    )
     least, weights = best_of_every_active_set(A, f)
     assert loss(A, ours, f) == pytest.approx(least, rel=1e-9, abs=1e-18)
     np.testing.assert_allclose(ours, weights, atol=1e-7)
@@ -59,7 +61,7 @@ def test_is_the_best_of_every_active_set(n, m, label, replacement):
 )
 def test_meets_the_conditions_of_an_optimum(n, m, label):
     A, f = distribution(n, m, True), metric(label).values(n)
-    weights = ConstrainedLeastSquares(True).fit(Outcomes.of(SamplingDesign(m), n), [metric(label)]).weights[0]
+    weights = ConstrainedLeastSquares(True).fit(Outcomes.from_design(SamplingDesign(m), n), [metric(label)]).weights[0]
     steps = weights - np.append(weights[1:], 0)
     assert (steps >= -1e-15).all()
     # the loss must not fall along any step that may be taken, and be flat along those that are
@@ -73,7 +75,7 @@ def test_meets_the_conditions_of_an_optimum(n, m, label):
 @pytest.mark.parametrize(("n", "m"), [(50, 6), (3541, 100), (10**6, 1000), (10, 9)])
 def test_auc_is_already_unbiased(n, m, replacement):
     # x has mean m (r-1)/(n-1), so 1 - x/m is AUC in expectation, falls, and is not negative
-    outcomes = Outcomes.of(SamplingDesign(m, replacement), n)
+    outcomes = Outcomes.from_design(SamplingDesign(m, replacement), n)
     weights = ConstrainedLeastSquares(None).fit(outcomes, [metric("auc")]).weights[0]
     np.testing.assert_allclose(weights, 1 - np.arange(m + 1) / m, rtol=0, atol=1e-15)
 
@@ -94,12 +96,12 @@ def test_assumes_what_it_is_told_whatever_the_design():
     designs = SamplingDesign(5, True), SamplingDesign(5, False)
     for assumed in (True, False):
         one, other = (
-            ConstrainedLeastSquares(assumed).fit(Outcomes.of(design, 12), [metric("ap")]).weights[0]
+            ConstrainedLeastSquares(assumed).fit(Outcomes.from_design(design, 12), [metric("ap")]).weights[0]
             for design in designs
         )
         assert one.tolist() == other.tolist()
     binomial, hypergeometric = (
-        ConstrainedLeastSquares(assumed).fit(Outcomes.of(designs[0], 12), [metric("ap")]).weights[0]
+        ConstrainedLeastSquares(assumed).fit(Outcomes.from_design(designs[0], 12), [metric("ap")]).weights[0]
         for assumed in (True, False)
     )
     assert np.abs(binomial - hypergeometric).max() > 0.01

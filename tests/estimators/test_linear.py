@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sampled_metrics.estimators import LinearEstimate, estimator
+from sampled_metrics.estimators import estimator
+from sampled_metrics.estimators.linear import LinearEstimate
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
@@ -37,7 +38,9 @@ class TestEstimate:
             for each in (x, shuffled)
         ]
         for label in LABELS:
-            fitted = estimator(label, assume_replacement=True).fit(Outcomes.of(SamplingDesign(6), 25), [metric("ndcg")])
+            fitted = estimator(label, assume_replacement=True).fit(
+                Outcomes.from_design(SamplingDesign(6), 25), [metric("ndcg")]
+            )
             one, other = (fitted.estimate(histogram) for histogram in histograms)
             assert one.tolist() == other.tolist()
             assert one[0, 0] == pytest.approx(fitted.weights[0, x].mean())
@@ -53,7 +56,7 @@ class TestWeightsOfGroups:
         assert len(fitted.of_groups) == len(outcomes.groups) == 4
         for group, weights in zip(outcomes.groups, fitted.of_groups, strict=True):
             design = SamplingDesign(group.negatives)
-            alone = estimator(label).fit(Outcomes.of(design, group.candidates), metrics).weights
+            alone = estimator(label).fit(Outcomes.from_design(design, group.candidates), metrics).weights
             np.testing.assert_allclose(weights, alone, rtol=1e-12, atol=1e-14)
             assert (fitted.weights[:, group.outcomes] == weights[:, group.x]).all()
         np.testing.assert_allclose(fitted.estimate(np.bincount(which)), fitted.weights.mean(axis=1), rtol=1e-12)
@@ -80,6 +83,6 @@ class TestUncorrected:
     def test_is_the_metric_of_the_sampled_rank(self, label, weights):
         for candidates in (4, 1000):
             fitted = estimator("uncorrected", assume_replacement=True).fit(
-                Outcomes.of(SamplingDesign(3), candidates), [metric(label)]
+                Outcomes.from_design(SamplingDesign(3), candidates), [metric(label)]
             )
             assert fitted.weights[0].tolist() == pytest.approx(weights)

@@ -120,7 +120,7 @@ class TestSamples:
         pi, _ = solved(A, counts, m + 1.0, 0.01)
         assert excess(pi, A, counts / counts.sum(), m + 1, 0.01) < 1e-8
         wanted = [pi @ (1 / r), pi[:3] @ (1 / np.log2(r[:3] + 1)), pi[:2].sum(), pi @ (n - r) / (n - 1)]
-        ours = MaximumEntropy().fit(Outcomes.of(SamplingDesign(m, replacement), n), METRICS).estimate(counts)
+        ours = MaximumEntropy().fit(Outcomes.from_design(SamplingDesign(m, replacement), n), METRICS).estimate(counts)
         np.testing.assert_allclose(ours, wanted, rtol=1e-5)
 
     @pytest.mark.parametrize(

@@ -64,12 +64,12 @@ class TestByHand:
 
     @pytest.mark.parametrize(("iterations", "wanted"), [(1, [1 / 2, 1 / 3, 1 / 6]), (2, [9 / 16, 5 / 16, 1 / 8])])
     def test_iterations(self, iterations, wanted):
-        outcomes, counts = Outcomes.of(SamplingDesign(1), 3), np.array([[3, 1]])
+        outcomes, counts = Outcomes.from_design(SamplingDesign(1), 3), np.array([[3, 1]])
         ours = distribution_of(MaximumLikelihood(iterations), outcomes, counts)
         np.testing.assert_allclose(ours, [wanted], rtol=1e-14)
 
     def test_metrics(self):
-        fitted = MaximumLikelihood(2).fit(Outcomes.of(SamplingDesign(1), 3), METRICS)
+        fitted = MaximumLikelihood(2).fit(Outcomes.from_design(SamplingDesign(1), 3), METRICS)
         wanted = [9 / 16 + 5 / 32 + 1 / 24, 9 / 16 + 5 / 16 / np.log2(3) + 1 / 16, 14 / 16, 9 / 16 + 5 / 32]
         np.testing.assert_allclose(fitted.estimate(np.array([3, 1])), wanted, rtol=1e-14)
 
@@ -100,7 +100,7 @@ class TestLikelihood:
 
 class TestSamples:
     def test_of_a_batch_equal_one_by_one(self):
-        outcomes = Outcomes.of(SamplingDesign(9), 40)
+        outcomes = Outcomes.from_design(SamplingDesign(9), 40)
         counts = np.random.default_rng(1).poisson(1.5, size=(2, 5, 10))
         counts[0, 0] = np.eye(10)[3] * 7  # one outcome alone, which others do not have
         counts[1, :, 3] = 0
@@ -139,7 +139,7 @@ class TestNodes:
             ratio = [share / chance if share else 0.0 for share, chance in zip(h, expected, strict=True)]
             pi = pi * (A @ ratio)
         wanted = [pi @ (1 / r), pi[:3] @ (1 / np.log2(r[:3] + 1)), pi[:2].sum(), pi @ (n - r) / (n - 1)]
-        ours = MaximumLikelihood(iterations).fit(Outcomes.of(SamplingDesign(m, replacement), n), METRICS)
+        ours = MaximumLikelihood(iterations).fit(Outcomes.from_design(SamplingDesign(m, replacement), n), METRICS)
         np.testing.assert_allclose(ours.estimate(counts), wanted, rtol=1e-7)
 
 
@@ -174,8 +174,10 @@ class TestMixedEvents:
 
 def test_assumes_what_it_is_told():
     counts = np.array([[5, 3, 1]])
-    assumed = distribution_of(MaximumLikelihood(20, replacement=True), Outcomes.of(SamplingDesign(2, False), 9), counts)
-    drawn = distribution_of(MaximumLikelihood(20), Outcomes.of(SamplingDesign(2, True), 9), counts)
+    assumed = distribution_of(
+        MaximumLikelihood(20, replacement=True), Outcomes.from_design(SamplingDesign(2, False), 9), counts
+    )
+    drawn = distribution_of(MaximumLikelihood(20), Outcomes.from_design(SamplingDesign(2, True), 9), counts)
     assert assumed.tolist() == drawn.tolist()
 
 

@@ -24,7 +24,7 @@ AS_WRITTEN, AS_PRINTED = [1, 3, 6, 8, 11], [1, 3, 5, 7, 9]
     ],
 )
 def test_is_the_metric_of_the_scaled_rank(extra, ranks, label, value):
-    weights = RankEstimate(extra).fit(Outcomes.of(SamplingDesign(4), 11), [metric(label)]).weights[0]
+    weights = RankEstimate(extra).fit(Outcomes.from_design(SamplingDesign(4), 11), [metric(label)]).weights[0]
     assert weights.tolist() == pytest.approx([float(value(rank)) for rank in ranks])
 
 
@@ -41,7 +41,7 @@ def test_both_readings_have_the_labels_that_find_them():
 def test_recall_and_ndcg_at_10_are_the_same_at_the_papers_size():
     # one better negative of 100 already stands for rank 36 of 3541
     recall, ndcg = (
-        RankEstimate().fit(Outcomes.of(SamplingDesign(100), 3541), [metric(label)]).weights[0]
+        RankEstimate().fit(Outcomes.from_design(SamplingDesign(100), 3541), [metric(label)]).weights[0]
         for label in ("recall@10", "ndcg@10")
     )
     assert recall.tolist() == ndcg.tolist() == [1] + [0] * 100
@@ -50,7 +50,7 @@ def test_recall_and_ndcg_at_10_are_the_same_at_the_papers_size():
 @pytest.mark.parametrize(("n", "m"), [(50, 49), (99, 7), (3541, 100)])
 def test_the_floor_is_exact_where_the_division_is(n, m):
     # where (n - 1) x / m is whole, rounding must not lose 1: AUC tells ranks apart
-    weights = RankEstimate().fit(Outcomes.of(SamplingDesign(m), n), [metric("auc")]).weights[0]
+    weights = RankEstimate().fit(Outcomes.from_design(SamplingDesign(m), n), [metric("auc")]).weights[0]
     x = np.arange(m + 1)
     whole = ((n - 1) * x) % m == 0
     assert whole.sum() >= 2

@@ -62,7 +62,7 @@ class TestMembers:
     def test_are_sums_over_all_ranks(self, shape, replacement, m):
         found = mixtures(class_of([12, 12], [m, m], replacement), METRICS)[shape]
         each = members(shape, 12, 12)
-        np.testing.assert_allclose(found.chances, each @ shown(12, m, np.arange(1, 13), replacement), atol=1e-12)
+        np.testing.assert_allclose(found.probabilities, each @ shown(12, m, np.arange(1, 13), replacement), atol=1e-12)
         np.testing.assert_allclose(found.values, each @ values(12, np.arange(1, 13)), atol=1e-12)
 
     def test_of_users_with_other_n_and_m_are_those_of_the_smallest_and_of_the_largest_n(self, shape, replacement):
@@ -77,7 +77,7 @@ class TestMembers:
                 of_values = of_values + each @ values(candidates, ranks)
             chances.append(np.hstack(of_m))
             of_metrics.append(of_values)
-        np.testing.assert_allclose(found.chances, np.vstack(chances), atol=1e-12)
+        np.testing.assert_allclose(found.probabilities, np.vstack(chances), atol=1e-12)
         np.testing.assert_allclose(found.values, np.vstack(of_metrics), atol=1e-12)
 
     def test_of_a_large_catalogue_are_sums_over_all_ranks(self, shape, replacement):
@@ -88,14 +88,14 @@ class TestMembers:
         last, k_of = len(found.values) - 1 - (shape == "convex"), sizes(mixtures(class_of([n], [m]), METRICS), n)
         for at, k in [*chosen.items(), (last, n), (len(found.values) - 1, None if shape == "convex" else n)]:
             probabilities = member(shape, k, n, after=k_of[last - 1] if at >= last else None)
-            np.testing.assert_allclose(found.chances[at], probabilities @ of_ranks, atol=1e-9)
+            np.testing.assert_allclose(found.probabilities[at], probabilities @ of_ranks, atol=1e-9)
             np.testing.assert_allclose(found.values[at], probabilities @ of_metrics, atol=1e-9)
 
     @pytest.mark.parametrize(("n", "m"), [(2, 1), (50, 49), (3541, 100), (10**7, 500)])
     def test_are_distributions(self, shape, replacement, n, m):
         found = mixtures(class_of([n], [m], replacement), METRICS)[shape]
-        np.testing.assert_allclose(found.chances.sum(axis=1), 1, rtol=1e-9)
-        assert found.chances.min() >= -1e-15
+        np.testing.assert_allclose(found.probabilities.sum(axis=1), 1, rtol=1e-9)
+        assert found.probabilities.min() >= -1e-15
         assert found.values.min() >= 0
         assert found.values.max() <= 1 + 1e-9
 
@@ -108,7 +108,7 @@ def test_uniform_ones_have_a_closed_form(n, m):
     k = k[k <= n // 2]
     assert len(k) > n / 3 or len(k) > 100
     expected = n / ((m + 1) * k[:, np.newaxis]) * stats.hypergeom(n, k[:, np.newaxis], m + 1).sf(x)
-    np.testing.assert_allclose(found["decreasing"].chances[: len(k)], expected, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found["decreasing"].probabilities[: len(k)], expected, rtol=1e-6, atol=1e-9)
 
 
 def sizes(found, n):
@@ -125,7 +125,7 @@ def test_distances_have_the_products_of_scaled_differences(shape):
     found = mixtures(class_of([300], [40]), METRICS)[shape]
     rng = np.random.default_rng(1)
     shares, scale = rng.dirichlet(np.ones(41)), rng.uniform(1, 100, 41)
-    differences = (found.chances - shares) * scale
+    differences = (found.probabilities - shares) * scale
     products, expected = (each - each.mean() for each in (
         found.distances(shares, scale).T @ found.distances(shares, scale), differences @ differences.T
     ))  # fmt: skip

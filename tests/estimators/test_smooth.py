@@ -16,13 +16,13 @@ METRICS = (metric("recall@10"), metric("ap"))
 
 def solved(n, m, counts, replacement=False):
     """The nodes and the distributions of samples that have the same n and m."""
-    (users,) = rank_classes(Outcomes.of(SamplingDesign(m, replacement), n))
+    (users,) = rank_classes(Outcomes.from_design(SamplingDesign(m, replacement), n))
     nodes = users.nodes(METRICS)
     return nodes, Smooth().solve(users, nodes, np.atleast_2d(counts).astype(float))
 
 
 def likelihood(n, m):
-    (users,) = rank_classes(Outcomes.of(SamplingDesign(m), n))
+    (users,) = rank_classes(Outcomes.from_design(SamplingDesign(m), n))
     return users.likelihood(np.arange(1.0, n + 1), None)
 
 

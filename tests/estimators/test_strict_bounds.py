@@ -21,13 +21,13 @@ METRICS = tuple(metric(label) for label in ("recall@2", "ndcg@3", "ap", "auc"))
 def fit_of(shape, n, m, users, seed=1, finer=1, exponent=0.7):
     """The fit to a random sample of a power law, with counts as if there were so many users."""
     mixture, exact = (of(n, m, each)[shape] for of, each in ((mixtures_of, finer), (mixtures_of, 1)))
-    law = np.arange(1.0, len(exact.chances) + 1) ** -exponent
-    sample = np.random.default_rng(seed).multinomial(2000, law / law.sum() @ exact.chances)
-    return Fit.of(mixture, sample * users / 2000)
+    law = np.arange(1.0, len(exact.probabilities) + 1) ** -exponent
+    sample = np.random.default_rng(seed).multinomial(2000, law / law.sum() @ exact.probabilities)
+    return Fit.from_counts(mixture, sample * users / 2000)
 
 
 def mixtures_of(n, m, finer=1):
-    (users,) = rank_classes(Outcomes.of(SamplingDesign(m), n))
+    (users,) = rank_classes(Outcomes.from_design(SamplingDesign(m), n))
     return mixtures(users, METRICS, finer=finer)
 
 
@@ -46,7 +46,7 @@ class TestFit:
     @pytest.mark.parametrize(("n", "m", "users"), [(12, 5, 200), (12, 8, 20_000), (60, 10, 2000)])
     def test_has_the_largest_likelihood(self, shape, n, m, users):
         fit = fit_of(shape, n, m, users)
-        counts, chances = fit.observed * users, fit.mixture.chances
+        counts, chances = fit.observed * users, fit.mixture.probabilities
         shares = np.full(len(chances), 1 / len(chances))
         for _ in range(1000):  # EM
             shares *= chances @ (counts / users / (shares @ chances))
@@ -70,7 +70,7 @@ class TestWeights:
     @staticmethod
     def by_slsqp(fit, at, side, z):
         """The largest (side 1) or smallest value of proportions whose sample is within z of the fitted one."""
-        chances, value = (fit.mixture.chances - fit.fitted) * fit.scale, side * fit.mixture.values[:, at]
+        chances, value = (fit.mixture.probabilities - fit.fitted) * fit.scale, side * fit.mixture.values[:, at]
         constraints = [
             {"type": "eq", "fun": lambda v: v.sum() - 1, "jac": np.ones_like},
             {
@@ -99,15 +99,15 @@ class TestWeights:
     def test_bound_the_metric_of_every_member(self, shape, side, n, m):
         fit = fit_of(shape, n, m, 1000)
         for at in range(len(METRICS)):
-            off = fit.mixture.chances @ fit.weights(at, side, 1.0) - fit.mixture.values[:, at]
+            off = fit.mixture.probabilities @ fit.weights(at, side, 1.0) - fit.mixture.values[:, at]
             assert (side * off).min() >= -1e-9
 
     def test_of_a_finer_grid_are_the_same(self, shape, side):
         coarse, fine = (fit_of(shape, 3541, 50, 1000, finer=finer) for finer in (1, 4))
-        assert len(fine.mixture.chances) > 2 * len(coarse.mixture.chances)
+        assert len(fine.mixture.probabilities) > 2 * len(coarse.mixture.probabilities)
         for at in range(len(METRICS)):
             weights, finer = (fit.weights(at, side, 1.96) for fit in (coarse, fine))
-            off = fine.mixture.chances @ weights - fine.mixture.values[:, at]
+            off = fine.mixture.probabilities @ weights - fine.mixture.values[:, at]
             assert (side * off).min() >= -5e-3  # within the ranks from one k to the next
             assert end(coarse, weights, side, 1.96) == pytest.approx(end(fine, finer, side, 1.96), abs=1e-4)
 
@@ -120,7 +120,7 @@ def test_bounds_of_classes_are_the_bounds_of_their_users():
     estimate = estimator("decreasing").fit(outcomes, METRICS)
     counts = np.bincount(which, minlength=len(outcomes)).astype(float)
     fits = estimate.fits(counts)
-    bounds = estimate.bounds(fits, 1.96, range(len(METRICS)))
+    bounds = estimate.bounding_weights(fits, 1.96, range(len(METRICS)))
     assert [fit.users for _, fit in fits] == [300, 100]
     for (users, fit), share in zip(fits, (0.75, 0.25), strict=True):
         for at in range(len(METRICS)):
@@ -143,7 +143,7 @@ def test_bounds_of_a_class_without_users_are_the_extremes_of_the_metrics():
     part = np.where(outcomes.candidates == 80, counts, 0.0)
     (_, _), (few, missing) = fits = estimate.fits_of_part("decreasing", part)
     assert missing is None
-    bounds = estimate.bounds(fits, 1.96, range(len(METRICS)))
+    bounds = estimate.bounding_weights(fits, 1.96, range(len(METRICS)))
     least, most = ([metric_.of_rank(rank, 50) for metric_ in METRICS] for rank in (50, 1))
     np.testing.assert_allclose(bounds.weights[0][:, few.outcomes].T, [least] * len(few.outcomes), atol=1e-9)
     np.testing.assert_allclose(bounds.weights[1][:, few.outcomes].T, [most] * len(few.outcomes))
@@ -181,7 +181,7 @@ def test_ranks_that_depend_on_n_within_a_class(law_of, contradicts):
     assert len(fits) == 1
     assert (estimate.p_value(counts, own, fits, 0, 0.05) <= 0.05) == contradicts
     if not contradicts:  # the mean weights bound the metrics, though each n has its own law
-        bounds = estimate.bounds(fits, 1.96, range(len(METRICS)))
+        bounds = estimate.bounding_weights(fits, 1.96, range(len(METRICS)))
         truth = np.mean(
             [
                 [metric_.of_rank(np.arange(1.0, n + 1), n) @ (law / law.sum()) for metric_ in METRICS]

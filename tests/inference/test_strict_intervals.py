@@ -217,7 +217,7 @@ class TestFolds:
     def test_weights_of_a_fold_do_not_depend_on_its_users(self):
         """Other ranks of the users of a fold, with the same outcomes overall to fit, leave its weights as they are."""
         sampled = draw(np.random.default_rng(13), 300)[1] - 1
-        outcomes = Outcomes.of(SamplingDesign(M), N)
+        outcomes = Outcomes.from_design(SamplingDesign(M), N)
         estimate = estimator("decreasing").fit(outcomes, [metric("recall@10")])
         weights = []
         for x in (sampled, np.where(np.random.default_rng(0).permutation(300) % 5 == 0, 7, sampled)):

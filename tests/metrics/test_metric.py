@@ -11,6 +11,7 @@ import pytest
 from read_and import evaluate
 
 from sampled_metrics.errors import ConfigError
+from sampled_metrics.metrics.formulas import METRICS, Family, Formula
 from sampled_metrics.metrics.metric import Metric, alike, metric, metric_name, metrics_by_label
 
 LABELS = ["auc", "ap", "ap@5", "mrr", "mrr@5", "ndcg", "ndcg@5", "recall@5", "hit-rate@5", "precision@5"]
@@ -178,4 +179,49 @@ class TestLabels:
         with pytest.raises(
             ConfigError, match=re.escape(f"unknown metric {typed!r} (did you mean {meant}?); it may be")
         ):
+            metric(typed)
+
+
+class TestParameterInTheName:
+    """Rank-biased precision (Moffat and Zobel 2008), a family in one entry."""
+
+    @staticmethod
+    def rbp(p):
+        if not p < 1:
+            raise ConfigError(f"p of rbp must be below 1, not {p:g}")
+        return Formula(f"RBP {p:g}", ("", "@k"), lambda r, i, g: (1 - p) * p ** (r - 1), lambda relevant, k: 1)
+
+    @pytest.fixture(autouse=True)
+    def _family(self, monkeypatch):
+        monkeypatch.setitem(METRICS, "rbp-p", Family(self.rbp))
+
+    def test_by_hand(self):
+        assert metric("rbp-0.8").of_rank([1, 2, 3], 9) == pytest.approx([0.2, 0.16, 0.128])
+        assert metric("rbp-0.5@2").of_rank([1, 2, 3], 9) == pytest.approx([0.5, 0.25, 0])
+        lists = np.array([[1.0, 0.0, 1.0]])
+        assert metric("rbp-0.5").formula.of_lists(lists, lists, None) == pytest.approx([0.625])
+
+    @pytest.mark.parametrize("typed", ["rbp-0.8@5", "RBP 0.8@5", "rbp-.80@5", "rbp0.8@5", "rbp-8e-1@5"])
+    def test_is_written_in_one_way(self, typed):
+        assert metric(typed) is metric("rbp-0.8@5")
+        assert metric(typed).label == "rbp-0.8@5"
+        assert metric_name(typed) == "RBP 0.8@5"
+
+    def test_two_parameters_are_two_metrics(self):
+        assert list(metrics_by_label(["rbp-0.5", "rbp-0.8"])) == ["rbp-0.5", "rbp-0.8"]
+        with pytest.raises(ConfigError, match=r"'rbp-0.8' and 'rbp-0.80' are the same one"):
+            metrics_by_label(["rbp-0.8", "rbp-0.80"])
+
+    @pytest.mark.parametrize(
+        ("typed", "message"),
+        [
+            ("rbp", "unknown metric 'rbp'.*; it may be .*rbp-p or rbp-p@k, with k"),
+            ("rbp-p", "unknown metric 'rbp-p'"),
+            ("rbp-1.2.3", "rbp-1.2.3: '1.2.3' is not a number"),
+            ("rbp-1", "p of rbp must be below 1, not 1"),
+            ("recall-0.8@10", "unknown metric 'recall-0.8@10'"),
+        ],
+    )
+    def test_refusals(self, typed, message):
+        with pytest.raises(ConfigError, match=message):
             metric(typed)

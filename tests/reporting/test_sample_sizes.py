@@ -26,7 +26,7 @@ class TestExpected:
         for name, recommender, m in product(names, tables, sizes):
             ranks = tables[recommender]
             fitted = estimator(name, assume_replacement=True).fit(
-                Outcomes.of(SamplingDesign(m, replacement), ranks.mean_candidates), [metric("recall@3")]
+                Outcomes.from_design(SamplingDesign(m, replacement), ranks.mean_candidates), [metric("recall@3")]
             )
             chances = np.mean(
                 [

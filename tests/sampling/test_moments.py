@@ -144,7 +144,7 @@ def histograms(recommender, number):
 
 @cache
 def weights(name, label):
-    outcomes = Outcomes.of(SamplingDesign(M), 3541)
+    outcomes = Outcomes.from_design(SamplingDesign(M), 3541)
     return estimator(name, assume_replacement=True).fit(outcomes, [metric(label)]).weights[0]
 
 

@@ -89,7 +89,7 @@ class TestGroups:
 class TestProbabilities:
     @pytest.mark.parametrize("replacement", [True, False])
     def test_of_a_design(self, replacement):
-        outcomes = Outcomes.of(SamplingDesign(4, replacement), 9)
+        outcomes = Outcomes.from_design(SamplingDesign(4, replacement), 9)
         assert outcomes.x.tolist() == [0, 1, 2, 3, 4]
         assert outcomes.events.tolist() == [1] * 5
         [group], ranks = outcomes.groups, np.arange(1.0, 10)

@@ -85,7 +85,7 @@ class TestMeans:
         of_design = drawn if assumed is None else assumed
         for mm in set(M):
             table = mean_by_loops(lambda r, nn, mm=mm: chances(nn, mm, of_design)[r - 1], range(1, 11), mm)
-            np.testing.assert_allclose(users.chances(self.RANKS, mm, assumed), table, rtol=1e-12, atol=1e-14)
+            np.testing.assert_allclose(users.probabilities(self.RANKS, mm, assumed), table, rtol=1e-12, atol=1e-14)
             np.testing.assert_allclose(ours[:, m == mm], table[:, x[m == mm]], rtol=1e-12, atol=1e-14)
 
     def test_values_are_means_over_all_users(self):

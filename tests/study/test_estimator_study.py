@@ -112,7 +112,7 @@ class TestOthers:
         found = compared(table, estimators=["mle-5"], negatives=[m], repetitions=60, metrics=["ap"])
         row = row_of(found, metric="ap")
         rng, estimates = np.random.default_rng(9), []
-        fitted = estimator("mle-5").fit(Outcomes.of(SamplingDesign(m), 50), [metric("ap")])
+        fitted = estimator("mle-5").fit(Outcomes.from_design(SamplingDesign(m), 50), [metric("ap")])
         for _ in range(60):
             x = [np.sum(rng.permutation(49)[:m] < above) for above in table.above]
             estimates.append(fitted.estimate(np.bincount(x, minlength=m + 1))[0])

@@ -80,6 +80,7 @@ class TestImports:
             ("from sampled_metrics.one import name", {"__init__.py", "one.py"}),
             ("from sampled_metrics.inner import leaf", {"__init__.py", "inner/__init__.py", "inner/leaf.py"}),
             ("def later():\n    from sampled_metrics import one", {"__init__.py", "one.py"}),
+            ('path = "sampled_metrics.one.Class"', {"__init__.py", "one.py"}),
             ("import json\nfrom os import path", set()),
             ("import sampled_metrics_other", set()),
             ("# from sampled_metrics import one", set()),

@@ -163,7 +163,7 @@ ERRORS = [
     (
         "estimators",
         ["cls", "bv"],
-        "estimators: unknown estimator 'bv'; it may be free, decreasing, convex, uncorrected, ",
+        "estimators: unknown estimator 'bv'; it may be decreasing, free, convex, uncorrected, ",
     ),
     ("estimators", ["bv-0.1", "bv-1e-1"], "estimators: 'bv-0.1' and 'bv-1e-1' are the same one; give it once"),
     (

@@ -10,7 +10,7 @@ import click
 from click.shell_completion import get_completion_class
 
 import sampled_metrics as sm
-from sampled_metrics._defaults import ESTIMATORS, KNOWN, LINEAR, PLANNED
+from sampled_metrics._defaults import ESTIMATORS, PLANNED
 from sampled_metrics._running import terminal_progress
 from sampled_metrics.cli.options import (
     BY,
@@ -35,6 +35,7 @@ from sampled_metrics.cli.options import (
 from sampled_metrics.cli.output import prints_result
 from sampled_metrics.cli.reading import ANY_TABLES, Reading, reading
 from sampled_metrics.errors import DataError, SampledMetricsError
+from sampled_metrics.estimators import BOUNDS, KNOWN, LINEAR
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
     from sampled_metrics.evaluation.result import Result
@@ -159,7 +160,7 @@ def _correct(ranks: str, reading: Reading, **options: Any) -> Result:
 @click.option("--negatives", type=WHOLE, required=True, help="m: how many negatives were sampled.")
 @click.option("--candidates", type=WHOLE, required=True, help="n: how many items an exact evaluation ranks.")
 @click.option("--users", type=WHOLE, required=True, help="How many users the values are of.")
-@label_option("estimators", ESTIMATORS, known=KNOWN[:3])
+@label_option("estimators", ESTIMATORS, known=BOUNDS)
 @label_option("metrics", (), "those of the values")
 @REPLACEMENT
 @CONFIDENCE_LEVEL
@@ -252,7 +253,7 @@ def _expect(ranks: tuple[str, ...], reading: Reading, drawn: int, **options: Any
 @click.option(
     "--probability", type=float, default=0.95, show_default=True, help="Wanted probability of the right order."
 )
-@label_option("estimators", PLANNED, known=("decreasing", "free", "convex", *LINEAR))
+@label_option("estimators", PLANNED, known=BOUNDS + LINEAR)
 @prints_result
 def _plan(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
     """How many negatives, and users, it takes to order two recommenders rightly; from exact ranks."""

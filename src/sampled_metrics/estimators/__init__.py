@@ -1,91 +1,177 @@
-"""Estimators by label. A new one is a file of this package and a registration here."""
+"""Estimators by label. A new one is a file of this package and an entry of `ESTIMATORS`.
+
+The command names estimators in its help, so this module loads none of them before one is asked for.
+"""
+
+from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 
-from sampled_metrics._defaults import KNOWN
-from sampled_metrics._validation import check_labels, did_you_mean
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.estimators.bias_variance import BiasVariance
-from sampled_metrics.estimators.least_squares import ConstrainedLeastSquares
-from sampled_metrics.estimators.linear import LinearEstimate, LinearEstimator
-from sampled_metrics.estimators.maximum_entropy import MaximumEntropy
-from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
-from sampled_metrics.estimators.protocol import Estimate, Estimator
-from sampled_metrics.estimators.rank_estimate import RankEstimate
-from sampled_metrics.estimators.shapes import SHAPES
-from sampled_metrics.estimators.smooth import Smooth
-from sampled_metrics.estimators.strict_bounds import ShapeEstimate, StrictBounds
-from sampled_metrics.estimators.uncorrected import Uncorrected
+from sampled_metrics.estimators.protocol import Estimate, Estimator, EstimatorsLike
+
+if TYPE_CHECKING:
+    from sampled_metrics.estimators.linear import LinearEstimator
 
 __all__ = [
+    "BOUNDS",
+    "ESTIMATORS",
+    "KNOWN",
+    "LINEAR",
+    "Entry",
     "Estimate",
     "Estimator",
     "EstimatorsLike",
-    "LinearEstimate",
-    "LinearEstimator",
-    "ShapeEstimate",
     "estimator",
     "estimator_name",
     "estimators_by_label",
+    "line_styles",
     "linear_estimator",
     "usual_label",
 ]
 
-EstimatorsLike = str | Estimator | Sequence[str | Estimator]
-"""Accepted forms of estimators: one label or object with the method fit, or several."""
-
 _NUMBER = r"([0-9.]+(?:e-?[0-9]+)?)"
+_BOUNDS = "sampled_metrics.estimators.strict_bounds.StrictBounds"
+_RANK_ESTIMATE = "sampled_metrics.estimators.rank_estimate.RankEstimate"
 
 
-class _Entry(NamedTuple):
-    """A kind of estimators; the patterns of their labels are the keys of the registry."""
+@dataclass(frozen=True)
+class Entry:
+    """What is known of an estimator, or of a family of them, before it is loaded.
 
-    usage: str  # form of the labels, for messages
-    name: Callable[[re.Match[str]], str]  # displayed name
-    build: Callable[[re.Match[str], bool | None], Estimator]  # from a label and the assumed replacement
+    Attributes:
+        label: the label. A family has that of a member here.
+        path: the dotted path of the class, a frozen dataclass. If the class has a field `replacement`, it says whether
+            P(x | r) is taken as binomial.
+        name: the displayed name, with ``{}`` in place of the parameter.
+        pattern: the regular expression of the labels of a family. Its group is the parameter, an argument of the class.
+        parameter: the sign and the type of the parameter.
+        arguments: the arguments of the class before the parameter.
+        usage: the labels of a family, as messages describe them.
+        aliases: other labels.
+        is_linear: whether the estimator is linear in the sample (`sampled_metrics.estimators.linear`).
+        is_listed: whether help names the estimator.
+        lines: by label, the number of a style that is the same in all figures
+            (`sampled_metrics.rendering.drawing.style`).
+    """
+
+    label: str
+    path: str
+    name: str
+    pattern: str = ""
+    parameter: tuple[str, type] = ("", str)
+    arguments: tuple[Any, ...] = ()
+    usage: str = ""
+    aliases: tuple[str, ...] = ()
+    is_linear: bool = False
+    is_listed: bool = True
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    def match(self, label: str) -> re.Match[str] | None:
+        """Return how a label matches the pattern, or None."""
+        return re.fullmatch(self.pattern or re.escape(self.label), label)
+
+    def displayed(self, match: re.Match[str]) -> str:
+        """Return the displayed name of a matched label."""
+        return self.name.format(*(group or "" for group in match.groups())).rstrip()
+
+    def build(self, match: re.Match[str], replacement: bool | None) -> Estimator:
+        """Return the estimator of a matched label.
+
+        Raises:
+            ConfigError: its parameter is not allowed.
+        """
+        module, _, name = self.path.rpartition(".")
+        kind = getattr(import_module(module), name)
+        sign, number = self.parameter
+        try:
+            parameters = [number(text) for text in match.groups() if text is not None]
+        except ValueError:
+            raise ConfigError(f"{sign} must be a number, not {match[1]!r}") from None
+        takes = {attribute.name for attribute in fields(kind)}
+        assumed = {"replacement": replacement} if "replacement" in takes else {}
+        return kind(*self.arguments, *parameters, **assumed)
 
 
-_REGISTRY: dict[str, _Entry] = {
-    "|".join(SHAPES): _Entry(
-        ", ".join(SHAPES),
-        lambda label: label[0].capitalize(),
-        lambda label, replacement: StrictBounds(label[0], replacement),
+ESTIMATORS = (
+    Entry("decreasing", _BOUNDS, "Decreasing", arguments=("decreasing",), lines={"decreasing": 11}),
+    Entry("free", _BOUNDS, "Free", arguments=("free",), lines={"free": 12}),
+    Entry("convex", _BOUNDS, "Convex", arguments=("convex",), lines={"convex": 13}),
+    Entry(
+        "uncorrected",
+        "sampled_metrics.estimators.uncorrected.Uncorrected",
+        "Sampled (uncorrected)",
+        aliases=("sampled", "sampled-(uncorrected)"),
+        is_linear=True,
+        lines={"uncorrected": 1},
     ),
-    "uncorrected": _Entry("uncorrected", lambda label: "Sampled (uncorrected)", lambda label, _: Uncorrected()),
-    "rank-estimate": _Entry("rank-estimate", lambda label: "Rank Estimate", lambda label, _: RankEstimate()),
-    "rank-estimate-as-printed": _Entry(
-        "rank-estimate-as-printed", lambda label: label[0], lambda label, _: RankEstimate(1)
+    Entry("rank-estimate", _RANK_ESTIMATE, "Rank Estimate", is_linear=True, lines={"rank-estimate": 2}),
+    Entry(
+        "rank-estimate-as-printed",
+        _RANK_ESTIMATE,
+        "rank-estimate-as-printed",
+        arguments=(1,),
+        is_linear=True,
+        is_listed=False,
     ),
-    "cls": _Entry("cls", lambda label: "CLS", lambda label, replacement: ConstrainedLeastSquares(replacement)),
-    rf"bv-{_NUMBER}": _Entry(
-        "bv-γ with γ from 0 to 1, such as bv-0.1",
-        lambda label: f"BV {label[1]}",
-        lambda label, replacement: BiasVariance(_number("γ", label[1]), replacement),
+    Entry(
+        "cls",
+        "sampled_metrics.estimators.least_squares.ConstrainedLeastSquares",
+        "CLS",
+        is_linear=True,
+        lines={"cls": 3},
     ),
-    r"mle(?:-([1-9][0-9]{0,5}))?": _Entry(
-        "mle or mle-I with I iterations of EM",
-        lambda label: f"MLE {label[1] or ''}".rstrip(),
-        lambda label, replacement: MaximumLikelihood(int(label[1] or 100), replacement),
+    Entry(
+        "bv-0.1",
+        "sampled_metrics.estimators.bias_variance.BiasVariance",
+        "BV {}",
+        pattern=f"bv-{_NUMBER}",
+        parameter=("γ", float),
+        usage="bv-γ with γ from 0 to 1, such as bv-0.1",
+        is_linear=True,
+        lines={"bv-1": 4, "bv-0.1": 5, "bv-0.01": 6, "bv-0.001": 7},
     ),
-    rf"mes(?:-{_NUMBER})?": _Entry(
-        "mes or mes-η",
-        lambda label: f"MES {label[1] or ''}".rstrip(),
-        lambda label, replacement: MaximumEntropy(_number("η", label[1] or "0.01"), replacement),
+    Entry(
+        "mle",
+        "sampled_metrics.estimators.maximum_likelihood.MaximumLikelihood",
+        "MLE {}",
+        pattern="mle(?:-([1-9][0-9]{0,5}))?",
+        parameter=("I", int),
+        usage="mle or mle-I with I iterations of EM",
+        aliases=("em",),
+        lines={"mle": 9},
     ),
-    "smooth": _Entry("smooth", lambda label: "Smooth", lambda label, replacement: Smooth(replacement)),
-}
+    Entry(
+        "mes",
+        "sampled_metrics.estimators.maximum_entropy.MaximumEntropy",
+        "MES {}",
+        pattern=f"mes(?:-{_NUMBER})?",
+        parameter=("η", float),
+        usage="mes or mes-η",
+        lines={"mes": 8},
+    ),
+    Entry("smooth", "sampled_metrics.estimators.smooth.Smooth", "Smooth", lines={"smooth": 10}),
+)
+"""All estimators."""
 
-_ALIASES = {"sampled": "uncorrected", "sampled-(uncorrected)": "uncorrected", "em": "mle"}
-"""Other names of estimators."""
+KNOWN = tuple(entry.label for entry in ESTIMATORS if entry.is_listed)
+"""The labels that help names."""
+
+BOUNDS = tuple(entry.label for entry in ESTIMATORS if entry.path == _BOUNDS)
+"""The labels of strict bounds of the true metric."""
+
+LINEAR = tuple(entry.label for entry in ESTIMATORS if entry.is_listed and entry.is_linear)
+"""The labels of estimators that are linear in the sample."""
 
 
-def _number(what: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ConfigError(f"{what} must be a number, not {text!r}") from None
+def _entry_of(label: str) -> tuple[Entry, re.Match[str]] | None:
+    """Return the entry of a label, and how its pattern matches; None if there is no such estimator."""
+    matches = ((entry, entry.match(label)) for entry in ESTIMATORS)
+    return next(((entry, match) for entry, match in matches if match), None)
 
 
 def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimator:
@@ -105,18 +191,19 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
         >>> import sampled_metrics as sm
         >>> from sampled_metrics.sampling.design import SamplingDesign
         >>> from sampled_metrics.sampling.outcomes import Outcomes
-        >>> outcomes = Outcomes.of(SamplingDesign(3), candidates=10)
+        >>> outcomes = Outcomes.from_design(SamplingDesign(3), candidates=10)
         >>> sm.estimator("cls").fit(outcomes, [sm.metric("recall@3")]).weights.round(3)
         array([[1.208, 0.064, 0.   , 0.   ]])
 
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, section 5.
     """
-    canonical = usual_label(label)
-    for pattern, entry in _REGISTRY.items():
-        if found := re.fullmatch(pattern, canonical):
-            return entry.build(found, assume_replacement)
-    known = ", ".join(entry.usage for entry in _REGISTRY.values())
+    if matched := _entry_of(usual_label(label)):
+        entry, match = matched
+        return entry.build(match, assume_replacement)
+    from sampled_metrics._validation import did_you_mean  # loads numpy
+
+    known = ", ".join(entry.usage or entry.label for entry in ESTIMATORS)
     meant = did_you_mean(label.lower(), KNOWN)
     raise ConfigError(f"unknown estimator {label!r}{meant}; it may be {known}")
 
@@ -127,8 +214,9 @@ def usual_label(label: str) -> str:
     Others are returned unchanged.
     """
     words = re.sub(r"[\s_]+", "-", label.strip().lower())
-    found = _ALIASES.get(words) or re.sub(r"^(bv|mes|mle)(?=[0-9.])", r"\1-", words)
-    return found if any(re.fullmatch(pattern, found) for pattern in _REGISTRY) else label
+    aliases = {alias: entry.label for entry in ESTIMATORS for alias in entry.aliases}
+    usual = aliases.get(words) or re.sub(r"^([a-z]+)(?=[0-9.])", r"\1-", words)
+    return usual if _entry_of(usual) else label
 
 
 def estimator_name(label: str) -> str:
@@ -136,30 +224,46 @@ def estimator_name(label: str) -> str:
 
     The row ``exact`` of tables has a name too. Any other label is returned unchanged.
     """
-    canonical = usual_label(label)
-    for pattern, entry in _REGISTRY.items():
-        if found := re.fullmatch(pattern, canonical):
-            return entry.name(found)
+    if matched := _entry_of(usual_label(label)):
+        entry, match = matched
+        return entry.displayed(match)
     return "Exact" if label == "exact" else label
+
+
+def line_styles(labels: Iterable[str]) -> dict[str, int]:
+    """Return the number of the style of each estimator's line (`sampled_metrics.rendering.drawing.style`), by label.
+
+    The row ``exact`` has the first style. Labels without a style of their own have the next free ones.
+    """
+    numbers = {"exact": 0}
+    for entry in ESTIMATORS:
+        numbers.update(entry.lines)
+    usual = {label: usual_label(label) for label in labels}
+    for label in usual.values():
+        numbers.setdefault(label, len(numbers))
+    return {label: numbers[of_style] for label, of_style in usual.items()}
 
 
 def estimators_by_label(given: EstimatorsLike, what: str = "estimators") -> dict[str, Estimator]:
     """Return one estimator, or several, by label as it is written: MLE is the estimator ``mle`` by this name.
 
-    An estimator is given by its label, or as an object with the method `fit`, whose label is its text.
+    An estimator is given by its label, or as an `Estimator`, whose label is its text.
 
     Raises:
         ConfigError: there are none, one is unknown, or two are the same estimator, such as bv-0.1 and bv-0.10.
     """
-    found: dict[str, Estimator] = {}
-    for each in check_labels(given, what, Estimator):
-        label = each.strip() if isinstance(each, str) else str(each)
-        one = estimator(label) if isinstance(each, str) else each
-        for before, other in found.items():
+    from sampled_metrics._validation import check_labels  # loads numpy
+
+    by_label: dict[str, Estimator] = {}
+    for label_or_estimator in check_labels(given, what, Estimator):
+        is_label = isinstance(label_or_estimator, str)
+        label = label_or_estimator.strip() if is_label else str(label_or_estimator)
+        one = estimator(label) if is_label else label_or_estimator
+        for before, other in by_label.items():
             if label == before or one == other:
                 raise ConfigError(f"{what}: {before!r} and {label!r} are the same one; give it once")
-        found[label] = one
-    return found
+        by_label[label] = one
+    return by_label
 
 
 def linear_estimator(label: str | Estimator, *, assume_replacement: bool | None = None) -> LinearEstimator:
@@ -168,9 +272,9 @@ def linear_estimator(label: str | Estimator, *, assume_replacement: bool | None 
     Raises:
         ConfigError: there is no such estimator, or it is not linear.
     """
-    found = estimator(label, assume_replacement=assume_replacement) if isinstance(label, str) else label
-    if not isinstance(found, LinearEstimator):
+    one = estimator(label, assume_replacement=assume_replacement) if isinstance(label, str) else label
+    if not one.is_linear:
         raise ConfigError(
             f"estimator {str(label)!r} is not linear in the sample, so that it has no weights to show here"
         )
-    return found
+    return cast("LinearEstimator", one)

@@ -23,7 +23,7 @@ class Banded:
     blocks: tuple[tuple[slice, slice, Floats], ...]  # rows, columns, and the entries there
 
     @classmethod
-    def of(cls, matrix: Floats) -> "Banded":
+    def from_matrix(cls, matrix: Floats) -> "Banded":
         """Cut a matrix into blocks; they are narrow if the columns are sorted by x."""
         ranks, outcomes = matrix.shape
         step = max(_ROWS, ranks // 32)

@@ -19,10 +19,10 @@ _SMALL = 1e-4  # up to this γ, the digits of small singular values matter
 
 @dataclass(frozen=True)
 class BiasVariance(LinearEstimator):
-    """Eq. 25: w = ((1-γ) AᵀDA + γ diag(c))⁻¹ AᵀD f, with D the uniform prior and c = AᵀD 1.
+    """Weights that minimise bias² plus γ times variance (eq. 25).
 
-    In the singular vectors of P(x | r) the equations are diagonal (`reduction`). γ = 1 gives the posterior mean of f
-    (eq. 26).
+    They are w = ((1-γ) AᵀDA + γ diag(c))⁻¹ AᵀD f, with D the uniform prior and c = AᵀD 1. In the singular vectors of
+    P(x | r) the equations are diagonal (`reduction`). γ = 1 gives the posterior mean of f (eq. 26).
 
     Attributes:
         gamma: γ, the weight of variance, 0 to 1.
@@ -40,7 +40,7 @@ class BiasVariance(LinearEstimator):
         return f"bv-{self.gamma:g}"
 
     def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
-        """Solve the problem for every n and every metric.
+        """Return the weights, solved for every n and every metric.
 
         Raises:
             DataError: γ is 0 and the equations are too badly conditioned for double precision, or m is too large.

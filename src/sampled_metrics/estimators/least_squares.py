@@ -18,7 +18,7 @@ _TOLERANCE = 1e-11  # slope of the loss that counts as none, relative to the lar
 
 @dataclass(frozen=True)
 class ConstrainedLeastSquares(LinearEstimator):
-    """Minimise eq. 21 under a uniform prior, over weights that are non-negative and non-increasing in x.
+    """Weights that minimise eq. 21 under a uniform prior, and are non-negative and non-increasing in x.
 
     With w_x = Σ_{j ≥ x} δ_j and δ ≥ 0 this is a non-negative least-squares problem. The paper states only that weights
     do not increase; its printed numbers also need w ≥ 0.
@@ -33,35 +33,35 @@ class ConstrainedLeastSquares(LinearEstimator):
         return "cls"
 
     def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
-        """Solve the least-squares problem of each n and metric.
+        """Return the weights, solved by least squares for each n and metric.
 
         A metric that is linear in the rank has the weights f(1 + (n-1) x/m), which meet the constraints without bias.
         """
         n, share = candidates[:, np.newaxis], np.arange(design.negatives + 1) / design.negatives
         weights = np.empty((len(candidates), len(metrics), len(share)))
-        others = tuple(metric for metric in metrics if not metric.linear_in_rank)
-        if others:
+        not_linear = tuple(metric for metric in metrics if not metric.linear_in_rank)
+        if not_linear:
             weights[:, [not metric.linear_in_rank for metric in metrics]] = solved(
-                _solve, candidates, design.assumed(self.replacement), others
+                _solve, candidates, design.assumed(self.replacement), not_linear
             )
-        for at, metric in enumerate(metrics):
+        for column, metric in enumerate(metrics):
             if metric.linear_in_rank:
-                weights[:, at] = metric.of_rank(1 + (n - 1) * share, n)
+                weights[:, column] = metric.of_rank(1 + (n - 1) * share, n)
         return weights
 
     def condition_number(self, design: SamplingDesign, candidates: int, metrics: tuple[Metric, ...]) -> float:
         """Return the largest condition number over metrics, of the columns whose δ is not 0."""
-        others = tuple(metric for metric in metrics if not metric.linear_in_rank)
-        if not others:
+        not_linear = tuple(metric for metric in metrics if not metric.linear_in_rank)
+        if not not_linear:
             return 1.0
-        problem = reduced((candidates,), design.assumed(self.replacement), others)
+        problem = reduced((candidates,), design.assumed(self.replacement), not_linear)
         steps, _ = _steps(problem)
         weights = _solve(problem)[0]
         taken = [weights_x > following for weights_x, following in zip(weights, np.roll(weights, -1, 1), strict=True)]
-        for each, last in zip(taken, weights[:, -1], strict=True):
-            each[-1] = last > 0
+        for columns, last in zip(taken, weights[:, -1], strict=True):
+            columns[-1] = last > 0
         scaled = problem.singular.T * steps
-        return max((float(np.linalg.cond(scaled[:, each])) for each in taken if each.any()), default=1.0)
+        return max((float(np.linalg.cond(scaled[:, columns])) for columns in taken if columns.any()), default=1.0)
 
 
 def _steps(problem: Reduction) -> tuple[Floats, Floats]:
@@ -75,7 +75,7 @@ def _steps(problem: Reduction) -> tuple[Floats, Floats]:
 def _solve(problem: Reduction) -> Floats:
     """Return the (n's, metrics, m + 1) weights."""
     steps, targets = _steps(problem)
-    deltas = np.stack([_deltas(steps, problem.singular, each) for each in np.moveaxis(targets, 2, 0)], axis=1)
+    deltas = np.stack([_deltas(steps, problem.singular, of_metric) for of_metric in np.moveaxis(targets, 2, 0)], axis=1)
     return np.cumsum(deltas[:, :, ::-1], axis=2)[:, :, ::-1]
 
 
@@ -95,11 +95,11 @@ def _deltas(steps: Floats, singular: Floats, targets: Floats) -> Floats:
         if not len(left) or not 0 < active.sum() <= _SHARED:
             continue
         factor, upper = np.linalg.qr(singular[left][:, :, np.newaxis] * steps[:, active])
-        found = np.linalg.solve(upper, np.swapaxes(factor, 1, 2) @ targets[left][:, :, np.newaxis])[:, :, 0]
-        rest = targets[left] - singular[left] * (found @ steps[:, active].T)
+        solutions = np.linalg.solve(upper, np.swapaxes(factor, 1, 2) @ targets[left][:, :, np.newaxis])[:, :, 0]
+        rest = targets[left] - singular[left] * (solutions @ steps[:, active].T)
         slope = (singular[left] * rest) @ steps
         most = np.abs((singular[left] * targets[left]) @ steps).max(axis=1, keepdims=True)
-        best = (found > 0).all(axis=1) & (slope <= _TOLERANCE * most).all(axis=1)
-        deltas[np.ix_(left[best], active)] = found[best]
+        best = (solutions > 0).all(axis=1) & (slope <= _TOLERANCE * most).all(axis=1)
+        deltas[np.ix_(left[best], active)] = solutions[best]
         left = left[~best]
     return deltas

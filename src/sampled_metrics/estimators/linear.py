@@ -3,21 +3,23 @@
 An event with the sampled rank x + 1 counts w_x. The estimate is the mean over events.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from sampled_metrics._validation import Floats, Ints, check_memory_limit, require_finite
 from sampled_metrics.errors import DataError
+from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Group, Outcomes
 
 
 @dataclass(frozen=True)
-class LinearEstimate:
+class LinearEstimate(Estimate):
     """A fitted estimator that is linear in the counts of outcomes.
 
     Attributes:
@@ -25,15 +27,15 @@ class LinearEstimate:
         of_groups: for each group of the outcomes, the (metrics, m + 1) weights of every x, seen or not.
     """
 
-    weights: Floats
-    of_groups: tuple[Floats, ...]
+    weights: Floats = field()  # required, unlike in `Estimate`
+    of_groups: tuple[Floats, ...] = field()
 
     @property
     def bounds(self) -> tuple[Floats, Floats]:
         """Return the (metrics,) smallest and largest weights of any x."""
         return (
-            np.min([each.min(axis=1) for each in self.of_groups], axis=0),
-            np.max([each.max(axis=1) for each in self.of_groups], axis=0),
+            np.min([weights.min(axis=1) for weights in self.of_groups], axis=0),
+            np.max([weights.max(axis=1) for weights in self.of_groups], axis=0),
         )
 
     def estimate(self, counts: np.ndarray) -> Floats:
@@ -41,8 +43,10 @@ class LinearEstimate:
         return np.asarray(counts @ self.weights.T / np.sum(counts, axis=-1, keepdims=True))
 
 
-class LinearEstimator(ABC):
+class LinearEstimator(Estimator):
     """An estimator that is given by its weights for a design, an n and a metric."""
+
+    is_linear: ClassVar[bool] = True
 
     @abstractmethod
     def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:

@@ -5,6 +5,7 @@ Jin, Li, Gao, Liu, Zhang: On Estimating Recommendation Evaluation Metrics under 
 
 import warnings
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, solve
@@ -25,15 +26,18 @@ _MANY = 200  # outcomes beyond which quasi-Newton steps, which need no matrix of
 
 @dataclass(frozen=True)
 class MaximumEntropy(RankPrior):
-    """min over the simplex of (m + 1) Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π).
+    """The flattest distribution of true ranks that fits the sample.
 
-    The dual, which is smooth and unconstrained, is solved for each class of users with similar n. If n or m differ in a
-    class, x is compared over all of its events together, with the means of A and of m + 1.
+    It minimises (m + 1) Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π) over the simplex. The dual, which is smooth and
+    unconstrained, is solved for each class of users with similar n. If n or m differ in a class, x is compared over all
+    of its events together, with the means of A and of m + 1.
 
     Attributes:
         eta: η, the weight of entropy; 0.01 in the source.
         replacement: whether P(x | r) is taken as binomial; None follows the design of the sample.
     """
+
+    underestimates_auc: ClassVar[bool] = True
 
     eta: float = 0.01
     replacement: bool | None = None
@@ -48,21 +52,21 @@ class MaximumEntropy(RankPrior):
     def solve(self, users: RankClass, nodes: RankNodes, counts: Floats) -> Floats:
         """Return (samples, nodes) probabilities of the true ranks."""
         negatives, x, _ = users.columns
-        by_m = {int(m): users.chances(nodes.ranks, int(m), self.replacement) for m in np.unique(negatives)}
+        by_m = {int(m): users.probabilities(nodes.ranks, int(m), self.replacement) for m in np.unique(negatives)}
         seen = np.unique(x)
-        found: list[Floats] = []
+        distributions: list[Floats] = []
         likelihood = np.zeros((len(nodes.ranks), int(negatives.max()) + 1))
         for sample in counts:
-            if len(by_m) > 1 or not found:
+            if len(by_m) > 1 or not distributions:
                 likelihood[:] = 0
-                for m, chances in by_m.items():
-                    likelihood[:, : m + 1] += sample[negatives == m].sum() * chances
+                for m, probabilities in by_m.items():
+                    likelihood[:, : m + 1] += sample[negatives == m].sum() * probabilities
                 # a rank that the n of no user with some m allows
                 likelihood /= np.maximum(likelihood.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
             merged = np.bincount(x, weights=sample, minlength=likelihood.shape[1])
             scale = float(sample @ (negatives + 1) / sample.sum())
-            found.append(maximum_entropy(likelihood[:, seen], merged[seen], scale, self.eta, nodes.weights)[0])
-        return np.stack(found)
+            distributions.append(maximum_entropy(likelihood[:, seen], merged[seen], scale, self.eta, nodes.weights)[0])
+        return np.stack(distributions)
 
 
 def maximum_entropy(
@@ -104,7 +108,7 @@ def maximum_entropy(
         from scipy.optimize import minimize  # slow to import, and used only here
 
         options = {"ftol": 0, "gtol": 1e-8, "maxcor": 30, "maxiter": 1000}
-        mu = minimize(lambda at: dual(at)[:2], mu, jac=True, method="L-BFGS-B", options=options).x
+        mu = minimize(lambda point: dual(point)[:2], mu, jac=True, method="L-BFGS-B", options=options).x
     value, slope, probabilities = dual(mu)
     for _ in range(_MOST_STEPS):
         if not 0.5 * slope @ slope > 1e-6 * GAP * max(1.0, abs(value)):  # the duality gap
@@ -128,8 +132,8 @@ def maximum_entropy(
             break  # rounding hides what is left to gain
         mu = mu + size * step
         value, slope, probabilities = ahead
-    off = probabilities @ likelihood - frequencies
-    gap = float(scale * frequencies @ off**2 + eta * (xlogy(probabilities, probabilities / weights)).sum() + value)
+    errors = probabilities @ likelihood - frequencies
+    gap = float(scale * frequencies @ errors**2 + eta * (xlogy(probabilities, probabilities / weights)).sum() + value)
     if not gap <= GAP * max(1.0, abs(value)):
         raise DataError(f"mes: the duality gap is {gap:.1e}, not below {GAP:.0e}; is η = {eta:g} too small?")
     return probabilities, gap

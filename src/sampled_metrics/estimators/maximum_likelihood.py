@@ -17,10 +17,10 @@ from sampled_metrics.sampling.rank_nodes import RankNodes
 
 @dataclass(frozen=True)
 class MaximumLikelihood(RankPrior):
-    """π_r ← π_r Σ_x h_x A[r, x] / (Aᵀπ)_x, from the uniform distribution.
+    """The most likely distribution of true ranks, by EM from the uniform distribution.
 
-    The optimum is not unique, so the number of iterations regularises and is part of the estimator. Users with similar
-    n share a distribution, whatever their m.
+    An iteration is π_r ← π_r Σ_x h_x A[r, x] / (Aᵀπ)_x. The optimum is not unique, so the number of iterations
+    regularises and is part of the estimator. Users with similar n share a distribution, whatever their m.
 
     Attributes:
         iterations: number of updates of π; 100 in the source.
@@ -52,7 +52,7 @@ def expectation_maximisation(likelihood: Floats, counts: np.ndarray, iterations:
     seen = counts.any(axis=0)
     columns, counts = likelihood[:, seen], counts[:, seen]
     columns /= columns.max(axis=0)  # entries outside the band are negligible relative to the largest
-    bands = Banded.of(columns)
+    bands = Banded.from_matrix(columns)
     frequencies = counts / counts.sum(axis=1, keepdims=True)
     distribution = np.tile(weights / weights.sum(), (len(counts), 1))
     for _ in range(iterations):

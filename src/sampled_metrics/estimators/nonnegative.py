@@ -15,9 +15,9 @@ def nonnegative_least_squares(matrix: Floats, target: Floats) -> Floats:
     """
     from scipy.optimize import lsq_linear, nnls  # slow to import
 
-    found: Floats = nnls(matrix, target, maxiter=30 * matrix.shape[1])[0]
-    slope = matrix.T @ (matrix @ found - target)
+    solution: Floats = nnls(matrix, target, maxiter=30 * matrix.shape[1])[0]
+    slope = matrix.T @ (matrix @ solution - target)
     most = _SLOPE * np.abs(matrix.T @ target).max()
-    if np.abs(slope[found > 0]).max(initial=0.0) > most or slope.min() < -most:
-        found = lsq_linear(matrix, target, bounds=(0, np.inf), method="bvls", tol=1e-14).x
-    return found
+    if np.abs(slope[solution > 0]).max(initial=0.0) > most or slope.min() < -most:
+        solution = lsq_linear(matrix, target, bounds=(0, np.inf), method="bvls", tol=1e-14).x
+    return solution

@@ -12,10 +12,10 @@ from sampled_metrics.sampling.design import SamplingDesign
 
 @dataclass(frozen=True)
 class RankEstimate(LinearEstimator):
-    """w_x = f(1 + floor((n - 1) x / m)), eq. 20, floored as in the paper's experiments.
+    """The metric of the estimated rank: w_x = f(1 + floor((n - 1) x / m)), eq. 20, floored as in the experiments.
 
     Attributes:
-        extra_divisor: number added to m. The paper's printed numbers fit 1; its eq. 20 has 0.
+        extra_divisor: the number added to m. The paper's printed numbers fit 1; its eq. 20 has 0.
     """
 
     extra_divisor: int = 0
@@ -25,7 +25,7 @@ class RankEstimate(LinearEstimator):
         return labels.get(self.extra_divisor, repr(self))
 
     def weights(self, design: SamplingDesign, candidates: Ints, metrics: tuple[Metric, ...]) -> Floats:
-        """Scale every sampled rank to the n candidates."""
+        """Return the metrics of the sampled ranks, scaled to the n candidates."""
         x, n = np.arange(design.negatives + 1), candidates[:, np.newaxis]
         whole, rest = np.divmod(n - 1, design.negatives + self.extra_divisor)  # (n - 1) x may overflow
         rank = 1 + whole * x + rest * x // (design.negatives + self.extra_divisor)

@@ -4,7 +4,7 @@ Maximum likelihood and maximum entropy estimate the distribution of true ranks, 
 (`sampled_metrics.sampling.rank_classes`). The estimate of a metric is its mean under these distributions.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from sampled_metrics._validation import Floats, require_sum_of_one
+from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import RankClass, rank_classes
 from sampled_metrics.sampling.rank_nodes import RankNodes
 
 
-class RankPrior(ABC):
+class RankPrior(Estimator):
     """An estimator of the distribution of true ranks. Equal instances must have equal hashes."""
 
     replacement: bool | None  # whether P(x | r) is taken as binomial; None follows the design
@@ -29,7 +30,7 @@ class RankPrior(ABC):
         """Return (samples, nodes) probabilities of the true ranks from (samples, distinct (m, x)) counts above 0."""
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "PlugIn":
-        """Keep the outcomes; the distribution needs the sample."""
+        """Return the estimate, which computes the distribution of true ranks from each sample."""
         return PlugIn(self, outcomes, tuple(metrics))
 
 
@@ -58,7 +59,7 @@ def rank_distributions(
 
     The nodes are right for sums of these metrics.
     """
-    return _solved(prior, Keyed.of(outcomes), Keyed((_key(counts),), counts), metrics)
+    return _solved(prior, Keyed.from_outcomes(outcomes), Keyed((_key(counts),), counts), metrics)
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Keyed:
     value: Any = field(compare=False)
 
     @classmethod
-    def of(cls, outcomes: Outcomes) -> "Keyed":
+    def from_outcomes(cls, outcomes: Outcomes) -> "Keyed":
         """Return outcomes that compare equal to the same outcomes."""
         columns = (outcomes.x, outcomes.negatives, outcomes.candidates, outcomes.events)
         return cls((outcomes.replacement, *map(_key, columns)), outcomes)
@@ -88,23 +89,23 @@ def _classes(outcomes: Keyed) -> tuple[RankClass, ...]:
 def _solved(
     prior: RankPrior, outcomes: Keyed, samples: Keyed, metrics: tuple[Metric, ...]
 ) -> tuple[ClassDistribution, ...]:
-    found = []
+    distributions = []
     for users in _classes(outcomes):
         nodes, counts = users.nodes(metrics), users.counts(samples.value)
         events = counts.sum(axis=1)
-        there, same = np.unique(counts[events > 0], axis=0, return_inverse=True)
+        distinct, which = np.unique(counts[events > 0], axis=0, return_inverse=True)
         probabilities = np.zeros((len(counts), len(nodes.ranks)))
-        if len(there):
-            solved = prior.solve(users, nodes, there)
+        if len(distinct):
+            solved = prior.solve(users, nodes, distinct)
             require_sum_of_one(solved, f"ranks behind the sample, by {prior}", tolerance=1e-6)  # errors of iteration
-            probabilities[events > 0] = solved[np.asarray(same).ravel()]
+            probabilities[events > 0] = solved[np.asarray(which).ravel()]
         probabilities.flags.writeable = False
-        found.append(ClassDistribution(users, nodes.ranks, probabilities, events))
-    return tuple(found)
+        distributions.append(ClassDistribution(users, nodes.ranks, probabilities, events))
+    return tuple(distributions)
 
 
 @dataclass(frozen=True)
-class PlugIn:
+class PlugIn(Estimate):
     """Metrics of the estimated distributions of true ranks: the mean over users of Σ_r π_r f(r)."""
 
     prior: RankPrior
@@ -115,14 +116,15 @@ class PlugIn:
         """Return (…, metrics) estimates from (…, outcomes) counts."""
         samples = counts.reshape(-1, counts.shape[-1])
         total = np.zeros((len(samples), len(self.metrics)))
-        for each in rank_distributions(self.prior, self.outcomes, self.metrics, samples):
-            means = each.probabilities @ each.users.values(self.metrics, each.ranks)
-            total += each.events[:, np.newaxis] * means
+        for distribution in rank_distributions(self.prior, self.outcomes, self.metrics, samples):
+            values = distribution.users.values(self.metrics, distribution.ranks)
+            total += distribution.events[:, np.newaxis] * (distribution.probabilities @ values)
         return (total / samples.sum(axis=1, keepdims=True)).reshape(*counts.shape[:-1], len(self.metrics))
 
     def variances(self, counts: Floats) -> Floats:
         """Return the (metrics,) variances over users, with true ranks as estimated from (outcomes,) counts."""
         squares = np.zeros(len(self.metrics))
-        for each in rank_distributions(self.prior, self.outcomes, self.metrics, counts[np.newaxis]):
-            squares += each.events[0] * (each.probabilities[0] @ each.users.values(self.metrics, each.ranks) ** 2)
+        for distribution in rank_distributions(self.prior, self.outcomes, self.metrics, counts[np.newaxis]):
+            values = distribution.users.values(self.metrics, distribution.ranks)
+            squares += distribution.events[0] * (distribution.probabilities[0] @ values**2)
         return np.asarray(np.maximum(squares / counts.sum() - self.estimate(counts) ** 2, 0.0))

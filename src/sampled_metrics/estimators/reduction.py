@@ -111,14 +111,14 @@ def _joint(candidates: tuple[int, ...], design: SamplingDesign, metrics: tuple[M
     for number in np.unique(block):
         chosen = np.flatnonzero(block == number)
         n = np.repeat(np.array(candidates)[chosen], lengths[chosen])
-        ranks = np.concatenate([grids[at].ranks for at in chosen])
-        shares = np.concatenate([grids[at].weights for at in chosen]) / n
-        chances = pmf(ranks - 1, n - 1, design)
-        require_sum_of_one(chances, f"P(x | rank) of {design}")
+        ranks = np.concatenate([grids[index].ranks for index in chosen])
+        shares = np.concatenate([grids[index].weights for index in chosen]) / n
+        probabilities = pmf(ranks - 1, n - 1, design)
+        require_sum_of_one(probabilities, f"P(x | rank) of {design}")
         values = np.stack([metric.of_rank(ranks, n) * shares for metric in metrics], axis=1)
         ends = np.cumsum(lengths[chosen])
-        for at, first, last in zip(chosen, ends - lengths[chosen], ends, strict=True):
-            sums[at] = chances[first:last].T @ values[first:last]
+        for index, first, last in zip(chosen, ends - lengths[chosen], ends, strict=True):
+            sums[index] = probabilities[first:last].T @ values[first:last]
     return sums
 
 
@@ -139,13 +139,13 @@ def _computed(
     grid = rank_nodes(candidates, design, tuple(metric.cutoff for metric in metrics if metric.cutoff is not None))
     what = f"P(x | rank) of n = {candidates} candidates and {design}"
     check_memory_limit((3 * len(grid.ranks), design.negatives + 1), what, "take fewer negatives")
-    chances = pmf(grid.ranks - 1, candidates - 1, design)
-    require_sum_of_one(chances, what)
+    probabilities = pmf(grid.ranks - 1, candidates - 1, design)
+    require_sum_of_one(probabilities, what)
     share = grid.weights / candidates
-    marginal = share @ chances
+    marginal = share @ probabilities
     seen = marginal > 0  # an x that no rank can give has weight 0
     scale, root = np.sqrt(marginal[seen]), np.sqrt(share)[:, np.newaxis]
-    left, singular, right = svd(root * chances[:, seen] / scale, full_matrices=False, check_finite=False)
+    left, singular, right = svd(root * probabilities[:, seen] / scale, full_matrices=False, check_finite=False)
     basis = np.zeros((len(marginal), len(singular)))
     basis[seen] = right.T / scale[:, np.newaxis]
     values = np.stack([metric.of_rank(grid.ranks, candidates) for metric in metrics], axis=1)

@@ -59,17 +59,17 @@ class Mixture:
     The cells are the outcomes (m, x) of the class, for every x = 0 … m of every m, seen or not.
 
     Attributes:
-        chances: (members, cells) P(m, x | member), with the observed shares of m.
+        probabilities: (members, cells) P(m, x | member), with the observed shares of m.
         values: (members, metrics) means of the metrics.
     """
 
-    chances: Floats
+    probabilities: Floats
     values: Floats
 
     def distances(self, shares: Floats, scale: Floats) -> Floats:
         """Return (dimensions, members) coordinates of the scaled differences of members from (cells,) shares.
 
-        They have the products of (chances - shares) * scale, up to a part of the shares that is the same for all
+        They have the products of (probabilities - shares) * scale, up to a part of the shares that is the same for all
         members, and at right angles to their differences.
         """
         directions, coordinates = self._reduced
@@ -78,12 +78,12 @@ class Mixture:
 
     @cached_property
     def _reduced(self) -> tuple[Floats, Floats]:
-        """Return (cells, dimensions) and (dimensions, members) factors of the chances; there are few dimensions."""
-        scale = 1 / np.sqrt(self.chances.mean(axis=0) + _SCALED_FROM)
-        directions, upper, order = qr((self.chances * scale).T, mode="economic", pivoting=True)
+        """Return (cells, dimensions) and (dimensions, members) factors of the scaled probabilities."""
+        scale = 1 / np.sqrt(self.probabilities.mean(axis=0) + _SCALED_FROM)
+        directions, upper, order = qr((self.probabilities * scale).T, mode="economic", pivoting=True)
         size = np.abs(np.diag(upper))
         rank = int((size > _RANK * size[0]).sum())
-        coordinates = np.empty((rank, len(self.chances)))
+        coordinates = np.empty((rank, len(self.probabilities)))
         coordinates[:, order] = upper[:rank]
         return directions[:, :rank] / scale[:, np.newaxis], coordinates
 
@@ -113,7 +113,7 @@ def mixtures(
     of_ends = [_of_end(end, by_size, k, replaced, metrics, replacement) for end in ends]
     return {
         shape: Mixture(
-            np.vstack([members[shape].chances for members in of_ends]),
+            np.vstack([members[shape].probabilities for members in of_ends]),
             np.vstack([members[shape].values for members in of_ends]),
         )
         for shape in SHAPES
@@ -139,15 +139,15 @@ def _of_end(
         replacement: whether P(x | r) is taken as binomial; None follows `replaced`.
     """
     total = sum(group.events for _, groups in by_size for group in groups)
-    chances: dict[str, list[Floats]] = {shape: [] for shape in SHAPES}
+    probabilities: dict[str, list[Floats]] = {shape: [] for shape in SHAPES}
     values: dict[str, Floats | float] = dict.fromkeys(SHAPES, 0.0)
     for m, groups in by_size:
         check_memory_limit((16 * len(k), m + 1), f"what samples of {m} negatives can show", "take fewer")
         n, share = end(group.candidates for group in groups), sum(group.events for group in groups) / total
         for shape, (of_samples, of_metrics) in _members(n, m, k, replaced, metrics, replacement).items():
-            chances[shape].append(share * of_samples)
+            probabilities[shape].append(share * of_samples)
             values[shape] = values[shape] + share * of_metrics
-    return {shape: Mixture(np.hstack(chances[shape]), np.asarray(values[shape])) for shape in SHAPES}
+    return {shape: Mixture(np.hstack(probabilities[shape]), np.asarray(values[shape])) for shape in SHAPES}
 
 
 def _grid(candidates: int, cutoffs: set[int], finer: int) -> Ints:
@@ -165,19 +165,19 @@ def _grid(candidates: int, cutoffs: set[int], finer: int) -> Ints:
 def _members(
     candidates: int, negatives: int, k: Ints, replaced: bool, metrics: tuple[Metric, ...], replacement: bool | None
 ) -> dict[str, tuple[Floats, Floats]]:
-    """Return (members, m + 1) chances and (members, metrics) values of each shape, for one n and m."""
+    """Return (members, m + 1) probabilities and (members, metrics) values of each shape, for one n and m."""
     design = SamplingDesign(max(negatives, 1), replaced).assumed(replacement)
     k, half = np.minimum(k, candidates), max(1, candidates // 2)
 
-    def at(ranks: Floats) -> Floats:
+    def shown_by(ranks: Floats) -> Floats:
         """Return P(x | rank) and the metrics, (ranks, m + 1 + metrics)."""
-        chances = sparse_pmf(ranks - 1, candidates - 1, design) if negatives else np.ones((len(ranks), 1))
-        return np.hstack((chances, *(metric.of_rank(ranks, candidates)[:, np.newaxis] for metric in metrics)))
+        probabilities = sparse_pmf(ranks - 1, candidates - 1, design) if negatives else np.ones((len(ranks), 1))
+        return np.hstack((probabilities, *(metric.of_rank(ranks, candidates)[:, np.newaxis] for metric in metrics)))
 
     distinct, which = np.unique(k, return_inverse=True)
     nodes = rank_nodes(candidates, design, tuple(map(int, distinct)))
     ends = np.concatenate(([0], np.searchsorted(nodes.ranks, distinct, side="right")))
-    of_nodes = at(nodes.ranks)
+    of_nodes = shown_by(nodes.ranks)
 
     def up_to(weights: Floats) -> Floats:
         """Return the weighted sums over the ranks up to each k."""
@@ -190,9 +190,9 @@ def _members(
     triangles = ((size + 1) * sums - by_rank) / (size * (size + 1) / 2)
     better = size <= half
     last = np.searchsorted(distinct, half, side="right") - 1
-    found = {
+    members = {
         "free": single[which],
         "decreasing": np.where(better, uniform, single)[which],
         "convex": np.vstack((np.where(better, triangles, single)[which], uniform[last])),
     }
-    return {shape: (each[:, : negatives + 1], each[:, negatives + 1 :]) for shape, each in found.items()}
+    return {shape: (both[:, : negatives + 1], both[:, negatives + 1 :]) for shape, both in members.items()}

@@ -102,37 +102,37 @@ class _Posterior:
     def mean(self) -> Floats:
         """Return the (samples, nodes) mean of π over λ."""
         exponents = np.ones((len(self.counts), self.basis.shape[1]))
-        evidence, found = [], []
+        evidence, models = [], []
         for strength in STRENGTHS:
             exponents = self._mode(exponents, strength)
             evidence.append(self._log_evidence(exponents, strength))
-            found.append(self._model(exponents)[0])
-        chances = np.exp(np.array(evidence) - np.max(evidence, axis=0))
-        return np.einsum("ls,lsr->sr", chances / chances.sum(axis=0), np.array(found))
+            models.append(self._model(exponents)[0])
+        shares = np.exp(np.array(evidence) - np.max(evidence, axis=0))
+        return np.einsum("ls,lsr->sr", shares / shares.sum(axis=0), np.array(models))
 
     def _mode(self, exponents: Floats, strength: float) -> Floats:
         """Return the most likely (samples, exponents), by Fisher scoring with step halving."""
-        found = exponents.copy()
-        rows = np.arange(len(found))  # the samples that are not solved yet
+        modes = exponents.copy()
+        rows = np.arange(len(modes))  # the samples that are not solved yet
         for _ in range(_MOST_STEPS):
             if not len(rows):
                 break
-            at = found[rows]
-            slope, curvature = self._derivatives(rows, at, strength, observed=False)
+            current = modes[rows]
+            slope, curvature = self._derivatives(rows, current, strength, observed=False)
             step = np.linalg.solve(curvature, slope[:, :, np.newaxis])[:, :, 0]
             gain = (slope * step).sum(axis=1)
-            rows, at, step, gain = (each[gain > _GAIN] for each in (rows, at, step, gain))
-            size = np.minimum(1, 0.9 / np.maximum((-step / at).max(axis=1), 0.9))  # keeps the exponents above 0
-            least = self._value(rows, at, strength)
+            rows, current, step, gain = (values[gain > _GAIN] for values in (rows, current, step, gain))
+            size = np.minimum(1, 0.9 / np.maximum((-step / current).max(axis=1), 0.9))  # keeps the exponents above 0
+            least = self._value(rows, current, strength)
             short = np.ones(len(rows), dtype=bool)
             while short.any():
-                ahead = self._value(rows[short], at[short] + size[short, np.newaxis] * step[short], strength)
+                ahead = self._value(rows[short], current[short] + size[short, np.newaxis] * step[short], strength)
                 short[short] = ahead < least[short] + 1e-4 * size[short] * gain[short]
                 size[short] /= 2
                 short &= size > _LEAST_SIZE
-            found[rows] += size[:, np.newaxis] * step
+            modes[rows] += size[:, np.newaxis] * step
             rows = rows[size > _LEAST_SIZE]
-        return found
+        return modes
 
     def _log_evidence(self, exponents: Floats, strength: float) -> Floats:
         """Return the (samples,) log marginal likelihood at the mode, up to a constant, by Laplace's approximation."""
@@ -145,9 +145,9 @@ class _Posterior:
     def _model(self, exponents: Floats) -> tuple[Floats, Floats]:
         """Return the (samples, nodes) π and the (samples, outcomes) Aᵀπ."""
         logs = self.log_weights - exponents @ self.basis.T
-        found = np.exp(logs - logs.max(axis=1, keepdims=True))
-        found /= found.sum(axis=1, keepdims=True)
-        return found, np.maximum(found @ self.likelihood, np.finfo(np.float64).tiny)
+        distributions = np.exp(logs - logs.max(axis=1, keepdims=True))
+        distributions /= distributions.sum(axis=1, keepdims=True)
+        return distributions, np.maximum(distributions @ self.likelihood, np.finfo(np.float64).tiny)
 
     def _value(self, rows: np.ndarray, exponents: Floats, strength: float) -> Floats:
         """Return the (samples,) objective, less the log-likelihood of a perfect fit."""

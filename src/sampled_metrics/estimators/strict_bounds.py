@@ -29,6 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from itertools import count
+from typing import TypeGuard
 
 import numpy as np
 from scipy.linalg import qr
@@ -36,6 +37,7 @@ from scipy.sparse import csr_array
 
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.nonnegative import nonnegative_least_squares
+from sampled_metrics.estimators.protocol import Estimate, Estimator
 from sampled_metrics.estimators.rank_prior import Keyed, PlugIn
 from sampled_metrics.estimators.shapes import SHAPES, Mixture, cells, mixtures
 from sampled_metrics.estimators.smooth import Smooth
@@ -62,18 +64,18 @@ _NEGLIGIBLE = 1e-3  # smallest effect on a sample, in standard errors, that matt
 _PENALTY = 400.0  # weight of the distance of a metric from its target, relative to its range
 _MISSING = 1e-9  # a member with a slope above minus this is not missing
 _FIRST = 12  # members that are taken first, about
-_VISIBLE = 1.0  # smallest effect on a sample, in standard errors, that the test of a shape looks at
+_VISIBLE = 1.0  # smallest effect on a sample, in standard errors, that the test of a shape uses
 _DECISIVE = 10  # samples that fit no better than the observed one, itself included, at the significance of the test
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How precise a fit and its bounds are; any weights bound the truth, and the effect on them is of second order.
+    """The precision of a fit and its bounds. Any weights bound the truth, and its effect on them is of second order.
 
     Attributes:
         step: change of the fitted shares at which a fit ends, in standard errors of the largest share.
         distance: relative error of the distance at which the search for a bound ends.
-        effect: smallest effect of a member on a sample that is looked at, in standard errors.
+        effect: smallest effect of a member on a sample that counts, in standard errors.
         slope: a member of the mixture is missing if its slope is below minus this part of the least sum of squares.
     """
 
@@ -84,10 +86,10 @@ class Tolerance:
 
 
 EXACT = Tolerance(1e-4, 1e-2, 1e-3, 1e-5)
-"""For the users whose ranks are looked at."""
+"""The tolerance for the users that are analysed."""
 
 ROUGH = Tolerance(1e-2, 0.25, 0.1, 0.02)
-"""For weights that are chosen by a part of the users, for others: the spread of the part is larger than the error."""
+"""The tolerance for weights that a part of the users chooses for others: its spread is larger than the error."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Fit:
         fitted: (cells,) the shares p(ν).
         scale: (cells,) inverse standard errors of the shares.
         users: U, the number of users of the class.
-        tolerance: of the bounds.
+        tolerance: the tolerance of the bounds.
     """
 
     mixture: Mixture
@@ -113,16 +115,16 @@ class Fit:
     tolerance: Tolerance
 
     @classmethod
-    def of(cls, mixture: Mixture, counts: Floats, tolerance: Tolerance = EXACT) -> "Fit":
+    def from_counts(cls, mixture: Mixture, counts: Floats, tolerance: Tolerance = EXACT) -> "Fit":
         """Fit the proportions to (cells,) counts of users, by maximum likelihood with reweighted least squares."""
         users = float(counts.sum())
         observed = counts / users
-        fitted, proportions = mixture.chances.mean(axis=0), np.zeros(len(mixture.chances))
+        fitted, proportions = mixture.probabilities.mean(axis=0), np.zeros(len(mixture.probabilities))
         for _ in range(_STEPS):
             scale = inverse_errors(fitted, users)
             distances = _without_negligible(mixture.distances(observed, scale), tolerance)
             proportions = _nearest(distances, proportions, tolerance)
-            before, fitted = fitted, proportions @ mixture.chances
+            before, fitted = fitted, proportions @ mixture.probabilities
             if np.abs(fitted - before).max() < tolerance.step * np.sqrt(fitted.max() / users):
                 break
         return cls(mixture, proportions, observed, fitted, inverse_errors(fitted, users), users, tolerance)
@@ -132,11 +134,11 @@ class Fit:
 
         One user with all outcomes alike is added to the sample, so that no outcome is taken as impossible.
         """
-        shown = (self.users * self.fitted + 1 / len(self.fitted)) / (self.users + 1)
-        scale = inverse_errors(shown, self.users)
-        distances = _without_negligible(mixture.distances(shown, scale), self.tolerance)
-        proportions = _nearest(distances, np.zeros(len(mixture.chances)), self.tolerance)
-        return replace(self, mixture=mixture, proportions=proportions, fitted=shown, scale=scale)
+        shares = (self.users * self.fitted + 1 / len(self.fitted)) / (self.users + 1)
+        scale = inverse_errors(shares, self.users)
+        distances = _without_negligible(mixture.distances(shares, scale), self.tolerance)
+        proportions = _nearest(distances, np.zeros(len(mixture.probabilities)), self.tolerance)
+        return replace(self, mixture=mixture, proportions=proportions, fitted=shares, scale=scale)
 
     @cached_property
     def distances(self) -> Floats:
@@ -149,17 +151,18 @@ class Fit:
         if np.isnan(value).any():
             return np.full_like(self.fitted, np.nan)
         proportions = self._furthest(metric, side, deviations)
-        chances = self.mixture.chances
-        slope = (proportions @ chances - self.fitted) * self.scale**2
+        probabilities = self.mixture.probabilities
+        slope = (proportions @ probabilities - self.fitted) * self.scale**2
         slope -= slope @ self.fitted
-        along, deviation = chances @ slope, float(np.linalg.norm(slope / self.scale))
+        along, deviation = probabilities @ slope, float(np.linalg.norm(slope / self.scale))
         support = proportions > 1e-9 * proportions.max()
         spread = along[support] - along[support].mean()
         steep = spread @ value[support] / (spread @ spread) if spread @ spread > 0 else 0.0
         # a straight line through the members of the support is the best one, up to rounding
         lines = [max(steep, 0.0) * share for share in (0.0, 1.0)]
         offsets = [float((value - line * along).max()) for line in lines]
-        best = int(np.argmin([off + deviations * line * deviation for off, line in zip(offsets, lines, strict=True)]))
+        limits = [offset + deviations * line * deviation for offset, line in zip(offsets, lines, strict=True)]
+        best = int(np.argmin(limits))
         return side * (offsets[best] + lines[best] * slope)
 
     def _furthest(self, metric: int, side: int, deviations: float) -> Floats:
@@ -184,13 +187,13 @@ class Fit:
         low, high = float(self.proportions @ value), float(value.max())
         away = np.linalg.norm(self.distances - (self.distances @ self.proportions)[:, np.newaxis], axis=0)
         way = (value - low) * np.minimum(1.0, deviations / np.maximum(away, 1e-300))
-        found, target = self.proportions, min(low + 5 * float(way.max()), high)
+        proportions, target = self.proportions, min(low + 5 * float(way.max()), high)
         penalty = _PENALTY * max(deviations, 1e-3) / max(float(np.ptp(value)), 1e-300)
         for _ in range(_STEPS):
             if target - low <= 1e-9 * max(float(np.ptp(value)), abs(low)):
                 return self.proportions
-            found = _nearest(np.vstack((self.distances, penalty * (value - target))), found, self.tolerance)
-            distance, reached = float(np.linalg.norm(self.distances @ found)), float(found @ value)
+            proportions = _nearest(np.vstack((self.distances, penalty * (value - target))), proportions, self.tolerance)
+            distance, reached = float(np.linalg.norm(self.distances @ proportions)), float(proportions @ value)
             error = self.tolerance.distance * deviations
             if distance <= deviations + error and (target == high or distance >= deviations - error):
                 break
@@ -199,7 +202,7 @@ class Fit:
                 continue
             slope = penalty**2 * (target - reached) / distance
             target = min(reached - (distance - deviations) / slope + deviations * slope / penalty**2, high)
-        return found
+        return proportions
 
 
 Fits = tuple[tuple[RankClass, Fit | None], ...]
@@ -224,7 +227,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class StrictBounds:
+class StrictBounds(Estimator):
     """The estimator of the bounds under an assumption on the shape of the distribution of ranks.
 
     Attributes:
@@ -238,21 +241,26 @@ class StrictBounds:
     def __str__(self) -> str:
         return self.shape
 
+    @property
+    def assumed_shape(self) -> str:
+        """Return the shape."""
+        return self.shape
+
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "ShapeEstimate":
-        """Keep the outcomes; the weights need the sample."""
+        """Return the estimate, which chooses its weights by the sample."""
         return ShapeEstimate(self, tuple(metrics), outcomes)
 
 
 @dataclass(frozen=True)
-class ShapeEstimate:
+class ShapeEstimate(Estimate):
     """Bounds for samples with these outcomes; the value between them is that of `smooth`.
 
     Attributes:
-        estimator: the shape.
-        metrics: of one relevant item.
-        outcomes: of the samples.
-        cuts: ascending k, if all that is known of a sample are the numbers of users with x < k. The outcomes from one
-            cut to the next then are one cell. All users have the same m. Without cuts, every outcome is known.
+        estimator: the estimator, which has the shape.
+        metrics: the metrics of one relevant item.
+        outcomes: the outcomes of the samples.
+        cuts: ascending k, if a sample is known only by the numbers of users with x < k. The outcomes from one cut to
+            the next are one cell then, and all users have the same m. Without cuts, every outcome is known.
     """
 
     estimator: StrictBounds
@@ -260,12 +268,17 @@ class ShapeEstimate:
     outcomes: Outcomes
     cuts: tuple[int, ...] = ()
 
+    @property
+    def assumed_shape(self) -> str:
+        """Return the shape of the estimator."""
+        return self.estimator.shape
+
     def estimate(self, counts: np.ndarray) -> Floats:
         """Return (…, metrics) estimates by `smooth`, from (…, outcomes) counts."""
         return self._smooth.estimate(counts)
 
     def variances(self, counts: Floats) -> Floats:
-        """Return the (metrics,) variances of a metric over users, likewise, from (outcomes,) counts."""
+        """Return the (metrics,) variances of a metric over users, by `smooth`, from (outcomes,) counts."""
         return self._smooth.variances(counts)
 
     @property
@@ -288,7 +301,7 @@ class ShapeEstimate:
         one part of the users to another than the best fit of the shape.
 
         Args:
-            shape: of the bounds.
+            shape: the shape of the bounds.
             part: (outcomes,) counts of the part.
         """
         stronger = SHAPES[min(SHAPES.index(shape) + 1, len(SHAPES) - 1)]
@@ -300,20 +313,20 @@ class ShapeEstimate:
 
     def _fit(self, users: RankClass, mixture: Mixture, counts: Floats, tolerance: Tolerance) -> Fit | None:
         in_cells = self._in_cells(users, counts)
-        return Fit.of(mixture, in_cells, tolerance) if in_cells.any() else None
+        return Fit.from_counts(mixture, in_cells, tolerance) if in_cells.any() else None
 
     @cached_property
     def _classes(self) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
         """Return the classes of users with the mixture of each shape."""
         known = class_mixtures(self.outcomes, self.metrics, self.estimator.replacement)
-        return known if not self.cuts else tuple((users, self._merged(users, each)) for users, each in known)
+        return known if not self.cuts else tuple((users, self._merged(users, of_shapes)) for users, of_shapes in known)
 
     def _merged(self, users: RankClass, of_shapes: dict[str, Mixture]) -> dict[str, Mixture]:
         """Return the mixtures with the cells that are known."""
         cell, number = self._cells(users)
         known = np.zeros((cells(users)[1], number))
         known[cells(users)[0], cell] = 1.0
-        return {shape: Mixture(each.chances @ known, each.values) for shape, each in of_shapes.items()}
+        return {shape: Mixture(mixture.probabilities @ known, mixture.values) for shape, mixture in of_shapes.items()}
 
     def _cells(self, users: RankClass) -> tuple[Ints, int]:
         """Return the cell of each outcome of a class, and the number of cells."""
@@ -330,8 +343,8 @@ class ShapeEstimate:
         """Return the fits so far; the pairs of a recommender have the same."""
         return {}
 
-    def bounds(self, fits: Fits, deviations: float, wanted: Sequence[int]) -> Bounds:
-        """Return the bounds of some metrics, by index, that are best at a distance of so many standard errors.
+    def bounding_weights(self, fits: Fits, deviations: float, wanted: Sequence[int]) -> Bounds:
+        """Return the weights of some metrics, by index, whose bounds are best at so many standard errors.
 
         The standard errors of a class are a part of those of the mean of all users: √(its share of the users). A class
         without users in the fitted sample has the largest, or smallest, value of a metric as its weights.
@@ -344,15 +357,15 @@ class ShapeEstimate:
             share, of_members = fit.users / total if fit else 0.0, self._cells(users)[0]
             for place, metric in enumerate(wanted):
                 values = of_shapes[SHAPES[0]].values[:, metric]
-                for at, (side, extreme) in enumerate(((-1, values.min()), (1, values.max()))):
+                for end, (side, extreme) in enumerate(((-1, values.min()), (1, values.max()))):
                     if fit is None:
                         of_cells = np.full(self._cells(users)[1], extreme)
                     else:
                         of_cells = fit.weights(metric, side, deviations * float(np.sqrt(share)))
-                        fitted[at, place] += share * float(of_cells @ fit.fitted)
-                    weights[at, place, users.outcomes] = of_cells[of_members]
-                    least[at, place] = min(least[at, place], of_cells.min())
-                    most[at, place] = max(most[at, place], of_cells.max())
+                        fitted[end, place] += share * float(of_cells @ fit.fitted)
+                    weights[end, place, users.outcomes] = of_cells[of_members]
+                    least[end, place] = min(least[end, place], of_cells.min())
+                    most[end, place] = max(most[end, place], of_cells.max())
         return Bounds(weights, least, most, fitted)
 
     def p_value(self, users: Ints, shares: csr_array, fits: Fits, seed: int, significance: float) -> float:
@@ -366,19 +379,24 @@ class ShapeEstimate:
         Args:
             users: (groups,) numbers of users.
             shares: (groups, outcomes) shares of a user's events.
-            fits: by class of users.
-            seed: of the simulated samples.
-            significance: as in `p_value_of`.
+            fits: the best fit of each class of users.
+            seed: the seed of the simulated samples.
+            significance: the significance, as in `p_value_of`.
         """
         tests = []
         for (members, fit), (_, of_shapes) in zip(fits, self._classes, strict=True):
             if fit is None:
                 continue
-            test = ShapeTest.of(fit, of_shapes[SHAPES[0]].chances)
+            test = ShapeTest.from_fit(fit, of_shapes[SHAPES[0]].probabilities)
             if shares.nnz > shares.shape[0]:
                 test = test.inflated(shares[:, members.outcomes] @ test.directions[self._cells(members)[0]], users)
             tests.append(test)
         return p_value_of(tests, seed, significance)
+
+
+def has_bounds(estimate: Estimate) -> TypeGuard[ShapeEstimate]:
+    """Return whether an estimate gives strict bounds."""
+    return estimate.assumed_shape is not None
 
 
 @dataclass(frozen=True)
@@ -400,12 +418,12 @@ class ShapeTest:
     inflation: float = 1.0
 
     @classmethod
-    def of(cls, fit: Fit, any_ranks: Floats) -> "ShapeTest":
+    def from_fit(cls, fit: Fit, any_ranks: Floats) -> "ShapeTest":
         """Prepare the test from what any ranks can show, (ranks, cells)."""
         left, singular, _ = np.linalg.svd(((any_ranks - fit.fitted) * fit.scale).T, full_matrices=False)
         directions = left[:, singular > _VISIBLE] * fit.scale[:, np.newaxis]
         directions -= fit.fitted @ directions
-        return cls(fit, directions, (fit.mixture.chances @ directions).T, fit.observed @ directions)
+        return cls(fit, directions, (fit.mixture.probabilities @ directions).T, fit.observed @ directions)
 
     def inflated(self, places: Floats, users: Ints) -> "ShapeTest":
         """Return the test for (groups,) users with several events, from their mean (groups, dimensions) places."""
@@ -418,8 +436,8 @@ class ShapeTest:
     def draw(self, rng: np.random.Generator) -> Floats:
         """Return the (dimensions,) place of a sample that is drawn from the fit."""
         events = max(1, round(self.fit.users))
-        chances = self.fit.fitted / self.fit.fitted.sum()
-        return self.inflation * (rng.multinomial(events, chances) / events) @ self.directions
+        probabilities = self.fit.fitted / self.fit.fitted.sum()
+        return self.inflation * (rng.multinomial(events, probabilities) / events) @ self.directions
 
     def statistic(self, place: Floats) -> float:
         """Return the squared distance of the nearest mixture from a place."""
@@ -467,22 +485,24 @@ def expected_weights(
     """
     design.check(table.candidates)
     nothing = np.zeros(len(table), dtype=np.int64)
-    shown = SampledRanks(nothing, nothing + design.negatives, table.candidates, design.replacement)
-    outcomes, _ = Outcomes.observed(shown)
+    samples = SampledRanks(nothing, nothing + design.negatives, table.candidates, design.replacement)
+    outcomes, _ = Outcomes.observed(samples)
     known = class_mixtures(outcomes, (metric,), None)
     classes, which = [of_shapes for _, of_shapes in known], nothing.copy()
     for number, (users, _) in enumerate(known):
         which[np.isin(table.candidates, [group.candidates for group in users.groups])] = number
     rows = [np.flatnonzero(which == number) for number in range(len(known))]
-    counts = [len(each) * expected_distribution(table.rows(each), design) for each in rows]
+    counts = [len(of_class) * expected_distribution(table.rows(of_class), design) for of_class in rows]
 
     @cache
     def fits_of(shape: str) -> list[Fit]:
         """Return the fits of the shape to the classes, or of the next weaker one."""
-        fits = [Fit.of(of_shapes[shape], each) for of_shapes, each in zip(classes, counts, strict=True)]
+        fits = [
+            Fit.from_counts(of_shapes[shape], of_class) for of_shapes, of_class in zip(classes, counts, strict=True)
+        ]
         if shape != SHAPES[0]:
-            any_ranks = [of_shapes[SHAPES[0]].chances for of_shapes in classes]
-            tests = [ShapeTest.of(fit, each) for fit, each in zip(fits, any_ranks, strict=True)]
+            any_ranks = [of_shapes[SHAPES[0]].probabilities for of_shapes in classes]
+            tests = [ShapeTest.from_fit(*both) for both in zip(fits, any_ranks, strict=True)]
             if p_value_of(tests, 0, SIGNIFICANCE) <= SIGNIFICANCE:
                 return fits_of(SHAPES[SHAPES.index(shape) - 1])
         return fits
@@ -504,7 +524,7 @@ def class_mixtures(
 ) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
     """Return the classes of users with the mixture of each shape."""
     classes = rank_classes(outcomes, _LEAST)
-    numbers = [[(each.candidates, each.negatives, each.events) for each in users.groups] for users in classes]
+    numbers = [[(group.candidates, group.negatives, group.events) for group in users.groups] for users in classes]
     key = outcomes.replacement, *map(tuple, numbers)
     return tuple(zip(classes, _mixtures(Keyed(key, classes), metrics, replacement), strict=True))
 
@@ -549,16 +569,16 @@ def _nearest(coordinates: Floats, start: Floats, tolerance: Tolerance = EXACT) -
     if not taken.any():
         taken[:: max(1, members // _FIRST)] = True
     for step in count():
-        found = nonnegative_least_squares(rows[:, taken], target)
-        slope = rows.T @ (rows[:, taken] @ found - target)
+        solution = nonnegative_least_squares(rows[:, taken], target)
+        slope = rows.T @ (rows[:, taken] @ solution - target)
         around = np.concatenate(([np.inf], slope, [np.inf]))
-        least = -max(tolerance.slope * max(1 - found.sum(), 0.1), _MISSING)
+        least = -max(tolerance.slope * max(1 - solution.sum(), 0.1), _MISSING)
         missing = (slope < least) & (slope <= around[:-2]) & (slope <= around[2:]) & ~taken
         if not missing.any():
             break
         if step < _STEPS:
-            taken[taken] = found > 0
+            taken[taken] = solution > 0
         taken |= missing
     proportions = np.zeros(members)
-    proportions[taken] = found / found.sum()
+    proportions[taken] = solution / solution.sum()
     return proportions

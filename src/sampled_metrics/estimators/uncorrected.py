@@ -1,6 +1,7 @@
 """No correction: the metric of the sampled rank, as if there were only the m + 1 sampled items (section 4)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +13,9 @@ from sampled_metrics.sampling.design import SamplingDesign
 
 @dataclass(frozen=True)
 class Uncorrected(LinearEstimator):
-    """w_x = f(x + 1), with n = m + 1 for the metrics that need n."""
+    """The metric of the sampled rank: w_x = f(x + 1), with n = m + 1 for the metrics that need n."""
+
+    is_uncorrected: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return "uncorrected"

@@ -10,15 +10,10 @@ import numpy as np
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Ints, shown
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators import (
-    Estimate,
-    Estimator,
-    LinearEstimate,
-    ShapeEstimate,
-    estimator_name,
-    estimators_by_label,
-)
+from sampled_metrics.estimators import Estimate, Estimator, estimator_name, estimators_by_label
+from sampled_metrics.estimators.linear import LinearEstimate
 from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
+from sampled_metrics.estimators.strict_bounds import ShapeEstimate
 from sampled_metrics.estimators.uncorrected import Uncorrected
 from sampled_metrics.evaluation.comparison import Comparison, Standings, listed
 from sampled_metrics.evaluation.evaluate import about_users, checked_metrics, equal_metrics, undefined

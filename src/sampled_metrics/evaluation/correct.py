@@ -14,17 +14,16 @@ from sampled_metrics.estimators import (
     Estimate,
     Estimator,
     EstimatorsLike,
-    LinearEstimate,
-    ShapeEstimate,
     estimator_name,
     estimators_by_label,
     linear_estimator,
 )
+from sampled_metrics.estimators.linear import LinearEstimate
 from sampled_metrics.estimators.maximum_entropy import MaximumEntropy
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import rank_distributions
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
-from sampled_metrics.estimators.strict_bounds import StrictBounds
+from sampled_metrics.estimators.strict_bounds import ShapeEstimate, StrictBounds
 from sampled_metrics.estimators.uncorrected import Uncorrected
 from sampled_metrics.evaluation.evaluate import about_users, equal_metrics, undefined
 from sampled_metrics.evaluation.result import Result, by_recommender, with_clauses

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.estimators import estimator_name, usual_label
+from sampled_metrics.estimators import estimator_name, line_styles
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
 from sampled_metrics.metrics.metric import metric_name
-from sampled_metrics.rendering.drawing import WIDTH, estimator_numbers, literal, style, styled, write_below
+from sampled_metrics.rendering.drawing import WIDTH, literal, style, styled, write_below
 
 _ROW = 0.44  # height of a mark, in inches
 _LABEL, _AXIS, _CAPTION = 17, 8, 17  # letters per line: of a label, and by inch of an axis and of a caption
@@ -161,7 +161,7 @@ def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> A
 def _values(table: pd.DataFrame) -> Picture:
     """Lay out the result of `evaluate` or `correct`: a row for each recommender, estimator and metric."""
     labels = [column for column in ("recommender", "estimator") if column in table]
-    number = _estimator_numbers if "estimator" in labels else _numbers
+    number = line_styles if "estimator" in labels else _numbers
     styles = number(table[labels[-1]]) if labels else {}
     interval = _interval(table)
     rows: dict[str, dict[str, list[Mark]]] = {}
@@ -223,7 +223,7 @@ def _differences(table: pd.DataFrame) -> Picture:
 def _expectations(table: pd.DataFrame) -> Picture:
     """Lay out the result of `expect`: a row for each recommender, with the exact metric first."""
     rows: dict[str, dict[str, list[Mark]]] = {}
-    styles = _estimator_numbers(table["estimator"])
+    styles = line_styles(table["estimator"])
     for row in table.to_dict("records"):
         marks = rows.setdefault(metric_name(str(row["metric"])), {}).setdefault(str(row["recommender"]), [])
         if not marks:
@@ -243,7 +243,7 @@ def _plan(table: pd.DataFrame) -> Picture:
     """Lay out the result of `plan`: negatives and users that are needed, a row for each estimator."""
     negatives: dict[str, list[Mark]] = {}
     users: dict[str, list[Mark]] = {}
-    styles = _estimator_numbers(table["estimator"])
+    styles = line_styles(table["estimator"])
     for row in table.to_dict("records"):
         name, number = estimator_name(str(row["estimator"])), styles[row["estimator"]]
         if row["estimator"] != "exact":
@@ -287,13 +287,6 @@ def _panels_of_metrics(rows: Mapping[str, list[Mark]], axis: str) -> list[Panel]
 
 def _numbers(labels: Iterable[Any]) -> dict[Any, int]:
     return {label: number for number, label in enumerate(dict.fromkeys(labels))}
-
-
-def _estimator_numbers(labels: Iterable[Any]) -> dict[Any, int]:
-    """Return the number of each estimator's style, by label as it is written."""
-    usual = {label: usual_label(label) for label in labels}
-    numbers = estimator_numbers(usual.values())
-    return {label: numbers[each] for label, each in usual.items()}
 
 
 def _interval_of(row: Mapping[str, Any], value: str) -> tuple[float, float, float]:

@@ -104,7 +104,7 @@ def published(
         given = metrics_by_label(list(of_one), "values")
         wanted = given if metrics is None else metrics_by_label(metrics)
         cuts, possible = _counts(given, list(of_one.values()), negatives, users)
-        found[name] = _of_counts(cuts, possible, chosen, wanted, Outcomes.of(design, candidates), options)
+        found[name] = _of_counts(cuts, possible, chosen, wanted, Outcomes.from_design(design, candidates), options)
         found[name].attrs["parameters"] = f"{users:,} users, n = {candidates:,}, m = {negatives:,}"
     return by_recommender(found)
 

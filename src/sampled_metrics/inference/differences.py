@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Floats
-from sampled_metrics.estimators import Estimate, LinearEstimate, ShapeEstimate
+from sampled_metrics.estimators import Estimate
+from sampled_metrics.estimators.linear import LinearEstimate
+from sampled_metrics.estimators.strict_bounds import ShapeEstimate
 from sampled_metrics.inference.families import holm, max_t_rates, pairs_of, replicate_rates
 from sampled_metrics.inference.intervals import (
     IntervalOptions,

@@ -262,7 +262,7 @@ def bound_weights(
     wanted: Sequence[int],
 ) -> BoundWeights:
     """Return the weights of some metrics, or of their differences between the second and the first recommender."""
-    bounds = [one.bounds(fit, deviations, wanted) for one, fit in zip(estimates, fits, strict=True)]
+    bounds = [one.bounding_weights(fit, deviations, wanted) for one, fit in zip(estimates, fits, strict=True)]
     last = bounds[-1]
     values = np.concatenate([by_outcome.weights(each, len(bounds) - 1) for each in last.weights])
     least, most, fitted = last.least, last.most, last.fitted

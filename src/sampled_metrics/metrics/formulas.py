@@ -2,10 +2,12 @@
 
 A metric is a sum over the relevant items of a user, up to rank k, divided by a number (eqs 3 to 6 of the paper). The
 metric of one relevant item, by its rank (eqs 8 to 13), is the sum of one term. A new metric is an entry of `FORMULAS`.
+A metric with a parameter is a `Family`, an entry of `METRICS`.
 
 The lecture and the article are those of `sampled_metrics.metrics.graded`.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -162,7 +164,7 @@ def discounted(discount: Discount) -> Callable[[Any, Any, Any], Any]:
 
 
 class Auc:
-    """Area under the ROC curve of one relevant item among its candidates. It is no sum, and not of lists."""
+    """Area under the ROC curve of one relevant item among its candidates. It is no sum, and not defined for lists."""
 
     name, suffixes, linear_in_rank = "AUC", ("",), True
 
@@ -174,6 +176,19 @@ class Auc:
         n = np.asarray(candidates, dtype=np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(n > 1, (n - np.asarray(rank, dtype=np.float64)) / (n - 1), np.nan)
+
+
+@dataclass(frozen=True)
+class Family:
+    """Metrics with a parameter in the label: the key ``rbp-p`` of `METRICS` is the family of ``rbp-0.8``.
+
+    Attributes:
+        formula: p → the formula. It raises ConfigError if the parameter is not allowed.
+        suffixes: what may follow the parameter in a label, as in `Formula`.
+    """
+
+    formula: Callable[[float], Formula]
+    suffixes: tuple[str, ...] = ("", "@k")
 
 
 _DCG = discounted(log2_discount)
@@ -192,8 +207,8 @@ FORMULAS = {
 }
 """Metrics of lists by their names in labels, such as ``recall`` in ``recall@10``."""
 
-METRICS: dict[str, Formula | Auc] = {**FORMULAS, "auc": Auc()}
-"""All metrics by their names in labels."""
+METRICS: dict[str, Formula | Auc | Family] = {**FORMULAS, "auc": Auc()}
+"""All metrics by their names in labels. The name of a family ends in the sign of its parameter, as ``rbp-p``."""
 
 ALIASES = {
     **dict.fromkeys(("hr", "hit", "hits", "hitrate", "success"), "hit-rate"),
@@ -202,3 +217,26 @@ ALIASES = {
     **{"p": "precision", "r": "recall", "ndcg-burges": "ndcg-exp", "dcg-burges": "dcg-exp"},
 }
 """Other names of metrics."""
+
+
+def formula_of(name: str) -> tuple[str, Formula | Auc] | None:
+    """Return the usual name and the formula of a metric by a name in small letters, such as ``hr`` or ``rbp-0.8``.
+
+    Returns None if there is no such metric.
+
+    Raises:
+        ConfigError: its parameter is not a number, or not allowed.
+    """
+    usual = ALIASES.get(name, name)
+    formula = METRICS.get(usual)
+    if formula is not None and not isinstance(formula, Family):
+        return usual, formula
+    parts = re.fullmatch(r"(.+?)-?([0-9.]+(?:e-?[0-9]+)?)", name)
+    for key, family in METRICS.items():
+        if parts and isinstance(family, Family) and key.rpartition("-")[0] == parts[1]:
+            try:
+                parameter = float(parts[2])
+            except ValueError:
+                raise ConfigError(f"{name}: {parts[2]!r} is not a number") from None
+            return f"{parts[1]}-{np.format_float_positional(parameter, trim='-')}", family.formula(parameter)
+    return None

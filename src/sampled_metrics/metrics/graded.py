@@ -57,7 +57,7 @@ def padded(lists: Sequence[Sequence[float]]) -> Floats:
     """
     refuse_masked(lists, "lists to fill up")
     try:
-        rows = [np.asarray(each, dtype=np.float64) for each in lists]
+        rows = [np.asarray(grades, dtype=np.float64) for grades in lists]
     except (TypeError, ValueError):
         rows = []
     if not rows or any(row.ndim != 1 for row in rows) or not any(row.size for row in rows):

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from sampled_metrics._validation import Floats, Ints, check_labels, did_you_mean
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.metrics.formulas import ALIASES, METRICS, Auc, Formula
+from sampled_metrics.metrics.formulas import ALIASES, METRICS, Auc, Formula, formula_of
 
 # --- metrics ----------------------------------------------------------------------------------------------------------
 
@@ -32,7 +32,7 @@ class Metric:
         of_rank: (rank, candidates) → value of one relevant item at that rank (eqs 7-13), elementwise.
         linear_in_rank: whether the value is linear in the rank (AUC alone). Every other metric ignores candidates.
         cutoff: k, the last rank with a value above 0, or None.
-        formula: the metric at any cut-off, also of lists; None if it is one of your own, which is of one rank alone.
+        formula: the metric at any cut-off, also of lists; None for a metric of your own, which is of one rank.
     """
 
     label: str
@@ -122,7 +122,7 @@ MetricsLike = str | Metric | Sequence[str | Metric]
 def metric(label: str) -> Metric:
     """Return the metric of a label such as ``recall@10``, ``ndcg``, ``auc``.
 
-    Names are taken in any case, and HR@10 or MAP@10 too; equal metrics are the same object.
+    Case does not matter, and other names such as HR@10 or MAP@10 are accepted. Equal metrics are the same object.
 
     Raises:
         ConfigError: the label is unknown, or its cut-off is missing, not allowed or not a whole number from 1.
@@ -135,22 +135,26 @@ def metric(label: str) -> Metric:
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, eqs 7 to 13.
     """
-    name, at, k = _parts(label)
-    if name in METRICS and not at and "" not in METRICS[name].suffixes:
+    name, separator, k = _parts(label)
+    usual, formula = formula_of(name) or (name, None)
+    if formula and not separator and "" not in formula.suffixes:
         raise ConfigError(f"metric {label!r} needs a cut-off, such as {label.strip()}@10")
-    number = re.fullmatch("[1-9][0-9]{0,8}", k)
-    if name not in METRICS or bool(at) != bool(number) or ("@k" if at else "") not in METRICS[name].suffixes:
-        known = ", ".join(" or ".join(each + end for end in METRICS[each].suffixes) for each in METRICS)
-        meant = did_you_mean(name, [*METRICS, *ALIASES], at + k)
+    is_cutoff = re.fullmatch("[1-9][0-9]{0,8}", k) is not None
+    suffix = "@k" if separator else ""
+    if not formula or suffix not in formula.suffixes or is_cutoff != bool(separator):
+        known = ", ".join(" or ".join(key + end for end in one.suffixes) for key, one in METRICS.items())
+        meant = did_you_mean(ALIASES.get(name, name), [*METRICS, *ALIASES], separator + k)
         raise ConfigError(
             f"unknown metric {label!r}{meant}; it may be {known}, with k a whole number from 1 to 999999999"
         )
-    return _metric(name, int(k) if at else None)
+    return _metric(usual, int(k) if separator else None)
 
 
 @cache
 def _metric(name: str, k: int | None) -> Metric:
-    formula = METRICS[name]
+    named = formula_of(name)
+    assert named
+    formula = named[1]
 
     def of_rank(rank: ArrayLike, candidates: ArrayLike) -> Floats:
         return formula.of_rank(rank, candidates, k)
@@ -159,10 +163,9 @@ def _metric(name: str, k: int | None) -> Metric:
 
 
 def _parts(label: str) -> tuple[str, str, str]:
-    """Return the usual name of a metric, in any case or by another name, then @ and the cut-off if it has one."""
-    name, at, k = label.lower().partition("@")
-    name = re.sub(r"[\s_]+", "-", name.strip())
-    return ALIASES.get(name, name), at, k.strip()
+    """Return the name of a metric in small letters, then @ and the cut-off if it has one."""
+    name, separator, k = label.lower().partition("@")
+    return re.sub(r"[\s_]+", "-", name.strip()), separator, k.strip()
 
 
 def metrics_by_label(given: MetricsLike, what: str = "metrics") -> dict[str, Metric]:
@@ -173,27 +176,29 @@ def metrics_by_label(given: MetricsLike, what: str = "metrics") -> dict[str, Met
     Raises:
         ConfigError: there are none, one is unknown, or two are the same metric, such as hr@10 and hit-rate@10.
     """
-    found: dict[str, Metric] = {}
-    for each in check_labels(given, what, Metric):
-        label, one = (each.strip(), metric(each)) if isinstance(each, str) else (each.label, each)
-        for before, other in found.items():
+    by_label: dict[str, Metric] = {}
+    for label_or_metric in check_labels(given, what, Metric):
+        is_label = isinstance(label_or_metric, str)
+        one = metric(label_or_metric) if is_label else label_or_metric
+        label = label_or_metric.strip() if is_label else one.label
+        for before, other in by_label.items():
             if one.label == other.label:
                 raise ConfigError(f"{what}: {before!r} and {label!r} are the same one; give it once")
-        found[label] = one
-    return found
+        by_label[label] = one
+    return by_label
 
 
 def alike(metrics: Mapping[str, Metric]) -> list[list[str]]:
     """Return the groups of two or more labels whose metrics have the same value at every rank of one relevant item.
 
-    Only metrics with a formula are looked at: a function of somebody else may not take every rank.
+    Metrics without a formula are left out: a function of your own may not accept every rank.
     """
     n = 2**30
     ranks = np.unique(np.geomspace(1, n, 1000).round())
     groups: dict[tuple[object, ...], list[str]] = {}
-    for label, each in metrics.items():
-        if each.formula is not None:
-            groups.setdefault((each.cutoff, each.of_rank(ranks, n).tobytes()), []).append(label)
+    for label, one in metrics.items():
+        if one.formula is not None:
+            groups.setdefault((one.cutoff, one.of_rank(ranks, n).tobytes()), []).append(label)
     return [labels for labels in groups.values() if len(labels) > 1]
 
 
@@ -202,5 +207,6 @@ def metric_name(label: str) -> str:
 
     Any other label is returned unchanged.
     """
-    name, at, k = _parts(label)
-    return f"{METRICS[name].name}{at}{k}" if name in METRICS else label
+    name, separator, k = _parts(label)
+    named = formula_of(name)
+    return f"{named[1].name}{separator}{k}" if named else label

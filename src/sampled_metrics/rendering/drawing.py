@@ -5,7 +5,7 @@ import io
 import os
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
@@ -33,12 +33,6 @@ COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#5
 """Okabe and Ito's colours, which are distinct for people with any colour vision."""
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)), (0, (3, 1, 3, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-
-ESTIMATORS = (
-    *("exact", "uncorrected", "rank-estimate", "cls", "bv-1", "bv-0.1", "bv-0.01", "bv-0.001", "mes", "mle", "smooth"),
-    *("decreasing", "free", "convex"),
-)
-"""Labels of estimators whose colour and marker are the same in all figures, in the order of `COLOURS`."""
 
 WIDTH = 5.5
 """Width of a figure in inches: its text has 9 pixels if a page shows the figure at 415 pixels."""
@@ -134,18 +128,6 @@ def style(number: int) -> dict[str, Any]:
 def styles(number: int, *, marked: bool = False) -> list[dict[str, Any]]:
     """Return styles that differ in colour and dashes, and in markers if lines are marked."""
     return [style(at) | ({} if marked else {"marker": None}) for at in range(number)]
-
-
-def estimator_numbers(labels: Iterable[str]) -> dict[str, int]:
-    """Return the number of each estimator's style: its place in `ESTIMATORS`, or the first places after them."""
-    labels = list(dict.fromkeys(labels))
-    places = [*ESTIMATORS, *(label for label in labels if label not in ESTIMATORS)]
-    return {label: places.index(label) for label in labels}
-
-
-def estimator_styles(labels: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the style of each estimator's line."""
-    return {label: style(number) for label, number in estimator_numbers(labels).items()}
 
 
 def draw_lines(

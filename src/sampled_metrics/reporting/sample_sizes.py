@@ -67,7 +67,7 @@ def expected_by_sample_size(
     for m in progress(sizes):
         for name, table in tables.items():
             chances[name] = thinned(chances[name], m)
-            outcomes = Outcomes.of(SamplingDesign(m, replacement), table.mean_candidates)
+            outcomes = Outcomes.from_design(SamplingDesign(m, replacement), table.mean_candidates)
             for label in estimators:
                 fitted = linear_estimator(label, assume_replacement=assume_replacement).fit(outcomes, [target])
                 expected[name, label, m] = float(chances[name] @ fitted.weights[0])

@@ -63,12 +63,13 @@ def sparse_pmf(better: ArrayLike, pool: ArrayLike, design: SamplingDesign, x: In
         events = order[start : start + max(_FEWEST, _BLOCK // width)]
         width = int(min(2 * reach[events[-1]] + 1, draws + 1))
         first = np.clip(np.round(draws * share[events]) - width // 2, 0, draws + 1 - width)
-        block, at = _products(better[events], pool[events], design, first, width), first.astype(np.int64)[:, np.newaxis]
+        block = _products(better[events], pool[events], design, first, width)
+        lowest = first.astype(np.int64)[:, np.newaxis]
         if x is None:
-            probabilities[events[:, np.newaxis], at + np.arange(width)] = block
+            probabilities[events[:, np.newaxis], lowest + np.arange(width)] = block
         else:
-            row, column = np.nonzero((x >= at) & (x < at + width))
-            probabilities[events[row], column] = block[row, x[column] - at[row, 0]]
+            row, column = np.nonzero((x >= lowest) & (x < lowest + width))
+            probabilities[events[row], column] = block[row, x[column] - lowest[row, 0]]
         start += len(events)
     return probabilities
 

@@ -39,9 +39,12 @@ def expected_metric(rank: ArrayLike, candidates: ArrayLike, design: SamplingDesi
 
 @dataclass(frozen=True)
 class Draws:
-    """Samples of one repetition: (events,) numbers of drawn negatives that score above, or tie with, the held-out item.
+    """Samples of one repetition.
 
-    (events,) uniform numbers in [0, 1) break the ties; all tie rules share them.
+    Attributes:
+        above: (events,) numbers of drawn negatives that score higher than the held-out item.
+        tied: (events,) numbers of drawn negatives that score the same.
+        uniform: (events,) numbers in [0, 1) that break the ties; all tie rules share them.
     """
 
     above: Ints

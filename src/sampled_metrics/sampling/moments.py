@@ -30,9 +30,9 @@ def distributions(
     for first in range(0, len(table), step):
         events = slice(first, first + step)
         counts = table.above[events], table.tied[events], table.candidates[events]
-        chances = distribution_over_ties(*counts, design, rule)
-        require_sum_of_one(chances, f"P(x) of events {first + 1} and on, with {design}")
-        yield chances, None if table.weights is None else table.weights[events, np.newaxis]
+        probabilities = distribution_over_ties(*counts, design, rule)
+        require_sum_of_one(probabilities, f"P(x) of events {first + 1} and on, with {design}")
+        yield probabilities, None if table.weights is None else table.weights[events, np.newaxis]
 
 
 def expected_distribution(table: ExactRanks, design: SamplingDesign, rule: str = "random") -> Floats:
@@ -41,8 +41,8 @@ def expected_distribution(table: ExactRanks, design: SamplingDesign, rule: str =
     A linear estimate with weights w has the expected value P @ w.
     """
     total = np.zeros(design.negatives + 1)
-    for chances, weights in distributions(table, design, rule):
-        total += (chances if weights is None else weights * chances).sum(axis=0)
+    for probabilities, weights in distributions(table, design, rule):
+        total += (probabilities if weights is None else weights * probabilities).sum(axis=0)
     return total / len(table)
 
 
@@ -51,9 +51,9 @@ def linear_moments(
 ) -> tuple[Floats, Floats]:
     """Return exact (estimates,) means and standard deviations over draws, for (estimates, m + 1) weights."""
     mean, variance = np.zeros(len(weights)), np.zeros(len(weights))
-    for chances, of_events in distributions(table, design, rule):
-        means = chances @ weights.T
-        variances = np.maximum(chances @ weights.T**2 - means**2, 0.0)
+    for probabilities, of_events in distributions(table, design, rule):
+        means = probabilities @ weights.T
+        variances = np.maximum(probabilities @ weights.T**2 - means**2, 0.0)
         if of_events is not None:
             means, variances = of_events * means, of_events**2 * variances
         mean += means.sum(axis=0)
@@ -76,10 +76,10 @@ def user_moments(
     for start in range(0, len(order), step):
         rows = order[start : start + step]
         counts = table.above[rows], table.tied[rows], table.candidates[rows]
-        chances = distribution_over_ties(*counts, design, rule)
+        probabilities = distribution_over_ties(*counts, design, rule)
         numbers, firsts = np.unique(which[rows], return_index=True)
         for number, first, last in zip(numbers, firsts, [*firsts[1:], len(rows)], strict=True):
-            moments[rows[first:last]] = chances[first:last] @ both[number].T
+            moments[rows[first:last]] = probabilities[first:last] @ both[number].T
     means, squares = np.split(moments, 2, axis=1)
     return means, np.maximum(squares - means**2, 0.0)
 

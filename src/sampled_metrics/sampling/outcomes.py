@@ -38,8 +38,8 @@ class Group:
     def pmf(self, ranks: Floats, replacement: bool | None = None, x: Ints | None = None) -> Floats:
         """Return P(x | rank) for this n and m, taken as binomial or not; None follows the design.
 
-        The result is (ranks, m + 1), or (ranks, columns) for some x. Of some x, negligible probabilities are 0 if each
-        x is likely at some rank.
+        The result is (ranks, m + 1), or (ranks, columns) if x is given. Then each x has to be likely at some rank, and
+        negligible probabilities are 0.
         """
         if self.negatives == 0:
             return np.ones((len(ranks), 1 if x is None else len(x)))
@@ -68,7 +68,7 @@ class Outcomes:
     events: Ints
 
     @classmethod
-    def of(cls, design: SamplingDesign, candidates: int) -> "Outcomes":
+    def from_design(cls, design: SamplingDesign, candidates: int) -> "Outcomes":
         """Return the outcomes x = 0 … m of a design where every event has n candidates.
 
         Raises:

@@ -22,7 +22,7 @@ FACTOR = 1.25
 
 
 FEW = 8
-"""Up to so many different n of a class are ends of panels of nodes."""
+"""The different n of a class end panels of nodes if they are at most this many."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class RankClass:
             users[:allowed] += group.events
         return total / np.maximum(users, 1)
 
-    def chances(self, ranks: Floats, negatives: int, replacement: bool | None, x: Ints | None = None) -> Floats:
+    def probabilities(self, ranks: Floats, negatives: int, replacement: bool | None, x: Ints | None = None) -> Floats:
         """Return P(x | rank) of the users with m negatives, (ranks, m + 1), or (ranks, columns) for some x."""
         groups = [group for group in self.groups if group.negatives == negatives]
         columns = negatives + 1 if x is None else len(x)
@@ -98,7 +98,7 @@ class RankClass:
             negatives, x, _ = self.columns
             likelihood = np.empty((len(ranks), len(x)))
             for m in np.unique(negatives):
-                likelihood[:, negatives == m] = self.chances(ranks, int(m), replacement, x[negatives == m])
+                likelihood[:, negatives == m] = self.probabilities(ranks, int(m), replacement, x[negatives == m])
             self._known.clear()
             self._known[key] = likelihood
         return self._known[key]
@@ -117,7 +117,7 @@ def rank_classes(outcomes: Outcomes, least: float = 0.0) -> tuple[RankClass, ...
     A class with less than a share `least` of the events joins the one with the next larger n.
     """
     classes: list[list[Group]] = []
-    for group in sorted(outcomes.groups, key=lambda each: -each.candidates):
+    for group in sorted(outcomes.groups, key=lambda group: -group.candidates):
         if classes and classes[-1][0].candidates <= FACTOR * group.candidates:
             classes[-1].append(group)
         else:
@@ -129,8 +129,8 @@ def rank_classes(outcomes: Outcomes, least: float = 0.0) -> tuple[RankClass, ...
             kept[-1] += groups
         else:
             kept.append(groups)
-    found = []
-    for groups in kept:
-        members = np.concatenate([group.outcomes for group in groups])
-        found.append(RankClass(tuple(groups), members, outcomes.negatives[members], outcomes.x[members]))
-    return tuple(found)
+    members = [np.concatenate([group.outcomes for group in groups]) for groups in kept]
+    return tuple(
+        RankClass(tuple(groups), of_class, outcomes.negatives[of_class], outcomes.x[of_class])
+        for groups, of_class in zip(kept, members, strict=True)
+    )

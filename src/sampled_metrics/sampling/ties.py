@@ -122,22 +122,22 @@ def counted(
     uniform on a … a + outcomes(t) - 1.
     """
     distribution = np.zeros((len(above), design.negatives + 1))
-    chances = pmf(tied, candidates - 1, design)
+    probabilities = pmf(tied, candidates - 1, design)
     for t in range(design.negatives + 1):
-        events = np.flatnonzero(chances[:, t] > NEGLIGIBLE)
+        events = np.flatnonzero(probabilities[:, t] > NEGLIGIBLE)
         if len(events) == 0:
             continue
-        others = np.maximum(candidates[events] - 1 - tied[events], 1)
+        not_tied = np.maximum(candidates[events] - 1 - tied[events], 1)
         if t == design.negatives:
-            above_chances = np.ones((len(events), 1))
+            above_probabilities = np.ones((len(events), 1))
         else:
-            above_chances = pmf(above[events], others, SamplingDesign(design.negatives - t, design.replacement))
+            above_probabilities = pmf(above[events], not_tied, SamplingDesign(design.negatives - t, design.replacement))
         width = int(outcomes(np.asarray(t)))
-        running = np.cumsum(above_chances, axis=1)
+        running = np.cumsum(above_probabilities, axis=1)
         for x in range(design.negatives - t + width):
             last = running[:, min(x, design.negatives - t)]
             before = running[:, x - width] if x >= width else 0.0
-            distribution[events, x] += chances[events, t] / width * (last - before)
+            distribution[events, x] += probabilities[events, t] / width * (last - before)
     return distribution
 
 

@@ -14,7 +14,8 @@ from scipy.special import ndtr
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats
 from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import Estimate, LinearEstimate, estimator
+from sampled_metrics.estimators import Estimate, estimator
+from sampled_metrics.estimators.linear import LinearEstimate
 from sampled_metrics.metrics.metric import Metric, metric
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.design import SamplingDesign
@@ -106,7 +107,7 @@ def _moments(
     """
     design = SamplingDesign(negatives, study.replacement)
     design.check(table.candidates)
-    outcomes = Outcomes.of(design, table.mean_candidates)
+    outcomes = Outcomes.from_design(design, table.mean_candidates)
     fitted = {label: _fit_if_valid(label, study.assume_replacement, outcomes, metrics) for label in study.estimators}
     moments = {label: np.full((3, len(metrics)), np.nan) for label in study.estimators}
     linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}

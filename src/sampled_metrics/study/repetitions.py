@@ -9,7 +9,8 @@ import pandas as pd
 
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats
-from sampled_metrics.estimators import Estimate, LinearEstimate, LinearEstimator, estimator
+from sampled_metrics.estimators import Estimate, estimator
+from sampled_metrics.estimators.linear import LinearEstimate, LinearEstimator
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.design import SamplingDesign
@@ -57,7 +58,7 @@ class Evaluation:
 
     def fit(self, candidates: int) -> dict[str, Estimate]:
         """Fit the estimators that the variants use for all metrics, with n candidates; return them by label."""
-        outcomes, metrics = Outcomes.of(self.design, candidates), [metric(label) for label in self.metrics]
+        outcomes, metrics = Outcomes.from_design(self.design, candidates), [metric(label) for label in self.metrics]
         return {
             label: estimator(label, assume_replacement=self.assume_replacement).fit(outcomes, metrics)
             for label in self.fitted_labels()

@@ -14,15 +14,15 @@ from matplotlib.lines import Line2D
 
 from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import Ints
-from sampled_metrics.estimators import estimator_name, linear_estimator
+from sampled_metrics.estimators import estimator_name, line_styles, linear_estimator
 from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.rendering.drawing import (
     draw_lines,
-    estimator_styles,
     name_lines,
     panels,
     plain_numbers,
     say_what_coincides,
+    style,
     styled,
 )
 from sampled_metrics.sampling.design import SamplingDesign
@@ -85,7 +85,9 @@ def figure_4(candidates: int, metric_label: str, negatives: int, estimators: Seq
     exact = metric(metric_label).of_rank(rank, candidates)
     curves = []
     for label in estimators:
-        [weights] = linear_estimator(label).fit(Outcomes.of(design, candidates), [metric(metric_label)]).weights
+        [weights] = (
+            linear_estimator(label).fit(Outcomes.from_design(design, candidates), [metric(metric_label)]).weights
+        )
         curves.append(pd.DataFrame({"panel": "sampled", "estimator": label, "rank": sampled_rank, "value": weights}))
         curves.append(pd.DataFrame({"panel": "expected", "estimator": label, "rank": rank, "value": chances @ weights}))
     curves.append(pd.DataFrame({"panel": "expected", "estimator": "exact", "rank": rank, "value": exact}))
@@ -157,7 +159,7 @@ def draw_4(table: pd.DataFrame, note: str = "") -> Figure:
     """Draw Figure 4 from its table: above on the scale of the metric, below on that of the corrected ones."""
     figure, axes = panels(4, 2, 2.0, note, sharex="col", sharey="row")
     names = sorted(dict.fromkeys(table["estimator"]), key=lambda name: name != "exact")
-    style = estimator_styles(names)
+    looks = {name: style(number) for name, number in line_styles(names).items()}
     for panel, which in zip(axes, 2 * ("sampled", "expected"), strict=True):
         curves = table[table["panel"] == which]
         for number, name in enumerate(names):
@@ -166,14 +168,14 @@ def draw_4(table: pd.DataFrame, note: str = "") -> Figure:
                 # markers at all of the first sampled ranks, and staggered along the true ranks
                 spaced = np.unique(np.geomspace(1, len(curve), 12).round().astype(int) - 1).tolist()
                 marks = spaced if which == "sampled" else (number * 4, max(1, len(curve) // 8))
-                panel.plot(curve["rank"], curve["value"], **style[name], markevery=marks)
+                panel.plot(curve["rank"], curve["value"], **looks[name], markevery=marks)
         panel.set_xscale("log")
         plain_numbers(panel.xaxis)
     axes[0].set(title="on the sample", ylabel="corrected metric")
     axes[1].set(title="in expectation")
     axes[2].set(xlabel="rank in the sample", ylabel="magnified", ylim=MAGNIFIED)
     axes[3].set(xlabel="true rank")
-    handles = [Line2D([], [], label=estimator_name(name), **style[name]) for name in names]
+    handles = [Line2D([], [], label=estimator_name(name), **looks[name]) for name in names]
     figure.legend(handles=handles, loc="outside upper left", ncols=3)
     return figure
 

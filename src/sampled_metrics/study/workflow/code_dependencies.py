@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,8 @@ def digest(script: Path) -> str:
 def library_files(script: Path) -> list[Path]:
     """Return the library's files that a script imports, directly or indirectly, sorted.
 
-    Imports under `if TYPE_CHECKING` do not count.
+    Imports under `if TYPE_CHECKING` do not count. The dotted path of a class as text does, as in the registry of
+    estimators.
     """
     found: set[Path] = set()
     pending = list(_imported(script))
@@ -39,8 +41,9 @@ def _digest(source: Path) -> str:
 
 @cache
 def _imported(source: Path) -> frozenset[Path]:
-    statements = _statements(ast.parse(source.read_text(encoding="utf-8")))
-    names = {name for statement in statements for name in _modules(statement)}
+    code = source.read_text(encoding="utf-8")
+    names = {name for statement in _statements(ast.parse(code)) for name in _modules(statement)}
+    names.update(re.findall(rf'"({PACKAGE.name}\.[\w.]+)"', code))
     return frozenset().union(*map(_files, names))
 
 
