@@ -1,7 +1,4 @@
-"""Formats of files of events. A format is a few facts: separator, columns of the roles, header, file in the archive.
-
-A new format is an entry of `FORMATS`.
-"""
+"""Formats of files of events. A format is a few facts, and a new one is an entry of `FORMATS`."""
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -41,7 +38,7 @@ def _options(column: Mapping[str, Any], **others: Any) -> dict[str, Any]:
         "timestamp_format": {
             "description": (
                 "How times are written: iso, as 2020-01-31 or 2020-01-31T23:59:59Z, or a pattern of strptime, as "
-                "%d/%m/%Y %H:%M. A time without an offset is in UTC. null: timestamps are numbers."
+                "%d/%m/%Y %H:%M. A time without an offset is in UTC. null: as the format says, else numbers."
             ),
             "type": ["string", "null"],
             "pattern": "^iso$|%",
@@ -100,8 +97,11 @@ class Format:
 
     Attributes:
         rows: function that yields rows with a column for each role, such as `json_rows`.
+        file: the layout of the file, in Markdown, for the documentation.
+        published_as: datasets that are published in this format, likewise.
         columns: the column of each role: user, item, rating and timestamp; None if an option says so.
         has_number_ids: whether ids are whole numbers from 0. Otherwise they are any text.
+        timestamp_format: "iso" or a pattern of strptime; None if timestamps are numbers. An option may name another.
         member: name of the file of events inside the published archive, or a pattern such as `*.inter`; None if the
             archive holds only that file.
         options: JSON schema of the options of `parse`.
@@ -109,8 +109,11 @@ class Format:
     """
 
     rows: Callable[..., Iterator[Rows]]
+    file: str
+    published_as: str
     columns: Mapping[str, Column] | None = None
     has_number_ids: bool = False
+    timestamp_format: str | None = None
     member: str | None = None
     options: Mapping[str, Any] = field(default_factory=lambda: _schema({}))
     other_file: Callable[[str], str] | None = None
@@ -150,6 +153,7 @@ class Format:
     ) -> Iterator[tuple[EventChunk, Place]]:
         wanted = _chosen(self.columns or columns or {}, keep)
         skips = on_bad_lines == "skip"
+        timestamp_format = timestamp_format or self.timestamp_format
         numbers = {"rating"} | ({"timestamp"} if timestamp_format is None else set())
         if self.has_number_ids:
             numbers |= {"user", "item"}
@@ -234,24 +238,51 @@ _OF_RECBOLE = {"user": "user_id", "item": "item_id", "rating": "rating", "timest
 _TABS = partial(_csv, separator="\t", quotes=False, fields=4)
 
 FORMATS = {
-    "movielens-100k": Format(_TABS, _POSITIONS, has_number_ids=True, member="u.data"),
-    # MovieLens 1M and 10M
     "movielens-dat": Format(
-        partial(_csv, separator="::", quotes=False, fields=4), _POSITIONS, has_number_ids=True, member="ratings.dat"
+        partial(_csv, separator="::", quotes=False, fields=4),
+        "`UserID::MovieID::Rating::Timestamp`",
+        "MovieLens 1M, 10M",
+        _POSITIONS,
+        has_number_ids=True,
+        member="ratings.dat",
     ),
-    # MovieLens 20M, 25M, 32M and latest
-    "movielens-csv": Format(partial(_csv, quotes=False), _OF_MOVIELENS, has_number_ids=True, member="ratings.csv"),
-    # He et al., 2017
-    "ncf": Format(_TABS, _POSITIONS, has_number_ids=True, member="*.train.rating", other_file=name_of_test_file),
+    "movielens-csv": Format(
+        partial(_csv, quotes=False),
+        "csv with the header userId,movieId,rating,timestamp",
+        "MovieLens 20M, 25M, 32M, latest",
+        _OF_MOVIELENS,
+        has_number_ids=True,
+        member="ratings.csv",
+    ),
+    "movielens-100k": Format(
+        _TABS,
+        "tab-separated user, item, rating, timestamp",
+        "MovieLens 100K (u.data)",
+        _POSITIONS,
+        has_number_ids=True,
+        member="u.data",
+    ),
     "recbole-inter": Format(
         partial(_csv, separator="\t", quotes=False, optional=("rating", "timestamp"), has_types=True),
+        "atomic .inter, its columns named by a typed header",
+        "RecBole's datasets",
         _OF_RECBOLE,
         member="*.inter",
     ),
-    "delimited": Format(_csv, options=_NAMED_OR_NUMBERED),
-    "json-lines": Format(json_rows, options=_NAMED),
-    "parquet": Format(parquet_rows, options=_NAMED),
+    "delimited": Format(_csv, "csv or tsv, with or without a header", "many", options=_NAMED_OR_NUMBERED),
+    "json-lines": Format(json_rows, "an object of JSON on each line", "Yelp, Amazon reviews 2023", options=_NAMED),
+    "parquet": Format(parquet_rows, "parquet; needs pyarrow (`pip install '.[parquet]'`)", "Yambda", options=_NAMED),
+    "ncf": Format(
+        _TABS,
+        "`NAME.train.rating` with `NAME.test.rating` beside it, or a .zip with both: a ready-made split",
+        "He et al., 2017",
+        _POSITIONS,
+        has_number_ids=True,
+        member="*.train.rating",
+        other_file=name_of_test_file,
+    ),
 }
+"""The formats by the `format` of a dataset's config entry."""
 
 
 def get(name: str) -> Format:
