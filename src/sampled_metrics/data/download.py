@@ -10,9 +10,9 @@ from typing import Any
 
 import pooch
 import requests
-from tqdm import tqdm
 
 from sampled_metrics import _files
+from sampled_metrics._running import terminal_bar
 from sampled_metrics.data import wheels
 from sampled_metrics.data.archives import MAX_BYTES, is_web_page
 from sampled_metrics.errors import ConfigError, DataError, DownloadError, reason
@@ -201,14 +201,13 @@ def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool
         # the checksum is that of the bytes sent: a server may call a .gz file a compressed transfer of its content
         response.raw.headers.pop("Content-Encoding", None)
         size, total = 0, response.raw.length_remaining
-        bar = tqdm(desc=file_name(url), total=total, unit="B", unit_scale=True, unit_divisor=1024, disable=None)
-        with open(temporary, "xb") as file, bar:
+        with open(temporary, "xb") as file, terminal_bar(file_name(url), total, of_bytes=True) as advance:
             for data in response.iter_content(2**16):
                 size += len(data)
                 if size > MAX_BYTES:
                     raise DownloadError(f"sends more than the {MAX_BYTES} bytes allowed")
                 file.write(data)
-                bar.update(len(data))
+                advance(len(data))
 
 
 def _close_redirect(response: requests.Response, **_: Any) -> None:
