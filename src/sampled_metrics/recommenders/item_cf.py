@@ -52,7 +52,7 @@ class ItemCF(Recommender):
             return SimilarityModel(self._all(interactions))
         kept = near_items(interactions, self.neighbours, self.neighbours_prime)
         if self.keep_self:
-            kept = csr_array(kept + diags_array((interactions.users > 0).astype(np.float64)))
+            kept = csr_array(kept + diags_array((interactions.rows > 0).astype(np.float64)))
             kept.eliminate_zeros()  # items without users
         self._weight(kept)
         return SparseSimilarityModel(csr_array(kept.T))
@@ -73,7 +73,7 @@ class ItemCF(Recommender):
 
     def _all(self, interactions: Interactions) -> Floats:
         """Return the similarities of all items to all. A row holds what an event with its item adds to the scores."""
-        items = len(interactions.users)
+        items = len(interactions.rows)
         similar = np.empty((items, items))
         for block in blocks(items):
             cosines = interactions.cosines(block)

@@ -30,7 +30,7 @@ def near_items(interactions: Interactions, k: int | None, k_prime: int | None) -
     s_ij, in row i, is kept if i is among the k items nearest to j, and j is among the k' nearest to i. None means all
     items; k and k' are not both None.
     """
-    items = len(interactions.users)
+    items = len(interactions.rows)
     most = min(max(k or 0, k_prime or 0), items)
     near, cosines, found = np.empty((items, most), np.int32), np.empty((items, most)), np.zeros(items, np.int64)
     for block in blocks(items):
