@@ -31,13 +31,13 @@ class Model(ABC):
 
     Attributes:
         kind: name of the kind in a model's file.
-        tolerance: scores tie if they differ by no more than this fraction of the held-out item's.
+        tolerance: scores tie if they differ by no more than this fraction of the held-out item's; 0 by default.
         copies: number of copies of the model's arrays in memory while it ranks.
     """
 
     kind: ClassVar[str]
-    tolerance: ClassVar[float] = 0.0
     copies: ClassVar[int] = 1
+    tolerance = 0.0
 
     @abstractmethod
     def scores(self, users: slice, training: csr_array) -> NDArray[Any]:

@@ -18,10 +18,12 @@ class ScoreModel(Model):
 
     Attributes:
         matrix: (users, items).
+        tolerance: as in `Model`; `sampled_metrics.ranking.loop.TIE` suits sums whose rounding would separate ties.
     """
 
     kind: ClassVar[str] = "scores"
     matrix: NDArray[Any]
+    tolerance: float = 0.0
 
     def scores(self, users: slice, training: csr_array) -> NDArray[Any]:
         """Return the scores of some users and all items, (some users, items)."""

@@ -22,7 +22,7 @@ class SimilarityModel(Model):
     """
 
     kind: ClassVar[str] = "similarity"
-    tolerance: ClassVar[float] = TIE
+    tolerance = TIE
     similarity: Any
 
     def scores(self, users: slice, training: csr_array) -> Floats:
