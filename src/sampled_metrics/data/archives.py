@@ -155,8 +155,8 @@ def _open_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> Mem
 def _find_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> zipfile.ZipInfo:
     """Return the only entry with that full name or, if there is none, with that name or pattern in any folder."""
     # __MACOSX/ holds what macOS notes about the files, under nearly the same names
-    entries = [each for each in archive.infolist() if not each.filename.startswith("__MACOSX/")]
-    entries = [each for each in entries if not each.filename.endswith("/")]
+    entries = [entry for entry in archive.infolist() if not entry.filename.startswith("__MACOSX/")]
+    entries = [entry for entry in entries if not entry.filename.endswith("/")]
     matches = entries
     if member is not None:
         matches = [entry for entry in entries if entry.filename == member]

@@ -149,10 +149,10 @@ def _fault(path: Path, expected: dict[str, str]) -> str | None:
     """Return the reason why a file is not the expected one; None if it is."""
     verdict = "this is a web page, not the data set" if is_web_page(path) else None
     for algorithm, digest in expected.items():
-        found = pooch.file_hash(path, alg=algorithm)
-        if found != digest:
+        actual = pooch.file_hash(path, alg=algorithm)
+        if actual != digest:
             verdict = verdict or "the file is damaged or is not the one configured"
-            return f"{algorithm} is {found}, expected {digest}: {verdict}"
+            return f"{algorithm} is {actual}, expected {digest}: {verdict}"
     return None if expected else verdict
 
 

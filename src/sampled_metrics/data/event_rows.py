@@ -17,7 +17,7 @@ from sampled_metrics.errors import ConfigError, DataError
 _EARLIEST, _LATEST = pd.Timestamp("1678", tz="UTC"), pd.Timestamp("2262", tz="UTC")  # int64 holds their nanoseconds
 
 _BEYOND = 2.0**63
-_NO_TIMES = ("now", "today")  # which pandas takes for times
+_NOT_TIMES = ("now", "today")  # pandas parses them
 
 _LOG = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def events_of_rows(
         has_number_ids: whether ids must be whole numbers from 0. Otherwise they are any text but the empty one.
         timestamp_format: "iso" or a pattern of strptime, if timestamps are written times. They become nanoseconds since
             1970 in UTC. None if they are numbers, or times by their type.
-        kept: values of the column keep; rows with others are left out. None if there is no such column.
+        kept: values of the column keep; rows with other values are left out. None if there is no such column.
         skips_bad_lines: whether malformed rows are skipped, and their number logged. Otherwise they are refused.
 
     Raises:
@@ -116,7 +116,7 @@ def _texts(column: pd.Series, rows: Rows) -> tuple[NDArray[np.object_], NDArray[
 
 
 def _numbers(column: pd.Series) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return (rows,) int64 or float64 numbers, and where there is none, or one beyond int64."""
+    """Return (rows,) int64 or float64 numbers, and which entries are not numbers or exceed int64."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "if":
         values = column.to_numpy(dtype=np.int64 if column.dtype.kind == "i" else np.float64)
         return values, ~(np.abs(values) < _BEYOND)
@@ -140,9 +140,9 @@ def _whole_numbers(column: pd.Series) -> tuple[NDArray[np.int64], NDArray[np.boo
 
 
 def _times(column: pd.Series, timestamp_format: str | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return (rows,) timestamps, and where there is none; times are nanoseconds since 1970 in UTC."""
+    """Return (rows,) timestamps, and which entries are not times; times are nanoseconds since 1970 in UTC."""
     if timestamp_format is not None:
-        times = _parsed(column, timestamp_format).mask(column.isin(_NO_TIMES))
+        times = _parsed(column, timestamp_format).mask(column.isin(_NOT_TIMES))
     elif isinstance(column.dtype, pd.DatetimeTZDtype) or column.dtype.kind == "M":
         times = pd.to_datetime(column, utc=True)
     else:

@@ -148,8 +148,8 @@ def _repeats(users: NDArray[np.integer], items: NDArray[np.integer], n_items: in
         numbers = pair_numbers(users, items, n_items)
         order = np.argsort(numbers, kind="stable")
         numbers = numbers[order]
-        others = order[1:] if repeated == "first" else order[:-1]
-        repeats[others[numbers[1:] == numbers[:-1]]] = True
+        repeated_events = order[1:] if repeated == "first" else order[:-1]
+        repeats[repeated_events[numbers[1:] == numbers[:-1]]] = True
     return repeats
 
 
@@ -162,14 +162,14 @@ class _Numbering:
     def number(self, ids: NDArray[np.int64] | NDArray[np.object_]) -> NDArray[np.int32]:
         """Return the number of each id, (ids,); a new id gets the next number."""
         positions, unique = pd.factorize(ids)
-        numbers = [self._numbers.setdefault(each, len(self._numbers)) for each in unique.tolist()]
+        numbers = [self._numbers.setdefault(unique_id, len(self._numbers)) for unique_id in unique.tolist()]
         return np.array(numbers, dtype=np.int32)[positions]
 
     def ascending(self) -> tuple[NDArray[np.generic], NDArray[np.int32]]:
         """Return the ids in ascending order, and the position in it of each number, both (ids,)."""
         given = list(self._numbers)
-        is_text_of_numbers = all(isinstance(each, str) and _WHOLE_NUMBER.fullmatch(each) for each in given)
-        ids = np.array([int(each) for each in given] if is_text_of_numbers else given)
+        is_text_of_numbers = all(isinstance(given_id, str) and _WHOLE_NUMBER.fullmatch(given_id) for given_id in given)
+        ids = np.array([int(given_id) for given_id in given] if is_text_of_numbers else given)
         order = np.argsort(ids)
         positions = np.empty(len(order), dtype=np.int32)
         positions[order] = np.arange(len(order), dtype=np.int32)

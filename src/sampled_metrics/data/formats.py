@@ -17,12 +17,12 @@ Column = str | int
 """Name of a column, or its position from 1 in a file without a header."""
 
 
-def _options(column: Mapping[str, Any], **others: Any) -> dict[str, Any]:
+def _options(column: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     """Return the JSON schema of the options of a format, where `column` is the schema of a column."""
     types = column["type"] if isinstance(column["type"], list) else [column["type"]]
     optional = {**column, "type": [*types, "null"], "default": None}
     properties = {
-        **others,
+        **more,
         "columns": {
             "description": "The columns of users, items, ratings and timestamps.",
             "type": "object",
@@ -134,13 +134,13 @@ class Format:
             ConfigError: two roles have the same column, or the format of timestamps is unknown.
             DataError: a column is missing, a line is malformed, or there is no event.
         """
-        events = self._placed(stream, name, **options)
+        events = self._events_and_places(stream, name, **options)
         if other is None:
             yield from (chunk for chunk, _ in events)
         else:
-            yield from published_split(events, name, self._placed(other, other_name, **options), other_name)
+            yield from published_split(events, name, self._events_and_places(other, other_name, **options), other_name)
 
-    def _placed(
+    def _events_and_places(
         self,
         stream: BinaryIO,
         name: str,
@@ -175,15 +175,15 @@ def _chosen(columns: Mapping[str, Column | None], keep: Mapping[str, Any] | None
     Raises:
         ConfigError: two roles have the same column, or some columns are names and others positions.
     """
-    found = {role: column for role, column in columns.items() if column is not None}
+    chosen = {role: column for role, column in columns.items() if column is not None}
     if keep is not None:
-        found["keep"] = keep["column"]
-    roles, listed = " and ".join(found), list(found.values())
-    if len(set(listed)) < len(listed):
-        raise ConfigError(f"columns: {roles} must name different columns, not {listed}")
-    if len(set(map(type, listed))) > 1:
-        raise ConfigError(f"columns: {roles} must all be names or all be positions, not {listed}")
-    return found
+        chosen["keep"] = keep["column"]
+    roles, named = " and ".join(chosen), list(chosen.values())
+    if len(set(named)) < len(named):
+        raise ConfigError(f"columns: {roles} must name different columns, not {named}")
+    if len(set(map(type, named))) > 1:
+        raise ConfigError(f"columns: {roles} must all be names or all be positions, not {named}")
+    return chosen
 
 
 def _text(value: str | int) -> str:
@@ -203,7 +203,7 @@ def _csv(
     optional: Collection[str] = (),
     has_types: bool = False,
 ) -> Iterator[Rows]:
-    """Yield the rows of lines of fields.
+    """Yield the rows of a file with a separator between fields.
 
     Args:
         stream: the file's bytes.
@@ -221,14 +221,14 @@ def _csv(
     has_header = isinstance(columns["user"], str)
     header: list[Column] = list(table.first) if has_header else list(range(1, len(table.first) + 1))
     if has_types:
-        header = [str(each).partition(":")[0] for each in header]
+        header = [str(column).partition(":")[0] for column in header]
     place = f"{name}, line {table.text.line}"
     if fields is not None and len(header) not in (0, fields):
         raise DataError(f"{place}: has {len(header)} fields, and {fields} are expected")
-    found = {role: column for role, column in columns.items() if column in header or role not in optional}
+    present = {role: column for role, column in columns.items() if column in header or role not in optional}
     if header or has_header:
-        require_columns(place, header, found.values())
-    names = {header.index(column): role for role, column in found.items() if header}
+        require_columns(place, header, present.values())
+    names = {header.index(column): role for role, column in present.items() if header}
     yield from table.rows(names, has_header=has_header, numbers=numbers, text=object, skips_bad_lines=skips_bad_lines)
 
 

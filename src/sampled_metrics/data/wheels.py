@@ -78,8 +78,8 @@ def _reason(output: str, wheel: Wheel) -> str:
     if "connection broken by" in output:
         return "pip cannot reach the package index"
     if "No matching distribution found" in output:
-        found = re.search(r"\(from versions: (.*)\)", output)
-        versions = found[1] if found else "none"
+        match = re.search(r"\(from versions: (.*)\)", output)
+        versions = match[1] if match else "none"
         return f"the package index has no wheel {wheel.name}=={wheel.version} for every platform (versions: {versions})"
     errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]
     return "pip: " + (errors[-1] if errors else "it failed without a reason")

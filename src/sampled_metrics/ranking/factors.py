@@ -70,7 +70,7 @@ class FactorCounts:
         factors: Any = self._users[split.user[rows]].astype(self._items.dtype, copy=False)
         largest = float(np.abs(factors).max(initial=0.0))
         require_finite_scores(factors.shape[1], (largest, self._largest), self._items.dtype.name)
-        held_out, (others, ends) = split.item[rows], split.others(rows)
+        held_out, (others, ends) = split.item[rows], split.non_candidates(rows)
         target = pair_scores(factors, self._items, np.arange(len(rows)), held_out)
         sieve, low, high = sieve_of(factors, target, self._exponent, self._longest)
         above = np.zeros(len(rows), dtype=np.int64)
@@ -103,7 +103,7 @@ class FactorCounts:
         Args:
             sieve: (rows, d) factors of users.
             held_out: (rows,) items.
-            others: as of `Split.others`.
+            others: as of `Split.non_candidates`.
             ends: likewise.
         """
         height, width, items = self._height, self._width, len(self._items)
@@ -125,7 +125,7 @@ def _places_by_block(item: Ints, ends: Ints, items: int, height: int, width: int
     """Yield, for each block of scores, the positions of items that are not candidates, in the block's memory.
 
     Args:
-        item: as of `Split.others`.
+        item: as of `Split.non_candidates`.
         ends: likewise, (rows + 1,).
         items: number of all items.
         height: rows of a block.

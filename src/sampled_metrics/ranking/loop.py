@@ -177,7 +177,7 @@ class _ScoreCounts:
     def _compare(self, place: Place, scores: Any, rows: Ints) -> tuple[Ints, Ints]:
         """Return above and tied of rows, from their (rows, items) scores."""
         split, xp, items = self._split, place.xp, scores.shape[1]
-        others, ends = split.others(rows)
+        others, ends = split.non_candidates(rows)
         row = np.repeat(np.arange(len(rows)), np.diff(ends))
         own = np.arange(len(rows)) * items + split.item[rows]
         flat = xp.reshape(scores, (-1,))
