@@ -43,8 +43,8 @@ def refuse_device(array: Any, name: str) -> None:
         )
 
 
-class Place:
-    """Where arrays are: the namespace of their library (`xp`), and ways to and from it.
+class Device:
+    """The device that arrays are on: the namespace of their library (`xp`), and copies to and from the host.
 
     Raises:
         DataError: the arrays differ in library or device, or are no real numbers; or array-api-compat is not installed.
@@ -52,7 +52,7 @@ class Place:
 
     def __init__(self, *arrays: Any) -> None:
         self.xp: Any = np
-        self.is_host = all(isinstance(each, np.ndarray) for each in arrays)
+        self.is_host = all(isinstance(array, np.ndarray) for array in arrays)
         if self.is_host:
             return
         try:
@@ -66,14 +66,14 @@ class Place:
         try:
             self.xp = compat.array_namespace(*arrays)
         except TypeError:
-            names = " and ".join(type(each).__name__ for each in arrays)
+            names = " and ".join(type(array).__name__ for array in arrays)
             raise DataError(f"scores must be arrays of one library, not {names}") from None
-        self._device, *others = (compat.device(each) for each in arrays)
-        if any(each != self._device for each in others):
-            raise DataError(f"scores must be on one device, not on {self._device} and {others[0]}")
-        for each in arrays:
-            if not self.xp.isdtype(each.dtype, ("bool", "integral", "real floating")):
-                raise DataError(f"scores must be real numbers, not {each.dtype}")
+        self._device, *other_devices = (compat.device(array) for array in arrays)
+        if any(device != self._device for device in other_devices):
+            raise DataError(f"scores must be on one device, not on {self._device} and {other_devices[0]}")
+        for array in arrays:
+            if not self.xp.isdtype(array.dtype, ("bool", "integral", "real floating")):
+                raise DataError(f"scores must be real numbers, not {array.dtype}")
 
     def put(self, array: NDArray[Any]) -> Any:
         """Return an array of the host here."""
@@ -127,22 +127,22 @@ def as_scores(scores: Any) -> NDArray[Any]:
     refuse_masked(scores, "scores")
     refuse_device(scores, "scores")
     scores = detached(scores)
-    given = None  # the Python numbers, if float64 might round them
+    python_numbers = None  # the Python numbers, if float64 might round them
     try:
-        found = np.asarray(scores)
-        if found.dtype == object:
-            found, given = found.astype(np.float64), found
-        elif not hasattr(scores, "dtype") and found.dtype == np.float64 and (np.abs(found) >= _WHOLE).any():
-            table = isinstance(scores, pd.DataFrame)  # may mix integers and floats, like a list
-            given = scores.to_numpy(object) if table else np.asarray(scores, dtype=object)
-        wrong = np.False_ if given is None else (found != given) & ~np.isnan(found)
+        array = np.asarray(scores)
+        if array.dtype == object:
+            array, python_numbers = array.astype(np.float64), array
+        elif not hasattr(scores, "dtype") and array.dtype == np.float64 and (np.abs(array) >= _WHOLE).any():
+            is_frame = isinstance(scores, pd.DataFrame)  # may mix integers and floats, like a list
+            python_numbers = scores.to_numpy(object) if is_frame else np.asarray(scores, dtype=object)
+        wrong = np.False_ if python_numbers is None else (array != python_numbers) & ~np.isnan(array)
     except (TypeError, ValueError, OverflowError):  # ValueError: rows differ in length
         raise DataError(f"scores {MATRIX}") from None
-    if given is not None and wrong.any():
-        raise DataError(f"scores {MATRIX}; float64 cannot hold {given[wrong][0]!r:.80} without rounding it")
-    if found.ndim == 0 or found.dtype.kind not in "biuf":
+    if python_numbers is not None and wrong.any():
+        raise DataError(f"scores {MATRIX}; float64 cannot hold {python_numbers[wrong][0]!r:.80} without rounding it")
+    if array.ndim == 0 or array.dtype.kind not in "biuf":
         raise DataError(f"scores {MATRIX}")
-    return found
+    return array
 
 
 def detached(array: Any) -> Any:

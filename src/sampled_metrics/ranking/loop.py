@@ -16,7 +16,7 @@ from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Ints
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
-from sampled_metrics.ranking.arrays import Factors, Place, ScoreFunction, as_array, as_scores
+from sampled_metrics.ranking.arrays import Device, Factors, ScoreFunction, as_array, as_scores
 from sampled_metrics.ranking.factors import FactorCounts
 from sampled_metrics.ranks.exact import ExactRanks
 
@@ -73,17 +73,17 @@ def rank_users(
     """
     chosen = np.arange(split.shape.users)[users]
     rows = np.flatnonzero(np.isin(split.user, chosen))
-    way: FactorCounts | _ScoreCounts
+    counter: FactorCounts | _ScoreCounts
     if isinstance(scores, tuple):
-        way = FactorCounts(*scores, split)
+        counter = FactorCounts(*scores, split)
     else:
         size = users_of_batch(split.shape.items, batch_size)
-        way = _ScoreCounts(scores, split, chosen, size, tolerance)
-    blocks = way.blocks(rows)
-    counts = in_threads(lambda number: way.count(blocks[number]), len(blocks), threads)
-    counted = [each for _, each in zip(progress(range(len(blocks))), counts, strict=True)]
+        counter = _ScoreCounts(scores, split, chosen, size, tolerance)
+    blocks = counter.blocks(rows)
+    counts = in_threads(lambda number: counter.count(blocks[number]), len(blocks), threads)
+    counted = [block_counts for _, block_counts in zip(progress(range(len(blocks))), counts, strict=True)]
     nothing = np.empty(0, dtype=np.int64)
-    above, tied = (np.concatenate(each) for each in zip((nothing, nothing), *counted, strict=True))
+    above, tied = (np.concatenate(column) for column in zip((nothing, nothing), *counted, strict=True))
     return ExactRanks(split.user_ids[split.user[rows]], split.candidates[rows], above, tied)
 
 
@@ -112,10 +112,10 @@ def block_of_scores(scores: ScoreFunction, users: slice, items: int, read: Calla
     Raises:
         DataError: the function does not return numbers, or they have another shape.
     """
-    found, shape = read(scores(users)), (users.stop - users.start, items)
-    if tuple(found.shape) != shape:
-        raise DataError(f"scores of a block of users have shape {tuple(found.shape)}, not {shape} (users, items)")
-    return found
+    block, shape = read(scores(users)), (users.stop - users.start, items)
+    if tuple(block.shape) != shape:
+        raise DataError(f"scores of a block of users have shape {tuple(block.shape)}, not {shape} (users, items)")
+    return block
 
 
 def not_comparable(scores: NDArray[Any]) -> NDArray[np.bool_]:
@@ -152,8 +152,8 @@ class _ScoreCounts:
         self, scores: ScoreFunction, split: Split, chosen: Ints, size: int, tolerance: Tolerance | None
     ) -> None:
         self._scores, self._split, self._tolerance = scores, split, tolerance
-        new = (np.diff(chosen) > 1) | (np.diff(chosen // size) > 0)
-        self._first = np.append(chosen[:1], chosen[1:][new])  # first user of each block
+        begins_block = (np.diff(chosen) > 1) | (np.diff(chosen // size) > 0)
+        self._first = np.append(chosen[:1], chosen[1:][begins_block])  # first user of each block
 
     def blocks(self, rows: Ints) -> list[Ints]:
         """Divide rows into those of each block of users."""
@@ -163,37 +163,38 @@ class _ScoreCounts:
         """Return above and tied, (rows,) each, of the rows of a block."""
         user, items = self._split.user[rows], self._split.shape.items
         scores = block_of_scores(self._scores, slice(int(user[0]), int(user[-1]) + 1), items, as_array)
-        place = Place(scores)
-        step = max(1, (_TOGETHER if place.is_host else _TOGETHER_ON_DEVICE) // items)
+        device = Device(scores)
+        step = max(1, (_TOGETHER if device.is_host else _TOGETHER_ON_DEVICE) // items)
         counts = np.empty((2, len(rows)), dtype=np.int64)
         for first in range(0, len(rows), step):
             part = slice(first, first + step)
             row = user[part] - user[0]
-            follow = (np.diff(row) == 1).all()  # then the scores are not copied
-            here = scores[int(row[0]) : int(row[-1]) + 1, ...] if follow else place.take(scores, row)
-            counts[:, part] = self._compare(place, place.comparable(here), rows[part])
+            is_consecutive = (np.diff(row) == 1).all()  # then the scores are not copied
+            block = scores[int(row[0]) : int(row[-1]) + 1, ...] if is_consecutive else device.take(scores, row)
+            counts[:, part] = self._compare(device, device.comparable(block), rows[part])
         return counts[0], counts[1]
 
-    def _compare(self, place: Place, scores: Any, rows: Ints) -> tuple[Ints, Ints]:
+    def _compare(self, device: Device, scores: Any, rows: Ints) -> tuple[Ints, Ints]:
         """Return above and tied of rows, from their (rows, items) scores."""
-        split, xp, items = self._split, place.xp, scores.shape[1]
-        others, ends = split.non_candidates(rows)
-        row = np.repeat(np.arange(len(rows)), np.diff(ends))
-        own = np.arange(len(rows)) * items + split.item[rows]
+        split, xp, items = self._split, device.xp, scores.shape[1]
+        excluded, offsets = split.non_candidates(rows)
+        row = np.repeat(np.arange(len(rows)), np.diff(offsets))
+        held_out = np.arange(len(rows)) * items + split.item[rows]
         flat = xp.reshape(scores, (-1,))
-        target, other = (place.pull(place.take(flat, each)) for each in (own, row * items + others))
+        target = device.pull(device.take(flat, held_out))
+        excluded_scores = device.pull(device.take(flat, row * items + excluded))
 
-        def count(which: Any, of_others: NDArray[np.bool_]) -> Ints:
-            return place.count(which) - np.bincount(row[of_others], minlength=len(rows))
+        def count(which: Any, of_excluded: NDArray[np.bool_]) -> Ints:
+            return device.count(which) - np.bincount(row[of_excluded], minlength=len(rows))
 
-        if target.dtype.kind == "f" and not (place.pull(xp.max(scores, axis=1)) < np.inf).all():
-            wrong = count(~(scores < np.inf), not_comparable(other)) > 0
+        if target.dtype.kind == "f" and not (device.pull(xp.max(scores, axis=1)) < np.inf).all():
+            wrong = count(~(scores < np.inf), not_comparable(excluded_scores)) > 0
             require_comparable(wrong, split.user_ids[split.user[rows]])
         low, high = target, target
         if self._tolerance is not None:
             with np.errstate(invalid="ignore"):
                 slack = np.where(np.isfinite(target), self._tolerance(split.user[rows], target), 0.0)
             low, high = target - slack, target + slack
-        above = count(scores > place.put(high[:, np.newaxis]), other > high[row])
-        reached = count(scores >= place.put(low[:, np.newaxis]), other >= low[row])
+        above = count(scores > device.put(high[:, np.newaxis]), excluded_scores > high[row])
+        reached = count(scores >= device.put(low[:, np.newaxis]), excluded_scores >= low[row])
         return above, reached - above - 1

@@ -12,8 +12,8 @@ from sampled_metrics._validation import Ints, is_whole, refuse_masked, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.arrays import (
     MATRIX,
+    Device,
     Factors,
-    Place,
     ScoreFunction,
     as_array,
     as_scores,
@@ -22,7 +22,7 @@ from sampled_metrics.ranking.arrays import (
 )
 from sampled_metrics.ranking.loop import TIE, Tolerance, rank_users
 from sampled_metrics.ranking.near_ties import require_finite_scores
-from sampled_metrics.ranking.pairs import Pairs, split_of, warn_of_users_without
+from sampled_metrics.ranking.pairs import PairsLike, split_of, warn_of_users_without
 from sampled_metrics.ranks.exact import ExactRanks
 
 ScoresLike = Any
@@ -31,7 +31,7 @@ ScoresLike = Any
 
 def rank(
     scores: ScoresLike,
-    training: Pairs,
+    training: PairsLike,
     held_out: Any,
     *,
     users: slice | ArrayLike | None = None,
@@ -133,24 +133,24 @@ def _chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
         return np.arange(count)
     refuse_masked(users, "users")
     try:
-        found = np.arange(*users.indices(count)) if isinstance(users, slice) else np.asarray(users)
+        indices = np.arange(*users.indices(count)) if isinstance(users, slice) else np.asarray(users)
     except (TypeError, ValueError):  # ValueError: lists that differ in length, or a step of 0
         raise DataError(f"users must be a slice of the users, or indices of them, not {shown(users)}") from None
-    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
+    if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "iu"):
         raise DataError(
-            f"users must be a slice of the users, or one-dimensional indices of them, whole numbers, not {found.dtype} "
-            f"of shape {found.shape}"
+            "users must be a slice of the users, or one-dimensional indices of them, whole numbers, not "
+            f"{indices.dtype} of shape {indices.shape}"
         )
-    if not found.size:
+    if not indices.size:
         raise DataError("users: names none of the users")
-    found = np.sort(found)
-    if found[0] < 0 or found[-1] >= count:
-        wrong = found[0] if found[0] < 0 else found[-1]
+    indices = np.sort(indices)
+    if indices[0] < 0 or indices[-1] >= count:
+        wrong = indices[0] if indices[0] < 0 else indices[-1]
         raise DataError(f"users: {wrong} is not an index of the {count} users, 0 to {count - 1}")
-    twice = np.flatnonzero(found[1:] == found[:-1])
-    if len(twice):
-        raise DataError(f"users: {found[twice[0]]} is there twice")
-    return found.astype(np.int64)
+    repeated = np.flatnonzero(indices[1:] == indices[:-1])
+    if len(repeated):
+        raise DataError(f"users: {indices[repeated[0]]} is there twice")
+    return indices.astype(np.int64)
 
 
 def scores_and_shape(
@@ -191,10 +191,10 @@ def _scores_on_device(users: Any, items: Any) -> tuple[ScoreFunction | Factors, 
     No setting of a library makes products of float64 less exact, as TensorFloat-32 does those of float32. If the
     device lacks float64, the factors are returned on the host.
     """
-    place, d = Place(users, items), items.shape[1]
-    xp = place.xp
-    if not place.has_float64():
-        users, items = (place.pull(place.comparable(each)).astype(np.float64) for each in (users, items))
+    device, d = Device(users, items), items.shape[1]
+    xp = device.xp
+    if not device.has_float64():
+        users, items = (device.pull(device.comparable(factors)).astype(np.float64) for factors in (users, items))
         return (users, items), None
 
     def wide(factors: Any) -> Any:
@@ -213,7 +213,7 @@ def _scores_on_device(users: Any, items: Any) -> tuple[ScoreFunction | Factors, 
         return xp.matmul(wide(factors), columns)
 
     def tolerance(user: Ints, target: NDArray[Any]) -> NDArray[Any]:
-        lengths = place.pull(_lengths(xp, wide(place.take(users, user))))
+        lengths = device.pull(_lengths(xp, wide(device.take(users, user))))
         return max(TIE, d * float(np.finfo(np.float64).eps)) * lengths * longest
 
     return scores, tolerance
@@ -231,16 +231,16 @@ def _factors(given: tuple[Any, ...], read: Callable[[Any], Any]) -> Factors:
 
     The factors of the users may be in a file that is larger than the memory, so they are converted when they are used.
     """
-    stay = read is as_array and any(map(is_on_device, given))
-    if stay:
-        Place(*given)  # refuses arrays of two libraries or devices
-    found: list[Any] = [detached(each) if stay else as_scores(each) for each in given]
-    if len(found) != 2 or any(each.ndim != 2 for each in found) or found[0].shape[1] != found[1].shape[1]:
-        shapes = ", ".join(str(tuple(each.shape)) for each in found)
+    stays_on_device = read is as_array and any(map(is_on_device, given))
+    if stays_on_device:
+        Device(*given)  # refuses arrays of two libraries or devices
+    arrays: list[Any] = [detached(array) if stays_on_device else as_scores(array) for array in given]
+    if len(arrays) != 2 or any(array.ndim != 2 for array in arrays) or arrays[0].shape[1] != arrays[1].shape[1]:
+        shapes = ", ".join(str(tuple(array.shape)) for array in arrays)
         raise DataError(f"a tuple of scores must be two factors, (users, d) and (items, d), not arrays of {shapes}")
-    if not found[0].shape[1]:
+    if not arrays[0].shape[1]:
         raise DataError("factors must have one dimension or more, not 0")
-    if stay:
-        return found[0], found[1]
-    kind = np.float32 if all(each.dtype == np.float32 for each in found) else np.float64
-    return found[0], found[1].astype(kind, copy=False)
+    if stays_on_device:
+        return arrays[0], arrays[1]
+    precision = np.float32 if all(array.dtype == np.float32 for array in arrays) else np.float64
+    return arrays[0], arrays[1].astype(precision, copy=False)
