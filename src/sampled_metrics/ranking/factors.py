@@ -2,9 +2,9 @@
 
 A matrix product is the fastest way to compute many scores. But its order of additions depends on the library, on its
 threads, and on the position of an item in the matrix, so items with equal factors may differ in the last digit. The
-product is therefore a sieve. Each block of scores is compared with the held-out item's score minus and plus the largest
-rounding error (near_ties.py), and counted while it is in the cache. The few items in between, some in a hundred
-thousand, are compared by their exact scores. So the counts do not depend on the product.
+product is therefore a prefilter. Each block of scores is compared with the held-out item's score minus and plus the
+largest rounding error (near_ties.py), and counted while it is in the cache. Items in between are undecided: a few in
+a hundred thousand. They are compared by their exact scores. So the counts do not depend on the product.
 """
 
 from collections.abc import Iterator
@@ -27,20 +27,20 @@ from sampled_metrics.ranking.near_ties import (
 )
 
 ROWS = 1024
-"""Held-out items of a block, which one thread counts."""
+"""Held-out items of a block. One thread counts a block."""
 
 SCORES, ITEMS = 2**20, 4096
-"""Scores that are computed at a time, four megabytes of them, and the largest number of items among them."""
+"""Number of scores that are computed at a time, which take four megabytes, and largest number of items among them."""
 
 WORDS = 255
 """Number of words of eight bytes, each 0 or 1, that can be added before a byte overflows."""
 
 
 class FactorCounts:
-    """Counts by dot products of factors, rounded to the precision of the factors of the items.
+    """Counts by dot products of factors, in the precision of the items' factors.
 
     Args:
-        user_factors: (users, d), perhaps in a file; only those of the users of a block are read.
+        user_factors: (users, d), perhaps in a file; only the factors of a block of users are read.
         item_factors: (items, d), float64 or float32.
         split: training and held-out items.
     """
@@ -57,7 +57,7 @@ class FactorCounts:
         self._height = max(1, SCORES // self._width)
 
     def blocks(self, rows: Ints) -> list[Ints]:
-        """Divide rows into blocks."""
+        """Return the rows of each block."""
         return [rows[first : first + ROWS] for first in range(0, len(rows), ROWS)]
 
     def count(self, rows: Ints) -> tuple[Ints, Ints]:
@@ -98,7 +98,9 @@ class FactorCounts:
     def _blocks_of_scores(
         self, scaled: Floats32, held_out: Ints, excluded: Ints, offsets: Ints
     ) -> Iterator[tuple[int, int, Floats32]]:
-        """Yield first row, first item and scores of blocks, -∞ for held-out items and items that are not candidates.
+        """Yield the first row, first item and scores of each block; items to leave out of the counts have the score -∞.
+
+        These are the held-out items and items that are not candidates.
 
         Args:
             scaled: (rows, d) factors of users.
@@ -155,7 +157,7 @@ def _positions_by_block(item: Ints, offsets: Ints, items: int, height: int, widt
 
 
 def count_rows(scores: Floats32, compare: np.ufunc, threshold: Floats32, bits: NDArray[np.bool_]) -> Ints:
-    """Count the scores of each row that compare true with its threshold, (rows, 1); bits is working memory."""
+    """Return how many scores of each row compare true with its threshold, (rows, 1); `bits` is working memory."""
     wide = scores.shape[1]
     is_true = bits[: len(scores), : -(-wide // 8) * 8]
     is_true[:, wide:] = False

@@ -1,8 +1,8 @@
 """The loop over blocks of users: it counts the candidates above each held-out item, and those that tie with it.
 
-A model, a matrix or a function gives the scores of a block of users and all items, on the host or on a device. What is
-no candidate is counted too and then subtracted, so that no array marks the candidates. Factors on the host have a way
-of their own (factors.py).
+A model, a matrix or a function gives the scores of a block of users and all items, on the host or on a device. Items
+that are not candidates are counted too and then subtracted, so no array has to mark the candidates. factors.py counts
+by factors on the host.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,21 +25,21 @@ TIE = 2.0**-40
 
 It is a fraction of the held-out item's sum of similarities, or of the largest product that factors of such lengths can
 have. Rounding separates sums that are equal in exact arithmetic. If no term is negative and each sum takes n roundings,
-they differ by a fraction of n ε at most, with ε = 2⁻⁵², so n may be 4000. On MovieLens 1M, rounding separates sums of
-item-CF by less than 10⁻¹⁵, and the other sums differ by 10⁻⁹ or more.
+the sums differ by a fraction of n ε at most, with ε = 2⁻⁵². So n may be 4000. On MovieLens 1M, rounding separates sums
+of item-CF by less than 10⁻¹⁵, and the other sums differ by 10⁻⁹ or more.
 """
 
 BATCH_BYTES = 2**28
 """Bytes of the scores of a block of users, if they are float64."""
 
 MOST_USERS = 1024
-"""Largest number of users of a block, unless the caller chooses it."""
+"""Largest number of users of a block, unless the caller chooses another."""
 
 _TOGETHER, _TOGETHER_ON_DEVICE = 2**16, 2**25
-"""Scores that are counted at a time: on the host, so many stay in the cache between the comparisons."""
+"""Scores that are counted at a time. Those on the host stay in the cache between the comparisons."""
 
 Tolerance = Callable[[Ints, NDArray[Any]], NDArray[Any]]
-"""Function from the users, (rows,), and the scores of held-out items, (rows,), to the differences that still tie."""
+"""Function from users, (rows,), and scores of their held-out items, (rows,), to the largest difference of a tie."""
 
 _Result = TypeVar("_Result")
 
@@ -54,16 +54,16 @@ def rank_users(
     threads: int = 1,
     progress: Progress = no_progress,
 ) -> ExactRanks:
-    """Rank the held-out items of users among their candidates.
+    """Return the ranks of users' held-out items among their candidates.
 
     The candidates are all items except the user's training items and other held-out items.
 
     Args:
-        scores: a function of a slice of the users, or factors on the host; the scores of factors are rounded to the
-            precision of those of the items.
+        scores: a function of a slice of the users, or factors on the host. The scores of factors have the precision of
+            the items' factors.
         split: training and held-out items.
         users: a part of the users, ascending. The tables of parts, one after another, are the table of all.
-        batch_size: number of users of a block; as of `users_of_batch` by default.
+        batch_size: number of users of a block; the default is that of `users_of_batch`.
         tolerance: of scores from a function; by default they are compared exactly, in their own type.
         threads: number of blocks to count at a time; the counts do not depend on it.
         progress: wraps the range of blocks, for a progress bar.
@@ -88,17 +88,17 @@ def rank_users(
 
 
 def users_of_batch(items: int, batch_size: int | None = None, most_bytes: int = BATCH_BYTES) -> int:
-    """Return the number of users of a block: as given, or as many as take so many bytes in float64, up to 1024."""
+    """Return the number of users of a block. By default their scores take `most_bytes` in float64, for 1024 at most."""
     return batch_size or min(MOST_USERS, max(1, most_bytes // (8 * items)))
 
 
 def in_blocks(rows: Ints, number: Ints) -> list[Ints]:
-    """Divide rows into those of each block, from the (rows,) ascending numbers of their blocks."""
+    """Return the rows of each block, from the (rows,) ascending numbers of their blocks."""
     return np.split(rows, np.flatnonzero(np.diff(number)) + 1) if len(rows) else []
 
 
 def in_threads(work: Callable[[int], _Result], steps: int, threads: int) -> Iterator[_Result]:
-    """Yield the results of numbered steps in their order. One thread is the caller's own."""
+    """Yield the results of numbered steps in their order. A single thread is the caller's."""
     if threads == 1:
         yield from map(work, range(steps))
         return
@@ -143,8 +143,8 @@ class _ScoreCounts:
         scores: the function.
         split: training and held-out items.
         chosen: indices of the users for whom it may be called, ascending.
-        size: largest number of users of a call. The function is called for the same blocks whatever part is chosen, as
-            the last digit of a score may depend on the other users of its block.
+        size: largest number of users of a call. The last digit of a score may depend on the other users of its block.
+            So the blocks do not depend on the part that is chosen.
         tolerance: as in `rank_users`.
     """
 
@@ -156,7 +156,7 @@ class _ScoreCounts:
         self._first = np.append(chosen[:1], chosen[1:][begins_block])  # first user of each block
 
     def blocks(self, rows: Ints) -> list[Ints]:
-        """Divide rows into those of each block of users."""
+        """Return the rows of each block of users."""
         return in_blocks(rows, np.searchsorted(self._first, self._split.user[rows], side="right"))
 
     def count(self, rows: Ints) -> tuple[Ints, Ints]:

@@ -1,4 +1,4 @@
-"""Near ties: a bound of the rounding error of scores from a matrix product, and reproducible scores of single pairs.
+"""Near ties: the largest rounding error of scores from a matrix product, and reproducible scores of single pairs.
 
 The score of a user and an item is the dot product of their factors. Its terms are added one by one in the order of the
 factors, with rounding at each step. So it does not depend on a library, on threads, or on its position in a matrix.
@@ -21,7 +21,7 @@ FactorMatrix = Floats32 | Floats
 
 
 def pair_scores(users: FactorMatrix, items: FactorMatrix, user: Ints, item: Ints) -> FactorMatrix:
-    """Return the scores, (pairs,), by factors, (users, d) and (items, d), of pairs of indices, (pairs,) each."""
+    """Return the scores, (pairs,), of pairs of user and item indices, (pairs,) each, by (users, d) and (items, d)."""
     scores = np.zeros(len(user), dtype=users.dtype)
     for first in range(0, len(user), PAIRS):
         sums, left, right = (array[first : first + PAIRS] for array in (scores, user, item))
@@ -35,7 +35,7 @@ def pair_scores(users: FactorMatrix, items: FactorMatrix, user: Ints, item: Ints
 def scale(factors: FactorMatrix, *, by_row: bool) -> tuple[Floats32, Ints]:
     """Return factors, (rows, d), in float32, scaled by powers of two so that the largest is in [1/2, 1).
 
-    The exponents of the scales are returned too: (rows,) if each row has its own scale, else ().
+    Also return the exponents of the scales: (rows,) if each row has its own scale, else ().
     """
     largest = np.abs(factors).max(axis=1 if by_row else None, initial=0.0)
     exponents = np.asarray(np.frexp(largest)[1])
@@ -43,7 +43,7 @@ def scale(factors: FactorMatrix, *, by_row: bool) -> tuple[Floats32, Ints]:
 
 
 def error_bound(d: int, kind: str, exponents: Ints) -> Floats:
-    """Bound the difference between product and score, for scaled factors of user and item of length 1 at most.
+    """Return the largest difference between product and score, for scaled factors of length 1 at most.
 
     Both the float32 product, in any order, and the score differ from the exact dot product by at most γ ‖u‖ ‖v‖,
     γ_n = n ε / (1 - n ε), with n = d, or n = d + 2 if the factors are rounded to float32 first (Higham, Accuracy and
@@ -81,7 +81,7 @@ def prefilter(
 ) -> tuple[Floats32, Floats32, Floats32]:
     """Return users' factors, (users, d), scaled for the float32 product, and the thresholds low and high, (users, 1).
 
-    Without factors, all of a user's scores are 0, and both thresholds are infinite.
+    A user whose factors are all 0 has no undecided scores, and infinite thresholds.
 
     Args:
         factors: (users, d).
@@ -104,13 +104,13 @@ def lengths(factors: Floats32) -> Floats:
 
 
 def require_finite_scores(d: int, largest: tuple[float, float], precision: str) -> None:
-    """Raise DataError if scores may be infinite, by d factors and the largest ones of users and of items."""
+    """Raise DataError if scores may be infinite, from the number of factors and the largest ones of users and items."""
     if not d * largest[0] * largest[1] <= float(np.finfo(precision).max):  # False of NaN
         raise DataError(f"the recommender's factors are not finite, or too large for scores in {precision}")
 
 
 def first_same(items: FactorMatrix) -> Ints:
-    """Return, for each item, the first item with the same (items, d) factors, as (items,); some may be missed.
+    """Return for each item the first item with the same factors, as (items,), or the item itself if that is missed.
 
     Items with the same factors tie, so their scores need no comparison.
     """

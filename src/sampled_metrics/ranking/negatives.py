@@ -56,7 +56,7 @@ def rank_among_negatives(
             columns user and item, with ids if there are `user_ids` and `item_ids`.
         weights: (items,) numbers of 0 or more, or a Series or dict of them by item id. Negatives are drawn one after
             another, with probabilities in proportion to the weights. With replacement, each is kept with a probability
-            in proportion to 1 / weight. What is kept is a uniform sample of a random size, which `correct` and
+            in proportion to 1 / weight. The kept ones are a uniform sample of a random size, which `correct` and
             `compare` use. They refuse ranks among weighted negatives that were drawn without replacement, or where a
             candidate has the weight 0.
         replacement: whether a negative may be there twice for the same held-out item. Give it to `correct` too.
@@ -74,8 +74,8 @@ def rank_among_negatives(
         uniform_rank.
 
     Raises:
-        DataError: as in `rank`; a user has too few candidates to draw from; a given negative is no candidate, is the
-            held-out item, or is there twice without replacement.
+        DataError: as in `rank`; a user has too few candidates to draw from; a given negative is not a candidate, is
+            the held-out item, or is repeated without replacement.
         ConfigError: an option is wrong.
 
     Examples:
@@ -101,7 +101,7 @@ def rank_among_negatives(
     streams = cache(lambda *address: np.random.default_rng(np.random.SeedSequence(seed, spawn_key=address)))
     draw, most = _drawing(negatives, weight, replacement, split, ids, streams)
     user, items = split.user, split.shape.items
-    # of factors, there are no scores of all items, but several arrays with a number for each negative
+    # factors need several arrays with a number for each negative, instead of the scores of all items
     size = users_of_batch(4 * most if isinstance(given, tuple) else items, batch_size)
     blocks = in_blocks(np.arange(len(user)), user // size)
     counted, smallest = list[tuple[Ints, ...]](), np.inf
@@ -120,7 +120,7 @@ def rank_among_negatives(
         counts = _ranks(tie, row, row[above], row[tied])
         if weight is not None and replacement:
             least = np.array([np.delete(weight, own).min() for own in _lists(split.excluded[users])])
-            # kept with the chance q_min / q_j, so that what is kept is a uniform sample of a random size
+            # kept with probability q_min / q_j, so that the kept ones are a uniform sample of a random size
             is_kept = streams(_KEPT).random(len(row)) * weight[item] < least[user_position][row]
             counts += _ranks(tie, row[is_kept], row[above & is_kept], row[tied[is_kept[tied]]])
             smallest = min(smallest, least.min())
@@ -139,7 +139,7 @@ def rank_among_negatives(
 def _score_function(
     scores: Any, users: Ints, items: int, user_ids: NDArray[np.generic]
 ) -> Callable[[Ints, Ints], NDArray[Any]]:
-    """Return the function from (pairs,) rows and items to scores; users are those of the (rows,) rows."""
+    """Return a function from (pairs,) rows and items to scores; `users` are the (rows,) users of the rows."""
     if isinstance(scores, tuple):
         factors = scores[0][users].astype(scores[1].dtype, copy=False)
 
@@ -157,7 +157,13 @@ def _score_function(
 
 
 def _of_rows(user_position: Ints, position: Ints, drawn: Ints) -> tuple[Ints, Ints]:
-    """Return rows and negatives, (pairs,) each, from the (rows,) indices of users and the negatives of the users."""
+    """Return the rows and negatives, (pairs,) each, of rows that share the negatives of their user.
+
+    Args:
+        user_position: (rows,) position of each row's user among the users.
+        position: (drawn,) position of the user of each negative, ascending.
+        drawn: (drawn,) the negatives.
+    """
     count = np.bincount(position, minlength=user_position[-1] + 1)
     first, number = (np.cumsum(count) - count)[user_position], count[user_position]
     row = np.repeat(np.arange(len(user_position)), number)
@@ -165,9 +171,13 @@ def _of_rows(user_position: Ints, position: Ints, drawn: Ints) -> tuple[Ints, In
 
 
 def _ranks(tie: Floats, row: Ints, above: Ints, tied: Ints) -> list[Ints]:
-    """Return the (rows,) numbers of negatives, and ranks among them, from the rows of all, those above, those tied.
+    """Return the (rows,) numbers of negatives, and the ranks among them.
 
-    The (rows,) numbers from 0 to 1 break the ties.
+    Args:
+        tie: (rows,) random numbers from 0 to 1, which break the ties.
+        row: row of each negative.
+        above: row of each negative that scores above the held-out item.
+        tied: row of each negative that ties with it.
     """
     drawn, higher, same = (np.bincount(row_numbers, minlength=len(tie)) for row_numbers in (row, above, tied))
     return [drawn, 1 + higher + (tie * (same + 1)).astype(np.int64)]
@@ -186,7 +196,7 @@ def _lists(matrix: csr_array) -> list[Ints]:
 def _drawing(
     negatives: Any, weight: Floats | None, replacement: bool, split: Split, ids: list[Ids], streams: Streams
 ) -> tuple[_Draw, int]:
-    """Return the function that draws, and the largest number of negatives if it is known."""
+    """Return the function that draws negatives, and the largest number of them for a user, or 1 if they are given."""
     if is_whole(negatives):
         return _draw_candidates(negatives, weight, replacement, split, streams), min(split.shape.items, negatives)
     if weight is not None:
@@ -231,7 +241,7 @@ def _draw_candidates(negatives: int, weight: Floats | None, replacement: bool, s
 def _negatives_of(excluded: csr_array, row: Ints, number: Ints) -> Ints:
     """Return the (drawn,) items with these numbers among the negatives of a row, which are numbered from 0.
 
-    The matrix is (rows, items), stored where the item is no negative; the negatives have the order of the items.
+    The matrix is (rows, items), stored where the item is not a negative; the negatives have the order of the items.
     """
     items, first, excluded_row = excluded.shape[1], excluded.indptr.astype(np.int64), _rows_of(excluded)
     # the number of the first negative after each item that is not a candidate; one search covers all rows
@@ -240,14 +250,14 @@ def _negatives_of(excluded: csr_array, row: Ints, number: Ints) -> Ints:
 
 
 def _draw_weighted(weight: Floats, excluded: Ints, negatives: int, replacement: bool, rng: np.random.Generator) -> Ints:
-    """Draw the negatives of a user, in proportion to the weights of the items that are not gone."""
+    """Draw the negatives of a user, in proportion to the weights of the items that are not excluded."""
     p = weight.copy()
     p[excluded] = 0
     return rng.choice(len(p), negatives, replace=replacement, p=p / p.sum(), shuffle=False)
 
 
 def _checked(weights: Any, item_ids: NDArray[np.generic]) -> Floats:
-    """Return weights in the order of the items; those with an index or keys are found by id."""
+    """Return weights in the order of the items; a Series or a mapping is read by item id."""
     if isinstance(weights, Mapping):
         weights = pd.Series(dict(weights))
     if isinstance(weights, pd.Series) and not isinstance(weights.index, pd.RangeIndex):

@@ -23,7 +23,13 @@ PairsLike = Any
 
 @dataclass(frozen=True)
 class Ids:
-    """Ids of the rows or the columns of the scores, as given or their indices; messages call them by their kind."""
+    """Ids of the rows or the columns of the scores.
+
+    Attributes:
+        kind: user or item, for messages.
+        values: the ids.
+        is_given: whether the caller gave them. Otherwise they are the indices.
+    """
 
     kind: str
     values: NDArray[np.generic]
@@ -84,7 +90,7 @@ def split_of(
         item_ids: as in `rank`.
 
     Raises:
-        DataError: they are wrong, or do not fit each other.
+        DataError: an argument is wrong, or two do not fit each other.
     """
     refuse_device(training, "training")
     refuse_device(held_out, "held_out")
@@ -130,7 +136,7 @@ def table_of_pairs(table: PairsLike, name: str) -> Columns:
 
 
 def matrix(pairs: PairsLike, name: str) -> csr_array:
-    """Return a (users, items) matrix with each pair stored once, as 1; the caller's array does not change."""
+    """Return a (users, items) matrix with each pair stored once, as 1. The caller's array does not change."""
     refuse_masked(pairs, name)
     try:
         coordinates = coo_array(pairs)

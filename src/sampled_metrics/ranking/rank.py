@@ -46,8 +46,8 @@ def rank(
     of its own and is ranked without the others. For each row, the table counts the candidates that score above the
     held-out item, and those that tie with it. The scores of other items are ignored.
 
-    Factors are multiplied on as many threads as the library of linear algebra is allowed, as by OMP_NUM_THREADS. The
-    ranks do not depend on it.
+    Factors are multiplied on the threads of the library of linear algebra, which OMP_NUM_THREADS limits. The ranks do
+    not depend on their number.
 
     Args:
         scores: one of
@@ -57,8 +57,8 @@ def rank(
               double precision, or in single precision if both are float32; items with equal factors tie;
             - a function that takes a slice of the users, and returns their (users, items) scores.
 
-            Higher is better, equal is a tie. Candidates with -inf, as of items that a library masks, rank last and tie
-            with each other; factors are finite. Scores are compared in their own type, without rounding. Dense scores
+            Higher is better, equal is a tie. Candidates with -inf, such as masked items, rank last and tie with each
+            other; factors are finite. Scores are compared in their own type, without rounding. Dense scores
             and factors may be arrays of torch, CuPy or JAX. Those in the memory of a GPU are counted there, factors in
             double precision; this needs array-api-compat. Both factors must be of one library and on one device.
         training: what the users have in training: (users, items), sparse or dense, not 0 where the user has the item;
@@ -68,8 +68,8 @@ def rank(
             Users without a held-out item are left out, and a warning counts them.
         users: a part of the users to rank, such as ``slice(1000, 2000)``, or (k,) indices of them. The other arguments
             are those of all users. The ranks are the same as in the table of all users, so parts may be ranked apart
-            and joined. Factors and scores may be arrays in files, as of ``numpy.load(name, mmap_mode="r")``; those of
-            other users are not read. The default is all users.
+            and joined. Factors and scores may be arrays in files, as ``numpy.load(name, mmap_mode="r")`` returns; those
+            of other users are not read. The default is all users.
         user_ids: (users,) distinct ids of all users, in the order of the scores. DataFrames and the result have them.
             The default is the indices 0, 1, ...
         item_ids: (items,) distinct ids, in the order of the scores. DataFrames have them. The default is the indices.
@@ -84,7 +84,7 @@ def rank(
         DataError: shapes, libraries or devices do not fit, a candidate's score is NaN or +inf or would have to be
             rounded, an entry is masked, an id is unknown, missing or repeated, an index is out of range, a held-out
             item is one of its user's training items, or no user has one; `users` has no user, or one twice.
-        ConfigError: batch_size is no whole number from 1 on, or is given for factors.
+        ConfigError: batch_size is not a whole number of 1 or more, or is given for factors.
 
     Examples:
         The first user has item 0 in training, and item 1 ties with the held-out item 2.
@@ -127,7 +127,7 @@ def _chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
     """Return the ascending indices of a part of the users, from a slice of them or their indices; None is all.
 
     Raises:
-        DataError: there are no such users, or one is there twice.
+        DataError: a user does not exist, or is repeated.
     """
     if users is None:
         return np.arange(count)
@@ -186,7 +186,7 @@ def scores_and_shape(
 
 
 def _scores_on_device(users: Any, items: Any) -> tuple[ScoreFunction | Factors, Tolerance | None]:
-    """Return the function that multiplies factors on a device, in double precision, and what still ties.
+    """Return a function of scores that multiplies factors on their device in double precision, and its tolerance.
 
     No setting of a library makes products of float64 less exact, as TensorFloat-32 does those of float32. If the
     device lacks float64, the factors are returned on the host.
@@ -227,7 +227,7 @@ def _lengths(xp: Any, factors: Any) -> Any:
 
 
 def _factors(given: tuple[Any, ...], read: Callable[[Any], Any]) -> Factors:
-    """Return factors of users as they are, and of items in the precision of the scores, or both as on a device.
+    """Return users' factors as given and items' factors in the precision of the scores, or both on their device.
 
     The factors of the users may be in a file that is larger than the memory, so they are converted when they are used.
     """
