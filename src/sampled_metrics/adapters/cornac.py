@@ -26,7 +26,7 @@ def ranks(
     users, held_out, ratings = test_set.uir_tuple
     users, held_out = users[ratings >= rating_threshold], held_out[ratings >= rating_threshold]
     items, shape = np.arange(train_set.num_items), (train_set.num_users, train_set.num_items)
-    had = sum((each.csr_matrix >= rating_threshold)[: shape[0], : shape[1]] for each in (train_set, val_set) if each)
+    had = sum((data.csr_matrix >= rating_threshold)[: shape[0], : shape[1]] for data in (train_set, val_set) if data)
     return rank(
         lambda block: [model.rank(user, items)[1] for user in users[block]],
         had[users],

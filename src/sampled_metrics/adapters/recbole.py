@@ -37,7 +37,7 @@ def ranks(model: Any, test_data: Any) -> ExactRanks:
         hidden = [np.empty(0, dtype=np.int64)] * len(users)
     else:
         users = test_data.uid_list.numpy()
-        hidden = [each.numpy() - 1 for each in test_data.uid2history_item[users]]
+        hidden = [items.numpy() - 1 for items in test_data.uid2history_item[users]]
         if (test_data.uid2items_num[users] != 1).any():
             raise DataError("test_data: a user has several test items; expected one of each user")
         held_out = np.concatenate(list(test_data.uid2positive_item[users]))

@@ -38,12 +38,12 @@ class FactorModel(Model):
     def check(self, split: Split, name: str) -> None:
         """Refuse factors that are not finite, or do not have one row for each user and item of the split."""
         users, items = split.training.shape
-        for factors, of, count in ((self.user_factors, "user", users), (self.item_factors, "item", items)):
+        for factors, kind, count in ((self.user_factors, "user", users), (self.item_factors, "item", items)):
             if factors.ndim != 2 or len(factors) != count:
-                raise DataError(f"{name}: has factors of shape {factors.shape} for {count} {of}s")
+                raise DataError(f"{name}: has factors of shape {factors.shape} for {count} {kind}s")
             wrong = ~np.isfinite(factors).all(axis=1)
             if wrong.any():
-                which = f"{of} {int(np.argmax(wrong)) + 1} of {count}"
+                which = f"{kind} {int(np.argmax(wrong)) + 1} of {count}"
                 raise DataError(f"{name}: the factors of {which} are not finite numbers")
         if self.user_factors.shape[1] != self.item_factors.shape[1]:
             lengths = f"{self.user_factors.shape[1]} and {self.item_factors.shape[1]}"

@@ -91,8 +91,8 @@ class Model(ABC):
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
         """Return a model made from the result of `arrays`; fields of type bool, int, float or str are single values."""
-        types, stored = get_type_hints(cls), {each.name: arrays[each.name] for each in fields(cls)}
-        return cls(**{name: array.item() if types[name] in _SINGLE else array for name, array in stored.items()})
+        types, names = get_type_hints(cls), [definition.name for definition in fields(cls)]
+        return cls(**{name: arrays[name].item() if types[name] in _SINGLE else arrays[name] for name in names})
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the model as npz."""

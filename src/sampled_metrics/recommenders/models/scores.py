@@ -38,6 +38,6 @@ class ScoreModel(Model):
         wrong = not_comparable(self.matrix)
         wrong[split.training.nonzero()] = False
         if wrong.any():
-            user, item = (int(each[0]) for each in wrong.nonzero())
+            user, item = (int(indices[0]) for indices in wrong.nonzero())
             ids = f"item {split.item_ids[item]} for user {split.user_ids[user]}"
             raise DataError(f"{name}: the score of {ids} is NaN or +inf")
