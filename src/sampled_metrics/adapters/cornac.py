@@ -21,7 +21,7 @@ def ranks(
         rating_threshold: a rating counts from this on, as in Cornac's evaluation methods.
 
     Raises:
-        DataError: a user has several test items; as of `sampled_metrics.ranking.rank.rank`.
+        DataError: a user has several test items; as in `sampled_metrics.ranking.rank.rank`.
     """
     users, held_out, ratings = test_set.uir_tuple
     users, held_out = users[ratings >= rating_threshold], held_out[ratings >= rating_threshold]

@@ -21,7 +21,7 @@ def ranks(pipeline: Any, training: Any, test: Any) -> ExactRanks:
         test: ItemListCollection by user, with one item of each user, such as the test part of a split.
 
     Raises:
-        DataError: a user or item is not in training, or a user has several test items; as
+        DataError: a user or item is not in training, or a user has several test items; as in
             `sampled_metrics.ranking.rank.rank`.
     """
     from lenskit import score

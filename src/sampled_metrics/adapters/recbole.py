@@ -13,10 +13,10 @@ from sampled_metrics.ranks.exact import ExactRanks
 
 
 def ranks(model: Any, test_data: Any) -> ExactRanks:
-    """Rank each user's test item among all items that RecBole ranks: not the padding, and not what it hides.
+    """Rank each user's test item among all items that RecBole ranks.
 
-    It hides the items of training and validation, but none from sequential models. The scores of a model on a GPU are
-    counted there, as of `sampled_metrics.ranking.rank.rank`.
+    RecBole leaves out the padding and the items of training and validation, but for sequential models only the padding.
+    The scores of a model on a GPU are counted there, as in `sampled_metrics.ranking.rank.rank`.
 
     Args:
         model: a trained model, general or sequential.
@@ -24,7 +24,7 @@ def ranks(model: Any, test_data: Any) -> ExactRanks:
             `split: {LS: valid_and_test}`.
 
     Raises:
-        DataError: the evaluation is sampled, or a user has several test items; as of `sampled_metrics.ranking.rank`.
+        DataError: the evaluation is sampled, or a user has several test items; as in `sampled_metrics.ranking.rank`.
     """
     from recbole.data.dataloader import FullSortEvalDataLoader
     from recbole.utils.case_study import full_sort_scores

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from sampled_metrics._validation import Ints
-from sampled_metrics.data.text import Readable, Text, shown
+from sampled_metrics.data.text import Readable, Text, quoted
 from sampled_metrics.errors import DataError, reason
 
 SPACES = " \t"
@@ -211,7 +211,7 @@ class Csv:
         else:
             fault = f"has {count} fields, but the lines before have {fields}" if count else "is empty"
         start = self.text.block[position:].partition(b"\n")[0]
-        return DataError(f"{place}: {fault}" + (f": {shown(start)}" if start else ""))
+        return DataError(f"{place}: {fault}" + (f": {quoted(start)}" if start else ""))
 
     def _fields(self, line: bytes, place: str) -> list[str]:
         file = io.StringIO(line.decode(), newline="")
@@ -290,7 +290,7 @@ def json_rows(
                 objects.append(parsed)
                 places.append(number)
             elif not skips_bad_lines:
-                raise DataError(f"{name}, line {number}: expected an object of JSON, got {shown(line)}")
+                raise DataError(f"{name}, line {number}: expected an object of JSON, got {quoted(line)}")
             if number == first and not skips_bad_lines:
                 require_columns(f"{name}, line {number}", list(parsed), columns.values())
         values = {

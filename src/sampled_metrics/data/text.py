@@ -115,7 +115,7 @@ class Text:
         return DataError(f"{self.name}, line {self.line_at(position)}: {fault}")
 
 
-def shown(line: bytes) -> str:
+def quoted(line: bytes) -> str:
     """Return a line in quotation marks, shortened."""
     text = line[: 4 * _SHOWN_CHARACTERS].decode("utf-8", "backslashreplace")
     return repr(text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…")

@@ -1,6 +1,6 @@
 """Recommenders by type. A new one is a file of this package and an entry of `RECOMMENDERS`.
 
-One from elsewhere needs neither: its type is the dotted path of its class (docs/add-a-recommender.md).
+A class outside the library needs neither: its type is its dotted path (docs/add-a-recommender.md).
 """
 
 import os
@@ -51,7 +51,7 @@ def recommender_type(kind: str) -> type[Recommender]:
     A class with a path is imported from an installed package, or else from the working folder.
 
     Raises:
-        ConfigError: the type is unknown, cannot be imported, or is no recommender.
+        ConfigError: the type is unknown, cannot be imported, or is not a recommender.
     """
     if kind in RECOMMENDERS:
         return RECOMMENDERS[kind]
@@ -75,7 +75,7 @@ def recommender_type(kind: str) -> type[Recommender]:
 
 
 def recommender(entry: Mapping[str, Any]) -> Recommender:
-    """Make the recommender that a config entry describes, such as ``{"type": "item-cf", "exponent": 3}``.
+    """Return the recommender that a config entry describes, such as ``{"type": "item-cf", "exponent": 3}``.
 
     Raises:
         ConfigError: the type is unknown, or a parameter is unknown or missing.

@@ -30,7 +30,7 @@ TABLES = ("train", "held_out", "users", "items")
 """The tables of the split that a command may read (`data.split_tables`)."""
 
 _ARRAYS, _RANKS = (".csv", ".npy", ".npz", ".parquet"), (".csv", ".csv.gz", ".parquet")
-"""Endings of the files that it may write."""
+"""Endings of the files that a command may write: matrices, and ranks."""
 
 _LAST_LINES = 3
 
@@ -84,11 +84,11 @@ class Command(Recommender):
         raise ConfigError("a command (type command) is trained by the workflow, which writes the files that it reads")
 
     def run(self, files: Mapping[str, str], split: Split, rng: np.random.Generator, name: str, log: str) -> Model:
-        """Run the command, with its output in the log of the job, and read what it writes.
+        """Run the command, with its output in the log of the job, and return the model that it writes.
 
         Args:
             files: the files of `tables`, by the name of the table.
-            split: what they hold.
+            split: the split that the files hold.
             rng: source of the seed.
             name: start of the messages, which names the recommender.
             log: the log file, for messages.
@@ -110,7 +110,7 @@ class Command(Recommender):
 
 
 def _call(arguments: Sequence[str]) -> None:
-    """Run a command with its output in the log, and refuse a failure by the last lines on stderr."""
+    """Run a command with its output in the log; if it fails, raise DataError with its last lines on stderr."""
     logging.info("%s", shlex.join(arguments))
     last_lines: deque[str] = deque(maxlen=_LAST_LINES)
 
@@ -137,7 +137,7 @@ def _call(arguments: Sequence[str]) -> None:
 
 
 def _written(folder: Path, stem: str, endings: tuple[str, ...]) -> str:
-    """Return the one file of that name, with one of the endings."""
+    """Return the only file named `stem` with one of the endings; refuse a folder without it, or with several."""
     written = sorted(path.name for path in folder.iterdir())
     matches = [name for name in written if name in {stem + ending for ending in endings}]
     if len(matches) == 1:

@@ -18,10 +18,10 @@ ROW_NORMS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 ROW_BYTES = 64
-"""Bytes of an entry of a row of similarities while the row is computed, all copies together."""
+"""Bytes of an entry of a row of similarities while the row is computed, in all copies together."""
 
 ROWS_AT_ONCE = 24 * 2**20
-"""Bytes of the rows that one product computes; more are not faster."""
+"""Bytes of the rows that one product computes; larger products are not faster."""
 
 
 class Interactions:
@@ -39,7 +39,7 @@ class Interactions:
         self.rows: Floats = np.diff(self.by_column.indptr).astype(np.float64)
 
     def cosines(self, columns: slice) -> csr_array:
-        """Return the cosines of a block of columns to all, eq. 27 with q = 1, as sparse (block, columns)."""
+        """Return the cosines of a block of columns to all (eq. 27, q = 1), as sparse (block, columns) without zeros."""
         together = csr_array(self.by_column[columns] @ self.matrix)
         # √(t² / (n_i n_j)), with exact t² and n_i n_j, gives equal numbers for equal cosines
         cosines = together.data

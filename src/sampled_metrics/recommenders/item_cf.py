@@ -72,7 +72,7 @@ class ItemCF(Recommender):
         return max(self.neighbours or 0, self.neighbours_prime or 0)
 
     def _all(self, interactions: Interactions) -> Floats:
-        """Return the similarities of all items to all. A row holds what an event with its item adds to the scores."""
+        """Return the (items, items) similarities. Row i holds what an event with item i adds to the scores."""
         items = len(interactions.rows)
         similar = np.empty((items, items))
         for block in blocks(items):

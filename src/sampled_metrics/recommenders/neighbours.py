@@ -12,9 +12,12 @@ KEPT_BYTES = 64
 
 
 def nearest(similar: Floats, items: Ints, k: int) -> Ints:
-    """Return the positions of the k most similar of n items, most similar first, ties by index; all if n < k.
+    """Return the positions of the k most similar of n items, or of all if n < k: most similar first, ties by index.
 
-    The similarities, (n,), are above 0. The indices of the items are (n,) too.
+    Args:
+        similar: (n,) similarities, above 0.
+        items: (n,) indices of the items.
+        k: number of items to return.
     """
     near = np.arange(len(similar))
     if len(similar) > k:

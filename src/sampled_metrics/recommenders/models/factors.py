@@ -32,7 +32,7 @@ class FactorModel(Model):
         return np.asarray(self.user_factors[users] @ self.item_factors.T)
 
     def scored(self, training: csr_array, precision: str) -> Factors:
-        """Return the factors, whose products are counted by a faster way than scores."""
+        """Return the factors, from which `rank_users` counts faster than from scores."""
         return self.user_factors, self.item_factors.astype(precision, copy=False)
 
     def check(self, split: Split, name: str) -> None:

@@ -58,11 +58,11 @@ class Model(ABC):
         threads: int = 1,
         progress: Progress = no_progress,
     ) -> ExactRanks:
-        """Rank each held-out item among the user's candidates.
+        """Return the ranks of the held-out items among their users' candidates.
 
         Args:
             split: the training events and the held-out items.
-            users: a part of the users, as of `part_of_users`; all by default.
+            users: a part of the users, as `part_of_users` returns; all by default.
             precision: float64 or float32, the precision of the scores of factor models.
             threads: number of blocks of users to count at a time; the counts do not depend on it.
             progress: wraps the range of blocks, for a progress bar.
@@ -81,7 +81,7 @@ class Model(ABC):
         )
 
     def scored(self, training: csr_array, precision: str) -> ScoreFunction | Factors:
-        """Return the scores as `rank_users` takes them; parameters as in `rank`."""
+        """Return the scores in a form that `rank_users` takes; parameters as in `rank`."""
         return lambda users: self.scores(users, training)
 
     def arrays(self) -> Arrays:
@@ -107,9 +107,14 @@ class Model(ABC):
 
 
 def part_of_users(shape: Shape, part: int, parts: int) -> slice:
-    """Return the consecutive users of one of several parts, from 1, which is empty if there are more parts than blocks.
+    """Return the consecutive users of one of several parts, which is empty if there are more parts than blocks.
 
     The last digit of a score may depend on the other users of its block, so no block of scores is divided.
+
+    Args:
+        shape: the size of the split.
+        part: number of the part, from 1.
+        parts: number of parts.
     """
     size = _users_of_block(shape)
     blocks = -(-shape.users // size)
