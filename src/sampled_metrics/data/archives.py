@@ -165,10 +165,10 @@ def _find_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> zip
     if len(matches) == 1:
         return matches[0]
     wanted = "file" if member is None else f"file named {member!r}"
-    listed = ", ".join(repr(entry.filename) for entry in (matches or entries)[:_MAX_LISTED]) or "no files"
+    names = ", ".join(repr(entry.filename) for entry in (matches or entries)[:_MAX_LISTED]) or "no files"
     more = ", …" if len(matches or entries) > _MAX_LISTED else ""
     hint = "; name one as the dataset's `member`" if len(entries) > 1 else ""
-    raise DataError(f"{path}: expected one {wanted}, found {len(matches)}; the archive holds {listed}{more}{hint}")
+    raise DataError(f"{path}: expected one {wanted}, found {len(matches)}; the archive holds {names}{more}{hint}")
 
 
 def _beginning(path: Path) -> bytes:

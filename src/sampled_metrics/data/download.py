@@ -141,8 +141,8 @@ def download(urls: Sequence[str], destination: Path, *, md5: str | None = None, 
 
 
 def _expected_digests(md5: str | None, sha256: str | None) -> dict[str, str]:
-    given = {"md5": md5, "sha256": sha256}
-    return {algorithm: digest.lower() for algorithm, digest in given.items() if digest is not None}
+    digests = {"md5": md5, "sha256": sha256}
+    return {algorithm: digest.lower() for algorithm, digest in digests.items() if digest is not None}
 
 
 def _fault(path: Path, expected: dict[str, str]) -> str | None:

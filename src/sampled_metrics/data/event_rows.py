@@ -153,8 +153,8 @@ def _times(column: pd.Series, timestamp_format: str | None) -> tuple[NDArray[Any
 
 def _parsed(texts: pd.Series, timestamp_format: str) -> pd.Series:
     """Parse timestamps; invalid ones become NaT."""
-    known = "ISO8601" if timestamp_format == "iso" else timestamp_format
-    return pd.to_datetime(texts, format=known, utc=True, errors="coerce")
+    pandas_format = "ISO8601" if timestamp_format == "iso" else timestamp_format
+    return pd.to_datetime(texts, format=pandas_format, utc=True, errors="coerce")
 
 
 def _require_format(timestamp_format: str | None) -> None:

@@ -117,7 +117,7 @@ def _refuse_both(
     item_ids: NDArray[np.generic],
 ) -> None:
     """Refuse a pair that is in training and held out."""
-    train, test = (pair_numbers(users[which], items[which], len(item_ids)) for which in (~held_out, held_out))
+    train, test = (pair_numbers(users[is_part], items[is_part], len(item_ids)) for is_part in (~held_out, held_out))
     both = test[np.isin(test, train)]
     if len(both):
         user, item = divmod(int(both[0]), len(item_ids))
@@ -167,9 +167,9 @@ class _Numbering:
 
     def ascending(self) -> tuple[NDArray[np.generic], NDArray[np.int32]]:
         """Return the ids in ascending order, and the position in it of each number, both (ids,)."""
-        given = list(self._numbers)
-        is_text_of_numbers = all(isinstance(given_id, str) and _WHOLE_NUMBER.fullmatch(given_id) for given_id in given)
-        ids = np.array([int(given_id) for given_id in given] if is_text_of_numbers else given)
+        by_number = list(self._numbers)
+        is_text_of_numbers = all(isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value) for value in by_number)
+        ids = np.array([int(value) for value in by_number] if is_text_of_numbers else by_number)
         order = np.argsort(ids)
         positions = np.empty(len(order), dtype=np.int32)
         positions[order] = np.arange(len(order), dtype=np.int32)

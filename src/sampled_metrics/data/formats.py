@@ -151,17 +151,17 @@ class Format:
         on_bad_lines: str = "error",
         **reading: Any,
     ) -> Iterator[tuple[EventChunk, Place]]:
-        wanted = _chosen(self.columns or columns or {}, keep)
+        columns_by_role = _chosen(self.columns or columns or {}, keep)
         skips = on_bad_lines == "skip"
         timestamp_format = timestamp_format or self.timestamp_format
         numbers = {"rating"} | ({"timestamp"} if timestamp_format is None else set())
         if self.has_number_ids:
             numbers |= {"user", "item"}
-        is_named = isinstance(wanted["user"], str)
+        is_named = isinstance(columns_by_role["user"], str)
         return events_of_rows(
-            self.rows(stream, name, wanted, numbers=numbers, skips_bad_lines=skips, **reading),
+            self.rows(stream, name, columns_by_role, numbers=numbers, skips_bad_lines=skips, **reading),
             name,
-            {role: str(column) if is_named else f"column {column}" for role, column in wanted.items()},
+            {role: str(column) if is_named else f"column {column}" for role, column in columns_by_role.items()},
             has_number_ids=self.has_number_ids,
             timestamp_format=timestamp_format,
             kept=None if keep is None else {_text(value) for value in keep["values"]},

@@ -93,9 +93,9 @@ class Device:
         """Return entries or rows of an array on the device, by indices on the host."""
         return self.xp.take(array, self.put(index), axis=0)
 
-    def count(self, which: Any) -> NDArray[np.int64]:
+    def count(self, is_true: Any) -> NDArray[np.int64]:
         """Return how many entries of each row of (rows, items) are true, on the host."""
-        return self.pull(self.xp.count_nonzero(which, axis=1)).astype(np.int64)
+        return self.pull(self.xp.count_nonzero(is_true, axis=1)).astype(np.int64)
 
     def comparable(self, scores: Any) -> Any:
         """Return scores in a type that numpy has and that holds them without rounding."""

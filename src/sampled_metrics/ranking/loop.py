@@ -184,8 +184,8 @@ class _ScoreCounts:
         target = device.pull(device.take(flat, held_out))
         excluded_scores = device.pull(device.take(flat, row * items + excluded))
 
-        def count(which: Any, of_excluded: NDArray[np.bool_]) -> Ints:
-            return device.count(which) - np.bincount(row[of_excluded], minlength=len(rows))
+        def count(is_true: Any, is_true_of_excluded: NDArray[np.bool_]) -> Ints:
+            return device.count(is_true) - np.bincount(row[is_true_of_excluded], minlength=len(rows))
 
         if target.dtype.kind == "f" and not (device.pull(xp.max(scores, axis=1)) < np.inf).all():
             wrong = count(~(scores < np.inf), not_comparable(excluded_scores)) > 0

@@ -94,7 +94,7 @@ def rank_among_negatives(
     """
     if not is_whole(seed) or seed < 0:
         raise ConfigError(f"seed must be a whole number, 0 or more, not {shown(seed)}")
-    given, shape = scores_and_shape(scores, batch_size)
+    scorer, shape = scores_and_shape(scores, batch_size)
     split, *ids = split_of(training, held_out, shape, user_ids, item_ids)
     warn_of_users_without(split, np.arange(split.shape.users))
     weight = None if weights is None else _checked(weights, split.item_ids)
@@ -102,13 +102,13 @@ def rank_among_negatives(
     draw, most = _drawing(negatives, weight, replacement, split, ids, streams)
     user, items = split.user, split.shape.items
     # factors need several arrays with a number for each negative, instead of the scores of all items
-    size = users_of_batch(4 * most if isinstance(given, tuple) else items, batch_size)
+    size = users_of_batch(4 * most if isinstance(scorer, tuple) else items, batch_size)
     blocks = in_blocks(np.arange(len(user)), user // size)
     counted, smallest = list[tuple[Ints, ...]](), np.inf
     for step in progress(range(len(blocks))):
         rows = blocks[step]
         users, user_position = np.unique(user[rows], return_inverse=True)
-        score, tie = _score_function(given, user[rows], items, split.user_ids), streams(_TIES).random(len(rows))
+        score, tie = _score_function(scorer, user[rows], items, split.user_ids), streams(_TIES).random(len(rows))
         target = score(np.arange(len(rows)), split.item[rows])
         require_comparable(not_comparable(target), split.user_ids[user[rows]])
         position, drawn = draw(users)
@@ -285,11 +285,11 @@ def _look_up(negatives: Any, replacement: bool, split: Split, ids: list[Ids]) ->
     user, item = users.positions(columns), items.positions(columns)
     order, ends = np.argsort(user, kind="stable"), np.cumsum(np.bincount(user, minlength=len(users.values)))
     # a matrix in which a negative that is given twice is stored twice
-    given = csr_array((np.ones(len(item), np.int8), item[order], np.append(0, ends)), shape=split.training.shape)
+    matrix = csr_array((np.ones(len(item), np.int8), item[order], np.append(0, ends)), shape=split.training.shape)
     width = len(items.values)
 
     def draw(chosen: Ints) -> tuple[Ints, Ints]:
-        listed, excluded = given[chosen], split.excluded[chosen]
+        listed, excluded = matrix[chosen], split.excluded[chosen]
         position, drawn = _rows_of(listed), listed.indices
         is_empty, pair = np.diff(listed.indptr) == 0, np.sort(position * width + drawn)
         wrong = np.isin(pair, _rows_of(excluded) * width + excluded.indices)

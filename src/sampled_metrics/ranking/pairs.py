@@ -95,11 +95,11 @@ def split_of(
     refuse_device(training, "training")
     refuse_device(held_out, "held_out")
     train = None if is_table(training) else matrix(training, "training")
-    known = [
+    shapes = [
         shape if train is None else train.shape,
         [None if ids is None else np.size(ids) for ids in (user_ids, item_ids)],
     ]
-    count, items = (next((n for n in counts if n is not None), None) for counts in zip(*known, strict=True))
+    count, items = (next((n for n in counts if n is not None), None) for counts in zip(*shapes, strict=True))
     if count is None or items is None:
         raise DataError(
             "the numbers of users and items are not known: give user_ids and item_ids, or training as a matrix"
@@ -161,18 +161,18 @@ def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
     refuse_masked(held_out, "held_out")
     shape = len(users.values), len(items.values)
     try:
-        given = held_out if issparse(held_out) else np.asarray(held_out)
+        array = held_out if issparse(held_out) else np.asarray(held_out)
     except ValueError:  # rows that differ in length
-        given = np.empty(0)
-    if given.shape == shape:
-        return matrix(given, "held_out")
-    if given.shape != shape[:1]:
+        array = np.empty(0)
+    if array.shape == shape:
+        return matrix(array, "held_out")
+    if array.shape != shape[:1]:
         raise DataError(
             f"held_out must be an item of each of the {shape[0]} users, {shape} numbers, or a table of users and "
-            f"items, not of shape {given.shape}"
+            f"items, not of shape {array.shape}"
         )
-    missing = np.asarray(pd.isna(given))
-    numbers = np.asarray(given[~missing].tolist()) if given.dtype == object else given[~missing]
+    missing = np.asarray(pd.isna(array))
+    numbers = np.asarray(array[~missing].tolist()) if array.dtype == object else array[~missing]
     if len(numbers) and numbers.dtype.kind not in "iuf":
         raise DataError(f"held_out must hold indices of the {shape[1]} items, whole numbers, not {numbers.dtype}")
     wrong = ~np.isfinite(numbers) | (numbers != np.floor(numbers)) | (numbers >= shape[1])

@@ -226,15 +226,15 @@ def _lengths(xp: Any, factors: Any) -> Any:
     return largest[:, 0] * xp.sqrt(xp.sum(scaled * scaled, axis=1))
 
 
-def _factors(given: tuple[Any, ...], read: Callable[[Any], Any]) -> Factors:
+def _factors(pair: tuple[Any, ...], read: Callable[[Any], Any]) -> Factors:
     """Return users' factors as given and items' factors in the precision of the scores, or both on their device.
 
     The factors of the users may be in a file that is larger than the memory, so they are converted when they are used.
     """
-    stays_on_device = read is as_array and any(map(is_on_device, given))
+    stays_on_device = read is as_array and any(map(is_on_device, pair))
     if stays_on_device:
-        Device(*given)  # refuses arrays of two libraries or devices
-    arrays: list[Any] = [detached(array) if stays_on_device else as_scores(array) for array in given]
+        Device(*pair)  # refuses arrays of two libraries or devices
+    arrays: list[Any] = [detached(array) if stays_on_device else as_scores(array) for array in pair]
     if len(arrays) != 2 or any(array.ndim != 2 for array in arrays) or arrays[0].shape[1] != arrays[1].shape[1]:
         shapes = ", ".join(str(tuple(array.shape)) for array in arrays)
         raise DataError(f"a tuple of scores must be two factors, (users, d) and (items, d), not arrays of {shapes}")

@@ -43,8 +43,8 @@ class FactorModel(Model):
                 raise DataError(f"{name}: has factors of shape {factors.shape} for {count} {kind}s")
             wrong = ~np.isfinite(factors).all(axis=1)
             if wrong.any():
-                which = f"{kind} {int(np.argmax(wrong)) + 1} of {count}"
-                raise DataError(f"{name}: the factors of {which} are not finite numbers")
+                first = f"{kind} {int(np.argmax(wrong)) + 1} of {count}"
+                raise DataError(f"{name}: the factors of {first} are not finite numbers")
         if self.user_factors.shape[1] != self.item_factors.shape[1]:
             lengths = f"{self.user_factors.shape[1]} and {self.item_factors.shape[1]}"
             raise DataError(f"{name}: the factors of users and items differ in length, {lengths}")
