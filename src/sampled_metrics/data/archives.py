@@ -77,7 +77,7 @@ class _CheckedStream(io.RawIOBase):
 
 
 def is_web_page(path: Path) -> bool:
-    """Whether a file begins as html does, for example a login page or an error page in place of the data set."""
+    """Return whether a file begins as html does, such as a login page or an error page in place of the data set."""
     beginning = _beginning(path).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     return beginning.startswith((b"<!doctype", b"<html"))
 

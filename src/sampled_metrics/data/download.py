@@ -158,7 +158,7 @@ def _fault(path: Path, expected: dict[str, str]) -> str | None:
 
 def _fetch(url: str, path: Path, expected: dict[str, str]) -> None:
     """Write the file at an address to `path`, and verify it."""
-    path.unlink(missing_ok=True)  # pooch would keep what is there, such as the wrong file of another address
+    path.unlink(missing_ok=True)  # pooch would keep an existing file, such as the wrong one of another address
     if url.startswith(wheels.SCHEME):
         wheels.fetch(wheels.parse_address(url), path)
     else:
@@ -181,14 +181,14 @@ def _fetch_http(url: str, path: Path, has_checksum: bool) -> None:
 
 
 def _first_reason(error: BaseException) -> str:
-    """Return the short reason of the first of the errors that others wrap."""
+    """Return the short reason of the error that a chain of errors began with."""
     while error.__context__ is not None:
         error = error.__context__
     return reason(error)
 
 
 def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool) -> None:
-    """Write what is at an address to the temporary file of an attempt."""
+    """Write the content of an address to the temporary file of an attempt."""
     os.unlink(temporary)  # pooch made it for its owner alone to read
     with requests.get(
         url,

@@ -39,8 +39,8 @@ def events_of_rows(
         name: name of the file in errors.
         labels: names of these columns in errors.
         has_number_ids: whether ids must be whole numbers from 0. Otherwise they are any text but the empty one.
-        timestamp_format: "iso" or a pattern of strptime, if timestamps are written times. They become nanoseconds since
-            1970 in UTC. None if they are numbers, or times by their type.
+        timestamp_format: "iso" or a pattern of strptime, if timestamps are text. They become nanoseconds since 1970 in
+            UTC. None if they are numbers, or times by their type.
         kept: values of the column keep; rows with other values are left out. None if there is no such column.
         skips_bad_lines: whether malformed rows are skipped, and their number logged. Otherwise they are refused.
 

@@ -57,7 +57,7 @@ class Events:
 
 
 def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "first") -> Events:
-    """Make every rating of `min_rating` or more one event, and number users and items in the order of their ids.
+    """Return an event for each rating of `min_rating` or more, with users and items numbered in the order of their ids.
 
     Feedback is a set of (user, item) pairs: if a pair repeats, one of its events is kept. Ids that the file gives as
     text become numbers if all ids of users (or of items) in the file are whole numbers without leading zeros.
@@ -133,14 +133,14 @@ def pair_numbers(users: NDArray[np.integer], items: NDArray[np.integer], n_items
 
 
 def _concatenate(parts: list[Any]) -> Any:
-    """Concatenate arrays and free them, to save memory."""
+    """Return the arrays as one, and free them, to save memory."""
     whole = np.concatenate(parts)
     parts.clear()
     return whole
 
 
 def _repeats(users: NDArray[np.integer], items: NDArray[np.integer], n_items: int, repeated: str) -> NDArray[np.bool_]:
-    """Whether an earlier event, or if `repeated` is "last" a later one, has the same pair, (events,)."""
+    """Return whether each event repeats the pair of an earlier one, or of a later one if `repeated` is "last"."""
     repeats = np.zeros(len(users), dtype=np.bool_)
     numbers = pair_numbers(users, items, n_items)
     numbers.sort()  # in place; the order of the events is needed only if a pair repeats

@@ -1,4 +1,4 @@
-"""The split: some events of the users are held out, as a rule the last one of each (section 6); the others train."""
+"""The split: some events of the users are held out, usually the last one of each (section 6); the others train."""
 
 import os
 from collections.abc import Callable
@@ -178,7 +178,9 @@ def pair_matrix(
 
 
 def leave_last_out(events: Events, ties: str, rng: np.random.Generator, held_out: int = 1) -> Split:
-    """Hold out the last events of every user. Users without another event are left out: they have nothing to train on.
+    """Return the split that holds out the last events of every user.
+
+    Users without another event are left out: they have nothing to train on.
 
     Args:
         events: at most one event for a (user, item) pair.
@@ -197,12 +199,14 @@ def leave_last_out(events: Events, ties: str, rng: np.random.Generator, held_out
 
 
 def leave_random_out(events: Events, rng: np.random.Generator, held_out: int = 1) -> Split:
-    """Hold out random events of every user, each equally likely; parameters and errors as in `leave_last_out`."""
+    """Return the split that holds out random events of every user; parameters and errors as in `leave_last_out`."""
     return _hold_out(events, _last(events, rng.permutation(len(events)), held_out, lambda latest: latest))
 
 
 def split_by_time(events: Events, test_from: float | None = None, test_size: float | None = None) -> Split:
-    """Hold out the events from a time on, of all users. Users without an earlier event are left out.
+    """Return the split that holds out the events of all users from a time on.
+
+    Users without an earlier event are left out.
 
     Args:
         events: at most one event for a (user, item) pair.
@@ -222,7 +226,7 @@ def split_by_time(events: Events, test_from: float | None = None, test_size: flo
 
 
 def leave_published_out(events: Events) -> Split:
-    """Hold out the events that the file holds out. Users without another event are left out.
+    """Return the split that holds out the events that the file holds out. Users without another event are left out.
 
     Args:
         events: at most one event for a (user, item) pair.
@@ -261,7 +265,7 @@ def _latest(events: Events, times: NDArray[np.generic]) -> Ints:
 
 
 def _hold_out(events: Events, test: Ints) -> Split:
-    """Hold out events; users without others are left out."""
+    """Return the split that holds out `test` events. Users without other events are left out."""
     train = np.ones(len(events), dtype=np.bool_)
     train[test] = False
     kept = np.bincount(events.users[train], minlength=len(events.user_ids)) > 0

