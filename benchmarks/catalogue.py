@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
-from tqdm import tqdm
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from sampled_metrics import _files
+from sampled_metrics._running import LATE, terminal_bar
 from sampled_metrics._validation import Floats, Ints
 
 USERS, ITEMS, EVENTS = 200_948, 84_432, 32_000_204
@@ -223,14 +223,14 @@ def write(path: Path, users: int, items: int, events: int, seed: int) -> dict[st
         _files.atomic_write(path) as temporary,
         zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
         archive.open("ratings.csv", "w", force_zip64=True) as file,  # as of 1980, whenever it is written
-        tqdm(total=events, desc="events", unit_scale=True, delay=2, leave=False, disable=None) as bar,
+        terminal_bar("events", events, delay=LATE) as advance,
     ):
         file.write(HEADER)
         for of_user, of_item, ratings, timestamps in blocks(users, items, events, seed):
             of_users += np.bincount(of_user, minlength=users)
             of_items += np.bincount(of_item, minlength=items)
             file.write(lines_of(of_user + 1, of_item + 1, ratings, timestamps))
-            bar.update(len(of_user))
+            advance(len(of_user))
     return {
         f"{which} events of {what}": int(of(counts))
         for what, counts in (("a user", of_users), ("an item", of_items))

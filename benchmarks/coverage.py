@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
-from tqdm import tqdm
 
 from sampled_metrics import correct
+from sampled_metrics._running import terminal_progress
 from sampled_metrics.estimators import linear_estimator
 from sampled_metrics.inference.intervals import IntervalOptions, linear, uncertainty
 from sampled_metrics.metrics.metric import metric
@@ -231,10 +231,11 @@ def main() -> None:
     given = parser.parse_args()
     one, todo = partial(simulated, given.evaluations, given.biases), settings(tuple(given.users), given.seed)
     if given.jobs == 1:
-        rows = [one(each) for each in tqdm(todo, disable=None)]
+        rows = [one(each) for each in terminal_progress(todo)]
     else:
         with Pool(given.jobs, initializer=threadpool_limits, initargs=(1,)) as pool:
-            rows = list(tqdm(pool.imap_unordered(one, todo), total=len(todo), disable=None))
+            results = pool.imap_unordered(one, todo)
+            rows = [next(results) for _ in terminal_progress(todo)]
     written = table(rows).to_csv(given.output, index=False)
     if written is not None:
         print(written, end="")

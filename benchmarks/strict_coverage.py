@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 from threadpoolctl import threadpool_limits
-from tqdm import tqdm
 
 from sampled_metrics import published
+from sampled_metrics._running import terminal_progress
 from sampled_metrics.estimators import estimator
 from sampled_metrics.inference.intervals import IntervalOptions
 from sampled_metrics.inference.strict_intervals import strict_interval, supported
@@ -279,7 +279,7 @@ def main() -> None:
     left = [cell for cell in tasks(arguments.ranks) if (cell[0].name, *cell[1:4], known_of(cell[4])) not in known]
     with threadpool_limits(1), Pool(arguments.jobs) as pool:
         work = pool.imap_unordered(partial(simulated, evaluations=arguments.evaluations), left)
-        for rows in tqdm(work, total=len(left)):
+        for rows, _ in zip(work, terminal_progress(left), strict=True):
             new = not arguments.output.exists()
             pd.DataFrame(rows).to_csv(arguments.output, mode="a", header=new, index=False)
 

@@ -1,4 +1,4 @@
-"""What the site shows beside docstrings: lists of names with their summaries, and the help of the commands."""
+"""What the site shows beside docstrings: names with their summaries, the help of the commands, and the formats."""
 
 import ast
 import re
@@ -9,18 +9,20 @@ from pathlib import Path
 import click
 
 from sampled_metrics.cli.commands import NAME, cli
+from sampled_metrics.data.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "sampled_metrics"
-NAMES, COMMANDS = "<!-- names -->\n", "<!-- commands -->\n"
+NAMES, COMMANDS, EVENT_FORMATS = "<!-- names -->\n", "<!-- commands -->\n", "<!-- formats -->\n"
 MODULES = re.compile(r"^<!-- modules of (\w+) -->\n", re.MULTILINE)
 DIRECTIVE = re.compile(rf"^\.\. auto(module|function|class|data):: {PACKAGE}\.(\S+)$", re.MULTILINE)
 
 
 def filled(page: str) -> str:
-    """Return a page with lists in place of its marks: of modules, of the names that it documents, or of commands."""
+    """Return a page with lists in place of its marks: modules, the names that it documents, commands, or formats."""
     page = MODULES.sub(lambda mark: "\n".join(modules(mark[1])), page)
     page = page.replace(NAMES, "".join(f"{line}\n" for line in names(page)))
+    page = page.replace(EVENT_FORMATS, "".join(f"{line}\n" for line in rows_of_formats()))
     return page.replace(COMMANDS, "\n".join(helps()))
 
 
@@ -43,6 +45,15 @@ def names(page: str) -> Iterator[str]:
             module, _, member = f"{PACKAGE}.{name}".rpartition(".")
             path = file_of(getattr(getattr(import_module(module), member), "__module__", module))
             yield f"{link}: {dict(documented(path))[member]}"
+
+
+def rows_of_formats() -> Iterator[str]:
+    """Yield the formats of events as the lines of a table."""
+    yield "| `format` | file | published as | ids | times |"
+    yield "|---|---|---|---|---|"
+    for name, form in FORMATS.items():
+        ids, times = "numbers" if form.has_number_ids else "text", form.timestamp_format or "numbers"
+        yield f"| `{name}` | {form.file} | {form.published_as} | {ids} | {times} |"
 
 
 def helps() -> Iterator[str]:

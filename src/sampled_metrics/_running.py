@@ -1,7 +1,8 @@
 """Threads and progress of long computations."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
+from contextlib import contextmanager
 from functools import wraps
 from time import monotonic
 from typing import Any, ParamSpec, TypeVar
@@ -15,28 +16,57 @@ def no_progress(steps: Iterable[Any]) -> Iterable[Any]:
     return steps
 
 
-def terminal_progress(steps: Iterable[Any]) -> Iterable[Any]:
-    """Show the progress on a terminal, on stderr, and nothing elsewhere."""
-    if not sys.stderr.isatty():
-        return steps
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(list(steps), console=Console(stderr=True), transient=True, description="")
-
-
 LATE = 2.0
-"""Seconds after which `late_progress` shows something."""
+"""Seconds after which progress is shown where most work takes less."""
+
+
+@contextmanager
+def terminal_bar(
+    what: str, total: int | None, *, delay: float = 0.0, of_bytes: bool = False
+) -> Iterator[Callable[[int], None]]:
+    """Give a function that adds a number to what is done. A terminal shows a bar on stderr; elsewhere nothing is shown.
+
+    Args:
+        what: text before the bar.
+        total: how much there is to do; None if that is not known.
+        delay: seconds after which the bar appears.
+        of_bytes: whether the numbers are bytes; the bar then shows their speed.
+    """
+    if not sys.stderr.isatty():
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import DownloadColumn, Progress, TransferSpeedColumn
+
+    byte_columns = (DownloadColumn(binary_units=True), TransferSpeedColumn()) if of_bytes else ()
+    bar = Progress(*Progress.get_default_columns(), *byte_columns, console=Console(stderr=True), transient=True)
+    task, started = bar.add_task(escape(what), total=total), monotonic()
+
+    def advance(count: int) -> None:
+        bar.advance(task, count)
+        if not bar.live.is_started and monotonic() - started >= delay:
+            bar.start()
+
+    try:
+        advance(0)
+        yield advance
+    finally:
+        if bar.live.is_started:
+            bar.stop()
+
+
+def terminal_progress(steps: Iterable[Any], what: str = "", *, delay: float = 0.0) -> Iterator[Any]:
+    """Yield the steps, and show on a terminal how far they are; parameters as in `terminal_bar`."""
+    with terminal_bar(what, len(steps) if isinstance(steps, Sized) else None, delay=delay) as advance:
+        for step in steps:
+            yield step
+            advance(1)
 
 
 def late_progress(steps: Iterable[Any]) -> Iterator[Any]:
-    """Show the progress of what is left after two seconds, as `terminal_progress` does."""
-    steps, begun = list(steps), monotonic()
-    for place, step in enumerate(steps):
-        if monotonic() - begun > LATE:
-            yield from terminal_progress(steps[place:])
-            return
-        yield step
+    """Yield the steps, and show on a terminal how far they are after two seconds."""
+    return terminal_progress(steps, delay=LATE)
 
 
 _P = ParamSpec("_P")

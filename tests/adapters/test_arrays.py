@@ -10,7 +10,7 @@ from ranked_by_argsort import by_argsort, rows
 import sampled_metrics as sm
 from sampled_metrics.ranking import loop as loop_module
 from sampled_metrics.ranking import rank as rank_module
-from sampled_metrics.ranking.arrays import Place
+from sampled_metrics.ranking.arrays import Device
 
 pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
 RNG = np.random.default_rng(1)
@@ -59,7 +59,7 @@ def test_factors_on_the_cpu_need_no_namespace(library: str, monkeypatch: pytest.
     tensors = tuple(array_of(library, each.astype(np.float32)) for each in WHOLE)
     if any(map(rank_module.is_on_device, tensors)):
         pytest.skip("the arrays are on a GPU")
-    monkeypatch.setattr(Place, "__init__", None)
+    monkeypatch.setattr(Device, "__init__", None)
     assert rows(sm.rank(tensors, TRAINING, HELD_OUT)) == by_argsort(WHOLE[0] @ WHOLE[1].T, TRAINING, HELD_OUT)
 
 

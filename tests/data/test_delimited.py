@@ -4,6 +4,7 @@ tests/data/test_table_reader.py has the reader of tables under it, tests/faults/
 """
 
 import io
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
@@ -77,6 +78,15 @@ def test_refused(content, columns, says):
 def test_columns_that_cannot_be(columns, says):
     with pytest.raises(ConfigError, match=says):
         parse("id,item\n1,2\n", columns)
+
+
+def test_a_format_may_have_a_timestamp_format_of_its_own():
+    form = replace(formats.get("movielens-csv"), timestamp_format="iso")
+    content = b"userId,movieId,rating,timestamp\n1,2,5,1970-01-02\n"
+    [chunk] = form.parse(io.BytesIO(content), "ratings.csv")
+    assert chunk.timestamps.tolist() == [86_400 * NANOSECONDS]
+    [chunk] = form.parse(io.BytesIO(content.replace(b"-01-02", b"-02-01")), "a.csv", timestamp_format="%Y-%d-%m")
+    assert chunk.timestamps.tolist() == [86_400 * NANOSECONDS]
 
 
 WITH_TIME = USER_ITEM | {"timestamp": "when"}

@@ -10,6 +10,7 @@ from docutils.core import publish_doctree
 from docutils.parsers.rst.states import Inliner
 
 import sampled_metrics
+from sampled_metrics.data.formats import FORMATS
 
 REFERENCE = runpy.run_path(str(DOCS / "reference.py"))
 PAGES = [path.read_text(encoding="utf-8") for path in [*DOCS.glob("reference/*.md"), DOCS / "adapters.md"]]
@@ -28,6 +29,11 @@ def test_the_page_of_the_command_shows_each_option() -> None:
     assert "--relevant-from FLOAT" in shown
     assert shown.count("-h, --help") == shown.count("Usage: ")
     assert "Usage: sampled-metrics correct [OPTIONS] RANKS" in shown
+
+
+def test_the_page_of_datasets_shows_each_format() -> None:
+    shown = REFERENCE["filled"]((DOCS / "reference/datasets.md").read_text(encoding="utf-8"))
+    assert re.findall(r"^\| `([a-z0-9-]+)` \|.*\| (?:numbers|text) \|.*\|$", shown, re.MULTILINE) == list(FORMATS)
 
 
 def test_the_site_shows_labels_as_code_and_not_as_addresses(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ USE = f"""
 import importlib, importlib.util, pkgutil, sys
 import sampled_metrics
 with_extras = tuple("sampled_metrics." + each for each in {WITH_EXTRAS!r})
-extras = "matplotlib pooch requests urllib3 tqdm yaml jsonschema implicit snakemake tabulate jinja2".split()
+extras = "matplotlib pooch requests urllib3 yaml jsonschema implicit snakemake tabulate jinja2".split()
 assert not [name for name in extras if importlib.util.find_spec(name)], "not an empty environment"
 found = pkgutil.walk_packages(sampled_metrics.__path__, "sampled_metrics.", onerror=lambda _: None)
 names = [each.name for each in found if not each.name.endswith("__main__")]

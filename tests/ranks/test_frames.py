@@ -142,7 +142,12 @@ class TestSampledRanks:
             (frame(x=[1]), 9, 4, "lacks the column rank .the columns are 'x'."),
             (frame(rank=[1], negatives=[4]), 9, 4, "has a column negatives, so negatives must not be given"),
             ([], 9, 4, "has no rows"),
-            (ExactRanks(*(np.array([each]) for each in (1, 5, 2, 0))), None, 4, "is ExactRanks already, which is not read again"),
+            (
+                ExactRanks(*(np.array([each]) for each in (1, 5, 2, 0))),
+                None,
+                4,
+                "is ExactRanks already, which is not read again",
+            ),
         ],
     )
     def test_refuses_and_says_where_and_why(self, ranks, candidates, negatives, says):

@@ -6,7 +6,9 @@ from scipy.sparse import csr_array, eye_array, random_array
 from two_groups import two_groups
 
 from sampled_metrics import _files
+from sampled_metrics.data.split import Split
 from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.loop import TIE
 from sampled_metrics.recommenders.models import (
     FactorModel,
     RandomModel,
@@ -40,6 +42,19 @@ class TestEvery:
         assert type(again) is type(model)
         assert (again.scores(slice(14), SPLIT.training) == model.scores(slice(14), SPLIT.training)).all()
         assert stored_kind(tmp_path / "1.npz") is type(model)
+
+
+class TestScores:
+    """The first user's item 1 and held-out item 0 differ by rounding alone, as sums in different orders do."""
+
+    SPLIT = Split(csr_array((1, 3)), csr_array([[1.0, 0.0, 0.0]]), np.arange(1), np.arange(3))
+    SCORES = np.array([[0.3, 0.1 + 0.2, 0.1]])
+
+    @pytest.mark.parametrize(("tolerance", "above", "tied"), [(0.0, 1, 0), (TIE, 0, 1)])
+    def test_tie_within_the_tolerance_also_as_read_from_a_file(self, tmp_path, tolerance, above, tied):
+        ScoreModel(self.SCORES, tolerance).write(tmp_path / "model.npz")
+        table = read_model(tmp_path / "model.npz").rank(self.SPLIT)
+        assert (table.above.item(), table.tied.item()) == (above, tied)
 
 
 class TestRefuses:

@@ -37,12 +37,12 @@ def among_negatives(
         DataError: a user does not have exactly one held-out item, or a score is not a number.
     """
     users = len(user_ids)
-    for wrong, what in (
+    for wrong, fault in (
         (np.bincount(row, held_out, users) != 1, "needs one held-out item"),
         (np.bincount(row, np.isnan(scores), users) > 0, "has a score that is not a number"),
     ):
         if wrong.any():
-            raise DataError(f"user {shown(user_ids[wrong.argmax()])} {what}")
+            raise DataError(f"user {shown(user_ids[wrong.argmax()])} {fault}")
     target = np.empty(users, dtype=scores.dtype)
     target[row[held_out]] = scores[held_out]
     above = np.bincount(row, scores > target[row], users).astype(np.int64)

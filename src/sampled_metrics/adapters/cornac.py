@@ -21,12 +21,12 @@ def ranks(
         rating_threshold: a rating counts from this on, as in Cornac's evaluation methods.
 
     Raises:
-        DataError: a user has several test items; as of `sampled_metrics.ranking.rank.rank`.
+        DataError: a user has several test items; as in `sampled_metrics.ranking.rank.rank`.
     """
     users, held_out, ratings = test_set.uir_tuple
     users, held_out = users[ratings >= rating_threshold], held_out[ratings >= rating_threshold]
     items, shape = np.arange(train_set.num_items), (train_set.num_users, train_set.num_items)
-    had = sum((each.csr_matrix >= rating_threshold)[: shape[0], : shape[1]] for each in (train_set, val_set) if each)
+    had = sum((data.csr_matrix >= rating_threshold)[: shape[0], : shape[1]] for data in (train_set, val_set) if data)
     return rank(
         lambda block: [model.rank(user, items)[1] for user in users[block]],
         had[users],

@@ -21,7 +21,7 @@ def ranks(
         user_ids: (users,) ids for the table.
 
     Raises:
-        DataError: as of `sampled_metrics.ranking.rank.rank`.
+        DataError: as in `sampled_metrics.ranking.rank.rank`.
     """
     if hasattr(model, "similarity"):
         return rank(lambda users: (training[users] @ model.similarity).toarray(), training, held_out, user_ids=user_ids)

@@ -21,7 +21,7 @@ def ranks(pipeline: Any, training: Any, test: Any) -> ExactRanks:
         test: ItemListCollection by user, with one item of each user, such as the test part of a split.
 
     Raises:
-        DataError: a user or item is not in training, or a user has several test items; as
+        DataError: a user or item is not in training, or a user has several test items; as in
             `sampled_metrics.ranking.rank.rank`.
     """
     from lenskit import score
@@ -32,9 +32,9 @@ def ranks(pipeline: Any, training: Any, test: Any) -> ExactRanks:
         raise DataError("test: a user has no item, or several; expected one of each user")
     rows = training.users.numbers(users, missing="negative")
     held_out = training.items.numbers(np.concatenate(lists), missing="negative")
-    for numbers, what in ((rows, "a user"), (held_out, "an item")):
+    for numbers, kind in ((rows, "a user"), (held_out, "an item")):
         if (numbers < 0).any():
-            raise DataError(f"test: has {what} that is not in training, of user {users[int(np.argmin(numbers))]!r}")
+            raise DataError(f"test: has {kind} that is not in training, of user {users[int(np.argmin(numbers))]!r}")
     catalogue = ItemList.from_vocabulary(training.items)
     return rank(
         lambda block: [tied_below(score(pipeline, user, catalogue).scores()) for user in users[block]],

@@ -1,4 +1,4 @@
-"""Ranks of models of PyKEEN: of the entities that complete triples."""
+"""Ranks of models of PyKEEN, of the entities that complete triples."""
 
 from typing import Any
 

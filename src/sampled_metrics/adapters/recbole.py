@@ -14,10 +14,10 @@ from sampled_metrics.ranks.sampled import SampledRanks
 
 
 def ranks(model: Any, test_data: Any) -> ExactRanks:
-    """Rank each user's test item among all items that RecBole ranks: not the padding, and not what it hides.
+    """Rank each user's test item among all items that RecBole ranks.
 
-    It hides the items of training and validation, but none from sequential models. The scores of a model on a GPU are
-    counted there, as of `sampled_metrics.ranking.rank.rank`.
+    RecBole leaves out the padding and the items of training and validation, but for sequential models only the padding.
+    The scores of a model on a GPU are counted there, as in `sampled_metrics.ranking.rank.rank`.
 
     Args:
         model: a trained model, general or sequential.
@@ -25,7 +25,7 @@ def ranks(model: Any, test_data: Any) -> ExactRanks:
             `split: {LS: valid_and_test}`.
 
     Raises:
-        DataError: the evaluation is sampled, or a user has several test items; as of `sampled_metrics.ranking.rank`.
+        DataError: the evaluation is sampled, or a user has several test items; as in `sampled_metrics.ranking.rank`.
     """
     from recbole.data.dataloader import FullSortEvalDataLoader
     from recbole.utils.case_study import full_sort_scores
@@ -38,7 +38,7 @@ def ranks(model: Any, test_data: Any) -> ExactRanks:
         hidden = [np.empty(0, dtype=np.int64)] * len(users)
     else:
         users = test_data.uid_list.numpy()
-        hidden = [each.numpy() - 1 for each in test_data.uid2history_item[users]]
+        hidden = [items.numpy() - 1 for items in test_data.uid2history_item[users]]
         if (test_data.uid2items_num[users] != 1).any():
             raise DataError("test_data: a user has several test items; expected one of each user")
         held_out = np.concatenate(list(test_data.uid2positive_item[users]))

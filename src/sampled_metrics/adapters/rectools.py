@@ -23,7 +23,7 @@ def ranks(model: Any, dataset: Any, test: pd.DataFrame) -> ExactRanks:
         test: columns user_id and item_id, with one row for each user.
 
     Raises:
-        DataError: a user has several test items; as of `sampled_metrics.ranking.rank.rank`.
+        DataError: a user has several test items; as in `sampled_metrics.ranking.rank.rank`.
     """
     users, items = test["user_id"].to_numpy(), dataset.item_id_map
 

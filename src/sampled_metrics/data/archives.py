@@ -77,7 +77,7 @@ class _CheckedStream(io.RawIOBase):
 
 
 def is_web_page(path: Path) -> bool:
-    """Whether a file begins as html does, for example a login page or an error page in place of the data set."""
+    """Return whether a file begins as html does, such as a login page or an error page in place of the data set."""
     beginning = _beginning(path).removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     return beginning.startswith((b"<!doctype", b"<html"))
 
@@ -155,8 +155,8 @@ def _open_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> Mem
 def _find_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> zipfile.ZipInfo:
     """Return the only entry with that full name or, if there is none, with that name or pattern in any folder."""
     # __MACOSX/ holds what macOS notes about the files, under nearly the same names
-    entries = [each for each in archive.infolist() if not each.filename.startswith("__MACOSX/")]
-    entries = [each for each in entries if not each.filename.endswith("/")]
+    entries = [entry for entry in archive.infolist() if not entry.filename.startswith("__MACOSX/")]
+    entries = [entry for entry in entries if not entry.filename.endswith("/")]
     matches = entries
     if member is not None:
         matches = [entry for entry in entries if entry.filename == member]
@@ -165,10 +165,10 @@ def _find_entry(archive: zipfile.ZipFile, path: Path, member: str | None) -> zip
     if len(matches) == 1:
         return matches[0]
     wanted = "file" if member is None else f"file named {member!r}"
-    listed = ", ".join(repr(entry.filename) for entry in (matches or entries)[:_MAX_LISTED]) or "no files"
+    names = ", ".join(repr(entry.filename) for entry in (matches or entries)[:_MAX_LISTED]) or "no files"
     more = ", …" if len(matches or entries) > _MAX_LISTED else ""
     hint = "; name one as the dataset's `member`" if len(entries) > 1 else ""
-    raise DataError(f"{path}: expected one {wanted}, found {len(matches)}; the archive holds {listed}{more}{hint}")
+    raise DataError(f"{path}: expected one {wanted}, found {len(matches)}; the archive holds {names}{more}{hint}")
 
 
 def _beginning(path: Path) -> bytes:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pooch
 import requests
-from tqdm import tqdm
 
 from sampled_metrics import _files
+from sampled_metrics._running import terminal_bar
 from sampled_metrics.data import wheels
 from sampled_metrics.data.archives import MAX_BYTES, is_web_page
 from sampled_metrics.errors import ConfigError, DataError, DownloadError, reason
@@ -141,24 +141,24 @@ def download(urls: Sequence[str], destination: Path, *, md5: str | None = None, 
 
 
 def _expected_digests(md5: str | None, sha256: str | None) -> dict[str, str]:
-    given = {"md5": md5, "sha256": sha256}
-    return {algorithm: digest.lower() for algorithm, digest in given.items() if digest is not None}
+    digests = {"md5": md5, "sha256": sha256}
+    return {algorithm: digest.lower() for algorithm, digest in digests.items() if digest is not None}
 
 
 def _fault(path: Path, expected: dict[str, str]) -> str | None:
     """Return the reason why a file is not the expected one; None if it is."""
     verdict = "this is a web page, not the data set" if is_web_page(path) else None
     for algorithm, digest in expected.items():
-        found = pooch.file_hash(path, alg=algorithm)
-        if found != digest:
+        actual = pooch.file_hash(path, alg=algorithm)
+        if actual != digest:
             verdict = verdict or "the file is damaged or is not the one configured"
-            return f"{algorithm} is {found}, expected {digest}: {verdict}"
+            return f"{algorithm} is {actual}, expected {digest}: {verdict}"
     return None if expected else verdict
 
 
 def _fetch(url: str, path: Path, expected: dict[str, str]) -> None:
     """Write the file at an address to `path`, and verify it."""
-    path.unlink(missing_ok=True)  # pooch would keep what is there, such as the wrong file of another address
+    path.unlink(missing_ok=True)  # pooch would keep an existing file, such as the wrong one of another address
     if url.startswith(wheels.SCHEME):
         wheels.fetch(wheels.parse_address(url), path)
     else:
@@ -181,14 +181,14 @@ def _fetch_http(url: str, path: Path, has_checksum: bool) -> None:
 
 
 def _first_reason(error: BaseException) -> str:
-    """Return the short reason of the first of the errors that others wrap."""
+    """Return the short reason of the error that a chain of errors began with."""
     while error.__context__ is not None:
         error = error.__context__
     return reason(error)
 
 
 def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool) -> None:
-    """Write what is at an address to the temporary file of an attempt."""
+    """Write the content of an address to the temporary file of an attempt."""
     os.unlink(temporary)  # pooch made it for its owner alone to read
     with requests.get(
         url,
@@ -201,14 +201,13 @@ def _request(url: str, temporary: str, _site: pooch.Pooch, *, has_checksum: bool
         # the checksum is that of the bytes sent: a server may call a .gz file a compressed transfer of its content
         response.raw.headers.pop("Content-Encoding", None)
         size, total = 0, response.raw.length_remaining
-        bar = tqdm(desc=file_name(url), total=total, unit="B", unit_scale=True, unit_divisor=1024, disable=None)
-        with open(temporary, "xb") as file, bar:
+        with open(temporary, "xb") as file, terminal_bar(file_name(url), total, of_bytes=True) as advance:
             for data in response.iter_content(2**16):
                 size += len(data)
                 if size > MAX_BYTES:
                     raise DownloadError(f"sends more than the {MAX_BYTES} bytes allowed")
                 file.write(data)
-                bar.update(len(data))
+                advance(len(data))
 
 
 def _close_redirect(response: requests.Response, **_: Any) -> None:

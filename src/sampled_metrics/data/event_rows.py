@@ -17,7 +17,7 @@ from sampled_metrics.errors import ConfigError, DataError
 _EARLIEST, _LATEST = pd.Timestamp("1678", tz="UTC"), pd.Timestamp("2262", tz="UTC")  # int64 holds their nanoseconds
 
 _BEYOND = 2.0**63
-_NO_TIMES = ("now", "today")  # which pandas takes for times
+_NOT_TIMES = ("now", "today")  # pandas parses them
 
 _LOG = logging.getLogger(__name__)
 
@@ -39,9 +39,9 @@ def events_of_rows(
         name: name of the file in errors.
         labels: names of these columns in errors.
         has_number_ids: whether ids must be whole numbers from 0. Otherwise they are any text but the empty one.
-        timestamp_format: "iso" or a pattern of strptime, if timestamps are written times. They become nanoseconds since
-            1970 in UTC. None if they are numbers, or times by their type.
-        kept: values of the column keep; rows with others are left out. None if there is no such column.
+        timestamp_format: "iso" or a pattern of strptime, if timestamps are text. They become nanoseconds since 1970 in
+            UTC. None if they are numbers, or times by their type.
+        kept: values of the column keep; rows with other values are left out. None if there is no such column.
         skips_bad_lines: whether malformed rows are skipped, and their number logged. Otherwise they are refused.
 
     Raises:
@@ -49,36 +49,19 @@ def events_of_rows(
         DataError: a row is malformed, or there is no event.
     """
     _require_format(timestamp_format)
-    rules = {"rating": "a number", "timestamp": f"a time ({timestamp_format})" if timestamp_format else "a number"}
-    skipped, n_events, large, has_decimals = 0, 0, "", False
+    exact_times = _ExactTimes()
+    skipped, n_events = 0, 0
     for rows in parts:
         columns: dict[str, NDArray[Any]] = {}
         wrong = np.zeros(len(rows.frame), dtype=np.bool_)
         for role in [role for role in labels if role != "keep" and role in rows.frame]:
-            column = rows.frame[role]
-            if role == "timestamp":
-                columns[role], is_wrong = _times(column, timestamp_format)
-            elif role == "rating":
-                numbers, is_wrong = _numbers(column)
-                columns[role] = numbers.astype(np.float64, copy=False)
-            else:
-                columns[role], is_wrong = _whole_numbers(column) if has_number_ids else _texts(column, rows)
+            columns[role], is_wrong, rule = _values(role, rows, has_number_ids, timestamp_format)
             if not skips_bad_lines:
-                rule = rules.get(role, "a whole number from 0" if has_number_ids else "text in one line")
-                refuse_rows(is_wrong, partial(_must_be, labels[role], rule, column), rows.place)
+                refuse_rows(is_wrong, partial(_must_be, labels[role], rule, rows.frame[role]), rows.place)
             wrong |= is_wrong
         skipped += rows.skipped + int(wrong.sum())
         if "timestamp" in columns and timestamp_format is None:
-            times = columns["timestamp"]
-            has_decimals |= times.dtype.kind == "f"
-            far = np.flatnonzero((times >= 2**53) | (times <= -(2**53)))
-            if len(far) and not large:
-                large = f"{rows.place(int(far[0]))}: {labels['timestamp']}"
-            if large and has_decimals:  # float64 would lose digits
-                raise DataError(
-                    f"{large} is 2^53 or more, and others in the file have decimals or exponents: together they would "
-                    "lose digits; write all as whole numbers"
-                )
+            exact_times.require(columns["timestamp"], labels["timestamp"], rows.place)
         if kept is not None:
             wrong |= ~rows.frame["keep"].isin(kept).to_numpy()
         place = rows.place
@@ -95,6 +78,40 @@ def events_of_rows(
     if not n_events:
         only = "" if kept is None else f" with {', '.join(sorted(map(repr, kept)))} (keep)"
         raise DataError(f"{name}: holds no events{only}")
+
+
+def _values(
+    role: str, rows: Rows, has_number_ids: bool, timestamp_format: str | None
+) -> tuple[NDArray[Any], NDArray[np.bool_], str]:
+    """Return the (rows,) values of a column, which of them are malformed, and what they must be."""
+    column = rows.frame[role]
+    if role == "timestamp":
+        return *_times(column, timestamp_format), f"a time ({timestamp_format})" if timestamp_format else "a number"
+    if role == "rating":
+        numbers, is_wrong = _numbers(column)
+        return numbers.astype(np.float64, copy=False), is_wrong, "a number"
+    if has_number_ids:
+        return *_whole_numbers(column), "a whole number from 0"
+    return *_texts(column, rows), "text in one line"
+
+
+class _ExactTimes:
+    """A check that numbers for timestamps lose no digits: float64, for decimals, does not hold all large integers."""
+
+    def __init__(self) -> None:
+        self._large, self._has_decimals = "", False
+
+    def require(self, times: NDArray[Any], label: str, place: Place) -> None:
+        """Refuse large timestamps in a file where others have decimals; `times` are those of its next rows."""
+        self._has_decimals |= times.dtype.kind == "f"
+        far = np.flatnonzero((times >= 2**53) | (times <= -(2**53)))
+        if len(far) and not self._large:
+            self._large = f"{place(int(far[0]))}: {label}"
+        if self._large and self._has_decimals:
+            raise DataError(
+                f"{self._large} is 2^53 or more, and others in the file have decimals or exponents: together they "
+                "would lose digits; write all as whole numbers"
+            )
 
 
 def _place_of(place: Place, rows: NDArray[np.intp], row: int) -> str:
@@ -116,7 +133,7 @@ def _texts(column: pd.Series, rows: Rows) -> tuple[NDArray[np.object_], NDArray[
 
 
 def _numbers(column: pd.Series) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return (rows,) int64 or float64 numbers, and where there is none, or one beyond int64."""
+    """Return (rows,) int64 or float64 numbers, and which entries are not numbers or exceed int64."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "if":
         values = column.to_numpy(dtype=np.int64 if column.dtype.kind == "i" else np.float64)
         return values, ~(np.abs(values) < _BEYOND)
@@ -140,9 +157,9 @@ def _whole_numbers(column: pd.Series) -> tuple[NDArray[np.int64], NDArray[np.boo
 
 
 def _times(column: pd.Series, timestamp_format: str | None) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return (rows,) timestamps, and where there is none; times are nanoseconds since 1970 in UTC."""
+    """Return (rows,) timestamps, and which entries are not times; times are nanoseconds since 1970 in UTC."""
     if timestamp_format is not None:
-        times = _parsed(column, timestamp_format).mask(column.isin(_NO_TIMES))
+        times = _parsed(column, timestamp_format).mask(column.isin(_NOT_TIMES))
     elif isinstance(column.dtype, pd.DatetimeTZDtype) or column.dtype.kind == "M":
         times = pd.to_datetime(column, utc=True)
     else:
@@ -153,8 +170,8 @@ def _times(column: pd.Series, timestamp_format: str | None) -> tuple[NDArray[Any
 
 def _parsed(texts: pd.Series, timestamp_format: str) -> pd.Series:
     """Parse timestamps; invalid ones become NaT."""
-    known = "ISO8601" if timestamp_format == "iso" else timestamp_format
-    return pd.to_datetime(texts, format=known, utc=True, errors="coerce")
+    pandas_format = "ISO8601" if timestamp_format == "iso" else timestamp_format
+    return pd.to_datetime(texts, format=pandas_format, utc=True, errors="coerce")
 
 
 def _require_format(timestamp_format: str | None) -> None:

@@ -57,7 +57,7 @@ class Events:
 
 
 def binarize(chunks: Iterable[EventChunk], min_rating: float, repeated: str = "first") -> Events:
-    """Make every rating of `min_rating` or more one event, and number users and items in the order of their ids.
+    """Return an event for each rating of `min_rating` or more, with users and items numbered in the order of their ids.
 
     Feedback is a set of (user, item) pairs: if a pair repeats, one of its events is kept. Ids that the file gives as
     text become numbers if all ids of users (or of items) in the file are whole numbers without leading zeros.
@@ -117,7 +117,7 @@ def _refuse_both(
     item_ids: NDArray[np.generic],
 ) -> None:
     """Refuse a pair that is in training and held out."""
-    train, test = (pair_numbers(users[which], items[which], len(item_ids)) for which in (~held_out, held_out))
+    train, test = (pair_numbers(users[is_part], items[is_part], len(item_ids)) for is_part in (~held_out, held_out))
     both = test[np.isin(test, train)]
     if len(both):
         user, item = divmod(int(both[0]), len(item_ids))
@@ -133,14 +133,14 @@ def pair_numbers(users: NDArray[np.integer], items: NDArray[np.integer], n_items
 
 
 def _concatenate(parts: list[Any]) -> Any:
-    """Concatenate arrays and free them, to save memory."""
+    """Return the arrays as one, and free them, to save memory."""
     whole = np.concatenate(parts)
     parts.clear()
     return whole
 
 
 def _repeats(users: NDArray[np.integer], items: NDArray[np.integer], n_items: int, repeated: str) -> NDArray[np.bool_]:
-    """Whether an earlier event, or if `repeated` is "last" a later one, has the same pair, (events,)."""
+    """Return whether each event repeats the pair of an earlier one, or of a later one if `repeated` is "last"."""
     repeats = np.zeros(len(users), dtype=np.bool_)
     numbers = pair_numbers(users, items, n_items)
     numbers.sort()  # in place; the order of the events is needed only if a pair repeats
@@ -148,8 +148,8 @@ def _repeats(users: NDArray[np.integer], items: NDArray[np.integer], n_items: in
         numbers = pair_numbers(users, items, n_items)
         order = np.argsort(numbers, kind="stable")
         numbers = numbers[order]
-        others = order[1:] if repeated == "first" else order[:-1]
-        repeats[others[numbers[1:] == numbers[:-1]]] = True
+        repeated_events = order[1:] if repeated == "first" else order[:-1]
+        repeats[repeated_events[numbers[1:] == numbers[:-1]]] = True
     return repeats
 
 
@@ -162,14 +162,14 @@ class _Numbering:
     def number(self, ids: NDArray[np.int64] | NDArray[np.object_]) -> NDArray[np.int32]:
         """Return the number of each id, (ids,); a new id gets the next number."""
         positions, unique = pd.factorize(ids)
-        numbers = [self._numbers.setdefault(each, len(self._numbers)) for each in unique.tolist()]
+        numbers = [self._numbers.setdefault(unique_id, len(self._numbers)) for unique_id in unique.tolist()]
         return np.array(numbers, dtype=np.int32)[positions]
 
     def ascending(self) -> tuple[NDArray[np.generic], NDArray[np.int32]]:
         """Return the ids in ascending order, and the position in it of each number, both (ids,)."""
-        given = list(self._numbers)
-        is_text_of_numbers = all(isinstance(each, str) and _WHOLE_NUMBER.fullmatch(each) for each in given)
-        ids = np.array([int(each) for each in given] if is_text_of_numbers else given)
+        by_number = list(self._numbers)
+        is_text_of_numbers = all(isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value) for value in by_number)
+        ids = np.array([int(value) for value in by_number] if is_text_of_numbers else by_number)
         order = np.argsort(ids)
         positions = np.empty(len(order), dtype=np.int32)
         positions[order] = np.arange(len(order), dtype=np.int32)

@@ -7,7 +7,7 @@ from sampled_metrics.errors import DataError
 
 
 def k_core(events: Events, k: int) -> Events:
-    """Remove users and items with fewer than k events until each user and item has k or more.
+    """Return the k-core: the events that are left when users and items with fewer than k are removed repeatedly.
 
     Args:
         events: at most one event for each (user, item) pair.

@@ -1,7 +1,4 @@
-"""Formats of files of events. A format is a few facts: separator, columns of the roles, header, file in the archive.
-
-A new format is an entry of `FORMATS`.
-"""
+"""Formats of files of events. A format is a few facts, and a new one is an entry of `FORMATS`."""
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -20,12 +17,12 @@ Column = str | int
 """Name of a column, or its position from 1 in a file without a header."""
 
 
-def _options(column: Mapping[str, Any], **others: Any) -> dict[str, Any]:
+def _options(column: Mapping[str, Any], **more: Any) -> dict[str, Any]:
     """Return the JSON schema of the options of a format, where `column` is the schema of a column."""
     types = column["type"] if isinstance(column["type"], list) else [column["type"]]
     optional = {**column, "type": [*types, "null"], "default": None}
     properties = {
-        **others,
+        **more,
         "columns": {
             "description": "The columns of users, items, ratings and timestamps.",
             "type": "object",
@@ -41,7 +38,7 @@ def _options(column: Mapping[str, Any], **others: Any) -> dict[str, Any]:
         "timestamp_format": {
             "description": (
                 "How times are written: iso, as 2020-01-31 or 2020-01-31T23:59:59Z, or a pattern of strptime, as "
-                "%d/%m/%Y %H:%M. A time without an offset is in UTC. null: timestamps are numbers."
+                "%d/%m/%Y %H:%M. A time without an offset is in UTC. null: as the format says, else numbers."
             ),
             "type": ["string", "null"],
             "pattern": "^iso$|%",
@@ -100,8 +97,11 @@ class Format:
 
     Attributes:
         rows: function that yields rows with a column for each role, such as `json_rows`.
+        file: the layout of the file, in Markdown, for the documentation.
+        published_as: datasets that are published in this format, likewise.
         columns: the column of each role: user, item, rating and timestamp; None if an option says so.
         has_number_ids: whether ids are whole numbers from 0. Otherwise they are any text.
+        timestamp_format: "iso" or a pattern of strptime; None if timestamps are numbers. An option may name another.
         member: name of the file of events inside the published archive, or a pattern such as `*.inter`; None if the
             archive holds only that file.
         options: JSON schema of the options of `parse`.
@@ -109,8 +109,11 @@ class Format:
     """
 
     rows: Callable[..., Iterator[Rows]]
+    file: str
+    published_as: str
     columns: Mapping[str, Column] | None = None
     has_number_ids: bool = False
+    timestamp_format: str | None = None
     member: str | None = None
     options: Mapping[str, Any] = field(default_factory=lambda: _schema({}))
     other_file: Callable[[str], str] | None = None
@@ -131,13 +134,13 @@ class Format:
             ConfigError: two roles have the same column, or the format of timestamps is unknown.
             DataError: a column is missing, a line is malformed, or there is no event.
         """
-        events = self._placed(stream, name, **options)
+        events = self._events_and_places(stream, name, **options)
         if other is None:
             yield from (chunk for chunk, _ in events)
         else:
-            yield from published_split(events, name, self._placed(other, other_name, **options), other_name)
+            yield from published_split(events, name, self._events_and_places(other, other_name, **options), other_name)
 
-    def _placed(
+    def _events_and_places(
         self,
         stream: BinaryIO,
         name: str,
@@ -148,16 +151,17 @@ class Format:
         on_bad_lines: str = "error",
         **reading: Any,
     ) -> Iterator[tuple[EventChunk, Place]]:
-        wanted = _chosen(self.columns or columns or {}, keep)
+        columns_by_role = _chosen(self.columns or columns or {}, keep)
         skips = on_bad_lines == "skip"
+        timestamp_format = timestamp_format or self.timestamp_format
         numbers = {"rating"} | ({"timestamp"} if timestamp_format is None else set())
         if self.has_number_ids:
             numbers |= {"user", "item"}
-        is_named = isinstance(wanted["user"], str)
+        is_named = isinstance(columns_by_role["user"], str)
         return events_of_rows(
-            self.rows(stream, name, wanted, numbers=numbers, skips_bad_lines=skips, **reading),
+            self.rows(stream, name, columns_by_role, numbers=numbers, skips_bad_lines=skips, **reading),
             name,
-            {role: str(column) if is_named else f"column {column}" for role, column in wanted.items()},
+            {role: str(column) if is_named else f"column {column}" for role, column in columns_by_role.items()},
             has_number_ids=self.has_number_ids,
             timestamp_format=timestamp_format,
             kept=None if keep is None else {_text(value) for value in keep["values"]},
@@ -171,15 +175,15 @@ def _chosen(columns: Mapping[str, Column | None], keep: Mapping[str, Any] | None
     Raises:
         ConfigError: two roles have the same column, or some columns are names and others positions.
     """
-    found = {role: column for role, column in columns.items() if column is not None}
+    chosen = {role: column for role, column in columns.items() if column is not None}
     if keep is not None:
-        found["keep"] = keep["column"]
-    roles, listed = " and ".join(found), list(found.values())
-    if len(set(listed)) < len(listed):
-        raise ConfigError(f"columns: {roles} must name different columns, not {listed}")
-    if len(set(map(type, listed))) > 1:
-        raise ConfigError(f"columns: {roles} must all be names or all be positions, not {listed}")
-    return found
+        chosen["keep"] = keep["column"]
+    roles, named = " and ".join(chosen), list(chosen.values())
+    if len(set(named)) < len(named):
+        raise ConfigError(f"columns: {roles} must name different columns, not {named}")
+    if len(set(map(type, named))) > 1:
+        raise ConfigError(f"columns: {roles} must all be names or all be positions, not {named}")
+    return chosen
 
 
 def _text(value: str | int) -> str:
@@ -199,7 +203,7 @@ def _csv(
     optional: Collection[str] = (),
     has_types: bool = False,
 ) -> Iterator[Rows]:
-    """Yield the rows of lines of fields.
+    """Yield the rows of a file with a separator between fields.
 
     Args:
         stream: the file's bytes.
@@ -217,14 +221,14 @@ def _csv(
     has_header = isinstance(columns["user"], str)
     header: list[Column] = list(table.first) if has_header else list(range(1, len(table.first) + 1))
     if has_types:
-        header = [str(each).partition(":")[0] for each in header]
+        header = [str(column).partition(":")[0] for column in header]
     place = f"{name}, line {table.text.line}"
     if fields is not None and len(header) not in (0, fields):
         raise DataError(f"{place}: has {len(header)} fields, and {fields} are expected")
-    found = {role: column for role, column in columns.items() if column in header or role not in optional}
+    present = {role: column for role, column in columns.items() if column in header or role not in optional}
     if header or has_header:
-        require_columns(place, header, found.values())
-    names = {header.index(column): role for role, column in found.items() if header}
+        require_columns(place, header, present.values())
+    names = {header.index(column): role for role, column in present.items() if header}
     yield from table.rows(names, has_header=has_header, numbers=numbers, text=object, skips_bad_lines=skips_bad_lines)
 
 
@@ -234,24 +238,51 @@ _OF_RECBOLE = {"user": "user_id", "item": "item_id", "rating": "rating", "timest
 _TABS = partial(_csv, separator="\t", quotes=False, fields=4)
 
 FORMATS = {
-    "movielens-100k": Format(_TABS, _POSITIONS, has_number_ids=True, member="u.data"),
-    # MovieLens 1M and 10M
     "movielens-dat": Format(
-        partial(_csv, separator="::", quotes=False, fields=4), _POSITIONS, has_number_ids=True, member="ratings.dat"
+        partial(_csv, separator="::", quotes=False, fields=4),
+        "`UserID::MovieID::Rating::Timestamp`",
+        "MovieLens 1M, 10M",
+        _POSITIONS,
+        has_number_ids=True,
+        member="ratings.dat",
     ),
-    # MovieLens 20M, 25M, 32M and latest
-    "movielens-csv": Format(partial(_csv, quotes=False), _OF_MOVIELENS, has_number_ids=True, member="ratings.csv"),
-    # He et al., 2017
-    "ncf": Format(_TABS, _POSITIONS, has_number_ids=True, member="*.train.rating", other_file=name_of_test_file),
+    "movielens-csv": Format(
+        partial(_csv, quotes=False),
+        "csv with the header userId,movieId,rating,timestamp",
+        "MovieLens 20M, 25M, 32M, latest",
+        _OF_MOVIELENS,
+        has_number_ids=True,
+        member="ratings.csv",
+    ),
+    "movielens-100k": Format(
+        _TABS,
+        "tab-separated user, item, rating, timestamp",
+        "MovieLens 100K (u.data)",
+        _POSITIONS,
+        has_number_ids=True,
+        member="u.data",
+    ),
     "recbole-inter": Format(
         partial(_csv, separator="\t", quotes=False, optional=("rating", "timestamp"), has_types=True),
+        "atomic .inter, its columns named by a typed header",
+        "RecBole's datasets",
         _OF_RECBOLE,
         member="*.inter",
     ),
-    "delimited": Format(_csv, options=_NAMED_OR_NUMBERED),
-    "json-lines": Format(json_rows, options=_NAMED),
-    "parquet": Format(parquet_rows, options=_NAMED),
+    "delimited": Format(_csv, "csv or tsv, with or without a header", "many", options=_NAMED_OR_NUMBERED),
+    "json-lines": Format(json_rows, "an object of JSON on each line", "Yelp, Amazon reviews 2023", options=_NAMED),
+    "parquet": Format(parquet_rows, "parquet; needs pyarrow (`pip install '.[parquet]'`)", "Yambda", options=_NAMED),
+    "ncf": Format(
+        _TABS,
+        "`NAME.train.rating` with `NAME.test.rating` beside it, or a .zip with both: a ready-made split",
+        "He et al., 2017",
+        _POSITIONS,
+        has_number_ids=True,
+        member="*.train.rating",
+        other_file=name_of_test_file,
+    ),
 }
+"""The formats by the `format` of a dataset's config entry."""
 
 
 def get(name: str) -> Format:

@@ -45,8 +45,8 @@ def published_split(
     """
     parts = list(test)
     held_out, place = _joined([chunk for chunk, _ in parts]), partial(_place_in, parts)
-    again = pd.Series(held_out.users).duplicated().to_numpy()
-    refuse_rows(again, lambda event: f"a second held-out event of user {held_out.users[event]}; expected one", place)
+    second = pd.Series(held_out.users).duplicated().to_numpy()
+    refuse_rows(second, lambda event: f"a second held-out event of user {held_out.users[event]}; expected one", place)
     order = np.argsort(held_out.users)
     users, items = held_out.users[order], held_out.items[order]
     has_training = np.zeros(len(users), dtype=np.bool_)

@@ -1,14 +1,14 @@
 """Read the events of a dataset: open its files, with a progress bar, and parse them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
-from sampled_metrics.data.archives import find_member, open_member
+from sampled_metrics._running import LATE, terminal_bar
+from sampled_metrics.data.archives import MemberStream, find_member, open_member
 from sampled_metrics.data.events import EventChunk
 from sampled_metrics.data.formats import Format
 
@@ -42,11 +42,24 @@ def read_events(
         arguments: list[Any] = []
         for file, entry in _files(path, form, member or form.member):
             stream = stack.enter_context(open_member(file, entry))
-            bar = tqdm.wrapattr(
-                stream, "read", total=stream.size, desc=f"reading {file.name}", delay=2, leave=False, disable=None
-            )
-            arguments += [stack.enter_context(bar), stream.name]
+            advance = stack.enter_context(terminal_bar(f"reading {file.name}", stream.size, delay=LATE, of_bytes=True))
+            arguments += [_Counted(stream, advance), stream.name]
         yield from form.parse(*arguments, **(options or {}))
+
+
+class _Counted:
+    """A stream that gives the number of bytes of each read to a function."""
+
+    def __init__(self, stream: MemberStream, count: Callable[[int], None]) -> None:
+        self._stream, self._count = stream, count
+
+    def read(self, size: int = -1, /) -> bytes:
+        content = self._stream.read(size)
+        self._count(len(content))
+        return content
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def files_beside(path: Path, form: Format, *, member: str | None = None) -> list[Path]:

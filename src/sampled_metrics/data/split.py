@@ -1,4 +1,4 @@
-"""The split: some events of the users are held out, as a rule the last one of each (section 6); the others train."""
+"""The split: some events of the users are held out, usually the last one of each (section 6); the others train."""
 
 import os
 from collections.abc import Callable
@@ -15,13 +15,15 @@ from sampled_metrics._validation import Ints
 from sampled_metrics.data.events import Events
 from sampled_metrics.errors import ConfigError, DataError
 
-# Which of a user's events at the latest time counts as the last: the one with the greatest key, by the places in the
-# file, the number of events in the file, and a random stream.
 TIE_ORDER: dict[str, Callable[[Ints, int, np.random.Generator], Ints]] = {
     "first": lambda positions, events, rng: -positions,
     "last": lambda positions, events, rng: positions,
     "random": lambda positions, events, rng: rng.permutation(events)[positions],
 }
+"""The rules for events of a user at the latest time: of these, the event with the greatest key counts as the last.
+
+A rule is a function from the positions of events in the file, the number of all events in it, and a random stream.
+"""
 
 
 class Shape(NamedTuple):
@@ -82,29 +84,29 @@ class Split:
 
     @cached_property
     def excluded(self) -> csr_array:
-        """(users, items), stored where the item is no negative of the user: it is in training, or held out."""
+        """(users, items), stored where the item is in training or held out, and so not a negative of the user."""
         return csr_array(self.training + self.held_out)
 
-    def others(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Return the items that are no candidates of some rows: those in training, and other held-out items.
+    def non_candidates(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Return the items that are not candidates of some rows: the user's training items and other held-out items.
 
         Args:
             rows: (rows,) ascending.
 
         Returns:
-            The items of one row after another, and (rows + 1,) their number before each row, and of all.
+            The items, row by row, and (rows + 1,) offsets: those of row i are ``items[offsets[i] : offsets[i + 1]]``.
         """
         user, training = self.user[rows], self.training
         counts = self.held_out.indptr[user + 1] - self.held_out.indptr[user]
         if (counts > 1).any():
-            mine = self.excluded[user]
-            other = mine.indices != np.repeat(self.item[rows], np.diff(mine.indptr))
-            return mine.indices[other], mine.indptr - np.arange(len(rows) + 1)  # a row lacks its own item
+            excluded = self.excluded[user]
+            is_other = excluded.indices != np.repeat(self.item[rows], np.diff(excluded.indptr))
+            return excluded.indices[is_other], excluded.indptr - np.arange(len(rows) + 1)  # a row lacks its own item
         if user[-1] - user[0] + 1 == len(user):  # consecutive users: nothing is copied
             ends = training.indptr[user[0] : user[-1] + 2]
             return training.indices[ends[0] : ends[-1]], ends - ends[0]
-        mine = training[user]
-        return mine.indices, mine.indptr
+        own = training[user]
+        return own.indices, own.indptr
 
     @property
     def shape(self) -> Shape:
@@ -128,7 +130,7 @@ class Split:
 
 
 def read_split(path: str | os.PathLike[str], *, timestamps: bool = False) -> Split:
-    """Read what `Split.write` wrote; the timestamps, which only other programs use, if they are asked for.
+    """Read a split that `Split.write` wrote, with its timestamps on request; only other programs use them.
 
     Raises:
         DataError: the file is not a split, or is damaged.
@@ -170,13 +172,15 @@ def pair_matrix(
     """
     index = np.int32 if max(*shape, len(users)) < 2**31 else np.int64
     pairs = users.astype(index, copy=False), items.astype(index, copy=False)
-    found = csr_array((np.ones(len(users), dtype=kind), pairs), shape=shape)
-    found.data[:] = 1  # a pair may be there twice
-    return found
+    matrix = csr_array((np.ones(len(users), dtype=kind), pairs), shape=shape)
+    matrix.data[:] = 1  # a repeated pair was summed
+    return matrix
 
 
 def leave_last_out(events: Events, ties: str, rng: np.random.Generator, held_out: int = 1) -> Split:
-    """Hold out the last events of every user. Users without another event are left out: they have nothing to train on.
+    """Return the split that holds out the last events of every user.
+
+    Users without another event are left out: they have nothing to train on.
 
     Args:
         events: at most one event for a (user, item) pair.
@@ -195,12 +199,14 @@ def leave_last_out(events: Events, ties: str, rng: np.random.Generator, held_out
 
 
 def leave_random_out(events: Events, rng: np.random.Generator, held_out: int = 1) -> Split:
-    """Hold out random events of every user, each equally likely; arguments and errors as of `leave_last_out`."""
+    """Return the split that holds out random events of every user; parameters and errors as in `leave_last_out`."""
     return _hold_out(events, _last(events, rng.permutation(len(events)), held_out, lambda latest: latest))
 
 
 def split_by_time(events: Events, test_from: float | None = None, test_size: float | None = None) -> Split:
-    """Hold out the events from a time on, of all users. Users without an earlier event are left out.
+    """Return the split that holds out the events of all users from a time on.
+
+    Users without an earlier event are left out.
 
     Args:
         events: at most one event for a (user, item) pair.
@@ -220,7 +226,7 @@ def split_by_time(events: Events, test_from: float | None = None, test_size: flo
 
 
 def leave_published_out(events: Events) -> Split:
-    """Hold out the events that the file holds out. Users without another event are left out.
+    """Return the split that holds out the events that the file holds out. Users without another event are left out.
 
     Args:
         events: at most one event for a (user, item) pair.
@@ -259,7 +265,7 @@ def _latest(events: Events, times: NDArray[np.generic]) -> Ints:
 
 
 def _hold_out(events: Events, test: Ints) -> Split:
-    """Hold out events; users without others are left out."""
+    """Return the split that holds out `test` events. Users without other events are left out."""
     train = np.ones(len(events), dtype=np.bool_)
     train[test] = False
     kept = np.bincount(events.users[train], minlength=len(events.user_ids)) > 0
@@ -276,7 +282,7 @@ def _hold_out(events: Events, test: Ints) -> Split:
 
 
 def leave_users_out(split: Split, min_training_events: int) -> Split:
-    """Return the split of the users with so many training events."""
+    """Return the split of the users who have `min_training_events` training events or more."""
     counts = np.diff(split.training.indptr)
     kept = counts >= min_training_events
     if kept.all():
@@ -303,7 +309,7 @@ def split_events(
     test_size: float | None = None,
     min_training_events: int = 1,
 ) -> Split:
-    """Split by the entries of the config; a file with a split of its own keeps that split.
+    """Return the split that the config describes; a file with a split of its own keeps that split.
 
     Args:
         events: at most one event for a (user, item) pair.
@@ -311,8 +317,8 @@ def split_events(
         ties: key of `TIE_ORDER`, for last-event.
         rng: the random stream.
         held_out: events of each user, for last-event and random-event.
-        test_from: as of `split_by_time`.
-        test_size: as of `split_by_time`.
+        test_from: as in `split_by_time`.
+        test_size: as in `split_by_time`.
         min_training_events: users with fewer events in training are left out; all items stay candidates.
 
     Raises:

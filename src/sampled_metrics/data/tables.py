@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from sampled_metrics._validation import Ints
-from sampled_metrics.data.text import Readable, Text, shown
+from sampled_metrics.data.text import Readable, Text, quoted
 from sampled_metrics.errors import DataError, reason
 
 SPACES = " \t"
@@ -46,14 +46,14 @@ class Rows:
 
 
 def refuse_rows(wrong: ArrayLike, message: Callable[[int], str], place: Place) -> None:
-    """Raise DataError for the first row where (rows,) `wrong` is true; its index gives the message and its place."""
+    """Raise DataError for the first row where `wrong`, (rows,), is true; the message is a function of its index."""
     rows = np.flatnonzero(wrong)
     if len(rows):
         raise DataError(f"{place(int(rows[0]))}: {message(int(rows[0]))}")
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
-    """Return the rows of one part or more as one."""
+    """Return the rows of several parts as one part."""
     ends = np.cumsum([len(part.frame) for part in parts])
 
     def place(row: int) -> str:
@@ -65,36 +65,36 @@ def joined(parts: Sequence[Rows]) -> Rows:
 
 
 def require_columns(place: str, header: Sequence[str | int], columns: Collection[str | int]) -> None:
-    """Raise DataError unless a table has each of some columns once; `place` is that of its header."""
+    """Raise DataError unless a table has each of `columns` exactly once; `place` is the place of its header."""
     for column in columns:
         if header.count(column) != 1:
             number = "no" if column not in header else "more than one"
-            names = ", ".join(f"{each!r:.80}" for each in header[:_SHOWN_COLUMNS])
+            names = ", ".join(f"{name!r:.80}" for name in header[:_SHOWN_COLUMNS])
             more = ", …" if len(header) > _SHOWN_COLUMNS else ""
             raise DataError(f"{place}: there is {number} column {column!r}; the columns are {names}{more}")
 
 
 class Csv:
-    """Lines of fields.
+    """A csv file: lines of fields.
 
     Attributes:
         text: the lines.
-        separator: sign between fields, or several signs, or `SPACES`.
+        separator: the characters between fields, or `SPACES`.
         has_quotes: whether a field may be in quotation marks. A quotation mark in it is doubled.
         first: fields of the first line; none if there is no text.
     """
 
     def __init__(self, text: Text, separator: str = ",", *, has_quotes: bool = True) -> None:
-        """Look at the first line.
+        """Read the fields of the first line.
 
         Raises:
-            DataError: a quotation mark in it is not closed, or no table can have the separator.
+            DataError: a quotation mark in it is not closed, or the separator cannot separate fields.
         """
         if separator in ("\n", "\r", '"'):
             raise DataError(f"{text.name}: {separator!r} cannot separate fields")
         self.text, self.separator, self.has_quotes = text, separator, has_quotes
-        self._sign = separator if len(separator) == 1 else "\t"
-        self._any_record = re.compile(self._record("*+", rb"[^%b\n]*+" % re.escape(self._sign.encode())))
+        self._delimiter = separator if len(separator) == 1 else "\t"
+        self._any_record = re.compile(self._record("*+", rb"[^%b\n]*+" % re.escape(self._delimiter.encode())))
         self._unify_separators()
         self.first: list[str] = []
         if text.block:
@@ -149,15 +149,15 @@ class Csv:
             separators: how many separators it has, as the end of a pattern.
             after_quotes: what may follow quotation marks that close.
         """
-        sign = re.escape(self._sign.encode())
-        bare = rb"[^%b\n]*+" % sign
+        delimiter = re.escape(self._delimiter.encode())
+        bare = rb"[^%b\n]*+" % delimiter
         # a quotation mark opens only at the beginning of a field
         quoted = rb'"[^"]*+(?:""[^"]*+)*+"%b' % after_quotes
         field = rb'(?:%b|(?!")%b)' % (quoted, bare) if self.has_quotes else bare
-        return rb"%b(?:%b%b)%b\n" % (field, sign, field, separators.encode())
+        return rb"%b(?:%b%b)%b\n" % (field, delimiter, field, separators.encode())
 
     def _unify_separators(self) -> None:
-        """Write a separator of several signs as a tab."""
+        """Replace a separator of several characters by a tab."""
         if self.separator == SPACES:
             block = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\n)", b"", self.text.block)
             self.text.block = re.sub(rb"[ \t]+", b"\t", block)
@@ -165,58 +165,58 @@ class Csv:
             self.text.block = self.text.block.replace(self.separator.encode(), b"\t")
 
     def _well_formed(self, records: re.Pattern[bytes], skips: bool) -> tuple[bytes, int, int]:
-        """Return the well-formed lines of the block, the bytes that are used, and how many lines are skipped.
+        """Return the well-formed lines of the block, the number of bytes used, and the number of lines skipped.
 
         A skipped line leaves an empty one. An incomplete line is not used, nor are lines of empty fields at the end.
         """
-        block, parts, at, skipped = self.text.block, [], 0, 0
-        filled = len(block.rstrip(f"{self._sign}\n".encode()))
+        block, parts, start, skipped = self.text.block, [], 0, 0
+        filled = len(block.rstrip(f"{self._delimiter}\n".encode()))
         last = (block.find(b"\n", filled) + 1 or len(block)) if filled else 0
-        while at < last:
+        while start < last:
             if skips or b'"' in block:
-                match = records.match(block, at, last)
+                match = records.match(block, start, last)
                 assert match is not None
                 end = match.end()
             else:
                 end = self._end_of_lines(block[:last])
-            parts.append(block[at:end])
-            at = end
-            bad = self._any_record.match(block, at, last)
-            if at == last or (not bad and self.text.goes_on(at)):
+            parts.append(block[start:end])
+            start = end
+            bad = self._any_record.match(block, start, last)
+            if start == last or (not bad and self.text.goes_on(start)):
                 break
             if not skips:
-                raise self._malformed(at, bad)
-            end = bad.end() if bad else block.index(b"\n", at) + 1
-            parts.append(b"\n" * block.count(b"\n", at, end))
-            at, skipped = end, skipped + 1
-        return b"".join(parts), at, skipped
+                raise self._malformed(start, bad)
+            end = bad.end() if bad else block.index(b"\n", start) + 1
+            parts.append(b"\n" * block.count(b"\n", start, end))
+            start, skipped = end, skipped + 1
+        return b"".join(parts), start, skipped
 
     def _end_of_lines(self, block: bytes) -> int:
-        """Return the end of the well-formed lines of a block without quotation marks; faster than the pattern."""
-        signs = np.frombuffer(block, dtype=np.uint8)
-        is_end = signs == ord("\n")
+        """Return the end of the well-formed lines of a block without quotation marks, faster than the pattern does."""
+        characters = np.frombuffer(block, dtype=np.uint8)
+        is_end = characters == ord("\n")
         ends = np.flatnonzero(is_end)
-        fields = np.diff(np.flatnonzero(is_end[is_end | (signs == ord(self._sign))]), prepend=-1)
+        fields = np.diff(np.flatnonzero(is_end[is_end | (characters == ord(self._delimiter))]), prepend=-1)
         wrong = np.flatnonzero(fields != len(self.first))
         lines = wrong[0] if len(wrong) else len(ends)
         return int(ends[lines - 1]) + 1 if lines else 0
 
     def _malformed(self, position: int, line: re.Match[bytes] | None) -> DataError:
-        """Return what is wrong with a line; None if it has no end."""
+        """Return the error of a malformed line; `line` is None if a quotation mark keeps it from ending."""
         place, fields = f"{self.text.name}, line {self.text.line_at(position)}", len(self.first)
         if line is None:
             fault = "has a quotation mark that nothing closes"
-        elif (found := len(self._fields(line[0], place))) == fields:
+        elif (count := len(self._fields(line[0], place))) == fields:
             fault = "has text behind a quotation mark that closes"
         else:
-            fault = f"has {found} fields, but the lines before have {fields}" if found else "is empty"
+            fault = f"has {count} fields, but the lines before have {fields}" if count else "is empty"
         start = self.text.block[position:].partition(b"\n")[0]
-        return DataError(f"{place}: {fault}" + (f": {shown(start)}" if start else ""))
+        return DataError(f"{place}: {fault}" + (f": {quoted(start)}" if start else ""))
 
     def _fields(self, line: bytes, place: str) -> list[str]:
         file = io.StringIO(line.decode(), newline="")
         try:
-            return next(csv.reader(file, delimiter=self._sign, quoting=self._quoting), [])
+            return next(csv.reader(file, delimiter=self._delimiter, quoting=self._quoting), [])
         except csv.Error as error:
             raise DataError(f"{place}: cannot be read as csv: {error}") from None
 
@@ -229,18 +229,18 @@ class Csv:
             return pd.DataFrame(columns=list(names.values()), dtype=text)
         frame = pd.read_csv(
             io.BytesIO(lines),
-            sep=self._sign,
+            sep=self._delimiter,
             header=None,
             names=range(len(self.first)),
             usecols=list(names),
-            dtype={at: text for at, name in names.items() if name not in numbers},
+            dtype={position: text for position, name in names.items() if name not in numbers},
             engine="c",
             low_memory=not numbers,  # parts of a column could have different types
             na_filter=False,
             quoting=self._quoting,
             skip_blank_lines=len(self.first) > 1,  # those of skipped lines
         )
-        return frame.set_axis([names[at] for at in frame.columns], axis="columns")
+        return frame.set_axis([names[position] for position in frame.columns], axis="columns")
 
 
 def _line_numbers(lines: bytes, rows: int, first: int, record: bytes) -> Sequence[int] | Ints:
@@ -264,7 +264,7 @@ def json_rows(
     numbers: Collection[str] = (),
     skips_bad_lines: bool = False,
 ) -> Iterator[Rows]:
-    """Yield the values of some keys of objects of JSON, of which each line has one.
+    """Yield the values of some keys from a file with a JSON object on each line.
 
     Text is empty where the key is missing, or where the value is null, a list, an object, or text with a line break or
     a zero byte.
@@ -274,10 +274,10 @@ def json_rows(
         name: its name in errors.
         columns: the key of each column.
         numbers: columns that are numbers in a block in which all their values are; other columns are text.
-        skips_bad_lines: whether lines that are no object are left out. Otherwise they are refused.
+        skips_bad_lines: whether lines without an object are left out. Otherwise they are refused.
 
     Raises:
-        DataError: a line is no object of JSON, or the first line lacks a key.
+        DataError: a line has no JSON object, or the first line lacks a key.
     """
     text = Text(stream, name)
     first = text.line
@@ -286,33 +286,33 @@ def json_rows(
         objects, places = [], list[int]()
         lines = text.block[:used].split(b"\n")[:-1]
         for number, line in enumerate(lines, text.line):
-            if found := _object(line):
-                objects.append(found)
+            if parsed := _object(line):
+                objects.append(parsed)
                 places.append(number)
             elif not skips_bad_lines:
-                raise DataError(f"{name}, line {number}: expected an object of JSON, got {shown(line)}")
+                raise DataError(f"{name}, line {number}: expected an object of JSON, got {quoted(line)}")
             if number == first and not skips_bad_lines:
-                require_columns(f"{name}, line {number}", list(found), columns.values())
+                require_columns(f"{name}, line {number}", list(parsed), columns.values())
         values = {
-            column: _values([each.get(key) for each in objects], column in numbers) for column, key in columns.items()
+            column: _values([row.get(key) for row in objects], column in numbers) for column, key in columns.items()
         }
         yield Rows(pd.DataFrame(values), partial(_line, name, places), skipped=len(lines) - len(objects))
         text.advance(used)
 
 
 def _object(line: bytes) -> dict[str, Any]:
-    """Return the object on a line, empty if there is none."""
+    """Return the object on a line; an empty one if there is none."""
     try:
-        found = json.loads(line)
+        parsed = json.loads(line)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return parsed if isinstance(parsed, dict) else {}
 
 
 def _values(values: list[Any], may_be_numbers: bool) -> pd.Series:
-    if may_be_numbers and all(type(each) in (int, float) and abs(each) < 2**63 for each in values):
+    if may_be_numbers and all(type(value) in (int, float) and abs(value) < 2**63 for value in values):
         return pd.Series(values)
-    return pd.Series([_text(each) for each in values], dtype=str)
+    return pd.Series([_text(value) for value in values], dtype=str)
 
 
 def _text(value: Any) -> str:
@@ -320,7 +320,7 @@ def _text(value: Any) -> str:
         return json.dumps(value)
     if not isinstance(value, str) or re.search("[\n\r\0]", value):
         return ""
-    return value.encode(errors="backslashreplace").decode()  # half a pair of surrogates is no text
+    return value.encode(errors="backslashreplace").decode()  # half a pair of surrogates is not text
 
 
 def parquet_rows(
@@ -333,14 +333,14 @@ def parquet_rows(
 ) -> Iterator[Rows]:
     """Yield some or all columns of a parquet file, many rows at a time, so that its pages bound the memory.
 
-    Of columns that may be numbers, times and dates stay so, and so do numbers without gaps. All else is text.
+    A column that may be numbers keeps times, dates and numbers, if none of the numbers is missing. All else is text.
 
     Args:
         stream: the file, opened for bytes.
         name: its name in errors.
         columns: the column of the file for each column; None for all but an index of pandas.
         numbers: columns that may be numbers; None for all columns as pandas converts them.
-        skips_bad_lines: as of `json_rows`, for formats alike; no row is malformed here.
+        skips_bad_lines: taken as in `json_rows`, but without effect: no row of parquet is malformed.
 
     Raises:
         DataError: pyarrow is not installed, the file is not parquet, or a named column is missing or of another type.
@@ -355,7 +355,7 @@ def parquet_rows(
         schema, before = file.schema_arrow, 0
         if columns is None:
             index = (schema.pandas_metadata or {}).get("index_columns", [])
-            columns = {each: each for each in schema.names if each not in index}
+            columns = {name_in_file: name_in_file for name_in_file in schema.names if name_in_file not in index}
         else:
             require_columns(f"{name}, line 1", schema.names, columns.values())
             for column in columns.values():
@@ -363,11 +363,11 @@ def parquet_rows(
                 if pa.types.is_nested(kind) or pa.types.is_binary(kind):
                     raise DataError(f"{name}: column {column!r} is of type {kind}; expected numbers, text or times")
         for batch in file.iter_batches(_PARQUET_ROWS, columns=list(columns.values()), use_threads=False):
-            found = {}
-            for called, column in columns.items():
+            frame = {}
+            for role, column in columns.items():
                 values = batch.column(column)
-                found[called] = values.to_pandas() if numbers is None else _of_arrow(values, called in numbers)
-            yield Rows(pd.DataFrame(found), partial(_row, name, before))
+                frame[role] = values.to_pandas() if numbers is None else _of_arrow(values, role in numbers)
+            yield Rows(pd.DataFrame(frame), partial(_row, name, before))
             before += batch.num_rows
         if not before:
             yield Rows(pd.DataFrame(columns=list(columns)), str)

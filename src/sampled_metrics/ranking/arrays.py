@@ -18,7 +18,7 @@ from sampled_metrics.errors import DataError
 MATRIX = "must be numbers, a row of them for each user and an entry for each item"
 
 _WHOLE = 2.0**53
-"""float64 holds every whole number below it."""
+"""Below it, float64 holds every whole number."""
 
 ScoreFunction = Callable[[slice], ArrayLike]
 """Function from a slice of the users to their (users, items) scores."""
@@ -28,7 +28,7 @@ Factors = tuple[Any, Any]
 
 
 def is_on_device(array: Any) -> bool:
-    """Return whether an array of another library is not in the host's memory, or in bfloat16, which numpy lacks."""
+    """Return whether numpy cannot read an array: it is not in the host's memory, or is in bfloat16."""
     if isinstance(array, np.ndarray) or not (hasattr(array, "__dlpack_device__") and hasattr(array, "device")):
         return False
     return "cpu" not in str(array.device).lower() or "bfloat16" in str(array.dtype)
@@ -43,16 +43,16 @@ def refuse_device(array: Any, name: str) -> None:
         )
 
 
-class Place:
-    """Where arrays are: the namespace of their library (`xp`), and ways to and from it.
+class Device:
+    """The device that arrays are on: the namespace of their library (`xp`), and copies to and from the host.
 
     Raises:
-        DataError: the arrays differ in library or device, or are no real numbers; or array-api-compat is not installed.
+        DataError: the arrays differ in library or device, or are not real numbers, or array-api-compat is missing.
     """
 
     def __init__(self, *arrays: Any) -> None:
         self.xp: Any = np
-        self.is_host = all(isinstance(each, np.ndarray) for each in arrays)
+        self.is_host = all(isinstance(array, np.ndarray) for array in arrays)
         if self.is_host:
             return
         try:
@@ -66,21 +66,21 @@ class Place:
         try:
             self.xp = compat.array_namespace(*arrays)
         except TypeError:
-            names = " and ".join(type(each).__name__ for each in arrays)
+            names = " and ".join(type(array).__name__ for array in arrays)
             raise DataError(f"scores must be arrays of one library, not {names}") from None
-        self._device, *others = (compat.device(each) for each in arrays)
-        if any(each != self._device for each in others):
-            raise DataError(f"scores must be on one device, not on {self._device} and {others[0]}")
-        for each in arrays:
-            if not self.xp.isdtype(each.dtype, ("bool", "integral", "real floating")):
-                raise DataError(f"scores must be real numbers, not {each.dtype}")
+        self._device, *other_devices = (compat.device(array) for array in arrays)
+        if any(device != self._device for device in other_devices):
+            raise DataError(f"scores must be on one device, not on {self._device} and {other_devices[0]}")
+        for array in arrays:
+            if not self.xp.isdtype(array.dtype, ("bool", "integral", "real floating")):
+                raise DataError(f"scores must be real numbers, not {array.dtype}")
 
     def put(self, array: NDArray[Any]) -> Any:
-        """Return an array of the host here."""
+        """Return a copy on the device of an array on the host."""
         return array if self.is_host else self.xp.asarray(array, device=self._device)
 
     def pull(self, array: Any) -> NDArray[Any]:
-        """Return an array on the host."""
+        """Return a copy on the host of an array on the device."""
         if self.is_host:
             return np.asarray(array)
         if self._compat.is_torch_array(array):
@@ -90,15 +90,15 @@ class Place:
         return np.asarray(array) if self._compat.is_jax_array(array) else np.from_dlpack(array, device="cpu", copy=True)
 
     def take(self, array: Any, index: NDArray[np.integer]) -> Any:
-        """Return entries or rows of an array, here, by indices on the host."""
+        """Return entries or rows of an array on the device, by indices on the host."""
         return self.xp.take(array, self.put(index), axis=0)
 
-    def count(self, which: Any) -> NDArray[np.int64]:
-        """Return on the host how many of each row of (rows, items) are true."""
-        return self.pull(self.xp.count_nonzero(which, axis=1)).astype(np.int64)
+    def count(self, is_true: Any) -> NDArray[np.int64]:
+        """Return how many entries of each row of (rows, items) are true, on the host."""
+        return self.pull(self.xp.count_nonzero(is_true, axis=1)).astype(np.int64)
 
     def comparable(self, scores: Any) -> Any:
-        """Return scores as they are, or in a type that holds them without rounding and that numpy has."""
+        """Return scores in a type that numpy has and that holds them without rounding."""
         if self.is_host:
             return scores
         if self.xp.isdtype(scores.dtype, "bool"):
@@ -118,31 +118,31 @@ class Place:
 
 
 def as_array(scores: Any) -> Any:
-    """Return scores on a device as they are, without a gradient, and others as of `as_scores`."""
+    """Return scores on a device as they are, without a gradient, and others as `as_scores` does."""
     return detached(scores) if is_on_device(scores) else as_scores(scores)
 
 
 def as_scores(scores: Any) -> NDArray[Any]:
-    """Return scores as an array of their own type, without copying arrays; Python numbers as float64 or integers."""
+    """Return scores as an array of their own type, without a copy; Python numbers become float64 or integers."""
     refuse_masked(scores, "scores")
     refuse_device(scores, "scores")
     scores = detached(scores)
-    given = None  # the Python numbers, if float64 might round them
+    python_numbers = None  # the Python numbers, if float64 might round them
     try:
-        found = np.asarray(scores)
-        if found.dtype == object:
-            found, given = found.astype(np.float64), found
-        elif not hasattr(scores, "dtype") and found.dtype == np.float64 and (np.abs(found) >= _WHOLE).any():
-            table = isinstance(scores, pd.DataFrame)  # may mix integers and floats, like a list
-            given = scores.to_numpy(object) if table else np.asarray(scores, dtype=object)
-        wrong = np.False_ if given is None else (found != given) & ~np.isnan(found)
+        array = np.asarray(scores)
+        if array.dtype == object:
+            array, python_numbers = array.astype(np.float64), array
+        elif not hasattr(scores, "dtype") and array.dtype == np.float64 and (np.abs(array) >= _WHOLE).any():
+            is_frame = isinstance(scores, pd.DataFrame)  # may mix integers and floats, like a list
+            python_numbers = scores.to_numpy(object) if is_frame else np.asarray(scores, dtype=object)
+        wrong = np.False_ if python_numbers is None else (array != python_numbers) & ~np.isnan(array)
     except (TypeError, ValueError, OverflowError):  # ValueError: rows differ in length
         raise DataError(f"scores {MATRIX}") from None
-    if given is not None and wrong.any():
-        raise DataError(f"scores {MATRIX}; float64 cannot hold {given[wrong][0]!r:.80} without rounding it")
-    if found.ndim == 0 or found.dtype.kind not in "biuf":
+    if python_numbers is not None and wrong.any():
+        raise DataError(f"scores {MATRIX}; float64 cannot hold {python_numbers[wrong][0]!r:.80} without rounding it")
+    if array.ndim == 0 or array.dtype.kind not in "biuf":
         raise DataError(f"scores {MATRIX}")
-    return found
+    return array
 
 
 def detached(array: Any) -> Any:

@@ -17,10 +17,10 @@ from sampled_metrics.ranks.frames import Columns
 def read_array(path: str) -> Any:
     """Read an array: npy, npz with a single array or a sparse matrix of SciPy, or the numbers of parquet or csv.
 
-    A csv file has no header. What is missing in it is NaN.
+    A csv file has no header, and missing entries are NaN.
 
     Raises:
-        DataError: the file cannot be read, or holds something else.
+        DataError: the file cannot be read, or does not hold one array.
     """
     kind = Path(path).suffix
     if kind == ".parquet":

@@ -16,7 +16,7 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.distinct import Streams, draw_numbers
 from sampled_metrics.ranking.loop import block_of_scores, in_blocks, not_comparable, require_comparable, users_of_batch
 from sampled_metrics.ranking.near_ties import pair_scores
-from sampled_metrics.ranking.pairs import Ids, Pairs, is_table, split_of, table_of_pairs, warn_of_users_without
+from sampled_metrics.ranking.pairs import Ids, PairsLike, is_table, split_of, table_of_pairs, warn_of_users_without
 from sampled_metrics.ranking.rank import ScoresLike, scores_and_shape
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns
@@ -36,7 +36,7 @@ _NEGATIVES, _TIES, _KEPT = range(3)
 
 def rank_among_negatives(
     scores: ScoresLike,
-    training: Pairs,
+    training: PairsLike,
     held_out: Any,
     *,
     negatives: Any = 100,
@@ -63,7 +63,7 @@ def rank_among_negatives(
             columns user and item, with ids if there are `user_ids` and `item_ids`.
         weights: (items,) numbers of 0 or more, or a Series or dict of them by item id. Negatives are drawn one after
             another, with probabilities in proportion to the weights. With replacement, each is kept with a probability
-            in proportion to 1 / weight. What is kept is a uniform sample of a random size, which the result holds.
+            in proportion to 1 / weight. The kept ones are a uniform sample of a random size, which the result holds.
             Without replacement, or where a candidate has the weight 0, nothing is kept: m is 0, and a caution says so.
         replacement: whether a negative may be there twice for the same held-out item.
         seed: of the negatives and the ties. The negatives do not depend on the scores, so all models with the same
@@ -79,8 +79,8 @@ def rank_among_negatives(
         were drawn.
 
     Raises:
-        DataError: as in `rank`; a user has too few candidates to draw from; a given negative is no candidate, is the
-            held-out item, or is there twice without replacement.
+        DataError: as in `rank`; a user has too few candidates to draw from; a given negative is not a candidate, is
+            the held-out item, or is repeated without replacement.
         ConfigError: an option is wrong.
 
     Examples:
@@ -102,35 +102,35 @@ def rank_among_negatives(
     """
     if not is_whole(seed) or seed < 0:
         raise ConfigError(f"seed must be a whole number, 0 or more, not {shown(seed)}")
-    given, shape = scores_and_shape(scores, batch_size)
+    scorer, shape = scores_and_shape(scores, batch_size)
     split, *ids = split_of(training, held_out, shape, user_ids, item_ids)
     warn_of_users_without(split, np.arange(split.shape.users))
     weight = None if weights is None else _checked(weights, split.item_ids)
     streams = cache(lambda *address: np.random.default_rng(np.random.SeedSequence(seed, spawn_key=address)))
     draw, most = _drawing(negatives, weight, replacement, split, ids, streams)
     user, items = split.user, split.shape.items
-    # of factors, there are no scores of all items, but several arrays with a number for each negative
-    size = users_of_batch(4 * most if isinstance(given, tuple) else items, batch_size)
+    # factors need several arrays with a number for each negative, instead of the scores of all items
+    size = users_of_batch(4 * most if isinstance(scorer, tuple) else items, batch_size)
     blocks = in_blocks(np.arange(len(user)), user // size)
     counts_of_blocks, smallest = list[tuple[Ints, ...]](), np.inf
     for step in progress(range(len(blocks))):
         rows = blocks[step]
-        users, place = np.unique(user[rows], return_inverse=True)
-        score, tie = _score_function(given, user[rows], items, split.user_ids), streams(_TIES).random(len(rows))
+        users, user_position = np.unique(user[rows], return_inverse=True)
+        score, tie = _score_function(scorer, user[rows], items, split.user_ids), streams(_TIES).random(len(rows))
         target = score(np.arange(len(rows)), split.item[rows])
         require_comparable(not_comparable(target), split.user_ids[user[rows]])
-        at, drawn = draw(users)
-        row, item = (at, drawn) if len(users) == len(rows) else _of_rows(place, at, drawn)
-        other, own = score(row, item), target[row]
-        wrong = np.bincount(row[not_comparable(other)], minlength=len(rows)) > 0
+        position, drawn = draw(users)
+        row, item = (position, drawn) if len(users) == len(rows) else _of_rows(user_position, position, drawn)
+        negative_score, target_score = score(row, item), target[row]
+        wrong = np.bincount(row[not_comparable(negative_score)], minlength=len(rows)) > 0
         require_comparable(wrong, split.user_ids[user[rows]])
-        above, tied = other > own, np.flatnonzero(other == own)
+        above, tied = negative_score > target_score, np.flatnonzero(negative_score == target_score)
         counts = _ranks(tie, row, row[above], row[tied])
         if weight is not None and replacement:
-            least = np.array([np.delete(weight, each).min() for each in _lists(split.excluded[users])])
-            # kept with the chance q_min / q_j, so that what is kept is a uniform sample of a random size
-            stays = streams(_KEPT).random(len(row)) * weight[item] < least[place][row]
-            counts += _ranks(tie, row[stays], row[above & stays], row[tied[stays[tied]]])
+            least = np.array([np.delete(weight, own).min() for own in _lists(split.excluded[users])])
+            # kept with probability q_min / q_j, so that the kept ones are a uniform sample of a random size
+            is_kept = streams(_KEPT).random(len(row)) * weight[item] < least[user_position][row]
+            counts += _ranks(tie, row[is_kept], row[above & is_kept], row[tied[is_kept[tied]]])
             smallest = min(smallest, least.min())
         counts_of_blocks.append(tuple(counts))
     drawn_negatives, rank, *kept = (np.concatenate(counts) for counts in zip(*counts_of_blocks, strict=True))
@@ -153,38 +153,48 @@ def rank_among_negatives(
 def _score_function(
     scores: Any, users: Ints, items: int, user_ids: NDArray[np.generic]
 ) -> Callable[[Ints, Ints], NDArray[Any]]:
-    """Return the function from (pairs,) rows and items to scores; users are those of the (rows,) rows."""
+    """Return a function from (pairs,) rows and items to scores; `users` are the (rows,) users of the rows."""
     if isinstance(scores, tuple):
         factors = scores[0][users].astype(scores[1].dtype, copy=False)
 
         def of_factors(row: Ints, item: Ints) -> NDArray[Any]:
-            found = pair_scores(factors, scores[1], row, item)
-            wrong = ~np.isfinite(found)
+            score = pair_scores(factors, scores[1], row, item)
+            wrong = ~np.isfinite(score)
             if wrong.any():
                 user = user_ids[users[row[wrong].min()]]
                 raise DataError(f"the recommender gives user {user} a score that is not a finite number")
-            return found
+            return score
 
         return of_factors
     block = block_of_scores(scores, slice(int(users[0]), int(users[-1]) + 1), items)
     return lambda row, item: block[users[row] - users[0], item]
 
 
-def _of_rows(place: Ints, at: Ints, drawn: Ints) -> tuple[Ints, Ints]:
-    """Return rows and negatives, (pairs,) each, from the (rows,) indices of users and the negatives of the users."""
-    count = np.bincount(at, minlength=place[-1] + 1)
-    first, mine = (np.cumsum(count) - count)[place], count[place]
-    row = np.repeat(np.arange(len(place)), mine)
-    return row, drawn[np.arange(len(row)) + np.repeat(first - np.cumsum(mine) + mine, mine)]
+def _of_rows(user_position: Ints, position: Ints, drawn: Ints) -> tuple[Ints, Ints]:
+    """Return the rows and negatives, (pairs,) each, of rows that share the negatives of their user.
+
+    Args:
+        user_position: (rows,) position of each row's user among the users.
+        position: (drawn,) position of the user of each negative, ascending.
+        drawn: (drawn,) the negatives.
+    """
+    count = np.bincount(position, minlength=user_position[-1] + 1)
+    first, number = (np.cumsum(count) - count)[user_position], count[user_position]
+    row = np.repeat(np.arange(len(user_position)), number)
+    return row, drawn[np.arange(len(row)) + np.repeat(first - np.cumsum(number) + number, number)]
 
 
 def _ranks(tie: Floats, row: Ints, above: Ints, tied: Ints) -> list[Ints]:
-    """Return the (rows,) numbers of negatives, and ranks among them, from the rows of all, those above, those tied.
+    """Return the (rows,) numbers of negatives, and the ranks among them.
 
-    The (rows,) numbers from 0 to 1 break the ties.
+    Args:
+        tie: (rows,) random numbers from 0 to 1, which break the ties.
+        row: row of each negative.
+        above: row of each negative that scores above the held-out item.
+        tied: row of each negative that ties with it.
     """
-    drawn, more, same = (np.bincount(each, minlength=len(tie)) for each in (row, above, tied))
-    return [drawn, 1 + more + (tie * (same + 1)).astype(np.int64)]
+    drawn, higher, same = (np.bincount(row_numbers, minlength=len(tie)) for row_numbers in (row, above, tied))
+    return [drawn, 1 + higher + (tie * (same + 1)).astype(np.int64)]
 
 
 def _rows_of(matrix: csr_array) -> Ints:
@@ -200,7 +210,7 @@ def _lists(matrix: csr_array) -> list[Ints]:
 def _drawing(
     negatives: Any, weight: Floats | None, replacement: bool, split: Split, ids: list[Ids], streams: Streams
 ) -> tuple[_Draw, int]:
-    """Return the function that draws, and the largest number of negatives if it is known."""
+    """Return the function that draws negatives, and the largest number of them for a user, or 1 if they are given."""
     if is_whole(negatives):
         return _draw_candidates(negatives, weight, replacement, split, streams), min(split.shape.items, negatives)
     if weight is not None:
@@ -214,54 +224,54 @@ def _draw_candidates(negatives: int, weight: Floats | None, replacement: bool, s
         raise ConfigError(f"negatives must be 1 or more, not {negatives}")
 
     def draw(users: Ints) -> tuple[Ints, Ints]:
-        others = split.excluded[users]
-        free = others.shape[1] - np.diff(others.indptr)
+        excluded = split.excluded[users]
+        n_free = excluded.shape[1] - np.diff(excluded.indptr)
         if weight is not None:
-            gone = _rows_of(others)[weight[others.indices] > 0]
-            free = np.count_nonzero(weight) - np.bincount(gone, minlength=len(users))
-        too_few = free < (1 if replacement else negatives)
+            removed = _rows_of(excluded)[weight[excluded.indices] > 0]
+            n_free = np.count_nonzero(weight) - np.bincount(removed, minlength=len(users))
+        too_few = n_free < (1 if replacement else negatives)
         if too_few.any():
-            first, who = too_few.argmax(), split.user_ids[users[too_few]][0]
-            less = "" if replacement or not free[first] else "; take fewer, or draw with replacement"
+            row, user = too_few.argmax(), split.user_ids[users[too_few]][0]
+            less = "" if replacement or not n_free[row] else "; take fewer, or draw with replacement"
             of_weight = "" if weight is None else " with a weight above 0"
             raise DataError(
-                f"user {shown(who)}: {negatives} negatives cannot be drawn from {free[first]} items{of_weight}{less}"
+                f"user {shown(user)}: {negatives} negatives cannot be drawn from {n_free[row]} items{of_weight}{less}"
             )
-        at = np.repeat(np.arange(len(users)), negatives)
+        position = np.repeat(np.arange(len(users)), negatives)
         if weight is not None:
             lists = [
-                _draw_weighted(weight, gone, negatives, replacement, streams(_NEGATIVES)) for gone in _lists(others)
+                _draw_weighted(weight, own, negatives, replacement, streams(_NEGATIVES)) for own in _lists(excluded)
             ]
-            return at, np.concatenate(lists)
+            return position, np.concatenate(lists)
         if replacement:
-            number = streams(_NEGATIVES).integers(np.repeat(free, negatives))
+            number = streams(_NEGATIVES).integers(np.repeat(n_free, negatives))
         else:
-            at, number = draw_numbers(free, negatives, partial(streams, _NEGATIVES))
-        return at, _negatives_of(others, at, number)
+            position, number = draw_numbers(n_free, negatives, partial(streams, _NEGATIVES))
+        return position, _negatives_of(excluded, position, number)
 
     return draw
 
 
-def _negatives_of(others: csr_array, row: Ints, number: Ints) -> Ints:
+def _negatives_of(excluded: csr_array, row: Ints, number: Ints) -> Ints:
     """Return the (drawn,) items with these numbers among the negatives of a row, which are numbered from 0.
 
-    The matrix is (rows, items), stored where the item is no negative; the negatives have the order of the items.
+    The matrix is (rows, items), stored where the item is not a negative; the negatives have the order of the items.
     """
-    items, first, of_none = others.shape[1], others.indptr.astype(np.int64), _rows_of(others)
+    items, first, excluded_row = excluded.shape[1], excluded.indptr.astype(np.int64), _rows_of(excluded)
     # the number of the first negative after each item that is not a candidate; one search covers all rows
-    after = of_none * items + others.indices - (np.arange(len(of_none)) - first[of_none])
+    after = excluded_row * items + excluded.indices - (np.arange(len(excluded_row)) - first[excluded_row])
     return number + np.searchsorted(after, row * items + number, side="right") - first[row]
 
 
-def _draw_weighted(weight: Floats, gone: Ints, negatives: int, replacement: bool, rng: np.random.Generator) -> Ints:
-    """Draw the negatives of a user, in proportion to the weights of the items that are not gone."""
+def _draw_weighted(weight: Floats, excluded: Ints, negatives: int, replacement: bool, rng: np.random.Generator) -> Ints:
+    """Draw the negatives of a user, in proportion to the weights of the items that are not excluded."""
     p = weight.copy()
-    p[gone] = 0
+    p[excluded] = 0
     return rng.choice(len(p), negatives, replace=replacement, p=p / p.sum(), shuffle=False)
 
 
 def _checked(weights: Any, item_ids: NDArray[np.generic]) -> Floats:
-    """Return weights in the order of the items; those with an index or keys are found by id."""
+    """Return weights in the order of the items; a Series or a mapping is read by item id."""
     if isinstance(weights, Mapping):
         weights = pd.Series(dict(weights))
     if isinstance(weights, pd.Series) and not isinstance(weights.index, pd.RangeIndex):
@@ -271,14 +281,14 @@ def _checked(weights: Any, item_ids: NDArray[np.generic]) -> Floats:
         weights = weights[~weights.index.duplicated()].loc[item_ids]
     refuse_masked(weights, "weights")
     try:
-        found = np.asarray(weights, dtype=np.float64)
+        values = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.shape != (len(item_ids),) or not (np.isfinite(found) & (found >= 0)).all():
+        values = np.empty(0)
+    if values.shape != (len(item_ids),) or not (np.isfinite(values) & (values >= 0)).all():
         count = len(item_ids)
         raise DataError(f"weights must be a number of 0 or more for each of the {count} items, in their order")
-    scaled = found / (found.max() or 1.0)
-    if np.count_nonzero(scaled) < np.count_nonzero(found):
+    scaled = values / (values.max() or 1.0)
+    if np.count_nonzero(scaled) < np.count_nonzero(values):
         raise DataError("weights differ by more than double precision holds")
     return scaled
 
@@ -289,26 +299,26 @@ def _look_up(negatives: Any, replacement: bool, split: Split, ids: list[Ids]) ->
     user, item = users.positions(columns), items.positions(columns)
     order, ends = np.argsort(user, kind="stable"), np.cumsum(np.bincount(user, minlength=len(users.values)))
     # a matrix in which a negative that is given twice is stored twice
-    given = csr_array((np.ones(len(item), np.int8), item[order], np.append(0, ends)), shape=split.training.shape)
+    matrix = csr_array((np.ones(len(item), np.int8), item[order], np.append(0, ends)), shape=split.training.shape)
     width = len(items.values)
 
     def draw(chosen: Ints) -> tuple[Ints, Ints]:
-        mine, others = given[chosen], split.excluded[chosen]
-        at, drawn = _rows_of(mine), mine.indices
-        nothing, pair = np.diff(mine.indptr) == 0, np.sort(at * width + drawn)
-        wrong = np.isin(pair, _rows_of(others) * width + others.indices)
-        again = (np.diff(pair, prepend=-1) == 0) & (not replacement)
-        if nothing.any():
-            raise DataError(f"negatives, user {shown(users.values[chosen[nothing.argmax()]])}: has no negatives")
-        if (wrong | again).any():
-            first = (wrong | again).argmax()
-            row, which = divmod(pair[first], width)
-            no = "is no negative, but a training or held-out item of the user"
+        listed, excluded = matrix[chosen], split.excluded[chosen]
+        position, drawn = _rows_of(listed), listed.indices
+        is_empty, pair = np.diff(listed.indptr) == 0, np.sort(position * width + drawn)
+        wrong = np.isin(pair, _rows_of(excluded) * width + excluded.indices)
+        is_repeated = (np.diff(pair, prepend=-1) == 0) & (not replacement)
+        if is_empty.any():
+            raise DataError(f"negatives, user {shown(users.values[chosen[is_empty.argmax()]])}: has no negatives")
+        if (wrong | is_repeated).any():
+            first = (wrong | is_repeated).argmax()
+            row, item_position = divmod(pair[first], width)
+            fault = "is no negative, but a training or held-out item of the user"
             raise DataError(
-                f"negatives, user {shown(users.values[chosen[row]])}: item {shown(items.values[which])} "
-                f"{no if wrong[first] else 'is there twice; give replacement=True'}"
+                f"negatives, user {shown(users.values[chosen[row]])}: item {shown(items.values[item_position])} "
+                f"{fault if wrong[first] else 'is there twice; give replacement=True'}"
             )
-        return at, drawn
+        return position, drawn
 
     return draw
 
@@ -318,19 +328,19 @@ def _listed(negatives: Any, ids: list[Ids]) -> tuple[Columns, Ids, Ids]:
     if is_table(negatives):
         return table_of_pairs(negatives, "negatives"), ids[0], ids[1]
     refuse_masked(negatives, "negatives")
-    users, items = (Ids.of(each.kind, None, len(each.values)) for each in ids)
+    users, items = (Ids.from_given(axis.kind, None, len(axis.values)) for axis in ids)
     named = negatives if isinstance(negatives, Mapping) else None
     try:
-        lists = [np.asarray(each) for each in (negatives if named is None else named.values())]
-        lists = [each.astype(object) for each in lists]  # so that ids of several types stay as they are
+        lists = [np.asarray(row) for row in (negatives if named is None else named.values())]
+        lists = [row.astype(object) for row in lists]  # so that ids of several types stay as they are
     except (TypeError, ValueError):
         lists = []
-    if not lists or any(each.ndim != 1 for each in lists) or (named is None and len(lists) != len(users.values)):
+    if not lists or any(row.ndim != 1 for row in lists) or (named is None and len(lists) != len(users.values)):
         raise DataError(
             f"negatives must be their number, a list of items for each of the {len(users.values)} users, a dict of "
             "such lists, or a table of users and items"
         )
     keys = pd.Series(list(named)) if named is not None else pd.Series(users.values)
-    table = pd.DataFrame({"user": keys.repeat([len(each) for each in lists]).to_numpy(), "item": np.concatenate(lists)})
+    table = pd.DataFrame({"user": keys.repeat([len(row) for row in lists]).to_numpy(), "item": np.concatenate(lists)})
     columns = table_of_pairs(table, "negatives")
     return (columns, users, items) if named is None else (columns, ids[0], ids[1])

@@ -17,20 +17,26 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.ranking.arrays import MATRIX, refuse_device
 from sampled_metrics.ranks.frames import Columns, as_pandas, as_text, columns_of
 
-Pairs = Any
+PairsLike = Any
 """Accepted forms of pairs of users and items: a dense or sparse matrix, a table, or columns of a file."""
 
 
 @dataclass(frozen=True)
 class Ids:
-    """Ids of the rows or the columns of the scores, as given or their indices; messages call them by their kind."""
+    """Ids of the rows or the columns of the scores.
+
+    Attributes:
+        kind: user or item, for messages.
+        values: the ids.
+        is_given: whether the caller gave them. Otherwise they are the indices.
+    """
 
     kind: str
     values: NDArray[np.generic]
     is_given: bool
 
     @classmethod
-    def of(cls, kind: str, given: ArrayLike | None, count: int) -> "Ids":
+    def from_given(cls, kind: str, given: ArrayLike | None, count: int) -> "Ids":
         """Return distinct ids, or the indices if none are given; raise DataError if one is missing or repeated."""
         if given is None:
             return cls(kind, np.arange(count), False)
@@ -56,19 +62,19 @@ class Ids:
         column = columns.frame[self.kind]
         codes, distinct = pd.factorize(column)
         known = pd.Index(as_text(pd.Series(self.values)))
-        found = np.append(known.get_indexer(pd.Index(as_text(pd.Series(distinct)))), -1)[codes]
+        positions = np.append(known.get_indexer(pd.Index(as_text(pd.Series(distinct)))), -1)[codes]
 
         def message(row: int) -> str:
             where = f"in {self.kind}_ids" if self.is_given else f"an index from 0 to {len(self.values) - 1}"
             hint = "" if self.is_given else f"; give {self.kind}_ids if the table has ids"
             return f"{self.kind} {shown(column.iloc[row])} is not {where}{hint}"
 
-        refuse_rows(found < 0, message, columns.place)
-        return found
+        refuse_rows(positions < 0, message, columns.place)
+        return positions
 
 
 def split_of(
-    training: Pairs,
+    training: PairsLike,
     held_out: Any,
     shape: tuple[int | None, int | None],
     user_ids: ArrayLike | None,
@@ -84,23 +90,23 @@ def split_of(
         item_ids: as in `rank`.
 
     Raises:
-        DataError: they are wrong, or do not fit each other.
+        DataError: an argument is wrong, or two do not fit each other.
     """
     refuse_device(training, "training")
     refuse_device(held_out, "held_out")
     train = None if is_table(training) else matrix(training, "training")
-    known = [
+    shapes = [
         shape if train is None else train.shape,
         [None if ids is None else np.size(ids) for ids in (user_ids, item_ids)],
     ]
-    count, items = (next((n for n in found if n is not None), None) for found in zip(*known, strict=True))
+    count, items = (next((n for n in counts if n is not None), None) for counts in zip(*shapes, strict=True))
     if count is None or items is None:
         raise DataError(
             "the numbers of users and items are not known: give user_ids and item_ids, or training as a matrix"
         )
     if (shape[0] or count, shape[1] or items) != (count, items):
         raise DataError(f"scores have shape {shape}, but training has {count} users and {items} items")
-    ids = Ids.of("user", user_ids, count), Ids.of("item", item_ids, items)
+    ids = Ids.from_given("user", user_ids, count), Ids.from_given("item", item_ids, items)
     train = _of_table(training, "training", *ids) if train is None else train
     test = _of_table(held_out, "held_out", *ids) if is_table(held_out) else _of_array(held_out, *ids)
     if not test.nnz:
@@ -115,36 +121,36 @@ def warn_of_users_without(split: Split, users: Ints) -> None:
         warnings.warn(f"{without} of {len(users)} users have no held-out item, and are left out", stacklevel=3)
 
 
-def is_table(pairs: Pairs) -> bool:
+def is_table(pairs: PairsLike) -> bool:
     """Return whether pairs are a table of users and items."""
     if isinstance(pairs, Columns | Mapping):
         return isinstance(pairs, Columns)
     return not issparse(pairs) and isinstance(as_pandas(pairs, "pairs"), pd.DataFrame)
 
 
-def table_of_pairs(table: Pairs, name: str) -> Columns:
+def table_of_pairs(table: PairsLike, name: str) -> Columns:
     """Return a table as columns user and item; raise DataError if it has no such columns."""
     columns = columns_of(table, name).by_usual_name("item")
     columns.require("user", "item")
     return columns
 
 
-def matrix(pairs: Pairs, name: str) -> csr_array:
-    """Return a (users, items) matrix with each pair stored once, as 1; the caller's array does not change."""
+def matrix(pairs: PairsLike, name: str) -> csr_array:
+    """Return a (users, items) matrix with each pair stored once, as 1. The caller's array does not change."""
     refuse_masked(pairs, name)
     try:
-        found = coo_array(pairs)
+        coordinates = coo_array(pairs)
     except (TypeError, ValueError):
         raise DataError(f"{name} {MATRIX}") from None
-    if found.ndim != 2 or found.dtype.kind not in "biuf":
+    if coordinates.ndim != 2 or coordinates.dtype.kind not in "biuf":
         raise DataError(f"{name} {MATRIX}")
-    if not np.isfinite(found.data).all():
+    if not np.isfinite(coordinates.data).all():
         raise DataError(f"{name} {MATRIX}; some are not finite")
-    there = found.data != 0
-    return pair_matrix(found.row[there], found.col[there], found.shape, np.int8)
+    is_stored = coordinates.data != 0
+    return pair_matrix(coordinates.row[is_stored], coordinates.col[is_stored], coordinates.shape, np.int8)
 
 
-def _of_table(table: Pairs, name: str, users: Ids, items: Ids) -> csr_array:
+def _of_table(table: PairsLike, name: str, users: Ids, items: Ids) -> csr_array:
     columns = table_of_pairs(table, name)
     shape = len(users.values), len(items.values)
     return pair_matrix(users.positions(columns), items.positions(columns), shape, np.int8)
@@ -155,27 +161,27 @@ def _of_array(held_out: Any, users: Ids, items: Ids) -> csr_array:
     refuse_masked(held_out, "held_out")
     shape = len(users.values), len(items.values)
     try:
-        given = held_out if issparse(held_out) else np.asarray(held_out)
+        array = held_out if issparse(held_out) else np.asarray(held_out)
     except ValueError:  # rows that differ in length
-        given = np.empty(0)
-    if given.shape == shape:
-        return matrix(given, "held_out")
-    if given.shape != shape[:1]:
+        array = np.empty(0)
+    if array.shape == shape:
+        return matrix(array, "held_out")
+    if array.shape != shape[:1]:
         raise DataError(
             f"held_out must be an item of each of the {shape[0]} users, {shape} numbers, or a table of users and "
-            f"items, not of shape {given.shape}"
+            f"items, not of shape {array.shape}"
         )
-    missing = np.asarray(pd.isna(given))
-    numbers = np.asarray(given[~missing].tolist()) if given.dtype == object else given[~missing]
+    missing = np.asarray(pd.isna(array))
+    numbers = np.asarray(array[~missing].tolist()) if array.dtype == object else array[~missing]
     if len(numbers) and numbers.dtype.kind not in "iuf":
         raise DataError(f"held_out must hold indices of the {shape[1]} items, whole numbers, not {numbers.dtype}")
     wrong = ~np.isfinite(numbers) | (numbers != np.floor(numbers)) | (numbers >= shape[1])
     user = np.flatnonzero(~missing)
     if wrong.any():
-        at = int(np.argmax(wrong))
+        row = int(np.argmax(wrong))
         raise DataError(
-            f"user {users.values[user[at]]}: held_out must be an index of the {shape[1]} items, 0 to {shape[1] - 1}, "
-            f"not {numbers[at]:g}"
+            f"user {users.values[user[row]]}: held_out must be an index of the {shape[1]} items, 0 to {shape[1] - 1}, "
+            f"not {numbers[row]:g}"
         )
-    there = numbers >= 0
-    return pair_matrix(user[there], numbers[there], shape, np.int8)
+    has_item = numbers >= 0
+    return pair_matrix(user[has_item], numbers[has_item], shape, np.int8)

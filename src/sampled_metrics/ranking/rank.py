@@ -12,8 +12,8 @@ from sampled_metrics._validation import Ints, is_whole, refuse_masked, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranking.arrays import (
     MATRIX,
+    Device,
     Factors,
-    Place,
     ScoreFunction,
     as_array,
     as_scores,
@@ -22,7 +22,7 @@ from sampled_metrics.ranking.arrays import (
 )
 from sampled_metrics.ranking.loop import TIE, Tolerance, rank_users
 from sampled_metrics.ranking.near_ties import require_finite_scores
-from sampled_metrics.ranking.pairs import Pairs, split_of, warn_of_users_without
+from sampled_metrics.ranking.pairs import PairsLike, split_of, warn_of_users_without
 from sampled_metrics.ranks.exact import ExactRanks
 
 ScoresLike = Any
@@ -31,7 +31,7 @@ ScoresLike = Any
 
 def rank(
     scores: ScoresLike,
-    training: Pairs,
+    training: PairsLike,
     held_out: Any,
     *,
     users: slice | ArrayLike | None = None,
@@ -46,8 +46,8 @@ def rank(
     of its own and is ranked without the others. For each row, the table counts the candidates that score above the
     held-out item, and those that tie with it. The scores of other items are ignored.
 
-    Factors are multiplied on as many threads as the library of linear algebra is allowed, as by OMP_NUM_THREADS. The
-    ranks do not depend on it.
+    Factors are multiplied on the threads of the library of linear algebra, which OMP_NUM_THREADS limits. The ranks do
+    not depend on their number.
 
     Args:
         scores: one of
@@ -57,8 +57,8 @@ def rank(
               double precision, or in single precision if both are float32; items with equal factors tie;
             - a function that takes a slice of the users, and returns their (users, items) scores.
 
-            Higher is better, equal is a tie. Candidates with -inf, as of items that a library masks, rank last and tie
-            with each other; factors are finite. Scores are compared in their own type, without rounding. Dense scores
+            Higher is better, equal is a tie. Candidates with -inf, such as masked items, rank last and tie with each
+            other; factors are finite. Scores are compared in their own type, without rounding. Dense scores
             and factors may be arrays of torch, CuPy or JAX. Those in the memory of a GPU are counted there, factors in
             double precision; this needs array-api-compat. Both factors must be of one library and on one device.
         training: what the users have in training: (users, items), sparse or dense, not 0 where the user has the item;
@@ -68,8 +68,8 @@ def rank(
             Users without a held-out item are left out, and a warning counts them.
         users: a part of the users to rank, such as ``slice(1000, 2000)``, or (k,) indices of them. The other arguments
             are those of all users. The ranks are the same as in the table of all users, so parts may be ranked apart
-            and joined. Factors and scores may be arrays in files, as of ``numpy.load(name, mmap_mode="r")``; those of
-            other users are not read. The default is all users.
+            and joined. Factors and scores may be arrays in files, as ``numpy.load(name, mmap_mode="r")`` returns; those
+            of other users are not read. The default is all users.
         user_ids: (users,) distinct ids of all users, in the order of the scores. DataFrames and the result have them.
             The default is the indices 0, 1, ...
         item_ids: (items,) distinct ids, in the order of the scores. DataFrames have them. The default is the indices.
@@ -84,7 +84,7 @@ def rank(
         DataError: shapes, libraries or devices do not fit, a candidate's score is NaN or +inf or would have to be
             rounded, an entry is masked, an id is unknown, missing or repeated, an index is out of range, a held-out
             item is one of its user's training items, or no user has one; `users` has no user, or one twice.
-        ConfigError: batch_size is no whole number from 1 on, or is given for factors.
+        ConfigError: batch_size is not a whole number of 1 or more, or is given for factors.
 
     Examples:
         The first user has item 0 in training, and item 1 ties with the held-out item 2.
@@ -127,30 +127,30 @@ def _chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
     """Return the ascending indices of a part of the users, from a slice of them or their indices; None is all.
 
     Raises:
-        DataError: there are no such users, or one is there twice.
+        DataError: a user does not exist, or is repeated.
     """
     if users is None:
         return np.arange(count)
     refuse_masked(users, "users")
     try:
-        found = np.arange(*users.indices(count)) if isinstance(users, slice) else np.asarray(users)
+        indices = np.arange(*users.indices(count)) if isinstance(users, slice) else np.asarray(users)
     except (TypeError, ValueError):  # ValueError: lists that differ in length, or a step of 0
         raise DataError(f"users must be a slice of the users, or indices of them, not {shown(users)}") from None
-    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
+    if indices.ndim != 1 or (indices.size and indices.dtype.kind not in "iu"):
         raise DataError(
-            f"users must be a slice of the users, or one-dimensional indices of them, whole numbers, not {found.dtype} "
-            f"of shape {found.shape}"
+            "users must be a slice of the users, or one-dimensional indices of them, whole numbers, not "
+            f"{indices.dtype} of shape {indices.shape}"
         )
-    if not found.size:
+    if not indices.size:
         raise DataError("users: names none of the users")
-    found = np.sort(found)
-    if found[0] < 0 or found[-1] >= count:
-        wrong = found[0] if found[0] < 0 else found[-1]
+    indices = np.sort(indices)
+    if indices[0] < 0 or indices[-1] >= count:
+        wrong = indices[0] if indices[0] < 0 else indices[-1]
         raise DataError(f"users: {wrong} is not an index of the {count} users, 0 to {count - 1}")
-    twice = np.flatnonzero(found[1:] == found[:-1])
-    if len(twice):
-        raise DataError(f"users: {found[twice[0]]} is there twice")
-    return found.astype(np.int64)
+    repeated = np.flatnonzero(indices[1:] == indices[:-1])
+    if len(repeated):
+        raise DataError(f"users: {indices[repeated[0]]} is there twice")
+    return indices.astype(np.int64)
 
 
 def scores_and_shape(
@@ -186,15 +186,15 @@ def scores_and_shape(
 
 
 def _scores_on_device(users: Any, items: Any) -> tuple[ScoreFunction | Factors, Tolerance | None]:
-    """Return the function that multiplies factors on a device, in double precision, and what still ties.
+    """Return a function of scores that multiplies factors on their device in double precision, and its tolerance.
 
     No setting of a library makes products of float64 less exact, as TensorFloat-32 does those of float32. If the
     device lacks float64, the factors are returned on the host.
     """
-    place, d = Place(users, items), items.shape[1]
-    xp = place.xp
-    if not place.has_float64():
-        users, items = (place.pull(place.comparable(each)).astype(np.float64) for each in (users, items))
+    device, d = Device(users, items), items.shape[1]
+    xp = device.xp
+    if not device.has_float64():
+        users, items = (device.pull(device.comparable(factors)).astype(np.float64) for factors in (users, items))
         return (users, items), None
 
     def wide(factors: Any) -> Any:
@@ -213,7 +213,7 @@ def _scores_on_device(users: Any, items: Any) -> tuple[ScoreFunction | Factors, 
         return xp.matmul(wide(factors), columns)
 
     def tolerance(user: Ints, target: NDArray[Any]) -> NDArray[Any]:
-        lengths = place.pull(_lengths(xp, wide(place.take(users, user))))
+        lengths = device.pull(_lengths(xp, wide(device.take(users, user))))
         return max(TIE, d * float(np.finfo(np.float64).eps)) * lengths * longest
 
     return scores, tolerance
@@ -226,21 +226,21 @@ def _lengths(xp: Any, factors: Any) -> Any:
     return largest[:, 0] * xp.sqrt(xp.sum(scaled * scaled, axis=1))
 
 
-def _factors(given: tuple[Any, ...], read: Callable[[Any], Any]) -> Factors:
-    """Return factors of users as they are, and of items in the precision of the scores, or both as on a device.
+def _factors(pair: tuple[Any, ...], read: Callable[[Any], Any]) -> Factors:
+    """Return users' factors as given and items' factors in the precision of the scores, or both on their device.
 
     The factors of the users may be in a file that is larger than the memory, so they are converted when they are used.
     """
-    stay = read is as_array and any(map(is_on_device, given))
-    if stay:
-        Place(*given)  # refuses arrays of two libraries or devices
-    found: list[Any] = [detached(each) if stay else as_scores(each) for each in given]
-    if len(found) != 2 or any(each.ndim != 2 for each in found) or found[0].shape[1] != found[1].shape[1]:
-        shapes = ", ".join(str(tuple(each.shape)) for each in found)
+    stays_on_device = read is as_array and any(map(is_on_device, pair))
+    if stays_on_device:
+        Device(*pair)  # refuses arrays of two libraries or devices
+    arrays: list[Any] = [detached(array) if stays_on_device else as_scores(array) for array in pair]
+    if len(arrays) != 2 or any(array.ndim != 2 for array in arrays) or arrays[0].shape[1] != arrays[1].shape[1]:
+        shapes = ", ".join(str(tuple(array.shape)) for array in arrays)
         raise DataError(f"a tuple of scores must be two factors, (users, d) and (items, d), not arrays of {shapes}")
-    if not found[0].shape[1]:
+    if not arrays[0].shape[1]:
         raise DataError("factors must have one dimension or more, not 0")
-    if stay:
-        return found[0], found[1]
-    kind = np.float32 if all(each.dtype == np.float32 for each in found) else np.float64
-    return found[0], found[1].astype(kind, copy=False)
+    if stays_on_device:
+        return arrays[0], arrays[1]
+    precision = np.float32 if all(array.dtype == np.float32 for array in arrays) else np.float64
+    return arrays[0], arrays[1].astype(precision, copy=False)

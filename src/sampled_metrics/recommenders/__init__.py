@@ -1,6 +1,6 @@
 """Recommenders by type. A new one is a file of this package and an entry of `RECOMMENDERS`.
 
-One from elsewhere needs neither: its type is the dotted path of its class (docs/add-a-recommender.md).
+A class outside the library needs neither: its type is its dotted path (docs/add-a-recommender.md).
 """
 
 import os
@@ -51,7 +51,7 @@ def recommender_type(kind: str) -> type[Recommender]:
     A class with a path is imported from an installed package, or else from the working folder.
 
     Raises:
-        ConfigError: the type is unknown, cannot be imported, or is no recommender.
+        ConfigError: the type is unknown, cannot be imported, or is not a recommender.
     """
     if kind in RECOMMENDERS:
         return RECOMMENDERS[kind]
@@ -64,25 +64,25 @@ def recommender_type(kind: str) -> type[Recommender]:
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # last, so that a file of the study hides no module that others import
     try:
-        found = getattr(import_module(module), name)
+        cls = getattr(import_module(module), name)
     except (Exception, SystemExit) as error:  # whatever the module does
         raise ConfigError(f"{kind!r} cannot be imported: {type(error).__name__}: {reason(error)}") from error
-    if not (isinstance(found, type) and issubclass(found, Recommender)):
+    if not (isinstance(cls, type) and issubclass(cls, Recommender)):
         raise ConfigError(f"{kind!r} is not a subclass of sampled_metrics.recommenders.Recommender")
-    if not (is_dataclass(found) and all("schema" in each.metadata for each in fields(found))):
+    if not (is_dataclass(cls) and all("schema" in parameter.metadata for parameter in fields(cls))):
         raise ConfigError(f"{kind!r} is not a dataclass whose fields are defined by `parameter`")
-    return found
+    return cls
 
 
 def recommender(entry: Mapping[str, Any]) -> Recommender:
-    """Make the recommender that a config entry describes, such as ``{"type": "item-cf", "exponent": 3}``.
+    """Return the recommender that a config entry describes, such as ``{"type": "item-cf", "exponent": 3}``.
 
     Raises:
         ConfigError: the type is unknown, or a parameter is unknown or missing.
     """
     kind = entry["type"]
-    made = recommender_type(kind)
+    cls = recommender_type(kind)
     try:
-        return made(**{key: value for key, value in entry.items() if key != "type"})
+        return cls(**{key: value for key, value in entry.items() if key != "type"})
     except TypeError as error:
         raise ConfigError(f"recommender of type {kind}: {error}") from None

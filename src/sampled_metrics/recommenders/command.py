@@ -30,7 +30,7 @@ TABLES = ("train", "held_out", "users", "items")
 """The tables of the split that a command may read (`data.split_tables`)."""
 
 _ARRAYS, _RANKS = (".csv", ".npy", ".npz", ".parquet"), (".csv", ".csv.gz", ".parquet")
-"""Endings of the files that it may write."""
+"""Endings of the files that a command may write: matrices, and ranks."""
 
 _LAST_LINES = 3
 
@@ -58,9 +58,9 @@ class Command(Recommender):
         needed = {"{output}": "the folder to write into"}
         if self.writes == "ranks":
             needed["{held_out}"] = "the file of the items to rank"
-        for name, what in needed.items():
-            if not any(name in each for each in self.arguments):
-                raise ConfigError(f"command: must have {name} among its arguments, {what}")
+        for name, purpose in needed.items():
+            if not any(name in arg for arg in self.arguments):
+                raise ConfigError(f"command: must have {name} among its arguments, {purpose}")
 
     @property
     def arguments(self) -> Sequence[str]:
@@ -77,18 +77,18 @@ class Command(Recommender):
     @property
     def tables(self) -> list[str]:
         """The names of the files of the split that the command reads."""
-        return [f"{name}.{self.format}" for name in TABLES if any(f"{{{name}}}" in each for each in self.arguments)]
+        return [f"{name}.{self.format}" for name in TABLES if any(f"{{{name}}}" in arg for arg in self.arguments)]
 
     def fit(self, training: csr_array, rng: np.random.Generator) -> Model:
         """Raise ConfigError: a command reads files."""
         raise ConfigError("a command (type command) is trained by the workflow, which writes the files that it reads")
 
     def run(self, files: Mapping[str, str], split: Split, rng: np.random.Generator, name: str, log: str) -> Model:
-        """Run the command, with its output in the log of the job, and read what it writes.
+        """Run the command, with its output in the log of the job, and return the model that it writes.
 
         Args:
             files: the files of `tables`, by the name of the table.
-            split: what they hold.
+            split: the split that the files hold.
             rng: source of the seed.
             name: start of the messages, which names the recommender.
             log: the log file, for messages.
@@ -100,7 +100,7 @@ class Command(Recommender):
         with TemporaryDirectory() as folder:
             values = {table: os.path.abspath(path) for table, path in files.items()}
             values |= {"output": folder, "seed": str(rng.integers(2**31))}
-            filled = [re.sub(r"{(\w+)}", lambda found: values.get(found[1], found[0]), each) for each in self.arguments]
+            filled = [re.sub(r"{(\w+)}", lambda match: values.get(match[1], match[0]), arg) for arg in self.arguments]
             try:
                 _call(filled)
                 return _READ[self.writes](Path(folder), split)
@@ -110,9 +110,9 @@ class Command(Recommender):
 
 
 def _call(arguments: Sequence[str]) -> None:
-    """Run a command with its output in the log, and refuse a failure by the last lines on stderr."""
+    """Run a command with its output in the log; if it fails, raise DataError with its last lines on stderr."""
     logging.info("%s", shlex.join(arguments))
-    last: deque[str] = deque(maxlen=_LAST_LINES)
+    last_lines: deque[str] = deque(maxlen=_LAST_LINES)
 
     def log(lines: IO[str], keep: Callable[[str], object] = str) -> None:
         for line in filter(None, map(str.rstrip, lines)):
@@ -126,24 +126,24 @@ def _call(arguments: Sequence[str]) -> None:
     with process:
         assert process.stdout is not None
         assert process.stderr is not None
-        beside = Thread(target=log, args=(process.stdout,))
-        beside.start()
-        log(process.stderr, last.append)
-        beside.join()
+        stdout_reader = Thread(target=log, args=(process.stdout,))
+        stdout_reader.start()
+        log(process.stderr, last_lines.append)
+        stdout_reader.join()
     code = process.returncode
     if code != 0:
-        how = f"with exit code {code}" if code > 0 else f"by signal {-code}"
-        raise DataError(f"the command ended {how}: {' | '.join(last) or 'nothing on stderr'}")
+        ending = f"with exit code {code}" if code > 0 else f"by signal {-code}"
+        raise DataError(f"the command ended {ending}: {' | '.join(last_lines) or 'nothing on stderr'}")
 
 
 def _written(folder: Path, stem: str, endings: tuple[str, ...]) -> str:
-    """Return the one file of that name, with one of the endings."""
-    there = sorted(path.name for path in folder.iterdir())
-    found = [name for name in there if name in {stem + ending for ending in endings}]
-    if len(found) == 1:
-        return str(folder / found[0])
-    names = f"{stem}{', '.join(endings[:-1])} or {endings[-1]}"
-    raise DataError(f"the command must write {names} into {{output}}; it wrote {', '.join(there) or 'nothing'}")
+    """Return the only file named `stem` with one of the endings; refuse a folder without it, or with several."""
+    written = sorted(path.name for path in folder.iterdir())
+    matches = [name for name in written if name in {stem + ending for ending in endings}]
+    if len(matches) == 1:
+        return str(folder / matches[0])
+    allowed = f"{stem}{', '.join(endings[:-1])} or {endings[-1]}"
+    raise DataError(f"the command must write {allowed} into {{output}}; it wrote {', '.join(written) or 'nothing'}")
 
 
 def _matrix(folder: Path, stem: str) -> NDArray[Any]:

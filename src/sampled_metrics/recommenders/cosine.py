@@ -1,7 +1,7 @@
 """Cosine similarities of items, weighted as in eqs 27-29 of the paper, for a block of items at a time.
 
-A block is a sparse product: the block's events, by item, times all events. Rows do not depend on each other, so the
-numbers do not depend on the blocks.
+A block is a sparse product: the block's interactions, by item, times all interactions. Rows do not depend on each
+other, so the numbers do not depend on the blocks.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,41 +18,41 @@ ROW_NORMS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 ROW_BYTES = 64
-"""Bytes of an entry of a row of similarities while the row is computed, all copies together."""
+"""Bytes of an entry of a row of similarities while the row is computed, in all copies together."""
 
 ROWS_AT_ONCE = 24 * 2**20
-"""Bytes of the rows that one product computes; more are not faster."""
+"""Bytes of the rows that one product computes; larger products are not faster."""
 
 
 class Interactions:
-    """Events by user and by item.
+    """Interactions by row and by column: (users, items) to compare items, or (items, users) to compare users.
 
     Attributes:
-        training: (users, items) sparse, 1.0 where the user has the item.
-        by_item: (items, users) the same by item.
-        users: (items,) float, number of users who have the item.
+        matrix: (rows, columns) sparse, 1.0 where there is an interaction.
+        by_column: (columns, rows) its transpose.
+        rows: (columns,) float, number of rows that have an interaction in the column.
     """
 
-    def __init__(self, training: csr_array) -> None:
-        self.training = training
-        self.by_item = csr_array(training.T)
-        self.users: Floats = np.diff(self.by_item.indptr).astype(np.float64)
+    def __init__(self, matrix: csr_array) -> None:
+        self.matrix = matrix
+        self.by_column = csr_array(matrix.T)
+        self.rows: Floats = np.diff(self.by_column.indptr).astype(np.float64)
 
-    def cosines(self, items: slice) -> csr_array:
-        """Return the cosines of a block of items to all, eq. 27 with q = 1, as sparse (block, items), without zeros."""
-        together = csr_array(self.by_item[items] @ self.training)
+    def cosines(self, columns: slice) -> csr_array:
+        """Return the cosines of a block of columns to all (eq. 27, q = 1), as sparse (block, columns) without zeros."""
+        together = csr_array(self.by_column[columns] @ self.matrix)
         # √(t² / (n_i n_j)), with exact t² and n_i n_j, gives equal numbers for equal cosines
         cosines = together.data
         np.square(cosines, out=cosines)
-        product = self.users[together.indices]
-        product *= np.repeat(self.users[items], np.diff(together.indptr))
+        product = self.rows[together.indices]
+        product *= np.repeat(self.rows[columns], np.diff(together.indptr))
         cosines /= product
         np.sqrt(cosines, out=cosines)
         return together
 
 
-def blocks(items: int) -> Iterator[slice]:
-    """Divide the items into blocks whose rows of similarities are computed by one product."""
-    rows = max(1, ROWS_AT_ONCE // (ROW_BYTES * max(1, items)))
-    for first in range(0, items, rows):
-        yield slice(first, min(first + rows, items))
+def blocks(columns: int) -> Iterator[slice]:
+    """Yield blocks of columns whose rows of similarities are computed by one product."""
+    size = max(1, ROWS_AT_ONCE // (ROW_BYTES * max(1, columns)))
+    for first in range(0, columns, size):
+        yield slice(first, min(first + size, columns))

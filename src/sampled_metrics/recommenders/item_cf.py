@@ -50,18 +50,18 @@ class ItemCF(Recommender):
         interactions = Interactions(training)
         if self._most_neighbours == 0:
             return SimilarityModel(self._all(interactions))
-        kept = near_items(interactions, self.neighbours, self.neighbours_prime)
+        cosines = near_items(interactions, self.neighbours, self.neighbours_prime)
         if self.keep_self:
-            kept = csr_array(kept + diags_array((interactions.users > 0).astype(np.float64)))
-            kept.eliminate_zeros()  # items without users
-        self._weight(kept)
-        return SparseSimilarityModel(csr_array(kept.T))
+            cosines = csr_array(cosines + diags_array((interactions.rows > 0).astype(np.float64)))
+            cosines.eliminate_zeros()  # items without users
+        self._weight(cosines)
+        return SparseSimilarityModel(csr_array(cosines.T))
 
     def least_memory(self, shape: Shape) -> int:
         """Return the bytes of the events by item, of some rows, and of the neighbours or all similarities."""
         most = self._most_neighbours
-        kept = KEPT_BYTES * min(most + 1, shape.items) if most else 8 * shape.items
-        return 12 * shape.events + shape.items * (24 + kept) + max(ROWS_AT_ONCE, ROW_BYTES * shape.items)
+        bytes_by_item = KEPT_BYTES * min(most + 1, shape.items) if most else 8 * shape.items
+        return 12 * shape.events + shape.items * (24 + bytes_by_item) + max(ROWS_AT_ONCE, ROW_BYTES * shape.items)
 
     def training_memory(self, shape: Shape) -> int:
         """Return the bytes to reserve for training on a cluster."""
@@ -72,8 +72,8 @@ class ItemCF(Recommender):
         return max(self.neighbours or 0, self.neighbours_prime or 0)
 
     def _all(self, interactions: Interactions) -> Floats:
-        """Return the similarities of all items to all. A row holds what an event with its item adds to the scores."""
-        items = len(interactions.users)
+        """Return the (items, items) similarities. Row i holds what an event with item i adds to the scores."""
+        items = len(interactions.rows)
         similar = np.empty((items, items))
         for block in blocks(items):
             cosines = interactions.cosines(block)
@@ -84,16 +84,16 @@ class ItemCF(Recommender):
             similar[:, block] = self._normalized(dense).T
         return similar
 
-    def _weight(self, kept: csr_array) -> None:
-        """Weight cosines, sparse (items, items), in place.
+    def _weight(self, rows: csr_array) -> None:
+        """Weight rows of cosines, sparse (items, items), in place.
 
         Rows are made dense, because the order of a sum affects its last digit.
         """
-        self._sharpen(kept)
-        for block in blocks(kept.shape[0]):
-            stored = slice(kept.indptr[block.start], kept.indptr[block.stop])
-            owners = np.repeat(np.arange(block.stop - block.start), np.diff(kept.indptr[block.start : block.stop + 1]))
-            kept.data[stored] = self._normalized(kept[block].toarray())[owners, kept.indices[stored]]
+        self._sharpen(rows)
+        for block in blocks(rows.shape[0]):
+            stored = slice(rows.indptr[block.start], rows.indptr[block.stop])
+            owners = np.repeat(np.arange(block.stop - block.start), np.diff(rows.indptr[block.start : block.stop + 1]))
+            rows.data[stored] = self._normalized(rows[block].toarray())[owners, rows.indices[stored]]
 
     def _sharpen(self, rows: csr_array) -> None:
         """Raise cosines to the exponent, in place."""
@@ -108,5 +108,5 @@ class ItemCF(Recommender):
         return rows
 
 
-def _divide(rows: Floats, by: Floats) -> None:
-    rows /= np.where(by > 0, by, 1.0)[:, np.newaxis]
+def _divide(rows: Floats, divisors: Floats) -> None:
+    rows /= np.where(divisors > 0, divisors, 1.0)[:, np.newaxis]

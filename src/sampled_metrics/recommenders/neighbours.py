@@ -12,9 +12,12 @@ KEPT_BYTES = 64
 
 
 def nearest(similar: Floats, items: Ints, k: int) -> Ints:
-    """Return the positions of the k most similar of n items, most similar first, ties by index; all if n < k.
+    """Return the positions of the k most similar of n items, or of all if n < k: most similar first, ties by index.
 
-    The similarities, (n,), are above 0. The indices of the items are (n,) too.
+    Args:
+        similar: (n,) similarities, above 0.
+        items: (n,) indices of the items.
+        k: number of items to return.
     """
     near = np.arange(len(similar))
     if len(similar) > k:
@@ -30,25 +33,25 @@ def near_items(interactions: Interactions, k: int | None, k_prime: int | None) -
     s_ij, in row i, is kept if i is among the k items nearest to j, and j is among the k' nearest to i. None means all
     items; k and k' are not both None.
     """
-    items = len(interactions.users)
+    items = len(interactions.rows)
     most = min(max(k or 0, k_prime or 0), items)
-    near, cosines, found = np.empty((items, most), np.int32), np.empty((items, most)), np.zeros(items, np.int64)
+    near, cosines, counts = np.empty((items, most), np.int32), np.empty((items, most)), np.zeros(items, np.int64)
     for block in blocks(items):
         similar = interactions.cosines(block)
         for row, item in enumerate(range(block.start, block.stop)):
             stored = slice(similar.indptr[row], similar.indptr[row + 1])
-            others, values = similar.indices[stored], similar.data[stored]
-            others, values = others[others != item], values[others != item]
-            chosen = nearest(values, others, most)
-            found[item] = len(chosen)
-            near[item, : len(chosen)], cosines[item, : len(chosen)] = others[chosen], values[chosen]
+            partners, values = similar.indices[stored], similar.data[stored]
+            partners, values = partners[partners != item], values[partners != item]
+            chosen = nearest(values, partners, most)
+            counts[item] = len(chosen)
+            near[item, : len(chosen)], cosines[item, : len(chosen)] = partners[chosen], values[chosen]
     if k is None:
-        return _within(near, cosines, found, most)
-    by_column = csr_array(_within(near, cosines, np.minimum(found, k), most).T)
+        return _within(near, cosines, counts, most)
+    by_column = csr_array(_within(near, cosines, np.minimum(counts, k), most).T)
     if k_prime is None:
         return by_column
     by_column.data[:] = 1.0
-    return csr_array(_within(near, cosines, np.minimum(found, k_prime), most).multiply(by_column))
+    return csr_array(_within(near, cosines, np.minimum(counts, k_prime), most).multiply(by_column))
 
 
 def _within(near: NDArray[np.int32], cosines: Floats, counts: Ints, most: int) -> csr_array:

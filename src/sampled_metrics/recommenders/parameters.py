@@ -26,7 +26,7 @@ def parameter(description: str, *, default: Any = MISSING, **schema: Any) -> Any
 
 def config_schema(recommender: type) -> dict[str, Any]:
     """Return the JSON schema of a recommender's config entry, without its type."""
-    properties = {each.name: dict(each.metadata["schema"]) for each in fields(recommender)}
+    properties = {definition.name: dict(definition.metadata["schema"]) for definition in fields(recommender)}
     return {
         "type": "object",
         "additionalProperties": False,

@@ -24,7 +24,9 @@ class PrecomputedRanks(Recommender):
         type="string",
         minLength=1,
     )
-    candidates: int | None = parameter("n, the candidates of every event, for a file without that column", **COUNT)
+    candidates: int | None = parameter(
+        "n, the candidates of every held-out item, for a file without that column", **COUNT
+    )
 
     def file(self, dataset: str) -> str:
         """Return the file that holds the ranks on a dataset."""

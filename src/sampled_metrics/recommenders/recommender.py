@@ -22,7 +22,7 @@ class Recommender(ABC):
         """
 
     def least_memory(self, shape: Shape) -> int:
-        """Return the least bytes for training besides the events; 0 if `ranking.memory` does not limit it."""
+        """Return the least bytes that training needs besides the events; 0 if `ranking.memory` does not limit it."""
         return 0
 
     def training_memory(self, shape: Shape) -> int:

@@ -26,8 +26,8 @@ __all__ = [
 ]
 
 KINDS: dict[str, type[Model]] = {
-    each.kind: each
-    for each in (
+    model.kind: model
+    for model in (
         FactorModel,
         SimilarityModel,
         SparseSimilarityModel,

@@ -32,19 +32,19 @@ class FactorModel(Model):
         return np.asarray(self.user_factors[users] @ self.item_factors.T)
 
     def scored(self, training: csr_array, precision: str) -> Factors:
-        """Return the factors, whose products are counted by a faster way than scores."""
+        """Return the factors, from which `rank_users` counts faster than from scores."""
         return self.user_factors, self.item_factors.astype(precision, copy=False)
 
     def check(self, split: Split, name: str) -> None:
         """Refuse factors that are not finite, or do not have one row for each user and item of the split."""
         users, items = split.training.shape
-        for factors, of, count in ((self.user_factors, "user", users), (self.item_factors, "item", items)):
+        for factors, kind, count in ((self.user_factors, "user", users), (self.item_factors, "item", items)):
             if factors.ndim != 2 or len(factors) != count:
-                raise DataError(f"{name}: has factors of shape {factors.shape} for {count} {of}s")
+                raise DataError(f"{name}: has factors of shape {factors.shape} for {count} {kind}s")
             wrong = ~np.isfinite(factors).all(axis=1)
             if wrong.any():
-                which = f"{of} {int(np.argmax(wrong)) + 1} of {count}"
-                raise DataError(f"{name}: the factors of {which} are not finite numbers")
+                first = f"{kind} {int(np.argmax(wrong)) + 1} of {count}"
+                raise DataError(f"{name}: the factors of {first} are not finite numbers")
         if self.user_factors.shape[1] != self.item_factors.shape[1]:
             lengths = f"{self.user_factors.shape[1]} and {self.item_factors.shape[1]}"
             raise DataError(f"{name}: the factors of users and items differ in length, {lengths}")

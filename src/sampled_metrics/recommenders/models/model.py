@@ -31,13 +31,13 @@ class Model(ABC):
 
     Attributes:
         kind: name of the kind in a model's file.
-        tolerance: scores tie if they differ by no more than this fraction of the held-out item's.
+        tolerance: scores tie if they differ by no more than this fraction of the held-out item's; 0 by default.
         copies: number of copies of the model's arrays in memory while it ranks.
     """
 
     kind: ClassVar[str]
-    tolerance: ClassVar[float] = 0.0
     copies: ClassVar[int] = 1
+    tolerance = 0.0
 
     @abstractmethod
     def scores(self, users: slice, training: csr_array) -> NDArray[Any]:
@@ -58,11 +58,11 @@ class Model(ABC):
         threads: int = 1,
         progress: Progress = no_progress,
     ) -> ExactRanks:
-        """Rank each held-out item among the user's candidates.
+        """Return the ranks of the held-out items among their users' candidates.
 
         Args:
             split: the training events and the held-out items.
-            users: a part of the users, as of `part_of_users`; all by default.
+            users: a part of the users, as `part_of_users` returns; all by default.
             precision: float64 or float32, the precision of the scores of factor models.
             threads: number of blocks of users to count at a time; the counts do not depend on it.
             progress: wraps the range of blocks, for a progress bar.
@@ -81,7 +81,7 @@ class Model(ABC):
         )
 
     def scored(self, training: csr_array, precision: str) -> ScoreFunction | Factors:
-        """Return the scores as `rank_users` takes them; parameters as in `rank`."""
+        """Return the scores in a form that `rank_users` takes; parameters as in `rank`."""
         return lambda users: self.scores(users, training)
 
     def arrays(self) -> Arrays:
@@ -91,8 +91,8 @@ class Model(ABC):
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
         """Return a model made from the result of `arrays`; fields of type bool, int, float or str are single values."""
-        types, stored = get_type_hints(cls), {each.name: arrays[each.name] for each in fields(cls)}
-        return cls(**{name: array.item() if types[name] in _SINGLE else array for name, array in stored.items()})
+        types, names = get_type_hints(cls), [definition.name for definition in fields(cls)]
+        return cls(**{name: arrays[name].item() if types[name] in _SINGLE else arrays[name] for name in names})
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the model as npz."""
@@ -107,9 +107,14 @@ class Model(ABC):
 
 
 def part_of_users(shape: Shape, part: int, parts: int) -> slice:
-    """Return the consecutive users of one of several parts, from 1, which is empty if there are more parts than blocks.
+    """Return the consecutive users of one of several parts, which is empty if there are more parts than blocks.
 
     The last digit of a score may depend on the other users of its block, so no block of scores is divided.
+
+    Args:
+        shape: the size of the split.
+        part: number of the part, from 1.
+        parts: number of parts.
     """
     size = _users_of_block(shape)
     blocks = -(-shape.users // size)

@@ -27,9 +27,9 @@ class RankModel(Model):
     tied: Ints
 
     def scores(self, users: slice, training: csr_array) -> NDArray[Any]:
-        """Raise DataError: there are none."""
+        """Raise DataError: the counts have no scores."""
         raise DataError("a recommender that writes ranks has no scores")
 
     def rank(self, split: Split, users: slice = slice(None), **options: Any) -> ExactRanks:
-        """Return what was counted."""
+        """Return the counts as a table of ranks."""
         return ExactRanks(split.user_ids[users], split.candidates[users], self.above[users], self.tied[users])

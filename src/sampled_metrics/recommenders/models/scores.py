@@ -18,10 +18,12 @@ class ScoreModel(Model):
 
     Attributes:
         matrix: (users, items).
+        tolerance: as in `Model`; `sampled_metrics.ranking.loop.TIE` suits sums whose rounding would separate ties.
     """
 
     kind: ClassVar[str] = "scores"
     matrix: NDArray[Any]
+    tolerance: float = 0.0
 
     def scores(self, users: slice, training: csr_array) -> NDArray[Any]:
         """Return the scores of some users and all items, (some users, items)."""
@@ -36,6 +38,6 @@ class ScoreModel(Model):
         wrong = not_comparable(self.matrix)
         wrong[split.training.nonzero()] = False
         if wrong.any():
-            user, item = (int(each[0]) for each in wrong.nonzero())
+            user, item = (int(indices[0]) for indices in wrong.nonzero())
             ids = f"item {split.item_ids[item]} for user {split.user_ids[user]}"
             raise DataError(f"{name}: the score of {ids} is NaN or +inf")

@@ -22,7 +22,7 @@ class SimilarityModel(Model):
     """
 
     kind: ClassVar[str] = "similarity"
-    tolerance: ClassVar[float] = TIE
+    tolerance = TIE
     similarity: Any
 
     def scores(self, users: slice, training: csr_array) -> Floats:
@@ -60,6 +60,6 @@ class SparseSimilarityModel(SimilarityModel):
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
-        """Make a model from the parts of the sparse matrix."""
+        """Return a model made from the parts of the sparse matrix."""
         items = len(arrays["indptr"]) - 1
         return cls(csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=(items, items)))

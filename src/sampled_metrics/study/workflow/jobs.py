@@ -4,13 +4,11 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sized
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
+from sampled_metrics._running import LATE, terminal_progress
 from sampled_metrics.errors import SampledMetricsError, WriteError
 
 _OURS = {"root", "sampled_metrics"}  # loggers of the scripts and of the library
@@ -68,18 +66,22 @@ def progress_bar(what: str) -> Callable[[Iterable[Any]], Iterable[Any]]:
 
     A terminal shows a bar after two seconds. The log gets a line every ten seconds.
     """
-    bar = partial(tqdm, desc=what, delay=2, leave=False, disable=None)
-    return lambda steps: bar(_logged(steps, what) if isinstance(steps, Sequence) else steps)
+
+    def shown(steps: Iterable[Any]) -> Iterable[Any]:
+        bar = terminal_progress(steps, what, delay=LATE)
+        return _logged(bar, len(steps), what) if isinstance(steps, Sized) else bar
+
+    return shown
 
 
-def _logged(steps: Sequence[Any], what: str) -> Iterator[Any]:
+def _logged(steps: Iterable[Any], total: int, what: str) -> Iterator[Any]:
     """Yield the steps, and log every ten seconds how many are done and about how long the others take."""
     started = said = time.monotonic()
     for done, step in enumerate(steps):
         now = time.monotonic()
         if done and now - said >= _LOGGED_EVERY:
-            said, left = now, (now - started) / done * (len(steps) - done)
-            logging.info("%s: %d of %d done, about %.0f s left", what, done, len(steps), left)
+            said, left = now, (now - started) / done * (total - done)
+            logging.info("%s: %d of %d done, about %.0f s left", what, done, total, left)
         yield step
 
 
