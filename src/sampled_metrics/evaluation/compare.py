@@ -13,8 +13,7 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimate, Estimator, estimator_name, estimators_by_label
 from sampled_metrics.estimators.linear import LinearEstimate
 from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
-from sampled_metrics.estimators.strict_bounds import ShapeEstimate
-from sampled_metrics.estimators.uncorrected import Uncorrected
+from sampled_metrics.estimators.strict_bounds import has_bounds
 from sampled_metrics.evaluation.comparison import Comparison, Standings, listed
 from sampled_metrics.evaluation.evaluate import about_users, checked_metrics, equal_metrics, undefined
 from sampled_metrics.inference.differences import BONFERRONI, Differences, Recommender, differences
@@ -133,7 +132,7 @@ def compare(
     found = differences(recommenders, by_outcome, options, first.largest_values(wanted), progress)
     supports = _supports(found, recommenders, by_outcome, fitted, seed)
     found = found.without_verdicts([at for at, support in enumerate(supports.values()) if not support.is_explained])
-    is_uncorrected = isinstance(corrects, Uncorrected)
+    is_uncorrected = corrects is not None and corrects.is_uncorrected
     table = _table(found, names, list(by_label), int(by_outcome.counts.sum()))
     notes = _assumed(found, names, supports)
     if first.is_sampled and not found.strict and not is_uncorrected:
@@ -206,7 +205,7 @@ def _recommenders(
     Raises:
         DataError: a recommender has several seeds, and the estimator is a strict bound.
     """
-    if len(fitted) > len(seeds) and isinstance(fitted[0].estimate, ShapeEstimate):
+    if len(fitted) > len(seeds) and has_bounds(fitted[0].estimate):
         raise DataError(
             "strict bounds do not count the spread between seeds; several seeds need exact ranks, or an estimator such "
             "as bv-0.1"

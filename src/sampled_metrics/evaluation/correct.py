@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from sampled_metrics._defaults import ESTIMATORS, METRICS
 from sampled_metrics._running import Progress, no_progress, on_one_thread
@@ -18,17 +19,15 @@ from sampled_metrics.estimators import (
     estimators_by_label,
     linear_estimator,
 )
-from sampled_metrics.estimators.linear import LinearEstimate
-from sampled_metrics.estimators.maximum_entropy import MaximumEntropy
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
 from sampled_metrics.estimators.rank_prior import rank_distributions
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
-from sampled_metrics.estimators.strict_bounds import ShapeEstimate, StrictBounds
-from sampled_metrics.estimators.uncorrected import Uncorrected
+from sampled_metrics.estimators.strict_bounds import ShapeEstimate, has_bounds
 from sampled_metrics.evaluation.evaluate import about_users, equal_metrics, undefined
 from sampled_metrics.evaluation.result import Result, by_recommender, with_clauses
 from sampled_metrics.inference.intervals import IntervalOptions, in_blocks, uncertainty
 from sampled_metrics.inference.strict_intervals import (
+    Support,
     contradictions,
     strict_interval,
     supported,
@@ -47,6 +46,8 @@ LARGE_WEIGHT = 10.0
 
 BIAS_RESAMPLES = 200
 """Bootstrap samples for the error of the bias."""
+
+_COLUMNS = ["estimator", "metric", "value", "low", "high", "assumes", "standard_error", "bias", "bias_error"]
 
 
 @on_one_thread
@@ -124,65 +125,32 @@ def _correct(
     progress: Progress,
 ) -> Result:
     """Return the result of `correct` of the ranks of a recommender."""
-    outcomes, which = Outcomes.observed(ranks)
-    by_outcome = users_by_outcome((which, ranks.user_numbers, len(outcomes)))
-    result = _correct_users(ranks, outcomes, by_outcome, estimators, metrics, options, progress)
-    result.attrs["parameters"] = ranks.description
-    return result.with_remarks(ranks.notes).with_cautions(ranks.cautions)
-
-
-def _correct_users(
-    ranks: SampledRanks,
-    outcomes: Outcomes,
-    by_outcome: Users,
-    estimators: Mapping[str, Estimator],
-    metrics: Mapping[str, Metric],
-    options: IntervalOptions,
-    progress: Progress,
-) -> Result:
-    """Return the result of `correct` from the outcomes of a sample and the users by outcome."""
-    labels, wanted = list(metrics), tuple(metrics.values())
+    outcomes, outcome = Outcomes.observed(ranks)
+    by_outcome = users_by_outcome((outcome, ranks.user_numbers, len(outcomes)))
     counts = np.asarray(by_outcome.counts @ by_outcome.shares[0])
-    fitted = {label: each.fit(outcomes, wanted) for label, each in estimators.items()}
-    linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}
-    biases = _biases(linear, outcomes, by_outcome, wanted, options.seed)
-    users, missing, rows = int(by_outcome.counts.sum()), np.full(len(labels), np.nan), []
-    contradicted, cautions, tests = dict[str, float](), list[str](), list[str]()
-    if not all(isinstance(each, ShapeEstimate) for each in fitted.values()):
-        contradicted = unexplained(outcomes, by_outcome, options.seed)
-        cautions += [unexplained_sentence(p_value) for p_value in contradicted.values()]
-    biased = [label for label, each in metrics.items() if each.label != "auc"]
-    if biased and any(isinstance(each, Uncorrected) for each in estimators.values()):
-        cautions.append(
-            "The rows of uncorrected have the metric of the sampled rank, which is not that of the true rank (AUC "
-            "excepted) and can order recommenders wrongly."
-        )
+    wanted = tuple(metrics.values())
+    fitted = {label: estimator.fit(outcomes, wanted) for label, estimator in estimators.items()}
+    p_values = {} if all(map(has_bounds, fitted.values())) else unexplained(outcomes, by_outcome, options.seed)
+    cautions = [unexplained_sentence(p_value) for p_value in p_values.values()]
+    cautions += _on_uncorrected(estimators, metrics)
+    limits = np.zeros(len(wanted)), ranks.largest_values(wanted)
+    bias = _biases(fitted, outcomes, by_outcome, wanted, options.seed)
+    tests, parts = list[str](), list[pd.DataFrame]()
     for label, estimate in fitted.items():
-        assumes = "bias is zero"
-        value = estimate.estimate(counts)
-        limits = np.zeros(len(labels)), ranks.largest_values(wanted)
-        if isinstance(estimate, ShapeEstimate):
+        if has_bounds(estimate):
             support = supported(estimate, by_outcome, options)
-            strict = strict_interval([estimate], by_outcome, options, limits, [support], progress)
-            value, assumes = np.fmax(np.fmin(value, strict.high), strict.low), strict.assumes
-            columns = value, strict.low, strict.high, [assumes] * len(labels), missing, missing, missing
+            columns = _of_bounds(estimate, counts, by_outcome, options, limits, support, progress)
             cautions += contradictions(support)
             tests += tested({"": support})
         else:
-            weights = None
-            if isinstance(estimate, LinearEstimate):
-                weights, limits = by_outcome.weights(estimate.weights), estimate.bounds
-            statistic = by_outcome.statistic(in_blocks(estimate.estimate, len(outcomes)))
-            interval = uncertainty(
-                statistic, by_outcome.counts, options, bounds=limits, weights=weights, progress=progress
-            )
-            bias = biases.get(label, (missing, missing))
-            low, high = (missing, missing) if contradicted else (interval.low, interval.high)
-            columns = value, low, high, [assumes] * len(labels), interval.standard_error, *bias
-        rows += [(label, *row, users) for row in zip(labels, *columns, strict=True)]
-    names = ["value", "low", "high", "assumes", "standard_error", "bias", "bias_error", "users"]
-    table = Result(rows, columns=["estimator", "metric", *names])
-    table.attrs = {"confidence_level": options.confidence_level}
+            columns = _of_estimate(estimate, counts, by_outcome, options, limits, progress)
+            columns |= bias.get(label, {})
+            if p_values:
+                columns |= {"low": np.nan, "high": np.nan}
+        parts.append(pd.DataFrame({"estimator": label, "metric": list(metrics)} | columns))
+    table = Result(pd.concat(parts, ignore_index=True).reindex(columns=_COLUMNS))
+    table = Result(table.assign(users=int(by_outcome.counts.sum())))
+    table.attrs = {"confidence_level": options.confidence_level, "parameters": ranks.description}
     unbiased = None
     if (outcomes.negatives > 0).all():
         unbiased = float(linear_estimator("uncorrected").fit(outcomes, [metric("auc")]).estimate(counts)[0])
@@ -195,8 +163,62 @@ def _correct_users(
             *undefined(table),
             *equal_metrics(ranks, metrics),
             *about_users(by_outcome),
+            *ranks.notes,
         ]
-    ).with_cautions(cautions)
+    ).with_cautions([*cautions, *ranks.cautions])
+
+
+def _of_bounds(
+    estimate: ShapeEstimate,
+    counts: Floats,
+    by_outcome: Users,
+    options: IntervalOptions,
+    limits: tuple[Floats, Floats],
+    support: Support,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Return the columns of strict bounds; the value is that of `smooth`, or the nearest end of the interval."""
+    strict = strict_interval([estimate], by_outcome, options, limits, [support], progress)
+    value = np.fmax(np.fmin(estimate.estimate(counts), strict.high), strict.low)
+    return {"value": value, "low": strict.low, "high": strict.high, "assumes": strict.assumes}
+
+
+def _of_estimate(
+    estimate: Estimate,
+    counts: Floats,
+    by_outcome: Users,
+    options: IntervalOptions,
+    limits: tuple[Floats, Floats],
+    progress: Progress,
+) -> dict[str, Any]:
+    """Return the columns of an estimator whose bias is taken to be zero."""
+    weights = None if estimate.weights is None else by_outcome.weights(estimate.weights)
+    interval = uncertainty(
+        by_outcome.statistic(in_blocks(estimate.estimate, len(counts))),
+        by_outcome.counts,
+        options,
+        bounds=estimate.bounds or limits,
+        weights=weights,
+        progress=progress,
+    )
+    return {
+        "value": estimate.estimate(counts),
+        "low": interval.low,
+        "high": interval.high,
+        "assumes": "bias is zero",
+        "standard_error": interval.standard_error,
+    }
+
+
+def _on_uncorrected(estimators: Mapping[str, Estimator], metrics: Mapping[str, Metric]) -> list[str]:
+    """Return a caution on the rows that hold the metric of the sampled rank, if there are any."""
+    has_bias = any(one.label != "auc" for one in metrics.values())
+    if not (has_bias and any(estimator.is_uncorrected for estimator in estimators.values())):
+        return []
+    return [
+        "The rows of uncorrected have the metric of the sampled rank, which is not that of the true rank (AUC "
+        "excepted) and can order recommenders wrongly."
+    ]
 
 
 def knowledge(
@@ -209,7 +231,7 @@ def knowledge(
     if least < most:
         allow = f"{least} to {most} negatives allow"
     confidence = f"ith {100 * confidence_level:g} % confidence"
-    bounds = [label for label, each in estimators.items() if isinstance(each, StrictBounds)]
+    bounds = [label for label, estimator in estimators.items() if estimator.assumed_shape is not None]
     for row in table[table["estimator"].isin(bounds)].to_dict("records"):
         name, assumption = metric_name(str(row["metric"])), ASSUMPTIONS.get(str(row["assumes"]), "")
         if np.isnan(row["low"]):
@@ -234,33 +256,37 @@ def _ends(low: float, high: float) -> tuple[str, str]:
 
 
 def _biases(
-    fitted: Mapping[str, LinearEstimate], outcomes: Outcomes, by_outcome: Users, metrics: tuple[Metric, ...], seed: int
-) -> dict[str, Floats]:
-    """Return the mean errors of linear estimators and their standard errors, (2, metrics) each.
+    fitted: Mapping[str, Estimate], outcomes: Outcomes, by_outcome: Users, metrics: tuple[Metric, ...], seed: int
+) -> dict[str, dict[str, Floats]]:
+    """Return the (metrics,) mean errors of linear estimators and their standard errors, as columns by label.
 
     The mean error is Σ_r π_r ((A w)_r - f(r)), averaged over users, with the π of mle. Its standard error is that over
     bootstrap samples of the users.
     """
-    if not fitted:
+    linear = {label: estimate.of_groups for label, estimate in fitted.items() if estimate.is_linear}
+    if not linear:
         return {}
     users = by_outcome.counts.sum()
     drawn = np.random.default_rng(seed).multinomial(users, by_outcome.counts / users, size=BIAS_RESAMPLES)
     samples = np.asarray(np.vstack((by_outcome.counts, drawn)) @ by_outcome.shares[0])
-    weights = [np.vstack(each) for each in zip(*(one.of_groups for one in fitted.values()), strict=True)]
-    of_group = {_key(group): each for group, each in zip(outcomes.groups, weights, strict=True)}
+    weights = [np.vstack(of_estimators) for of_estimators in zip(*linear.values(), strict=True)]
+    of_group = {_key(group): of_one for group, of_one in zip(outcomes.groups, weights, strict=True)}
 
     def errors(group: Group, ranks: Floats) -> Floats:
-        truth = np.stack([each.of_rank(ranks, group.candidates) for each in metrics], axis=1)
-        return group.pmf(ranks) @ of_group[_key(group)].T - np.tile(truth, len(fitted))
+        truth = np.stack([one.of_rank(ranks, group.candidates) for one in metrics], axis=1)
+        return group.pmf(ranks) @ of_group[_key(group)].T - np.tile(truth, len(linear))
 
-    total = np.zeros((len(samples), len(fitted) * len(metrics)))
-    for each in rank_distributions(MaximumLikelihood(), outcomes, metrics, samples):
-        total += each.events[:, np.newaxis] * (each.probabilities @ each.users.mean(errors, each.ranks))
+    total = np.zeros((len(samples), len(linear) * len(metrics)))
+    for of_class in rank_distributions(MaximumLikelihood(), outcomes, metrics, samples):
+        mean_errors = of_class.probabilities @ of_class.users.mean(errors, of_class.ranks)
+        total += of_class.events[:, np.newaxis] * mean_errors
     bias = total / samples.sum(axis=1, keepdims=True)
     error = bias[1:].std(axis=0, ddof=1)
     error[len(np.unique(drawn, axis=0)) == 1] = np.nan  # all users are alike
-    both = np.stack((bias[0], error))
-    return dict(zip(fitted, np.split(both, len(fitted), axis=1), strict=True))
+    by_estimator = np.split(np.stack((bias[0], error)), len(linear), axis=1)
+    return {
+        label: {"bias": of_one[0], "bias_error": of_one[1]} for label, of_one in zip(linear, by_estimator, strict=True)
+    }
 
 
 def _key(group: Group) -> tuple[int, int]:
@@ -275,12 +301,12 @@ def _remarks(
     for row in table.to_dict("records"):
         label, of_metric = str(row["estimator"]), str(row["metric"])
         name, what = estimator_name(label), metric_name(of_metric)
-        is_uncorrected, is_auc = isinstance(estimators[label], Uncorrected), metrics[of_metric].label == "auc"
+        estimator, is_auc = estimators[label], metrics[of_metric].label == "auc"
         least = -1.0 if unbiased_auc is None else unbiased_auc - max(4 * row["standard_error"], 0.01)
-        if isinstance(estimators[label], MaximumEntropy) and is_auc and row["value"] < least:
+        if estimator.underestimates_auc and is_auc and row["value"] < least:
             sentence = f"{name}: its AUC is too low. The AUC of the sample, which has no bias, is {unbiased_auc:.3f}."
             remarks.append((sentence, ""))
-        if isinstance(estimators[label], StrictBounds):
+        if estimator.assumed_shape is not None:
             continue
         ends = {"the value": row["value"], "low": row["low"], "high": row["high"]}
         out = [f"{end} of {what} ({value:.4g})" for end, value in ends.items() if value < -1e-9 or value > 1 + 1e-9]
@@ -290,7 +316,7 @@ def _remarks(
                 "an estimator with a larger γ, or more negatives or users."
             )
             remarks.append((sentence, ", ".join(out)))
-        if not is_uncorrected and abs(row["bias"]) > max(row["standard_error"] / 2, TOLERANCE):
+        if not estimator.is_uncorrected and abs(row["bias"]) > max(row["standard_error"] / 2, TOLERANCE):
             sentence = f"{name}: the interval ignores the bias. The estimated bias, with its standard error: {{}}."
             remarks.append((sentence, f"{what} {_with_error(row['bias'], row['bias_error'])}"))
         if np.isnan(row["bias"]):
@@ -311,7 +337,7 @@ def _warnings(fitted: Mapping[str, Estimate]) -> list[str]:
     """Return sentences on estimators whose equations are badly conditioned."""
     remarks = []
     for label, estimate in fitted.items():
-        if not isinstance(estimate, LinearEstimate):
+        if estimate.bounds is None:
             continue
         least, most = estimate.bounds
         largest = max(-least.min(), most.max())

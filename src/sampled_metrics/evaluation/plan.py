@@ -16,7 +16,6 @@ from sampled_metrics._validation import counted, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.estimators.shapes import SHAPES
-from sampled_metrics.estimators.strict_bounds import StrictBounds
 from sampled_metrics.evaluation.compare import compare
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.inference.expectation import Expectation, exact_chance, mean_of_rows, step_of_difference
@@ -99,8 +98,8 @@ def plan(
     one, other = tables.values()
     first, second = names = tuple(tables)
     chosen = {
-        str(each) if isinstance(each, StrictBounds) else label: each
-        for label, each in estimators_by_label(estimators).items()
+        label if estimator.assumed_shape is None else str(estimator): estimator
+        for label, estimator in estimators_by_label(estimators).items()
     }
     by_label = metrics_by_label(metric, "metric")
     if len(by_label) > 1:

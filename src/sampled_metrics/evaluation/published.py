@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise, product
 from math import ceil, floor
@@ -16,7 +17,7 @@ from sampled_metrics._validation import Floats, Ints, counted, is_whole, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.estimators.shapes import SHAPES
-from sampled_metrics.estimators.strict_bounds import ShapeEstimate, StrictBounds
+from sampled_metrics.estimators.strict_bounds import has_bounds
 from sampled_metrics.evaluation.correct import knowledge
 from sampled_metrics.evaluation.result import Result, by_recommender
 from sampled_metrics.inference.intervals import IntervalOptions
@@ -97,7 +98,7 @@ def published(
         raise ConfigError(f"values: give them by recommender, {{'GMF': {{'hit-rate@10': 0.62}}}}, not {shown(values)}")
     chosen = estimators_by_label(estimators)
     for label, estimator in chosen.items():
-        if not isinstance(estimator, StrictBounds):
+        if estimator.assumed_shape is None:
             raise ConfigError(f"estimators: {label} needs all ranks; of a value, there are bounds: {', '.join(SHAPES)}")
     found = {}
     for name, of_one in values.items():
@@ -123,8 +124,9 @@ def _of_counts(
     rows: list[tuple[object, ...]] = []
     cautions: list[str] = []
     for label, estimator in estimators.items():
-        assert isinstance(estimator, StrictBounds)
-        estimate = ShapeEstimate(estimator, tuple(wanted.values()), outcomes, cuts)
+        estimate = estimator.fit(outcomes, tuple(wanted.values()))
+        assert has_bounds(estimate)  # others are refused before
+        estimate = replace(estimate, cuts=cuts)
         intervals = []
         for counts in possible:
             by_outcome = _users(cuts, counts, negatives)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Floats
 from sampled_metrics.estimators import Estimate
-from sampled_metrics.estimators.linear import LinearEstimate
-from sampled_metrics.estimators.strict_bounds import ShapeEstimate
+from sampled_metrics.estimators.strict_bounds import ShapeEstimate, has_bounds
 from sampled_metrics.inference.families import holm, max_t_rates, pairs_of, replicate_rates
 from sampled_metrics.inference.intervals import (
     IntervalOptions,
@@ -65,17 +64,17 @@ class Recommender:
 
     def weights(self, by_outcome: Users) -> Floats | None:
         """Return the (seeds, metrics, groups) values of users; None if the estimator is not linear."""
-        found = [
-            by_outcome.weights(each.weights, side)
-            for each, side in zip(self.estimates, self.sides, strict=True)
-            if isinstance(each, LinearEstimate)
+        weights = [
+            by_outcome.weights(estimate.weights, side)
+            for estimate, side in zip(self.estimates, self.sides, strict=True)
+            if estimate.weights is not None
         ]
-        return np.stack(found) if found else None
+        return np.stack(weights) if weights else None
 
     def bounds(self, most: Floats) -> Floats:
         """Return the (2, metrics) smallest and largest values of a user, or of the metrics, from 0 to `most`."""
-        found = [each.bounds for each in self.estimates if isinstance(each, LinearEstimate)]
-        return np.mean(found, axis=0) if found else np.stack((np.zeros_like(most), most))
+        bounds = [estimate.bounds for estimate in self.estimates if estimate.bounds is not None]
+        return np.mean(bounds, axis=0) if bounds else np.stack((np.zeros_like(most), most))
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ def differences(
     Raises:
         DataError: there are fewer than two users, or the delta method takes too much work.
     """
-    if all(isinstance(each, ShapeEstimate) for one in recommenders for each in one.estimates):
+    if all(has_bounds(estimate) for recommender in recommenders for estimate in recommender.estimates):
         return _strict(recommenders, by_outcome, options, most, progress)
     pairs, alpha = pairs_of(len(recommenders)), 1 - options.confidence_level
     of_seeds, of_users = zip(
@@ -204,12 +203,12 @@ def _strict(
         supported(estimate, by_outcome.of(side), options)
         for recommender in recommenders
         for estimate, side in zip(recommender.estimates[:1], recommender.sides[:1], strict=True)
-        if isinstance(estimate, ShapeEstimate)
+        if has_bounds(estimate)
     ]
     found, needed = [], np.full((len(pairs), len(most)), np.nan)
     for at in progress(range(len(pairs))) if len(pairs) > 1 else range(len(pairs)):
         sides = [recommenders[each] for each in pairs[at]]
-        estimates = [each for side in sides for each in side.estimates if isinstance(each, ShapeEstimate)]
+        estimates = [estimate for side in sides for estimate in side.estimates if has_bounds(estimate)]
         users = by_outcome.of(*(side.sides[0] for side in sides))
         strict = strict_interval(
             estimates, users, options, (-most, most), [supports[each] for each in pairs[at]], inner
