@@ -137,7 +137,7 @@ def summary(
         page.table(fidelity.SHARPNESS, fidelity.sharpness(printed))
         if printed["table"].max() >= 3:
             page.paragraphs(chosen())
-            page.table("Choices that the text leaves open or contradicts", choices.listed())
+            page.table("Choices that the text leaves open or contradicts", choices.choices_table())
     page.heading("What was studied")
     page.table(
         "Datasets", pd.DataFrame({each.name: each.facts for each in studied}).fillna("-").reset_index(names="Dataset")
