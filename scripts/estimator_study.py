@@ -1,4 +1,4 @@
-"""Put the estimator studies of all recommenders together."""
+"""Join the estimator studies of all recommenders, and lay them out."""
 
 from typing import Any
 

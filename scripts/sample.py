@@ -16,7 +16,7 @@ def main(snakemake: Any) -> None:
     evaluations = Evaluation.from_config(params.sampling, params.estimators, params.metrics, params.assume_replacement)
     progress = progress_bar(f"sample {recommender} on {dataset}")
     estimates = {
-        # the same stream for each m, whose numbers then do not depend on the list
+        # each m has the same stream, so its numbers do not depend on the other m
         m: repeat(table, evaluation, stream(params.seed, dataset, recommender, "sample"), progress)
         for m, evaluation in evaluations.items()
     }
