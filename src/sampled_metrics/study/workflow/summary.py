@@ -279,7 +279,7 @@ def _verdict(name: str, standings: Standings | None) -> str:
 def _is_decided(table_4: pd.DataFrame, standings: Mapping[str, Standings]) -> "pd.Series[bool]":
     """Return whether the exact ranks decide the order of the pair, for each row of Table 4."""
     decided = {
-        (label, better, worse) for label, by_metric in standings.items() for better, worse in _decided(by_metric)
+        (label, better, worse) for label, of_metric in standings.items() for better, worse in _decided(of_metric)
     }
     rows = zip(table_4["metric"], table_4["better"], table_4["worse"], strict=True)
     return pd.Series([row in decided for row in rows], index=table_4.index, dtype=bool)
@@ -308,8 +308,8 @@ def _order(sampled: "pd.Series[float]", standings: Standings | None) -> str:
 
 def _over_all(decided: pd.DataFrame, standings: Mapping[str, Standings]) -> str:
     """Return sentences with the number of decided comparisons that come out wrong, and of undecided ones."""
-    pairs = sum(len(pairs_of(len(by_metric.rows))) for by_metric in standings.values())
-    undecided = pairs - sum(len(by_metric.decided) for by_metric in standings.values())
+    pairs = sum(len(pairs_of(len(of_metric.rows))) for of_metric in standings.values())
+    undecided = pairs - sum(len(of_metric.decided) for of_metric in standings.values())
     if not pairs:
         return ""
     text = ""
@@ -328,9 +328,9 @@ def _table_3(table: pd.DataFrame, standings: Mapping[str, Standings]) -> pd.Data
     cells = tables.cells_3(table)
     best = {
         (label, row.name)
-        for label, by_metric in standings.items()
-        for index, row in enumerate(by_metric.rows)
-        if len(by_metric.rows) > 1 and (0, index) not in by_metric.decided
+        for label, of_metric in standings.items()
+        for index, row in enumerate(of_metric.rows)
+        if len(of_metric.rows) > 1 and (0, index) not in of_metric.decided
     }
     keys = zip(cells["metric"], cells["recommender"], strict=True)
     bold = np.array([key in best for key in keys]) & (cells["estimator"] == "exact")
