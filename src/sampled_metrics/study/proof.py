@@ -33,7 +33,7 @@ from sampled_metrics.rendering.drawing import (
 )
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import user_moments
-from sampled_metrics.study.tables import worse_and_better
+from sampled_metrics.study.pairs import worse_and_better
 
 _QUANTILE = float(ndtri(0.975))
 

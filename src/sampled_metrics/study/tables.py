@@ -11,20 +11,13 @@ from sampled_metrics.estimators import estimator_name
 from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.rendering.tables import Section, number, plus_minus, with_best
-from sampled_metrics.sampling.moments import EQUAL, probability_of_order
+from sampled_metrics.sampling.moments import probability_of_order
+from sampled_metrics.study.pairs import pair_names, worse_and_better
 from sampled_metrics.study.variants import VARIANTS
 
 KEYS = ["reading", "metric", "estimator"]
 WITHOUT_REPETITIONS = "Without repetitions"
 """Start of the headings of sections with exact expectations."""
-
-
-def worse_and_better(one: str, other: str, exact: Mapping[str, float]) -> tuple[str, str] | None:
-    """Return two recommenders, the one with the lower exact metric first; None if the metrics are equal."""
-    gap = exact[other] - exact[one]
-    if abs(gap) <= EQUAL:
-        return None
-    return (one, other) if gap > 0 else (other, one)
 
 
 def table_3(
@@ -163,11 +156,6 @@ def wide(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     wide = wide.reindex(index=order, columns=cells["estimator"].unique()).dropna(how="all").fillna("-")
     wide = wide.rename(columns=estimator_name).rename_axis(columns=None).reset_index()
     return wide.assign(metric=wide["metric"].map(metric_name)).rename(columns={key: key.capitalize() for key in keys})
-
-
-def pair_names(table: pd.DataFrame) -> "pd.Series[str]":
-    """Name the pairs of Table 4 in alphabetical order, as the paper does."""
-    return table[["worse", "better"]].min(axis=1) + " vs " + table[["worse", "better"]].max(axis=1)
 
 
 TITLES = {

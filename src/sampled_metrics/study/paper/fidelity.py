@@ -15,9 +15,9 @@ from scipy.stats import binom, norm
 
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.rendering.tables import Section
+from sampled_metrics.study.pairs import pair_names
 from sampled_metrics.study.paper import reference
 from sampled_metrics.study.paper.choices import RECORDED
-from sampled_metrics.study.tables import pair_names
 
 LIMIT = 3.0
 """Largest allowed difference, in standard errors."""

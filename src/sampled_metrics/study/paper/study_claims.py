@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics.ranks.exact import ExactRanks
+from sampled_metrics.study.pairs import pair_names
 from sampled_metrics.study.paper.claims import LOW_GAMMA, WITHIN_NOISE, Claims, Finding, by_name, order
 from sampled_metrics.study.paper.fidelity import LIMIT
 from sampled_metrics.study.paper.reference import RECOMMENDERS
-from sampled_metrics.study.tables import pair_names
 
 claim = Claims()
 
