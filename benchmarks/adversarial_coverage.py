@@ -1,14 +1,14 @@
 """Search for the laws of true ranks for which intervals and verdicts are wrong most often.
 
-A promise is what the library says with 95 %. It covers a class of laws: of exact ranks all laws, of sampled ranks those
-of the assumed shape. For each promise and each of a few cells (n, m, users, metrics, level), laws of the class are
-simulated with common random numbers, the worst is changed step by step, and the worst of all is simulated anew. Results
-depend on the seed alone, not on the number of processes.
+A promise is a kind of statement of the library with 95 % confidence. It covers a class of laws: all laws for exact
+ranks, those of the assumed shape for sampled ranks. For each promise and each of a few cells (n, m, users, metrics,
+level), laws of the class are simulated with common random numbers, the worst is changed step by step, and the worst of
+all is simulated anew. Results depend on the seed only, not on the number of processes.
 
     python benchmarks/adversarial_coverage.py --processes 2 --output worst.csv --table worst.md
     python benchmarks/adversarial_coverage.py --again worst.csv --output now.csv
 
-The second simulates the laws of a table again, in the same users, by the code of today.
+The second command simulates the laws of a table again, with the same users and the present code.
 """
 
 import argparse
@@ -30,18 +30,18 @@ from threadpoolctl import threadpool_limits
 
 import sampled_metrics as sm
 
-# --- what the library says: the only place that calls it --------------------------------------------------------------
+# --- statements of the library: the only place that calls it ----------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Statement:
-    """What the library says about a metric, or about the difference of two recommenders.
+    """A statement of the library about a metric, or about the difference of two recommenders.
 
     Attributes:
-        low: the lower end; NaN where there is no interval.
+        low: the lower end; NaN if there is no interval.
         high: the upper end.
-        better: which of two recommenders is said to be better: 1 for B, -1 for A, 0 for neither.
-        contradicted: whether it says that the sample contradicts the assumption.
+        better: the recommender that is stated to be better: 1 for B, -1 for A, 0 for neither.
+        contradicted: whether the statement is that the sample contradicts the assumption.
     """
 
     low: float
@@ -55,11 +55,11 @@ CONTRADICTIONS = ("contradicts", "No distribution of true ranks explains")
 """Words of the remarks on contradicted assumptions."""
 
 Adapter = Callable[["Cell", tuple[np.ndarray, ...], int], dict[str, Statement]]
-"""From a cell, the (users,) ranks of each recommender, and a seed to a statement for each metric."""
+"""Function of a cell, the (users,) ranks of each recommender, and a seed. It returns a statement for each metric."""
 
 
-def say_evaluate(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict[str, Statement]:
-    """Return what `evaluate` says of exact ranks."""
+def state_evaluate(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict[str, Statement]:
+    """Return the statements of `evaluate` on exact ranks."""
     table = sm.evaluate(
         sides[0],
         candidates=cell.n,
@@ -71,8 +71,8 @@ def say_evaluate(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict
     return {str(row.metric): Statement(row.low, row.high) for row in table.itertuples()}
 
 
-def say_correct(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict[str, Statement]:
-    """Return what `correct` says of sampled ranks."""
+def state_correct(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict[str, Statement]:
+    """Return the statements of `correct` on sampled ranks."""
     table = sm.correct(
         sides[0],
         negatives=np.full(cell.users, cell.m),
@@ -86,8 +86,8 @@ def say_correct(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict[
     return {str(row.metric): Statement(row.low, row.high, 0, contradicted) for row in table.itertuples()}
 
 
-def say_compare(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict[str, Statement]:
-    """Return what `compare` says of exact or sampled ranks."""
+def state_compare(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict[str, Statement]:
+    """Return the statements of `compare` on exact or sampled ranks."""
     of_samples = {"negatives": np.full(cell.users, cell.m), "estimator": cell.shape} if cell.m else {"exact": True}
     table = sm.compare(
         *sides,
@@ -107,7 +107,7 @@ def say_compare(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict[
 
 
 def is_contradicted(remarks: Iterable[str]) -> bool:
-    """Return whether a remark says that the sample contradicts the assumption."""
+    """Return whether a remark states that the sample contradicts the assumption."""
     return any(words in remark for remark in remarks for words in CONTRADICTIONS)
 
 
@@ -119,40 +119,41 @@ class Promise:
     """A promise of the library.
 
     Attributes:
-        say: asks the library.
-        shape: the laws that it covers.
-        recommenders: 1 or 2.
+        state: function that asks the library.
+        shape: shape of the laws that the promise covers.
+        recommenders: number of recommenders, 1 or 2.
     """
 
-    say: Adapter
+    state: Adapter
     shape: str
     recommenders: int = 1
 
 
 PROMISES = {
-    "evaluate": Promise(say_evaluate, "free"),
-    "compare": Promise(say_compare, "free", 2),
-    "correct free": Promise(say_correct, "free"),
-    "correct decreasing": Promise(say_correct, "decreasing"),
-    "correct convex": Promise(say_correct, "convex"),
-    "compare free": Promise(say_compare, "free", 2),
-    "compare decreasing": Promise(say_compare, "decreasing", 2),
+    "evaluate": Promise(state_evaluate, "free"),
+    "compare": Promise(state_compare, "free", 2),
+    "correct free": Promise(state_correct, "free"),
+    "correct decreasing": Promise(state_correct, "decreasing"),
+    "correct convex": Promise(state_correct, "convex"),
+    "compare free": Promise(state_compare, "free", 2),
+    "compare decreasing": Promise(state_compare, "decreasing", 2),
 }
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Where a promise is tried.
+    """A setting in which a promise is tested.
 
     Attributes:
-        promise: its name.
-        n: candidates.
-        m: negatives; 0 of exact ranks.
-        users: of an evaluation.
-        metrics: that are looked at together, each with its worst law; one if two recommenders have equal metrics.
-        level: of confidence.
+        promise: name of the promise.
+        n: number of candidates.
+        m: number of negatives; 0 for exact ranks.
+        users: number of users of an evaluation.
+        metrics: metrics that are computed together, each with its worst law. It is one metric if two recommenders have
+            equal metrics.
+        level: confidence level.
         equal: whether two recommenders have equal metrics.
-        known: populations to begin with, besides the usual ones; they stay until the last choice.
+        known: further populations at the start of a search. They take part in the last choice.
     """
 
     promise: str
@@ -166,7 +167,7 @@ class Cell:
 
     @property
     def shape(self) -> str:
-        """The laws that the promise covers."""
+        """The shape of the laws that the promise covers."""
         return PROMISES[self.promise].shape
 
     @property
@@ -185,17 +186,18 @@ class Cell:
         return sm.metric(metric).values(self.n)
 
     def fitted(self, population: Population) -> Population:
-        """Return two recommenders with equal metrics, if the cell is of such."""
+        """Return a population, changed so that two recommenders have equal metrics if the cell requires it."""
         return population.balanced(self.values(self.metrics[0])) if self.pair and self.equal else population
 
     def starts(self) -> list[Population]:
-        """Return different populations of the class to begin with, the known ones first."""
+        """Return the first populations of a search, all different and of the class, the known ones first."""
         if self.pair:
-            more = [*rare_hits(self.n), *pairs(self.n, self.users)]
+            usual = [*rare_hits(self.n), *pairs(self.n, self.users)]
         else:
-            more = [Population((each,)) for each in starts(self.n, self.users)]
-        found = dict.fromkeys(self.fitted(each) for each in (*self.known, *more) if each.keeps(self.shape, self.n))
-        return [each for each in found if each.keeps(self.shape, self.n)]
+            usual = [Population((side,)) for side in starts(self.n, self.users)]
+        populations = [start for start in (*self.known, *usual) if start.keeps(self.shape, self.n)]
+        fitted = dict.fromkeys(map(self.fitted, populations))
+        return [population for population in fitted if population.keeps(self.shape, self.n)]
 
 
 def one(*parts: Part) -> tuple[Population, ...]:
@@ -204,7 +206,7 @@ def one(*parts: Part) -> tuple[Population, ...]:
 
 
 def cells() -> Iterator[Cell]:
-    """Yield the cells of a full run; those that take longest first."""
+    """Yield the cells of a full run, the longest ones first."""
     both, zipf = ("recall@10", "ap"), one(Part(1.0, "power", (1.0, 0.0)))
     half, flat, capped = one(ranks(1, 500)), one(ranks(1, 1000)), (capped_pair(1000),)
     yield Cell("compare decreasing", 1000, 500, 6040, ("recall@10",), known=capped)
@@ -240,7 +242,7 @@ def cells() -> Iterator[Cell]:
 
 
 def quick_cells() -> list[Cell]:
-    """Return a cell or two of each promise, that are wrong often or fast."""
+    """Return one or two cells of each promise that are wrong often, or are fast."""
     return [
         Cell("compare decreasing", 1000, 100, 2000, ("recall@10",), known=(capped_pair(1000),)),
         Cell("correct decreasing", 900, 400, 3000, ("recall@10",)),
@@ -258,20 +260,20 @@ def quick_cells() -> list[Cell]:
 
 @dataclass(frozen=True)
 class Tally:
-    """What became of the simulations of a population, as shares; those from `covered` to `contradicted` sum to 1.
+    """Shares of the simulations of a population by their outcome; `covered` to `contradicted` sum to 1.
 
     Attributes:
-        simulations: their number.
+        simulations: number of simulations.
         covered: the interval holds the truth.
         missed_below: the interval is below the truth.
         missed_above: the interval is above the truth.
         refused: there is no interval.
-        contradicted: the sample is said to contradict the assumption, whatever the interval.
-        false_verdicts: a recommender is said to be better that is not.
-        wrong: the interval misses the truth or the verdict is false, also of contradicted samples.
-        width: the mean of the intervals that are neither refused nor of contradicted samples.
-        smooth: the share that would miss if the ends had a normal distribution with the same means and deviations. It
-            tells laws apart that few simulations cannot.
+        contradicted: the sample is stated to contradict the assumption, whatever the interval.
+        false_verdicts: a recommender is stated to be better, and is not.
+        wrong: the interval misses the truth or the verdict is false; contradicted samples count too.
+        width: mean width of the intervals that are neither refused nor of contradicted samples.
+        smooth: share that would miss if the ends had a normal distribution with the same means and deviations. It
+            distinguishes laws that few simulations do not distinguish.
     """
 
     simulations: int
@@ -287,22 +289,26 @@ class Tally:
 
     @property
     def score(self) -> float:
-        """What the search maximizes: halfway from the wrong to the smooth share, of which noise explains one error."""
+        """The value that the search maximizes: the mean of `wrong` and `smooth`.
+
+        `smooth` counts up to one standard error above `wrong`, which noise may explain.
+        """
         error = np.sqrt(max(self.wrong, 1 / self.simulations) * (1 - self.wrong) / self.simulations)
         return float(self.wrong + min(self.smooth, self.wrong + error)) / 2
 
     @classmethod
-    def of(cls, said: list[Statement], truth: float) -> "Tally":
-        """Return the shares of statements about the same truth; it is 0 if up to rounding."""
-        low, high = (np.array([getattr(each, end) for each in said], dtype=float) for end in ("low", "high"))
-        better = np.array([each.better for each in said])
-        contradicted = np.array([each.contradicted for each in said], dtype=bool)
+    def from_statements(cls, statements: list[Statement], truth: float) -> "Tally":
+        """Return the shares of statements about the same truth. A truth within `EXACT` of 0 counts as 0."""
+        low = np.array([statement.low for statement in statements], dtype=float)
+        high = np.array([statement.high for statement in statements], dtype=float)
+        better = np.array([statement.better for statement in statements])
+        contradicted = np.array([statement.contradicted for statement in statements], dtype=bool)
         refused = ~contradicted & ~(np.isfinite(low) & np.isfinite(high))
         counted = ~contradicted & ~refused
         below, above = high < truth - EXACT, low > truth + EXACT
         false = (better != 0) & (better != (np.sign(truth) if abs(truth) > EXACT else 0))
         return cls(
-            len(said),
+            len(statements),
             float((counted & ~below & ~above).mean()),
             float((counted & below).mean()),
             float((counted & above).mean()),
@@ -318,12 +324,12 @@ class Tally:
 def _share_beyond(gaps: np.ndarray) -> float:
     """Return the share above 0 of a normal distribution with the mean and the deviation of some gaps.
 
-    Gaps of 0 are left out: there the end is the largest or smallest value of all, and so is the truth.
+    Gaps of 0 are left out: both the end and the truth are the largest or smallest possible value then.
     """
-    apart = gaps[np.abs(gaps) > EXACT]
-    if len(apart) < 2 or apart.std() < EXACT:
+    nonzero = gaps[np.abs(gaps) > EXACT]
+    if len(nonzero) < 2 or nonzero.std() < EXACT:
         return float((gaps > EXACT).mean()) if len(gaps) else 0.0
-    return float(len(apart) / len(gaps) * ndtr(apart.mean() / apart.std()))
+    return float(len(nonzero) / len(gaps) * ndtr(nonzero.mean() / nonzero.std()))
 
 
 EXACT = 1e-9
@@ -331,7 +337,7 @@ EXACT = 1e-9
 
 
 def seeded(cell: Cell, stage: str, number: int) -> np.random.Generator:
-    """Return the generator of a simulation; all laws of a stage of a cell have the same."""
+    """Return the generator of a simulation, which is the same for all laws in a stage of a cell."""
     place = f"{cell.promise} {cell.n} {cell.m} {cell.users} {cell.level} {cell.equal or not cell.pair}"
     return np.random.default_rng(np.random.SeedSequence([crc32(place.encode()), crc32(stage.encode()), number]))
 
@@ -339,11 +345,11 @@ def seeded(cell: Cell, stage: str, number: int) -> np.random.Generator:
 def simulate(cell: Cell, population: Population, stage: str, simulations: int) -> dict[str, Tally]:
     """Return a tally for each metric.
 
-    The users of a simulation are at the same quantiles for all laws of a stage. What is said of exact ranks does not
-    depend on the order of the users, so it is asked once for equal samples.
+    The users of a simulation are at the same quantiles for all laws of a stage. A statement about exact ranks does not
+    depend on the order of the users, so the library is asked once for equal samples.
     """
-    say, known = PROMISES[cell.promise].say, dict[bytes, dict[str, Statement]]()
-    said: dict[str, list[Statement]] = {metric: [] for metric in cell.metrics}
+    state, known = PROMISES[cell.promise].state, dict[bytes, dict[str, Statement]]()
+    statements: dict[str, list[Statement]] = {metric: [] for metric in cell.metrics}
     for number in range(simulations):
         rng = seeded(cell, stage, number)
         sides = population.draw(cell.n, cell.users, rng)
@@ -354,12 +360,13 @@ def simulate(cell: Cell, population: Population, stage: str, simulations: int) -
             key = np.sort(sides[0] + (cell.n + 1) * (sides[-1] - 1)).tobytes()
         if key not in known:
             try:
-                known[key] = say(cell, sides, number)
+                known[key] = state(cell, sides, number)
             except sm.DataError:
                 known[key] = dict.fromkeys(cell.metrics, REFUSED)
         for metric, statement in known[key].items():
-            said[metric].append(statement)
-    return {metric: Tally.of(each, population.truth(cell.values(metric))) for metric, each in said.items()}
+            statements[metric].append(statement)
+    truths = {metric: population.truth(cell.values(metric)) for metric in statements}
+    return {metric: Tally.from_statements(statements[metric], truth) for metric, truth in truths.items()}
 
 
 # --- search -----------------------------------------------------------------------------------------------------------
@@ -367,16 +374,17 @@ def simulate(cell: Cell, population: Population, stage: str, simulations: int) -
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to search.
+    """The effort of a search.
 
     Attributes:
-        starts: most laws to begin with.
-        screen: simulations of each.
-        kept: how many of them are simulated again.
-        again: simulations of those, and of each change.
-        steps: changes of the worst.
-        final: new simulations of the worst three and the known ones, of which the one wrong most often is taken.
-        confirm: simulations of the worst of a cell.
+        starts: largest number of first laws.
+        screen: simulations of each first law.
+        kept: number of first laws that are simulated again.
+        again: simulations of each of those, and of each change.
+        steps: number of changes of the worst law.
+        final: new simulations of each of the worst three laws and the known ones. The search returns the one that is
+            wrong most often.
+        confirm: simulations of the worst law of a cell.
     """
 
     starts: int
@@ -393,7 +401,7 @@ QUICK = {"exact": Effort(8, 40, 2, 60, 3, 40, 120), "sampled": Effort(3, 10, 2, 
 
 
 FINALISTS = 3
-"""Laws that the last choice is from, besides the known ones. It is by how often they are wrong alone."""
+"""Number of laws in the last choice, besides the known ones. It takes the law that is wrong most often."""
 
 
 def effort_of(cell: Cell, efforts: dict[str, Effort]) -> Effort:
@@ -402,32 +410,40 @@ def effort_of(cell: Cell, efforts: dict[str, Effort]) -> Effort:
 
 
 def worst(cell: Cell, metric: str, tried: dict[Population, dict[str, Tally]], effort: Effort) -> Population:
-    """Return the population that is wrong most often, by hill-climbing from the worst of those that were tried."""
-    known = [each for each in map(cell.fitted, cell.known) if each in tried]
-    order = sorted(tried, key=lambda each: tried[each][metric].score, reverse=True)[: effort.kept]
-    order = [*dict.fromkeys([*order, *known])]
-    score = {each: simulate(cell, each, "search", effort.again)[metric].score for each in order}
-    found = max(score, key=lambda each: score[each])
+    """Return the population that is wrong most often, by hill climbing from the worst of those that were tried."""
+
+    def simulated(population: Population, stage: str, simulations: int) -> Tally:
+        return simulate(cell, population, stage, simulations)[metric]
+
+    known = [population for population in map(cell.fitted, cell.known) if population in tried]
+    kept = sorted(tried, key=lambda population: tried[population][metric].score, reverse=True)[: effort.kept]
+    kept = [*dict.fromkeys([*kept, *known])]
+    scores = {population: simulated(population, "search", effort.again).score for population in kept}
+    best = max(scores, key=scores.__getitem__)
     rng = seeded(cell, f"changes, {metric}", 0)
     for _ in range(effort.steps):
-        other = cell.fitted(changed_population(found, cell.shape, cell.n, order, rng))
-        if other in score or not other.keeps(cell.shape, cell.n):
+        other = cell.fitted(changed_population(best, cell.shape, cell.n, kept, rng))
+        if other in scores or not other.keeps(cell.shape, cell.n):
             continue
-        score[other] = simulate(cell, other, "search", effort.again)[metric].score
-        if score[other] >= score[found]:
-            found = other
-    last = dict.fromkeys([*sorted(score, key=lambda each: score[each], reverse=True)[:FINALISTS], *known])
-    return max(last, key=lambda each: simulate(cell, each, "final", effort.final)[metric].wrong)
+        scores[other] = simulated(other, "search", effort.again).score
+        if scores[other] >= scores[best]:
+            best = other
+    finalists = dict.fromkeys([*sorted(scores, key=scores.__getitem__, reverse=True)[:FINALISTS], *known])
+    return max(finalists, key=lambda population: simulated(population, "final", effort.final).wrong)
 
 
 def search(cell: Cell, efforts: dict[str, Effort]) -> list[dict[str, object]]:
-    """Return a row for each metric of a cell: its worst population, by new simulations."""
+    """Return a row for each metric of a cell: its worst population, with new simulations."""
     effort = effort_of(cell, efforts)
     first = islice(cell.starts(), effort.starts)
-    tried = {each: simulate(cell, each, "search", effort.screen) for each in first}
-    found = {metric: worst(cell, metric, tried, effort) for metric in cell.metrics}
-    confirmed = {each: simulate(cell, each, "confirm", effort.confirm) for each in dict.fromkeys(found.values())}
-    return [row_of(cell, metric, each, confirmed[each][metric]) for metric, each in found.items()]
+    tried = {population: simulate(cell, population, "search", effort.screen) for population in first}
+    worst_by_metric = {metric: worst(cell, metric, tried, effort) for metric in cell.metrics}
+    populations = dict.fromkeys(worst_by_metric.values())
+    confirmed = {population: simulate(cell, population, "confirm", effort.confirm) for population in populations}
+    return [
+        row_of(cell, metric, population, confirmed[population][metric])
+        for metric, population in worst_by_metric.items()
+    ]
 
 
 def quick_search(cell: Cell) -> list[dict[str, object]]:
@@ -461,10 +477,10 @@ def row_of(cell: Cell, metric: str, population: Population, tally: Tally) -> dic
 
 
 def again(row: dict[str, object], simulations: int) -> list[dict[str, object]]:
-    """Return a line of the csv for the same population, simulated by the code of today."""
+    """Return the line of the csv of a population, simulated by the present code."""
     metric, equal = str(row["metric"]), abs(float(row["truth"])) < EXACT
     cell = Cell(row["promise"], row["n"], row["m"], row["users"], (metric,), row["level"], equal)
-    population = Population.read(str(row["parameters"]))
+    population = Population.from_text(str(row["parameters"]))
     return [row_of(cell, metric, population, simulate(cell, population, "confirm", simulations)[metric])]
 
 
@@ -493,36 +509,35 @@ def markdown(table: pd.DataFrame) -> str:
 
 
 def timed(task: tuple[int, object], work: Callable[[object], list[dict[str, object]]]) -> tuple[int, list, float]:
-    """Return the number of a task, its rows, and the seconds that it took."""
-    number, given = task
-    begun = time.perf_counter()
-    rows = work(given)
-    return number, rows, time.perf_counter() - begun
+    """Return the number of a task, its rows, and its seconds."""
+    number, content = task
+    start = time.perf_counter()
+    rows = work(content)
+    return number, rows, time.perf_counter() - start
 
 
 def run(
     tasks: list, work: Callable[[object], list[dict[str, object]]], processes: int, output: Path | None = None
 ) -> pd.DataFrame:
-    """Return the rows of all tasks in their order; say how each went, and write what is there after each."""
-    found: dict[int, list[dict[str, object]]] = {}
+    """Return the rows of all tasks in their order. Print the result of each task, and write all rows after each."""
+    rows_of_task: dict[int, list[dict[str, object]]] = {}
     one_task = partial(timed, work=work)
     with threadpool_limits(1), Pool(processes, threadpool_limits, (1,)) if processes > 1 else _NoPool() as pool:
         for number, rows, seconds in pool.imap_unordered(one_task, enumerate(tasks)):
-            found[number] = rows
+            rows_of_task[number] = rows
+            done = f"[{len(rows_of_task)}/{len(tasks)}] {seconds:.0f} s"
             for row in rows:
-                said = f"covered {100 * row['covered']:.1f}, wrong {100 * row['wrong']:.1f} %"
-                place = (
-                    f"{row['promise']} n {row['n']} m {row['m']} users {row['users']} {row['metric']} {row['level']}"
-                )
-                print(f"[{len(found)}/{len(tasks)}] {seconds:.0f} s  {place}: {said}: {row['law']}", file=sys.stderr)
-            table = pd.DataFrame([row for at in sorted(found) for row in found[at]])
+                cell = f"{row['promise']} n {row['n']} m {row['m']} users {row['users']} {row['metric']} {row['level']}"
+                shares = f"covered {100 * row['covered']:.1f}, wrong {100 * row['wrong']:.1f} %"
+                print(f"{done}  {cell}: {shares}: {row['law']}", file=sys.stderr)
+            table = pd.DataFrame([row for task in sorted(rows_of_task) for row in rows_of_task[task]])
             if output is not None:
                 table.to_csv(output, index=False)
     return table
 
 
 class _NoPool:
-    """This process, in place of several."""
+    """A pool of one process, which is this one."""
 
     def __enter__(self) -> "_NoPool":
         return self
@@ -534,30 +549,30 @@ class _NoPool:
 
 
 def main() -> None:
-    """Search, write the csv, and print the worst of each promise."""
+    """Search, write the csv, and print the worst law of each promise."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few cells and simulations: about two minutes")
     parser.add_argument("--promise", action="append", choices=list(PROMISES), help="only this one; may be repeated")
-    parser.add_argument("--again", type=Path, help="csv whose laws are simulated again, in place of a search")
-    parser.add_argument("--simulations", type=int, help="of the worst law of each cell (1000; 60 to 200 if quick)")
+    parser.add_argument("--again", type=Path, help="csv file whose laws are simulated again, instead of a search")
+    parser.add_argument("--simulations", type=int, help="number for the worst law of a cell (1000; 60 to 200 if quick)")
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--output", type=Path, help="csv")
-    parser.add_argument("--table", type=Path, help="Markdown table of the worst of each promise, also printed")
-    given = parser.parse_args()
-    wanted = given.promise or list(PROMISES)
-    if given.again:
-        tasks = [row for row in pd.read_csv(given.again).to_dict("records") if row["promise"] in wanted]
-        work = partial(again, simulations=given.simulations or 1000)
+    parser.add_argument("--output", type=Path, help="csv file")
+    parser.add_argument("--table", type=Path, help="Markdown table of the worst law of each promise, also printed")
+    arguments = parser.parse_args()
+    wanted, confirm = arguments.promise or list(PROMISES), arguments.simulations
+    if arguments.again:
+        tasks = [row for row in pd.read_csv(arguments.again).to_dict("records") if row["promise"] in wanted]
+        work = partial(again, simulations=confirm or 1000)
     else:
-        efforts = QUICK if given.quick else FULL
-        if given.simulations:
-            efforts = {name: replace(each, confirm=given.simulations) for name, each in efforts.items()}
-        tasks = [cell for cell in (quick_cells() if given.quick else cells()) if cell.promise in wanted]
+        efforts = QUICK if arguments.quick else FULL
+        if confirm:
+            efforts = {name: replace(effort, confirm=confirm) for name, effort in efforts.items()}
+        tasks = [cell for cell in (quick_cells() if arguments.quick else cells()) if cell.promise in wanted]
         work = partial(search, efforts=efforts)
-    shown = markdown(worst_of_promises(run(tasks, work, given.processes, given.output)))
-    print(shown, end="")
-    if given.table:
-        given.table.write_text(shown, encoding="utf-8")
+    text = markdown(worst_of_promises(run(tasks, work, arguments.processes, arguments.output)))
+    print(text, end="")
+    if arguments.table:
+        arguments.table.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
-"""How often an interval of the mean of bounded values holds it: a search for the worst law, in seconds.
+"""Search for the law of bounded values whose mean an interval misses most often. It takes seconds.
 
-`evaluate` and `compare` of exact ranks are intervals of the mean of users' values between known bounds: 0 and 1 of a
-metric, -1 and 1 of a difference. This file looks for laws of such values, and needs nothing of the library, so a
-candidate for the interval can be tried before it is built in. It is a function of distinct values and how many users
-have them:
+The intervals of `evaluate` and `compare` of exact ranks are intervals of the mean of users' values between known
+bounds: 0 and 1 for a metric, -1 and 1 for a difference. The search imports nothing of the library, so that an interval
+can be tried before the library has it. An interval is a function of distinct values and the numbers of users with them:
 
     from bounded_means import worst
     worst(lambda values, counts, bounds, level: ..., bounds=(-1, 1), users=60)
@@ -15,7 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 Interval = Callable[[np.ndarray, np.ndarray, tuple[float, float], float], tuple[float, float]]
-"""From (values,) increasing values, (values,) numbers of users, the bounds, and the level to the ends; NaN: none."""
+"""Function of (values,) increasing values, (values,) numbers of users, bounds and level. It returns the two ends.
+
+The ends are NaN if there is no interval.
+"""
 
 
 @dataclass(frozen=True)
@@ -23,27 +25,27 @@ class Law:
     """Values of users, and their probabilities.
 
     Attributes:
-        name: of a report.
-        values: (values,) distinct.
-        chances: (values,) that sum to 1.
+        name: the law in words.
+        values: (values,) distinct values.
+        probabilities: (values,) probabilities that sum to 1.
     """
 
     name: str
     values: np.ndarray
-    chances: np.ndarray
+    probabilities: np.ndarray
 
     @property
     def mean(self) -> float:
-        """The truth."""
-        return float(self.values @ self.chances)
+        """The mean of the values, which an interval should hold."""
+        return float(self.values @ self.probabilities)
 
 
 @dataclass(frozen=True)
 class Held:
-    """Shares of the simulations of a law; together they are 1.
+    """Shares of the simulations of a law. They sum to 1.
 
     Attributes:
-        law: what was simulated.
+        law: the simulated law.
         covered: the interval holds the mean.
         missed_below: the interval is below the mean.
         missed_above: the interval is above the mean.
@@ -67,64 +69,65 @@ class Held:
 def coverage(
     interval: Interval, law: Law, bounds: tuple[float, float], users: int, level: float, simulations: int, seed: int
 ) -> Held:
-    """Simulate a law; the intervals of equal samples are computed once.
+    """Return the shares of the simulations of a law. The interval of equal samples is computed once.
 
-    Laws that are simulated with the same seed have common random numbers: a user is at the same quantile of both.
+    Laws with the same seed have common random numbers: a user is at the same quantile of each law.
     """
     uniform = np.random.default_rng(seed).random((simulations, users))
-    last = np.cumsum(law.chances)[:-1]
-    drawn = np.searchsorted(last, uniform.ravel(), side="right").reshape(uniform.shape)
-    counts = np.stack([(drawn == at).sum(axis=1) for at in range(len(law.values))], axis=1)
-    distinct, times = np.unique(counts, axis=0, return_counts=True)
+    cumulative = np.cumsum(law.probabilities)[:-1]
+    drawn = np.searchsorted(cumulative, uniform.ravel(), side="right").reshape(uniform.shape)
+    counts = np.stack([(drawn == index).sum(axis=1) for index in range(len(law.values))], axis=1)
+    samples, times = np.unique(counts, axis=0, return_counts=True)
     order = np.argsort(law.values)
-    ends = np.empty((len(distinct), 2))
-    for at, row in enumerate(distinct[:, order]):
-        seen = row > 0
-        ends[at] = interval(law.values[order][seen], row[seen], bounds, level)
-    share, given = times / simulations, np.isfinite(ends).all(axis=1)
+    ends = np.empty((len(samples), 2))
+    for index, sample in enumerate(samples[:, order]):
+        seen = sample > 0
+        ends[index] = interval(law.values[order][seen], sample[seen], bounds, level)
+    share, exists = times / simulations, np.isfinite(ends).all(axis=1)
     below, above = ends[:, 1] < law.mean - 1e-12, ends[:, 0] > law.mean + 1e-12
-    width = share[given] @ np.diff(ends[given], axis=1)[:, 0] / max(share[given].sum(), 1e-300)
-    shares = (share @ (given & ~below & ~above), share @ (given & below), share @ (given & above), share @ ~given)
+    width = share[exists] @ np.diff(ends[exists], axis=1)[:, 0] / max(share[exists].sum(), 1e-300)
+    shares = (share @ (exists & ~below & ~above), share @ (exists & below), share @ (exists & above), share @ ~exists)
     return Held(law, *map(float, shares), float(width))
 
 
 def starts(bounds: tuple[float, float], users: int) -> list[Law]:
-    """Return laws to begin with: rare values at an end, one or two other values, and many values."""
+    """Return the first laws of a search: rare values at an end, one or two other values, and many values."""
     low, high = map(float, bounds)
-    found = []
+    laws = []
     rare = np.unique(np.round([0.5 / users, 1 / users, 2 / users, 3 / users, 5 / users, 10 / users, 0.1, 0.3, 0.5], 6))
     for p in rare[(rare > 0) & (rare <= 0.5)]:
         for far, near in ((high, low), (low, high)):
             middle = near + (far - near) * np.array([0.01, 0.1, 0.5])
-            found.append(Law(f"{p:g} at {far:g}, else {near:g}", np.array([near, far]), np.array([1 - p, p])))
-            for other in middle:
-                found.append(Law(f"{p:g} at {far:g}, else {other:g}", np.array([other, far]), np.array([1 - p, p])))
-            values, chances = np.array([near, middle[1], far]), np.array([(1 - p) / 2, (1 - p) / 2, p])
-            found.append(Law(f"{p:g} at {far:g}, else {near:g} or {middle[1]:g}", values, chances))
+            for other in (near, *middle):
+                laws.append(Law(f"{p:g} at {far:g}, else {other:g}", np.array([other, far]), np.array([1 - p, p])))
+            values, probabilities = np.array([near, middle[1], far]), np.array([(1 - p) / 2, (1 - p) / 2, p])
+            laws.append(Law(f"{p:g} at {far:g}, else {near:g} or {middle[1]:g}", values, probabilities))
     grid = np.linspace(low, high, 21)
     for power in (1, 2, 4):
-        chances = 1 / (1.0 + np.arange(21)) ** power
-        found.append(Law(f"21 values, power {power}", grid, chances / chances.sum()))
-    return found
+        weights = 1 / (1.0 + np.arange(21)) ** power
+        laws.append(Law(f"21 values, power {power}", grid, weights / weights.sum()))
+    return laws
 
 
 def changed(law: Law, bounds: tuple[float, float], rng: np.random.Generator) -> Law:
     """Return a law near another one: a value moves, probability moves, or a value is new."""
     low, high = bounds
-    values, chances = law.values.copy(), law.chances.copy()
-    at = rng.integers(len(values))
+    values, probabilities = law.values.copy(), law.probabilities.copy()
+    index = rng.integers(len(values))
     kind = rng.integers(3) if len(values) < 8 else rng.integers(2)
     if kind == 0:
-        values[at] = np.clip(values[at] + (high - low) * rng.choice([0.2, 0.03, 0.005]) * rng.normal(), low, high)
+        step = (high - low) * rng.choice([0.2, 0.03, 0.005]) * rng.normal()
+        values[index] = np.clip(values[index] + step, low, high)
     elif kind == 1:
-        chances[at] *= np.exp(rng.normal() / 2)
+        probabilities[index] *= np.exp(rng.normal() / 2)
     else:
-        values, chances = np.append(values, rng.uniform(low, high)), np.append(chances, rng.choice([0.2, 0.02, 0.004]))
-    values, which = np.unique(values, return_inverse=True)
-    chances = np.bincount(which, chances)
-    chances /= chances.sum()
-    name = ", ".join(f"{p:.4g} at {value:.4g}" for p, value in zip(chances, values, strict=True))
-    return Law(name if len(values) <= 8 else f"near {law.name}", values, chances)
+        values = np.append(values, rng.uniform(low, high))
+        probabilities = np.append(probabilities, rng.choice([0.2, 0.02, 0.004]))
+    values, inverse = np.unique(values, return_inverse=True)
+    probabilities = np.bincount(inverse, probabilities)
+    probabilities /= probabilities.sum()
+    name = ", ".join(f"{p:.4g} at {value:.4g}" for p, value in zip(probabilities, values, strict=True))
+    return Law(name if len(values) <= 8 else f"near {law.name}", values, probabilities)
 
 
 def worst(
@@ -136,17 +139,17 @@ def worst(
     steps: int = 30,
     seed: int = 1,
 ) -> Held:
-    """Return the law that an interval misses most often, by new simulations.
+    """Return the shares of the law whose mean an interval misses most often, from new simulations.
 
-    The starts are simulated, the worst is changed step by step with common random numbers, and the last one is
-    simulated anew.
+    The search simulates the first laws, and changes the worst of them step by step with common random numbers.
     """
 
-    def tried(law: Law) -> Held:
+    def simulated(law: Law) -> Held:
         return coverage(interval, law, bounds, users, level, simulations, seed)
 
     rng = np.random.default_rng([seed, users])
-    found = max((tried(law) for law in starts(bounds, users)), key=lambda each: each.missed)
+    worst_held = max(map(simulated, starts(bounds, users)), key=lambda held: held.missed)
     for _ in range(steps):
-        found = max(found, tried(changed(found.law, bounds, rng)), key=lambda each: each.missed)
-    return coverage(interval, found.law, bounds, users, level, simulations, seed + 1)
+        near = simulated(changed(worst_held.law, bounds, rng))
+        worst_held = max(worst_held, near, key=lambda held: held.missed)
+    return coverage(interval, worst_held.law, bounds, users, level, simulations, seed + 1)

@@ -1,13 +1,14 @@
-"""How often intervals hold the truth, how often `compare` raises a false alarm, and the bias of a correction.
+"""Measure how often intervals hold the truth, how often `compare` raises a false alarm, and the bias of a correction.
 
 Evaluations are simulated from known distributions of true ranks, in settings that differ in the users, the candidates,
-the negatives and the ties. Intervals are made by the function behind `evaluate` and `compare`, and biases by `correct`.
-The same seed gives the same numbers, whatever the number of jobs.
+the negatives and the ties. The function behind `evaluate` and `compare` computes the intervals, and `correct` the
+biases. The same seed gives the same numbers for any number of jobs.
 
     python benchmarks/coverage.py --jobs 2 --output docs/reproduction/coverage.csv
 """
 
 import argparse
+import sys
 from dataclasses import dataclass
 from functools import cached_property, partial
 from multiprocessing import Pool
@@ -34,20 +35,20 @@ SAME = 0.7
 """Share of users for whom correlated recommenders have the same rank; the others' ranks are independent."""
 
 OFFSETS = (10, 60)
-"""P(r) ∝ 1 / (r + offset); the first is that of the smaller n of a mixture."""
+"""Offsets of P(r) ∝ 1 / (r + offset): for n up to 1000, and for larger n."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What is simulated.
+    """A setting of simulated evaluations.
 
     Attributes:
-        name: of the table.
-        users: of an evaluation.
+        name: name in the table.
+        users: number of users of an evaluation.
         candidates: the n of the users, in turn.
         negatives: m.
-        ties: how many neighbouring ranks share a score.
-        seed: of everything.
+        ties: number of neighbouring ranks with the same score.
+        seed: seed of all random numbers.
     """
 
     name: str
@@ -65,45 +66,45 @@ class Setting:
     @cached_property
     def ranks(self) -> dict[int, np.ndarray]:
         """(n,) probabilities of the true ranks, by n."""
-        found = {}
+        probabilities = {}
         for n in np.unique(self.n):
             weights = 1.0 / (np.arange(1, n + 1) + OFFSETS[int(n > 1000)])
-            found[int(n)] = weights / weights.sum()
-        return found
+            probabilities[int(n)] = weights / weights.sum()
+        return probabilities
 
     @cached_property
     def values(self) -> dict[int, np.ndarray]:
-        """(n, metrics) exact metrics by rank, by n; ranks that tie have the mean of their metrics."""
-        found = {}
+        """(n, metrics) exact metrics by rank, by n. Tied ranks have the mean of their metrics."""
+        values = {}
         for n in self.ranks:
             above = np.arange(n) // self.ties * self.ties
             tied = np.minimum(above + self.ties, n) - above - 1
-            found[n] = np.stack([metric(label).over_ties(above, tied, n) for label in METRICS], axis=1)
-        return found
+            values[n] = np.stack([metric(label).over_ties(above, tied, n) for label in METRICS], axis=1)
+        return values
 
     @cached_property
     def weights(self) -> dict[int, np.ndarray]:
         """(m + 1, metrics) weights of the estimator, by n."""
         design, metrics = SamplingDesign(self.negatives), tuple(metric(label) for label in METRICS)
         candidates = np.array(list(self.ranks))
-        fitted = linear_estimator(ESTIMATOR).weights(design, candidates, metrics)
-        return {int(n): each.T for n, each in zip(candidates, fitted, strict=True)}
+        by_n = linear_estimator(ESTIMATOR).weights(design, candidates, metrics)
+        return {int(n): weights.T for n, weights in zip(candidates, by_n, strict=True)}
 
-    def of_users(self, by_n: dict[int, float | np.ndarray]) -> np.ndarray:
-        """Return the mean over users of what depends on n alone."""
+    def mean_over_users(self, by_n: dict[int, float | np.ndarray]) -> np.ndarray:
+        """Return the mean over users of values by n."""
         numbers, counts = np.unique(self.n, return_counts=True)
         return np.asarray(sum(count * by_n[int(n)] for n, count in zip(numbers, counts, strict=True)) / self.users)
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """Draw (users,) true ranks."""
+        """Return (users,) true ranks."""
         drawn, uniform = np.empty(self.users, dtype=np.int64), rng.random(self.users)
-        for n, chances in self.ranks.items():
+        for n, probabilities in self.ranks.items():
             users = self.n == n
-            drawn[users] = np.searchsorted(np.cumsum(chances), uniform[users])
+            drawn[users] = np.searchsorted(np.cumsum(probabilities), uniform[users])
         return np.minimum(drawn, self.n - 1) + 1
 
     def sample(self, rng: np.random.Generator, rank: np.ndarray) -> np.ndarray:
-        """Draw (users,) numbers of sampled negatives above; a rank among ties is drawn anew."""
+        """Return (users,) numbers of sampled negatives above the held-out item. A rank among ties is drawn anew."""
         first = (rank - 1) // self.ties * self.ties
         last = np.minimum(first + self.ties, self.n)
         better = first + np.floor(rng.random(self.users) * (last - first)).astype(np.int64)
@@ -139,36 +140,34 @@ USERS = (5, 10, 30, 200, 6040)
 
 def simulated(evaluations: int, biases: int, setting: Setting) -> dict[str, object]:
     """Simulate a setting; return a row of the table, with lists by metric."""
-    truth = setting.of_users({n: chances @ setting.values[n] for n, chances in setting.ranks.items()})
-    covered, alarms = (
-        np.zeros(len(METRICS)),
-        {name: np.zeros(len(METRICS)) for name in ("own", "same", "bv", "bv same")},
-    )
-    options, ones = IntervalOptions(), np.ones(setting.users, dtype=np.int64)
-    most = np.ones(len(METRICS))
-    low, high = (np.array([end(each) for each in setting.weights.values()]) for end in (np.min, np.max))
-    reach = float(high.max() - low.min())
+    truth = setting.mean_over_users({n: setting.ranks[n] @ setting.values[n] for n in setting.ranks})
+    covered = np.zeros(len(METRICS))
+    alarms = {kind: np.zeros(len(METRICS)) for kind in ALARMS.values()}
+    options, counts = IntervalOptions(), np.ones(setting.users, dtype=np.int64)
+    ones = np.ones(len(METRICS))
+    low, high = (np.array([end(weights) for weights in setting.weights.values()]) for end in (np.min, np.max))
+    largest_gap = float(high.max() - low.min())
 
     def ends(values: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        found = uncertainty(linear(values.T), ones, options, bounds=bounds, weights=values.T)
-        return found.low, found.high
+        interval = uncertainty(linear(values.T), counts, options, bounds=bounds, weights=values.T)
+        return interval.low, interval.high
 
     for number in range(evaluations):
         rng = np.random.default_rng([setting.seed, number])
-        one, fresh = setting.draw(rng), setting.draw(rng)
-        same = np.where(rng.random(setting.users) < SAME, one, fresh)
+        one, independent = setting.draw(rng), setting.draw(rng)
+        correlated = np.where(rng.random(setting.users) < SAME, one, independent)
         exact = setting.exact(one)
-        least, largest = ends(exact, (0 * most, most))
-        covered += (least <= truth) & (truth <= largest)
-        for name, other in (("own", fresh), ("same", same)):
-            least, largest = ends(setting.exact(other) - exact, (-most, most))
-            alarms[name] += (least > 0) | (largest < 0)
+        low, high = ends(exact, (0 * ones, ones))
+        covered += (low <= truth) & (truth <= high)
+        for kind, other in (("own", independent), ("same", correlated)):
+            low, high = ends(setting.exact(other) - exact, (-ones, ones))
+            alarms[kind] += (low > 0) | (high < 0)
         corrected = setting.corrected(setting.sample(rng, one))
-        for name, other in (("bv", fresh), ("bv same", same)):
+        for kind, other in (("bv", independent), ("bv same", correlated)):
             difference = setting.corrected(setting.sample(rng, other)) - corrected
-            least, largest = ends(difference, (-reach * most, reach * most))
-            alarms[name] += (least > 0) | (largest < 0)
-    expected = setting.of_users({n: _expected(setting, n) for n in setting.ranks})
+            low, high = ends(difference, (-largest_gap * ones, largest_gap * ones))
+            alarms[kind] += (low > 0) | (high < 0)
+    expected = setting.mean_over_users({n: _expected(setting, n) for n in setting.ranks})
     reported = []
     for number in range(biases):
         rng = np.random.default_rng([setting.seed, 10**6 + number])
@@ -179,7 +178,7 @@ def simulated(evaluations: int, biases: int, setting: Setting) -> dict[str, obje
         "setting": setting.name,
         "users": setting.users,
         "covered": covered / evaluations,
-        "alarms": {name: each / evaluations for name, each in alarms.items()},
+        "alarms": {kind: count / evaluations for kind, count in alarms.items()},
         "bias": expected - truth,
         "reported": np.nanmean(reported, axis=0),
     }
@@ -187,12 +186,12 @@ def simulated(evaluations: int, biases: int, setting: Setting) -> dict[str, obje
 
 def _expected(setting: Setting, n: int) -> np.ndarray:
     """Return the (metrics,) means of the estimator over users with n candidates and their samples."""
-    chances = pmf(np.arange(n), n - 1, SamplingDesign(setting.negatives))
-    rank = setting.ranks[n]
+    x_given_rank = pmf(np.arange(n), n - 1, SamplingDesign(setting.negatives))
+    probabilities = setting.ranks[n]
     if setting.ties > 1:
         group = np.arange(n) // setting.ties
-        rank = (np.bincount(group, weights=rank) / np.bincount(group))[group]
-    return np.asarray(rank @ chances @ setting.weights[n])
+        probabilities = (np.bincount(group, weights=probabilities) / np.bincount(group))[group]
+    return np.asarray(probabilities @ x_given_rank @ setting.weights[n])
 
 
 def settings(users: tuple[int, ...], seed: int) -> list[Setting]:
@@ -206,15 +205,15 @@ def settings(users: tuple[int, ...], seed: int) -> list[Setting]:
 
 def table(rows: list[dict[str, object]]) -> pd.DataFrame:
     """Return a line for each setting and metric; the biases are of Recall@10."""
-    order = {name: at for at, name in enumerate(CANDIDATES)}
+    order = list(CANDIDATES)
     lines = []
-    for row in sorted(rows, key=lambda row: (order[str(row["setting"])], row["users"])):
-        for at, label in enumerate(METRICS):
-            line = {"setting": row["setting"], "users": row["users"], "metric": label, "coverage": row["covered"][at]}
-            line |= {column: row["alarms"][kind][at] for column, kind in ALARMS.items()}
+    for row in sorted(rows, key=lambda row: (order.index(str(row["setting"])), row["users"])):
+        for i, label in enumerate(METRICS):
+            line = {"setting": row["setting"], "users": row["users"], "metric": label, "coverage": row["covered"][i]}
+            line |= {column: row["alarms"][kind][i] for column, kind in ALARMS.items()}
             if label == "recall@10":
-                bias, error = row["reported"][at]
-                line |= {"bias": row["bias"][at], "reported_bias": bias, "reported_error": error}
+                bias, error = row["reported"][i]
+                line |= {"bias": row["bias"][i], "reported_bias": bias, "reported_error": error}
             lines.append(line)
     return pd.DataFrame(lines).round(4)
 
@@ -222,23 +221,22 @@ def table(rows: list[dict[str, object]]) -> pd.DataFrame:
 def main() -> None:
     """Simulate, and write or print the csv."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--evaluations", type=int, default=2000, help="of each setting (2000)")
+    parser.add_argument("--evaluations", type=int, default=2000, help="number for each setting (2000)")
     parser.add_argument("--biases", type=int, default=10, help="evaluations for the bias (10)")
     parser.add_argument("--users", type=int, nargs="+", default=USERS, help="numbers of users")
-    parser.add_argument("--seed", type=int, default=1, help="of everything (1)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of all random numbers (1)")
     parser.add_argument("--jobs", type=int, default=1, help="processes (1)")
-    parser.add_argument("--output", type=Path, help="csv, in place of standard output")
-    given = parser.parse_args()
-    one, todo = partial(simulated, given.evaluations, given.biases), settings(tuple(given.users), given.seed)
-    if given.jobs == 1:
-        rows = [one(each) for each in terminal_progress(todo)]
+    parser.add_argument("--output", type=Path, help="csv file; default: standard output")
+    arguments = parser.parse_args()
+    simulate = partial(simulated, arguments.evaluations, arguments.biases)
+    todo = settings(tuple(arguments.users), arguments.seed)
+    if arguments.jobs == 1:
+        rows = [simulate(setting) for setting in terminal_progress(todo)]
     else:
-        with Pool(given.jobs, initializer=threadpool_limits, initargs=(1,)) as pool:
-            results = pool.imap_unordered(one, todo)
+        with Pool(arguments.jobs, initializer=threadpool_limits, initargs=(1,)) as pool:
+            results = pool.imap_unordered(simulate, todo)
             rows = [next(results) for _ in terminal_progress(todo)]
-    written = table(rows).to_csv(given.output, index=False)
-    if written is not None:
-        print(written, end="")
+    table(rows).to_csv(arguments.output or sys.stdout, index=False)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What tools are compared on: a factor model, its training events, and one held-out item of each user."""
+"""The data on which tools are compared: a factor model, its training events, and one held-out item of each user."""
 
 import sys
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from sampled_metrics.recommenders.models import FactorModel
 
 @dataclass(frozen=True)
 class Case:
-    """A factor model and what it is evaluated on.
+    """A factor model and the split on which it is evaluated.
 
     Attributes:
-        split: training, and one held-out item of each user.
-        model: its scores are products of factors.
+        split: training events, and one held-out item of each user.
+        model: model whose scores are products of factors.
     """
 
     split: Split
@@ -27,23 +27,24 @@ class Case:
 
     @property
     def items(self) -> int:
-        """All items, those of training included."""
+        """The number of all items, those in training included."""
         return self.split.training.shape[1]
 
     @property
     def training(self) -> csr_matrix:
-        """Training as the tools want it."""
-        return _as_tools_want(self.split.training)
+        """The (users, items) training events, with 32-bit indices."""
+        return _with_32_bit_indices(self.split.training)
 
     @property
     def test(self) -> csr_matrix:
-        """The held-out items, (users, items)."""
+        """The (users, items) held-out items, with 32-bit indices."""
         users = self.split.held_out.nnz
         pairs = (np.ones(users), self.split.item, np.arange(users + 1))
-        return _as_tools_want(csr_array(pairs, shape=self.split.training.shape))
+        return _with_32_bit_indices(csr_array(pairs, shape=self.split.training.shape))
 
 
-def _as_tools_want(pairs: csr_array) -> csr_matrix:
+def _with_32_bit_indices(pairs: csr_array) -> csr_matrix:
+    """Return pairs as a matrix with the indices that the other tools need."""
     matrix = csr_matrix(pairs)
     matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
     return matrix

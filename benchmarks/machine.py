@@ -1,4 +1,4 @@
-"""Say what machine a benchmark ran on; `python benchmarks/machine.py` prints it."""
+"""Describe the machine of a benchmark; `python benchmarks/machine.py` prints the description."""
 
 import os
 import platform
@@ -13,9 +13,9 @@ _CPU = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
 def describe() -> dict[str, str]:
-    """Return what the machine and the libraries under a benchmark are, by name, in the order of a table.
+    """Return the properties of the machine and of the libraries under a benchmark, by name, in the order of a table.
 
-    What a system does not tell is left out: caches are read from Linux alone.
+    Properties that the system does not report are left out. Caches are read on Linux only.
     """
     described = {
         "Processor": processor(),
@@ -43,17 +43,17 @@ def processor() -> str:
 
 
 def cores() -> str:
-    """Return how many cores this process may use, and how many there are where it may not use all."""
-    every = os.cpu_count() or 1
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else every
-    return str(every) if usable == every else f"{usable} of {every}"
+    """Return the number of cores that this process may use, such as 2, or 2 of 8 if it may not use all."""
+    total = os.cpu_count() or 1
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else total
+    return str(total) if usable == total else f"{usable} of {total}"
 
 
 def caches(folder: Path = _CPU) -> str:
     """Return the data caches that the first core sees, such as "L1 32 KiB, L2 512 KiB, L3 32 MiB".
 
     Args:
-        folder: where Linux describes them, a folder index* each.
+        folder: folder in which Linux describes each cache in a folder index*.
     """
     sizes = {}
     for index in sorted(folder.glob("index*")):
@@ -80,16 +80,17 @@ def _bytes(size: str) -> str:
 
 def blas() -> str:
     """Return NumPy's BLAS, with the kernels that it chose for this processor."""
-    np.ones((2, 2)) @ np.ones((2, 2))  # loaded now, if it was not
-    found = [each for each in threadpool_info() if each["user_api"] == "blas"]
-    for each in sorted(found, key=lambda each: "numpy" not in each["filepath"]):  # SciPy brings one of its own
-        kernel = f", kernel {each['architecture']}" if each.get("architecture") else ""
-        return f"{each['internal_api']} {each['version']}{kernel}"
-    return ""
+    np.ones((2, 2)) @ np.ones((2, 2))  # loads the BLAS
+    pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+    if not pools:
+        return ""
+    pool = min(pools, key=lambda pool: "numpy" not in pool["filepath"])  # SciPy may have another one
+    kernel = f", kernel {pool['architecture']}" if pool.get("architecture") else ""
+    return f"{pool['internal_api']} {pool['version']}{kernel}"
 
 
 def table(described: Mapping[str, str]) -> str:
-    """Lay a description out as Markdown, without a heading."""
+    """Return a description as a table in Markdown, without a heading."""
     return "\n".join(["| Machine | |", "|:---|:---|", *(f"| {name} | {value} |" for name, value in described.items())])
 
 

@@ -1,7 +1,7 @@
 """Laws of true ranks, of one recommender or of two on the same users, that a search can change step by step.
 
 A law is a mixture of parts, such as single ranks, flat stretches and power laws. It can be written as text and read
-back, so that a law that was found once can be simulated again.
+back, so that the result of a search can be simulated again.
 """
 
 import json
@@ -14,23 +14,23 @@ from scipy.optimize import brentq
 
 ROUNDING = 1e-12
 MOST_PARTS = 6
-"""Of a law that was changed; it loses its smallest parts beyond."""
+"""Largest number of parts of a changed law, which keeps its largest parts."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a law of ranks 1 ... n, by its kind.
+    """A part of a law of ranks 1 ... n. Its kind says what its numbers are.
 
-    - `ranks` first, last: all as frequent; a single rank if they are equal;
+    - `ranks` first, last: all with the same probability; a single rank if they are equal;
     - `triangle` k: the probabilities fall in equal steps up to rank k;
     - `power` exponent, offset: ∝ (r + offset)^-exponent;
     - `lognormal` mean, deviation: of the logarithm of the rank;
     - `capped` first, shift, most: ∝ 1 / (r - shift) from the first on, but at most `most`.
 
     Attributes:
-        share: of the users.
-        kind: as above.
-        numbers: in the order above.
+        share: share of the users.
+        kind: one of the kinds above.
+        numbers: numbers in the order above.
     """
 
     share: float
@@ -38,19 +38,19 @@ class Part:
     numbers: tuple[float, ...]
 
     def words(self) -> str:
-        """Say what it is."""
-        first, *more = self.numbers
+        """Return the part in words."""
+        first, *rest = self.numbers
         if self.kind == "ranks":
-            return f"{self.share:.4g} at {first:g}" + (f" to {more[0]:g}" if more[0] > first else "")
+            return f"{self.share:.4g} at {first:g}" + (f" to {rest[0]:g}" if rest[0] > first else "")
         if self.kind == "triangle":
             return f"{self.share:.4g} falling to {first:g}"
         if self.kind == "power":
-            return f"{self.share:.4g} ∝ (r + {more[0]:.3g})^-{first:.3g}"
+            return f"{self.share:.4g} ∝ (r + {rest[0]:.3g})^-{first:.3g}"
         if self.kind == "lognormal":
-            return f"{self.share:.4g} lognormal ({first:.3g}, {more[0]:.3g})"
-        return f"{self.share:.4g} ∝ 1 / (r - {more[0]:g}) from {first:g}, at most {more[1]:.4g}"
+            return f"{self.share:.4g} lognormal ({first:.3g}, {rest[0]:.3g})"
+        return f"{self.share:.4g} ∝ 1 / (r - {rest[0]:g}) from {first:g}, at most {rest[1]:.4g}"
 
-    def chances(self, n: int) -> np.ndarray:
+    def probabilities(self, n: int) -> np.ndarray:
         """Return (n,) probabilities of the ranks, without the share."""
         r, numbers = np.arange(1, n + 1), self.numbers
         if self.kind == "ranks":
@@ -69,10 +69,10 @@ class Part:
 
 
 def _capped(r: np.ndarray, first: float, shift: float, most: float) -> np.ndarray:
-    there = r >= first
-    steep = np.where(there, 1.0 / np.where(there, r - shift, 1.0), 0.0)
-    scale = brentq(lambda c: np.minimum(c * steep, most * there).sum() - 1, 0.0, 1.0 / steep[there].min())
-    return np.minimum(scale * steep, most * there)
+    possible = r >= first
+    falling = np.where(possible, 1.0 / np.where(possible, r - shift, 1.0), 0.0)
+    scale = brentq(lambda c: np.minimum(c * falling, most * possible).sum() - 1, 0.0, 1.0 / falling[possible].min())
+    return np.minimum(scale * falling, most * possible)
 
 
 Law = tuple[Part, ...]
@@ -80,12 +80,12 @@ Law = tuple[Part, ...]
 
 
 def ranks(first: int, last: int | None = None, share: float = 1.0) -> Part:
-    """Return a single rank, or a flat stretch."""
+    """Return the part of a single rank, or of ranks with the same probability."""
     return Part(share, "ranks", (first, first if last is None else last))
 
 
 def law(*parts: Part) -> Law:
-    """Return a law; equal parts are added up, shares are made to sum to 1."""
+    """Return the law of some parts. Equal parts become one, and the shares are scaled to sum to 1."""
     shares: dict[tuple[str, tuple[float, ...]], float] = {}
     for part in parts:
         key = part.kind, part.numbers
@@ -98,23 +98,23 @@ def mixed(one: Law, other: Law, share: float) -> Law:
     """Return the first law with a share of the second."""
     scaled = [
         Part(part.share * factor, part.kind, part.numbers)
-        for of, factor in ((one, 1 - share), (other, share))
-        for part in of
+        for parts, factor in ((one, 1 - share), (other, share))
+        for part in parts
     ]
     return law(*scaled)
 
 
 @lru_cache(maxsize=1000)
-def chances(of: Law, n: int) -> np.ndarray:
+def rank_probabilities(parts: Law, n: int) -> np.ndarray:
     """Return (n,) probabilities of the ranks."""
-    found = sum(part.share * part.chances(n) for part in of)
-    return np.asarray(found / np.sum(found))
+    weights = sum(part.share * part.probabilities(n) for part in parts)
+    return np.asarray(weights / np.sum(weights))
 
 
 def has_shape(probabilities: np.ndarray, shape: str) -> bool:
-    """Return whether a law keeps an assumption, which is on the better half of the ranks alone."""
-    better = probabilities[: max(1, len(probabilities) // 2)]
-    steps = np.diff(better)
+    """Return whether the probabilities of ranks meet an assumption, which is on the better half of the ranks only."""
+    better_half = probabilities[: max(1, len(probabilities) // 2)]
+    steps = np.diff(better_half)
     if shape == "decreasing":
         return bool((steps <= ROUNDING).all())
     if shape == "convex":
@@ -127,49 +127,49 @@ class Population:
     """The true ranks of one recommender, or of two on the same users.
 
     Attributes:
-        sides: a law of each.
-        coupled: the share of users whom two recommenders rank at the same quantile of their laws, or at opposite
-            quantiles if it is negative. The ranks of the other users are independent.
+        sides: the law of each recommender.
+        coupled: the share of users whose ranks by two recommenders are at the same quantile of both laws. If it is
+            negative, they are at opposite quantiles. The ranks of the other users are independent.
     """
 
     sides: tuple[Law, ...]
     coupled: float = 0.0
 
     def words(self) -> str:
-        """Say what it is."""
-        said = [" + ".join(part.words() for part in side) for side in self.sides]
-        if len(said) == 1:
-            return said[0]
-        how = "opposite" if self.coupled < 0 else "coupled"
-        users = "independent" if self.coupled == 0 else f"{abs(self.coupled):.2g} {how}"
-        return f"A: {said[0]}; B: {said[1]}; users: {users}"
+        """Return the population in words."""
+        laws = [" + ".join(part.words() for part in side) for side in self.sides]
+        if len(laws) == 1:
+            return laws[0]
+        direction = "opposite" if self.coupled < 0 else "coupled"
+        users = "independent" if self.coupled == 0 else f"{abs(self.coupled):.2g} {direction}"
+        return f"A: {laws[0]}; B: {laws[1]}; users: {users}"
 
     def text(self) -> str:
-        """Return it as JSON."""
+        """Return the population as JSON."""
         sides = [[[part.share, part.kind, *part.numbers] for part in side] for side in self.sides]
         return json.dumps({"sides": sides, "coupled": self.coupled})
 
     @classmethod
-    def read(cls, text: str) -> "Population":
-        """Return what `text` wrote."""
-        given = json.loads(text)
+    def from_text(cls, text: str) -> "Population":
+        """Return the population of a result of `text`."""
+        fields = json.loads(text)
         sides = tuple(
-            tuple(Part(share, kind, tuple(numbers)) for share, kind, *numbers in side) for side in given["sides"]
+            tuple(Part(share, kind, tuple(numbers)) for share, kind, *numbers in side) for side in fields["sides"]
         )
-        return cls(sides, given["coupled"])
+        return cls(sides, fields["coupled"])
 
     def keeps(self, shape: str, n: int) -> bool:
         """Return whether all laws have a shape."""
-        return all(has_shape(chances(side, n), shape) for side in self.sides)
+        return all(has_shape(rank_probabilities(side, n), shape) for side in self.sides)
 
     def truth(self, values: np.ndarray) -> float:
-        """Return the true metric, or its difference B - A, by the (n,) values of the metric by rank."""
-        means = [float(chances(side, len(values)) @ values) for side in self.sides]
+        """Return the true metric, or its difference B - A, from the (n,) values of the metric by rank."""
+        means = [float(rank_probabilities(side, len(values)) @ values) for side in self.sides]
         return means[-1] - (means[0] if len(means) == 2 else 0.0)
 
     def balanced(self, values: np.ndarray) -> "Population":
-        """Return two laws with equal metrics: the worse one gets more users at rank 1."""
-        first, second = (float(chances(side, len(values)) @ values) for side in self.sides)
+        """Return a population with equal metrics: the worse law gets more users at rank 1."""
+        first, second = (float(rank_probabilities(side, len(values)) @ values) for side in self.sides)
         low, high = min(first, second), max(first, second)
         if low >= values[0] or high - low < ROUNDING:
             return self
@@ -178,21 +178,21 @@ class Population:
         return Population(sides, self.coupled)
 
     def draw(self, n: int, users: int, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-        """Return (users,) true ranks of each recommender; the same generator gives common random numbers."""
-        uniform, fresh, choice = rng.random((3, users))
-        same = uniform if self.coupled >= 0 else 1 - uniform
-        places = (uniform, np.where(choice < abs(self.coupled), same, fresh))
+        """Return (users,) true ranks of each recommender. The same generator gives common random numbers."""
+        uniform, independent, choice = rng.random((3, users))
+        dependent = uniform if self.coupled >= 0 else 1 - uniform
+        quantiles = (uniform, np.where(choice < abs(self.coupled), dependent, independent))
         return tuple(
-            np.searchsorted(np.cumsum(chances(side, n))[:-1], place, side="right") + 1
-            for side, place in zip(self.sides, places, strict=False)
+            np.searchsorted(np.cumsum(rank_probabilities(side, n))[:-1], quantile, side="right") + 1
+            for side, quantile in zip(self.sides, quantiles, strict=False)
         )
 
 
-# --- laws to begin with -----------------------------------------------------------------------------------------------
+# --- first laws of a search -------------------------------------------------------------------------------------------
 
 
 def starts(n: int, users: int) -> Iterator[Law]:
-    """Yield laws of any shape, different ones first: flats, spikes with a flat, points, power laws, lognormal ones."""
+    """Yield laws of many shapes; the first ones differ most."""
     half = n // 2
     yield law(ranks(1, half))
     yield law(ranks(1, n))
@@ -230,14 +230,14 @@ def starts(n: int, users: int) -> Iterator[Law]:
 
 
 def rare_hits(n: int) -> Iterator[Population]:
-    """Yield pairs of rare hits at rank 1, otherwise in the worse half, and of a constant rank of about equal AP."""
+    """Yield pairs of about equal AP: rare hits at rank 1 and other ranks in the worse half, and a constant rank."""
     for k in (88, 30, 160, 10, 200):
         yield Population((law(ranks(n // 2 + 1, n)), law(ranks(k))))
     yield Population((law(ranks(n)), law(ranks(45))))
 
 
 def capped_pair(n: int) -> Population:
-    """Return two decreasing laws with equal Recall@10: one flat in the middle, one falling from the start."""
+    """Return two decreasing laws with equal Recall@10: one is flat in the middle, the other falls from the start."""
     top = Part(0.1, "ranks", (1, 10))
     return Population((law(top, Part(0.9, "ranks", (11, 200))), law(top, Part(0.9, "capped", (11, 8, 0.01 / 0.9)))))
 
@@ -269,39 +269,38 @@ def pairs(n: int, users: int) -> Iterator[Population]:
 # --- changes ----------------------------------------------------------------------------------------------------------
 
 
-def changed(of: Law, shape: str, n: int, others: list[Law], rng: np.random.Generator) -> Law:
-    """Return a law of the shape near another one; the same one if no change keeps the shape."""
+def changed(old: Law, shape: str, n: int, others: list[Law], rng: np.random.Generator) -> Law:
+    """Return a law of the shape near an old one; the old one if no change keeps the shape."""
     for _ in range(50):
         kind = rng.integers(5)
         if kind == 0:
-            found = _other_share(of, rng)
+            new = _other_share(old, rng)
         elif kind == 1:
-            found = _other_number(of, n, rng)
+            new = _other_number(old, n, rng)
         elif kind == 2:
-            found = mixed(of, law(_new_part(shape, n, rng)), 10 ** rng.uniform(-2.5, -0.3))
+            new = mixed(old, law(_new_part(shape, n, rng)), 10 ** rng.uniform(-2.5, -0.3))
         elif kind == 3:
-            found = mixed(of, others[rng.integers(len(others))], rng.choice([0.03, 0.1, 0.3]))
+            new = mixed(old, others[rng.integers(len(others))], rng.choice([0.03, 0.1, 0.3]))
         else:
-            found = law(*np.delete(np.array(of, dtype=object), rng.integers(len(of)))) if len(of) > 1 else of
-        found = law(*sorted(found, key=lambda part: -part.share)[:MOST_PARTS])
-        if found != of and has_shape(chances(found, n), shape):
-            return found
-    return of
+            new = law(*np.delete(np.array(old, dtype=object), rng.integers(len(old)))) if len(old) > 1 else old
+        new = law(*sorted(new, key=lambda part: -part.share)[:MOST_PARTS])
+        if new != old and has_shape(rank_probabilities(new, n), shape):
+            return new
+    return old
 
 
-def _other_share(of: Law, rng: np.random.Generator) -> Law:
-    at = rng.integers(len(of))
-    return law(
-        *(
-            Part(part.share * (np.exp(0.7 * rng.normal()) if place == at else 1.0), part.kind, part.numbers)
-            for place, part in enumerate(of)
-        )
-    )
+def _other_share(parts: Law, rng: np.random.Generator) -> Law:
+    """Return a law with another share of one part."""
+    index = rng.integers(len(parts))
+    part = parts[index]
+    other = Part(part.share * np.exp(0.7 * rng.normal()), part.kind, part.numbers)
+    return law(*parts[:index], other, *parts[index + 1 :])
 
 
-def _other_number(of: Law, n: int, rng: np.random.Generator) -> Law:
-    at = rng.integers(len(of))
-    part = of[at]
+def _other_number(parts: Law, n: int, rng: np.random.Generator) -> Law:
+    """Return a law with another number of one part."""
+    index = rng.integers(len(parts))
+    part = parts[index]
     factor = float(np.exp(rng.choice([0.05, 0.5]) * rng.normal()))
 
     def moved(rank: float) -> float:
@@ -314,15 +313,15 @@ def _other_number(of: Law, n: int, rng: np.random.Generator) -> Law:
     if part.kind == "ranks" and numbers[0] == numbers[1]:
         numbers = (moved(numbers[0]),) * 2
     elif part.kind == "ranks":
-        side = 1 if numbers[0] == 1 else rng.integers(2)
-        numbers = (moved(numbers[0]), numbers[1]) if side == 0 else (numbers[0], moved(numbers[1]))
+        end = 1 if numbers[0] == 1 else rng.integers(2)
+        numbers = (moved(numbers[0]), numbers[1]) if end == 0 else (numbers[0], moved(numbers[1]))
         numbers = (min(numbers), max(numbers))
     elif part.kind == "triangle":
         numbers = (moved(numbers[0]),)
     elif part.kind != "capped":
-        side = rng.integers(2)
-        numbers = tuple(number * factor if place == side else number for place, number in enumerate(numbers))
-    return law(*of[:at], Part(part.share, part.kind, numbers), *of[at + 1 :])
+        which = rng.integers(2)
+        numbers = tuple(number * factor if place == which else number for place, number in enumerate(numbers))
+    return law(*parts[:index], Part(part.share, part.kind, numbers), *parts[index + 1 :])
 
 
 def _new_part(shape: str, n: int, rng: np.random.Generator) -> Part:
@@ -337,12 +336,13 @@ def _new_part(shape: str, n: int, rng: np.random.Generator) -> Part:
 
 
 def changed_population(
-    of: Population, shape: str, n: int, others: list[Population], rng: np.random.Generator
+    old: Population, shape: str, n: int, others: list[Population], rng: np.random.Generator
 ) -> Population:
-    """Return a population near another one, with the same shape."""
-    sides, coupled = list(of.sides), of.coupled
+    """Return a population near an old one, with the same shape."""
+    sides = list(old.sides)
     if len(sides) == 2 and rng.random() < 0.15:
-        return Population(of.sides, float(rng.choice([0.0, 0.5, 0.9, 1.0, -1.0])))
-    at = rng.integers(len(sides))
-    sides[at] = changed(sides[at], shape, n, [side for each in others for side in each.sides], rng)
-    return Population(tuple(sides), coupled)
+        return Population(old.sides, float(rng.choice([0.0, 0.5, 0.9, 1.0, -1.0])))
+    index = rng.integers(len(sides))
+    laws = [side for population in others for side in population.sides]
+    sides[index] = changed(sides[index], shape, n, laws, rng)
+    return Population(tuple(sides), old.coupled)

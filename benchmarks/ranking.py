@@ -1,7 +1,8 @@
-"""Time exact ranks and sampled evaluation of factor models, beside other tools and beside what is possible at all.
+"""Time exact ranks and sampled evaluation of factor models, beside other tools and a lower bound.
 
-Every way has a process of its own, in which all is prepared; then they take turns, so that what else the machine does
-falls on all of them. RecBole wants numpy below 2 and runs in an environment of its own, which `make bench` sets up.
+Every way to evaluate has a process of its own, which prepares the data. The ways then take turns, so that other load of
+the machine affects all of them. RecBole needs numpy below 2 and runs in an environment of its own, which `make bench`
+sets up.
 
     python benchmarks/ranking.py --peers .venv-peers/bin/python --output results/bench/ranking
 
@@ -19,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +37,7 @@ from sampled_metrics.data.split import Split, pair_matrix, read_split  # noqa: E
 from sampled_metrics.recommenders.models import FactorModel, read_model  # noqa: E402
 
 CATALOGUES = (1000, 3000, 10_000, 30_000)
-USERS, FACTORS, EVENTS = 2000, 16, 100  # of each catalogue; events of a user in training
+USERS, FACTORS, EVENTS = 2000, 16, 100  # of a catalogue; EVENTS is the number of training events of a user
 SAMPLED = ("repetition", "recbole, uni100")
 
 K = 10
@@ -46,7 +48,7 @@ Call = Callable[[], Values]
 
 @contextmanager
 def ours(case: Case, threads: int, precision: str = "float64") -> Iterator[Call]:
-    """Exact ranks by this project, and the metrics of them."""
+    """Exact ranks by this project, and their metrics."""
     from sampled_metrics.metrics.metric import metric
 
     def call() -> Values:
@@ -58,7 +60,7 @@ def ours(case: Case, threads: int, precision: str = "float64") -> Iterator[Call]
 
 @contextmanager
 def reference(case: Case, threads: int) -> Iterator[Call]:
-    """The scores in float32, and one comparison of each: no ties, no training items, no metrics."""
+    """The lower bound: scores in float32 and one comparison per score; no ties, no training items, no metrics."""
     users = case.model.user_factors.astype(np.float32)
     items = np.ascontiguousarray(case.model.item_factors.T, dtype=np.float32)
     target = np.einsum("ij,ji->i", users, items[:, case.split.item])[:, np.newaxis]
@@ -71,7 +73,7 @@ def reference(case: Case, threads: int) -> Iterator[Call]:
 
 @contextmanager
 def implicit(case: Case, threads: int) -> Iterator[Call]:
-    """implicit.evaluation.ranking_metrics_at_k, K = all items, as AP and AUC need it."""
+    """implicit.evaluation.ranking_metrics_at_k with K = all items, which AP and AUC need."""
     from implicit.cpu.als import AlternatingLeastSquares
     from implicit.evaluation import ranking_metrics_at_k
 
@@ -132,10 +134,10 @@ class Way:
     """A way to evaluate the model.
 
     Attributes:
-        title: as the table has it.
-        prepare: yields the call that is timed, of a case and a number of threads.
+        title: title in the table.
+        prepare: context manager of a case and a number of threads that yields the timed call.
         peer: whether it runs in the environment of the other tools.
-        times: how often it is called in a row; what takes a millisecond is called more often.
+        times: number of calls in a row; a short call is repeated more often.
     """
 
     title: str
@@ -147,20 +149,20 @@ class Way:
 WAYS = {
     "reference": Way("reference: a float32 product, one comparison of it", reference, times=5),
     "ours": Way("**this project**, float64: all four metrics", ours, times=5),
-    "ours, float32": Way("this project, float32: all four metrics", lambda *given: ours(*given, "float32"), times=5),
+    "ours, float32": Way("this project, float32: all four metrics", partial(ours, precision="float32"), times=5),
     "recometrics": Way("recometrics, float32: Recall, NDCG, AP@10, AUC", recometrics, peer=True),
     "implicit": Way("implicit, float32: precision, NDCG, MAP, AUC of whole lists", implicit),
     "recbole": Way("RecBole: Recall, NDCG, AUC; no AP", recbole, peer=True),
     "repetition": Way("**this project**, from the ranks: all four metrics", repetition, times=200),
-    "recbole, uni100": Way("RecBole, `uni100`: Recall, NDCG, AUC", lambda *g: recbole(*g, "uni100"), peer=True),
+    "recbole, uni100": Way("RecBole, `uni100`: Recall, NDCG, AUC", partial(recbole, mode="uni100"), peer=True),
 }
 
 
 def work(way: Way, case: Case, threads: int) -> None:
-    """Prepare, and then answer every line of standard input with a line: seconds of a call, and what it gave."""
+    """Prepare a way, and answer every line of standard input with a line: the seconds and the values of a call."""
     out, sys.stdout = sys.stdout, sys.stderr  # the tools print
     with way.prepare(case, threads) as call:
-        values = call()  # what comes only once is not measured
+        values = call()  # the first call may be slower, and is not measured
         for _ in sys.stdin:
             start = time.perf_counter()
             for _ in range(way.times):
@@ -170,12 +172,12 @@ def work(way: Way, case: Case, threads: int) -> None:
 
 
 @contextmanager
-def worker(name: str, python: str, given: argparse.Namespace) -> Iterator[Callable[[], tuple[float, Values]]]:
-    """Start a process for a way, and yield what makes it take a turn."""
-    command = [python, __file__, "--work", name, "--split", given.split, "--model", given.model]
-    command += ["--threads", str(given.threads)]
-    variables = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(given.threads))
-    if name.startswith("ours") or name == "implicit":  # they have threads of their own
+def worker(name: str, python: str, arguments: argparse.Namespace) -> Iterator[Callable[[], tuple[float, Values]]]:
+    """Start a process for a way, and yield a function that makes it take a turn."""
+    command = [python, __file__, "--work", name, "--split", arguments.split, "--model", arguments.model]
+    command += ["--threads", str(arguments.threads)]
+    variables = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(arguments.threads))
+    if name.startswith("ours") or name == "implicit":  # these start threads of their own
         variables["OPENBLAS_NUM_THREADS"] = "1"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(list(map(str, command)), env=os.environ | variables, **pipes) as process:
@@ -193,24 +195,24 @@ def worker(name: str, python: str, given: argparse.Namespace) -> Iterator[Callab
         process.stdin.close()
 
 
-def measure(given: argparse.Namespace, left_out: Sequence[str] = ()) -> dict[str, tuple[list[float], Values]]:
-    """Let the ways take turns; return seconds of each turn and the last values by way."""
-    names = [name for name, way in WAYS.items() if (given.peers or not way.peer) and name not in left_out]
-    found: dict[str, tuple[list[float], Values]] = {name: ([], {}) for name in names}
+def measure(arguments: argparse.Namespace, left_out: Sequence[str] = ()) -> dict[str, tuple[list[float], Values]]:
+    """Return the seconds of all turns and the last values, by way. The ways take turns."""
+    names = [name for name, way in WAYS.items() if (arguments.peers or not way.peer) and name not in left_out]
+    measured: dict[str, tuple[list[float], Values]] = {name: ([], {}) for name in names}
     with ExitStack() as stack:
-        python = {True: given.peers, False: sys.executable}
-        turns = {name: stack.enter_context(worker(name, python[WAYS[name].peer], given)) for name in names}
-        for number in range(given.runs + 1):
-            print(f"turn {number} of {given.runs}", file=sys.stderr)
+        python = {True: arguments.peers, False: sys.executable}
+        turns = {name: stack.enter_context(worker(name, python[WAYS[name].peer], arguments)) for name in names}
+        for number in range(arguments.runs + 1):
+            print(f"turn {number} of {arguments.runs}", file=sys.stderr)
             for name, turn in turns.items():
                 seconds, values = turn()
-                if number:  # the first waits for others that still prepare
-                    found[name] = ([*found[name][0], seconds], values)
-    return found
+                if number:  # during the first turn, other ways still prepare
+                    measured[name] = ([*measured[name][0], seconds], values)
+    return measured
 
 
 def random_case(items: int) -> Case:
-    """Make random factors, and events in which each item occurs."""
+    """Return a case of random factors, with events in which every item occurs."""
     rng = np.random.default_rng(0)
     first = np.arange(USERS) * items // USERS
     training = np.sort((first[:, np.newaxis] + np.arange(EVENTS)) % items, axis=1).ravel()
@@ -224,7 +226,7 @@ def random_case(items: int) -> Case:
     return Case(split, FactorModel(rng.normal(size=(USERS, FACTORS)), rng.normal(size=(items, FACTORS))))
 
 
-def by_catalogue(given: argparse.Namespace) -> pd.DataFrame:
+def by_catalogue(arguments: argparse.Namespace) -> pd.DataFrame:
     """Return the median milliseconds of the ways to exact ranks, by number of items."""
     rows = []
     for items in CATALOGUES:
@@ -233,14 +235,15 @@ def by_catalogue(given: argparse.Namespace) -> pd.DataFrame:
             files = {"split": Path(folder, "split.npz"), "model": Path(folder, "model.npz")}
             case.split.write(files["split"])
             case.model.write(files["model"])
-            found = measure(argparse.Namespace(**(vars(given) | files)), SAMPLED)
-        rows.append({"items": items} | {name: 1e3 * statistics.median(each) for name, (each, _) in found.items()})
+            measured = measure(argparse.Namespace(**(vars(arguments) | files)), SAMPLED)
+        medians = {name: 1e3 * statistics.median(seconds) for name, (seconds, _) in measured.items()}
+        rows.append({"items": items} | medians)
         print(rows[-1], file=sys.stderr)
     return pd.DataFrame(rows)
 
 
 def chart(catalogues: pd.DataFrame, path: Path) -> None:
-    """Draw the milliseconds by the number of items."""
+    """Draw the milliseconds by the number of items, and write the figure."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -257,36 +260,36 @@ def chart(catalogues: pd.DataFrame, path: Path) -> None:
         drawing.write(figure, path)
 
 
-def report(given: argparse.Namespace, found: dict[str, tuple[list[float], Values]], catalogues: pd.DataFrame) -> str:
-    """Write the page."""
+def report(
+    arguments: argparse.Namespace, measured: dict[str, tuple[list[float], Values]], catalogues: pd.DataFrame
+) -> str:
+    """Return the page as Markdown."""
     import machine
 
-    case = read_case(given)
-    median = {name: statistics.median(seconds) for name, (seconds, _) in found.items()}
+    case = read_case(arguments)
+    median = {name: statistics.median(seconds) for name, (seconds, _) in measured.items()}
 
     def rows(names: list[str], own: str) -> Iterator[str]:
         yield "| | milliseconds | least to most | times this project's | AUC |\n|:---|---:|---:|---:|---:|"
         for name in names:
-            seconds = found[name][0]
+            seconds, values = measured[name]
             spread = f"{min(seconds) * 1e3:.3g} to {max(seconds) * 1e3:.3g}"
-            times = median[name] / median[own]
-            auc = next((value for key, value in found[name][1].items() if "auc" in key.lower()), None)
-            shown = f"{auc:.4f}" if auc is not None else "-"
-            yield f"| {WAYS[name].title} | {median[name] * 1e3:.3g} | {spread} | {times:.3g} | {shown} |"
+            ratio = median[name] / median[own]
+            auc = next((f"{value:.4f}" for key, value in values.items() if "auc" in key.lower()), "-")
+            yield f"| {WAYS[name].title} | {median[name] * 1e3:.3g} | {spread} | {ratio:.3g} | {auc} |"
 
     users, factors = case.model.user_factors.shape
     return "\n".join(
         [
             "**Exact ranks, and a sampled evaluation, beside other tools**\n",
-            f"{users} users, {case.items} items, d = {factors}; medians of {given.runs} turns, {given.threads} threads."
-            " The reference is one matrix product in single "
-            "precision, and one look at each score. The AUC of implicit counts training items as beaten "
-            "(docs/same-model.md).\n",
-            *rows([name for name in found if name not in SAMPLED], "ours"),
+            f"{users} users, {case.items} items, d = {factors}; medians of {arguments.runs} turns, "
+            f"{arguments.threads} threads. The reference is one matrix product in single precision, and one look at "
+            "each score. The AUC of implicit counts training items as beaten (docs/same-model.md).\n",
+            *rows([name for name in measured if name not in SAMPLED], "ours"),
             "\nOne repetition of the evaluation among 100 sampled negatives:\n",
-            *rows([name for name in found if name in SAMPLED], "repetition"),
+            *rows([name for name in measured if name in SAMPLED], "repetition"),
             f"\n**By the size of the catalogue**: {USERS} users, d = {FACTORS}, random factors, {EVENTS} training "
-            f"items of each user; milliseconds, medians of {given.runs} turns\n",
+            f"items of each user; milliseconds, medians of {arguments.runs} turns\n",
             "![Milliseconds of exact ranks by the number of items](ranking.png)\n",
             str(catalogues.to_markdown(index=False, floatfmt=",.0f", intfmt=",")),
             "\n" + machine.table(machine.describe()),
@@ -295,31 +298,31 @@ def report(given: argparse.Namespace, found: dict[str, tuple[list[float], Values
     )
 
 
-def read_case(given: argparse.Namespace) -> Case:
-    """Read split and model."""
-    return Case(read_split(given.split), read_model(given.model))
+def read_case(arguments: argparse.Namespace) -> Case:
+    """Return the case of the split and the model that the arguments name."""
+    return Case(read_split(arguments.split), read_model(arguments.model))
 
 
 def main() -> None:
-    """Measure, or be a worker of who does."""
+    """Measure all ways, or work as the process of one way."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--split", type=Path, default=ROOT / "results/ml-1m/split.npz")
     parser.add_argument("--model", type=Path, default=ROOT / "results/ml-1m/models/X.npz", help="a factor model")
-    parser.add_argument("--peers", help="a Python that has recbole and recometrics; they are left out without it")
+    parser.add_argument("--peers", help="a Python that has recbole and recometrics; without it, they are left out")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--output", type=Path, help="of the page and the figure, without the ending")
+    parser.add_argument("--output", type=Path, help="path of the page and the figure, without the ending")
     parser.add_argument("--work", choices=WAYS, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.work:
-        work(WAYS[given.work], read_case(given), given.threads)
+    arguments = parser.parse_args()
+    if arguments.work:
+        work(WAYS[arguments.work], read_case(arguments), arguments.threads)
         return
-    found, catalogues = measure(given), by_catalogue(given)
-    text = report(given, found, catalogues)
-    if given.output:
-        given.output.parent.mkdir(parents=True, exist_ok=True)
-        given.output.with_suffix(".md").write_text(text, encoding="utf-8")
-        chart(catalogues, given.output.with_suffix(".png"))
+    measured, catalogues = measure(arguments), by_catalogue(arguments)
+    text = report(arguments, measured, catalogues)
+    if arguments.output:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.with_suffix(".md").write_text(text, encoding="utf-8")
+        chart(catalogues, arguments.output.with_suffix(".png"))
     print(text)
 
 

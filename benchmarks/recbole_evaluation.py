@@ -1,4 +1,4 @@
-"""RecBole's own evaluation of a factor model: each user's latest event is the test, on times made up to say so."""
+"""RecBole's own evaluation of a factor model. The held-out item of each user has the latest of two made-up times."""
 
 import contextlib
 import sys
@@ -11,16 +11,16 @@ import pandas as pd
 from factor_case import Case
 from scipy.sparse import vstack
 
-USERS = 500  # whose scores are in memory at a time
+USERS = 500  # number of users whose scores are in memory at a time
 
 Evaluation = Callable[[], dict[str, float]]
 
 
 @contextlib.contextmanager
 def evaluations(case: Case) -> Iterator[Callable[..., Evaluation]]:
-    """Yield what prepares an evaluation: from metrics, cut-offs and mode (full, uni100) to a call of Trainer.evaluate.
+    """Yield a function from metrics, cut-offs and mode (full, uni100) to a function that calls Trainer.evaluate.
 
-    The call is all that a user of RecBole repeats: data are read and split before it.
+    A user of RecBole repeats only that call. Data are read and split before it.
     """
     import torch
     from recbole.config import Config
@@ -34,7 +34,7 @@ def evaluations(case: Case) -> Iterator[Callable[..., Evaluation]]:
 
         def __init__(self, config: Config, dataset: object) -> None:
             super().__init__(config, dataset)
-            self.unused = torch.nn.Parameter(torch.zeros(1))  # the trainer wants something to train
+            self.unused = torch.nn.Parameter(torch.zeros(1))  # the trainer needs a parameter
             users = dataset.id2token("user_id", np.arange(1, dataset.user_num)).astype(int)
             items = dataset.id2token("item_id", np.arange(1, dataset.item_num)).astype(int)
             self.users = torch.from_numpy(np.insert(case.model.user_factors[users], 0, 0.0, axis=0))  # 0 is padding
@@ -71,7 +71,7 @@ def evaluations(case: Case) -> Iterator[Callable[..., Evaluation]]:
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         Path("events").mkdir()
         pd.DataFrame(columns).to_csv("events/events.inter", sep="\t", index=False)
-        arguments, sys.argv = sys.argv, sys.argv[:1]  # it reads them
+        arguments, sys.argv = sys.argv, sys.argv[:1]  # RecBole reads them
         try:
             yield evaluation
         finally:

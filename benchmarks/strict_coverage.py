@@ -1,8 +1,8 @@
-"""How often strict bounds hold the true metric, and how often `compare` decides by them, rightly and wrongly.
+"""Measure how often strict bounds hold the true metric, and how often `compare` decides by them, rightly and wrongly.
 
-Bounds are those of the ranks of a sample, and those of published values alone. Evaluations are simulated from
-distributions of true ranks: those of the recommenders of given rank tables, with users drawn anew, and some made up, of
-which a few contradict the assumption. The same seed gives the same numbers, whatever the number of jobs.
+Bounds are those of the ranks of a sample, or those of published values alone. Evaluations are simulated from
+distributions of true ranks. Some are those of recommenders of given rank tables, with users drawn anew. Others are made
+up, and a few of these contradict the assumption. The same seed gives the same numbers for any number of jobs.
 
     python benchmarks/strict_coverage.py --jobs 2 --ranks ml-1m=published/ml-1m --ranks ml-100k=results/ml-100k/ranks \
         --output docs/reproduction/strict-coverage.csv
@@ -12,6 +12,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import combinations
 from multiprocessing import Pool
 from pathlib import Path
 
@@ -34,10 +35,10 @@ METRICS = ("recall@1", "recall@10", "ndcg@10", "ap")
 SIZES, USERS = (20, 100, 500, 1000), (200, 1000, 6040)
 PAIR_SIZES = (100, 300, 1000)
 VALUES, VALUE_SIZES = (("recall@10",), ("recall@1", "recall@5", "recall@10")), (20, 100, 500)
-"""The values that a paper reports, and the numbers of negatives with them."""
+"""The values that a paper reports, and the numbers of negatives of such papers."""
 
 ALL_RANKS = "all ranks"
-"""What is known where the ranks of the sample are, in place of values."""
+"""Name of the known values if the ranks of the sample are known."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,10 @@ class Population:
     """Users with some n, and their true ranks.
 
     Attributes:
-        name: of the table.
+        name: name in the table.
         candidates: the n.
-        shares: the shares of users by n.
-        ranks: for each n, (n,) probabilities of the true ranks, or for several recommenders on the same users, the
+        shares: shares of users by n.
+        ranks: (n,) probabilities of the true ranks for each n; for several recommenders on the same users, the
             (users, recommenders) ranks themselves.
         has_shape: whether better ranks are more frequent.
     """
@@ -65,15 +66,16 @@ class Population:
         n = np.array(self.candidates)[which]
         if self.ranks[0].ndim == 2:
             return n, self.ranks[0][rng.integers(0, len(self.ranks[0]), users)]
-        found = np.empty((users, 1), dtype=np.int64)
-        for at, chances in enumerate(self.ranks):
-            found[which == at, 0] = rng.choice(len(chances), int((which == at).sum()), p=chances) + 1
-        return n, found
+        ranks = np.empty((users, 1), dtype=np.int64)
+        for index, probabilities in enumerate(self.ranks):
+            of_n = which == index
+            ranks[of_n, 0] = rng.choice(len(probabilities), int(of_n.sum()), p=probabilities) + 1
+        return n, ranks
 
     def keeps_shape(self, users: int) -> bool:
-        """Return whether samples of so many users are of the shape.
+        """Return whether samples of so many users have the shape.
 
-        A table of less than half as many users is not: its irregularities show as if they were of the population.
+        Samples from a table of less than half as many users do not have it: they repeat the table's irregularities.
         """
         return self.has_shape and (self.ranks[0].ndim == 1 or 2 * len(self.ranks[0]) >= users)
 
@@ -84,14 +86,14 @@ class Population:
         if self.ranks[0].ndim == 2:
             values = [metric(label).of_rank(self.ranks[0], n).mean(axis=0) for label in METRICS]
             return np.stack(values, axis=1)
-        found = [
-            share * np.array([metric(label).values(n) @ chances for label in METRICS])
-            for n, share, chances in zip(self.candidates, self.shares, self.ranks, strict=True)
+        parts = [
+            share * np.array([metric(label).values(n) @ probabilities for label in METRICS])
+            for n, share, probabilities in zip(self.candidates, self.shares, self.ranks, strict=True)
         ]
-        return np.sum(found, axis=0)[np.newaxis]
+        return np.sum(parts, axis=0)[np.newaxis]
 
     def outcomes(self, negatives: int) -> Outcomes:
-        """Return all outcomes, so that they are the same for all samples."""
+        """Return all possible outcomes, which are the same for all samples."""
         x = np.tile(np.arange(negatives + 1), len(self.candidates))
         n = np.repeat(np.array(self.candidates), negatives + 1)
         events = np.where(x == 0, np.round(1000 * np.repeat(self.shares, negatives + 1)), 0).astype(np.int64)
@@ -104,17 +106,17 @@ def law(weights: np.ndarray) -> np.ndarray:
 
 
 def made_up() -> Iterator[Population]:
-    """Yield the populations that are made up."""
+    """Yield the made-up populations."""
     k = np.arange(1, 3542)
     power, bottom = law(1 / (k + 2.0) ** 0.9), law(1.0 * (k > 1770))
     yield Population("power law", (3541,), (1.0,), (power,))
     yield Population("log-normal", (3541,), (1.0,), (law(np.exp(-((np.log(k) - 5) ** 2) / 12.5) / k),))
-    mass = law(np.where(k == 1, 0, 1 / (k + 10.0)))
-    mass[0] = mass[1]
-    yield Population("a third at the bottom", (3541,), (1.0,), (2 / 3 * law(mass) + bottom / 3,))
-    several, weights = (1400, 2200, 3000, 3690), (0.1, 0.2, 0.3, 0.4)
-    laws = tuple(law(1 / (np.arange(1, n + 1) + offset)) for n, offset in zip(several, (5, 10, 20, 40), strict=True))
-    yield Population("n from 1400 to 3690", several, weights, laws)
+    top = law(np.where(k == 1, 0, 1 / (k + 10.0)))
+    top[0] = top[1]
+    yield Population("a third at the bottom", (3541,), (1.0,), (2 / 3 * law(top) + bottom / 3,))
+    candidates, shares, offsets = (1400, 2200, 3000, 3690), (0.1, 0.2, 0.3, 0.4), (5, 10, 20, 40)
+    laws = tuple(law(1 / (np.arange(1, n + 1) + offset)) for n, offset in zip(candidates, offsets, strict=True))
+    yield Population("n from 1400 to 3690", candidates, shares, laws)
     yield Population(
         "n = 1200 and 5000", (1200, 5000), (0.5, 0.5), tuple(law(1 / np.arange(3.0, n + 3)) for n in (1200, 5000))
     )
@@ -124,10 +126,10 @@ def made_up() -> Iterator[Population]:
     yield Population("two humps", (3541,), (1.0,), (humps,), has_shape=False)
 
 
-def of_tables(given: Iterable[str]) -> Iterator[Population]:
-    """Yield the populations of recommenders of rank tables, with the mean n."""
-    for each in given:
-        name, folder = each.split("=", 1)
+def from_tables(folders: Iterable[str]) -> Iterator[Population]:
+    """Yield the populations of the rank tables in folders, given as NAME=FOLDER, with the mean n."""
+    for named_folder in folders:
+        name, folder = named_folder.split("=", 1)
         tables = {path.name.split(".")[0]: exact_ranks(path) for path in sorted(Path(folder).glob("*.csv.gz"))}
         n = round(np.mean([table.mean_candidates for table in tables.values()]))
         ranks = {}
@@ -136,15 +138,13 @@ def of_tables(given: Iterable[str]) -> Iterator[Population]:
             share = (table.above + table.tied / 2) / (table.candidates - 1)
             ranks[label] = np.round(share * (n - 1)).astype(np.int64)[order] + 1
             yield Population(f"{name} {label}", (n,), (1.0,), (ranks[label][:, np.newaxis],))
-        names = list(ranks) if n > 2000 else []
-        for one in names:
-            for other in names[names.index(one) + 1 :]:
-                both = np.stack((ranks[one], ranks[other]), axis=1)
-                yield Population(f"{name} {one}, {other}", (n,), (1.0,), (both,))
+        for one, other in combinations(ranks, 2) if n > 2000 else ():
+            both = np.stack((ranks[one], ranks[other]), axis=1)
+            yield Population(f"{name} {one}, {other}", (n,), (1.0,), (both,))
 
 
 def equal_by_recall() -> Population:
-    """Two power laws with the same Recall@10: the bias of an estimator differs between them."""
+    """Return two power laws with the same Recall@10. The bias of an estimator differs between them."""
     k = np.arange(1, 3542)
     steep = law((k + 40.0) ** -1.6)
 
@@ -152,42 +152,42 @@ def equal_by_recall() -> Population:
         return float(law((k + offset) ** -0.9)[:10].sum() - steep[:10].sum())
 
     laws = [steep, law((k + brentq(gap, 0.0, 1000.0)) ** -0.9)]
-    uniform = (np.random.default_rng(0).permutation(100_000) + 0.5) / 100_000
-    other = (np.random.default_rng(1).permutation(100_000) + 0.5) / 100_000
-    drawn = [np.searchsorted(np.cumsum(each), at) + 1 for each, at in zip(laws, (uniform, other), strict=True)]
-    return Population("equal by Recall@10", (3541,), (1.0,), (np.stack(drawn, axis=1),))
+    ranks = []
+    for seed, probabilities in enumerate(laws):
+        quantiles = (np.random.default_rng(seed).permutation(100_000) + 0.5) / 100_000
+        ranks.append(np.searchsorted(np.cumsum(probabilities), quantiles) + 1)
+    return Population("equal by Recall@10", (3541,), (1.0,), (np.stack(ranks, axis=1),))
 
 
 Cell = tuple[Population, int, int, str, tuple[str, ...]]
 """A population, the numbers of negatives and users, the assumption, and the known values, or () for all ranks."""
 
 
-def simulated(task: Cell, evaluations: int) -> list[dict[str, object]]:
-    """Simulate a cell; return a row for each metric."""
-    population, negatives, users, shape, values = task
+def simulated(cell: Cell, evaluations: int) -> list[dict[str, object]]:
+    """Return a row for each metric of a cell, by simulation."""
+    population, negatives, users, shape, values = cell
     outcomes = population.outcomes(negatives)
-    wanted = [metric(label) for label in METRICS]
-    estimate = estimator(shape).fit(outcomes, wanted)
+    estimate = estimator(shape).fit(outcomes, [metric(label) for label in METRICS])
     sides = len(population.truth)
     truth = population.truth[-1] - (population.truth[0] if sides == 2 else 0)
     first = np.searchsorted(np.array(population.candidates), outcomes.candidates[:: negatives + 1]) * (negatives + 1)
     rng = np.random.default_rng([1, negatives, users, *map(ord, population.name + shape + "".join(values))])
     missed, width, kept = np.zeros((2, len(METRICS))), np.zeros(len(METRICS)), 0
     right, wrong = np.zeros(len(METRICS)), np.zeros(len(METRICS))
-    most = np.ones(len(METRICS))
+    ones = np.ones(len(METRICS))
     for number in range(evaluations):
         n, ranks = population.draw(users, rng)
         x = rng.hypergeometric(ranks - 1, (n[:, np.newaxis] - ranks), negatives)
         if values:
-            low, high, assumed = of_values(x[:, 0], population.candidates[0], negatives, shape, values, number)
+            low, high, assumed = bounds_of_values(x[:, 0], population.candidates[0], negatives, shape, values, number)
         else:
             start = first[np.searchsorted(np.array(population.candidates), n)]
-            by_outcome = users_by_outcome(*((start + each, np.arange(users), len(outcomes)) for each in x.T))
-            limits = -most * (sides - 1), most
+            by_outcome = users_by_outcome(*((start + side, np.arange(users), len(outcomes)) for side in x.T))
+            limits = -ones * (sides - 1), ones
             options = IntervalOptions(seed=number)
             supports = [supported(estimate, by_outcome.of(side), options) for side in range(sides)]
-            found = strict_interval([estimate] * sides, by_outcome, options, limits, supports)
-            low, high, assumed = found.low, found.high, found.shape
+            interval = strict_interval([estimate] * sides, by_outcome, options, limits, supports)
+            low, high, assumed = interval.low, interval.high, interval.shape
         kept += assumed == shape
         missed += [low > truth + 1e-12, high < truth - 1e-12]
         width += high - low
@@ -202,33 +202,33 @@ def simulated(task: Cell, evaluations: int) -> list[dict[str, object]]:
             "negatives": negatives,
             "users": users,
             "metric": label,
-            "truth": truth[at],
-            "covered": 1 - missed[:, at].sum() / evaluations,
-            "above": missed[0, at] / evaluations,
-            "below": missed[1, at] / evaluations,
-            "width": width[at] / evaluations,
+            "truth": truth[i],
+            "covered": 1 - missed[:, i].sum() / evaluations,
+            "above": missed[0, i] / evaluations,
+            "below": missed[1, i] / evaluations,
+            "width": width[i] / evaluations,
             "contradicted": 1 - kept / evaluations,
-            "right": right[at] / evaluations,
-            "wrong": wrong[at] / evaluations,
-            "known": known_of(values),
+            "right": right[i] / evaluations,
+            "wrong": wrong[i] / evaluations,
+            "known": known_name(values),
             "evaluations": evaluations,
         }
-        for at, label in enumerate(METRICS)
+        for i, label in enumerate(METRICS)
     ]
 
 
-def known_of(values: tuple[str, ...]) -> str:
-    """Return the name of what is known."""
+def known_name(values: tuple[str, ...]) -> str:
+    """Return the name of the known values."""
     return " ".join(values) or ALL_RANKS
 
 
-def of_values(
+def bounds_of_values(
     x: np.ndarray, candidates: int, negatives: int, shape: str, values: tuple[str, ...], seed: int
 ) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return the bounds by `published` of the values of a sample with three decimals, and what they assume."""
-    shown = {label: f"{metric(label).of_rank(x + 1, negatives + 1).mean():.3f}" for label in values}
-    found = published(
-        {"": shown},
+    """Return the bounds by `published` of the values of a sample with three decimals, and their assumption."""
+    rounded = {label: f"{metric(label).of_rank(x + 1, negatives + 1).mean():.3f}" for label in values}
+    table = published(
+        {"": rounded},
         negatives=negatives,
         candidates=candidates,
         users=len(x),
@@ -236,22 +236,20 @@ def of_values(
         metrics=METRICS,
         seed=seed,
     )
-    assumed = str(found["assumes"].iloc[0])
-    return found["low"].to_numpy(), found["high"].to_numpy(), "free" if assumed == "none" else assumed
+    assumed = str(table["assumes"].iloc[0])
+    return table["low"].to_numpy(), table["high"].to_numpy(), "free" if assumed == "none" else assumed
 
 
-def tasks(tables: list[str]) -> list[Cell]:
-    """Return the cells, the most telling ones first."""
+def all_cells(folders: list[str]) -> list[Cell]:
+    """Return the cells, the most informative ones first."""
     alone, pairs = [*made_up()], [equal_by_recall()]
-    for population in of_tables(tables):
+    for population in from_tables(folders):
         (alone if len(population.truth) == 1 else pairs).append(population)
 
     def cells(populations: list[Population], sizes: tuple[int, ...], users: int, shape: str) -> list[Cell]:
         return [(population, m, users, shape, ()) for m in sizes for population in populations]
 
-    found = cells(pairs, PAIR_SIZES, 6040, "decreasing") + cells(alone, SIZES, 1000, "decreasing")
-    found += cells(alone, SIZES, 6040, "decreasing") + cells(alone, SIZES, 200, "decreasing")
-    found += [
+    of_values = [
         (population, m, users, shape, values)
         for users in USERS
         for m in VALUE_SIZES
@@ -260,28 +258,36 @@ def tasks(tables: list[str]) -> list[Cell]:
         for population in alone
         if len(population.candidates) == 1
     ]
-    found += cells(pairs, PAIR_SIZES, 6040, "convex") + cells(pairs, PAIR_SIZES, 1000, "decreasing")
-    return found + cells([each for each in alone if each.has_shape], SIZES, 1000, "convex")
+    return [
+        *cells(pairs, PAIR_SIZES, 6040, "decreasing"),
+        *cells(alone, SIZES, 1000, "decreasing"),
+        *cells(alone, SIZES, 6040, "decreasing"),
+        *cells(alone, SIZES, 200, "decreasing"),
+        *of_values,
+        *cells(pairs, PAIR_SIZES, 6040, "convex"),
+        *cells(pairs, PAIR_SIZES, 1000, "decreasing"),
+        *cells([population for population in alone if population.has_shape], SIZES, 1000, "convex"),
+    ]
 
 
 def main() -> None:
-    """Simulate the cells that the csv does not have."""
+    """Simulate the cells that the csv lacks, and add their rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--evaluations", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--ranks", action="append", default=[], help="NAME=FOLDER of rank tables")
-    parser.add_argument("--output", type=Path, required=True, help="csv; a run goes on with the cells that it lacks")
+    parser.add_argument("--output", type=Path, required=True, help="csv file; a run adds the cells that it lacks")
     arguments = parser.parse_args()
-    known = set()
+    done = set()
     if arguments.output.exists():
-        done = pd.read_csv(arguments.output)
-        known = set(map(tuple, done[["population", "negatives", "users", "shape", "known"]].to_numpy()))
-    left = [cell for cell in tasks(arguments.ranks) if (cell[0].name, *cell[1:4], known_of(cell[4])) not in known]
+        rows = pd.read_csv(arguments.output)[["population", "negatives", "users", "shape", "known"]]
+        done = set(map(tuple, rows.to_numpy()))
+    todo = [cell for cell in all_cells(arguments.ranks) if (cell[0].name, *cell[1:4], known_name(cell[4])) not in done]
     with threadpool_limits(1), Pool(arguments.jobs) as pool:
-        work = pool.imap_unordered(partial(simulated, evaluations=arguments.evaluations), left)
-        for rows, _ in zip(work, terminal_progress(left), strict=True):
-            new = not arguments.output.exists()
-            pd.DataFrame(rows).to_csv(arguments.output, mode="a", header=new, index=False)
+        rows_of_cells = pool.imap_unordered(partial(simulated, evaluations=arguments.evaluations), todo)
+        for rows, _ in zip(rows_of_cells, terminal_progress(todo), strict=True):
+            is_new = not arguments.output.exists()
+            pd.DataFrame(rows).to_csv(arguments.output, mode="a", header=is_new, index=False)
 
 
 if __name__ == "__main__":

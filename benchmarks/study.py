@@ -1,8 +1,8 @@
-"""Time the whole study, from the archive to the report, and say by rule where the time goes.
+"""Time the whole study, from the archive to the report, in total and by rule.
 
-Each run has a folder of its own, so that nothing is there yet. Memory is measured as workflow_run.py says.
+Each run starts in an empty folder. workflow_run.py describes how memory is measured.
 
-    python benchmarks/study.py --configfile mine.yaml --runs 5 --output results/bench/time.md
+    python benchmarks/study.py --configfile study.yaml --runs 5 --output results/bench/time.md
 """
 
 import argparse
@@ -23,20 +23,21 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--output", type=Path, default=None, help="a Markdown file; default: standard output")
-    given = parser.parse_args()
-    config = given.configfile.resolve()
+    arguments = parser.parse_args()
+    config = arguments.configfile.resolve()
     totals, peaks, rules = [], [], []
-    for number in range(given.runs):
+    for number in range(arguments.runs):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name) / "main"
             folder.mkdir()
-            # a path in the config that is relative to this folder holds there too
+            # the config may have paths to ../shared
             (Path(name) / "shared").symlink_to((ROOT / "../shared").resolve())
-            ran = run(config, given.cores, folder)
-        totals.append(ran.seconds)
-        peaks.append(ran.memory)
-        rules.append(ran.by_rule())
-        print(f"run {number + 1} of {given.runs}: {ran.seconds:.1f} s, {ran.memory:.0f} MiB", file=sys.stderr)
+            measured = run(config, arguments.cores, folder)
+        totals.append(measured.seconds)
+        peaks.append(measured.memory)
+        rules.append(measured.by_rule())
+        took = f"{measured.seconds:.1f} s, {measured.memory:.0f} MiB"
+        print(f"run {number + 1} of {arguments.runs}: {took}", file=sys.stderr)
     medians = pd.concat(rules).groupby(level="rule").median().sort_values("seconds", ascending=False)
     table = pd.DataFrame(
         {
@@ -48,15 +49,15 @@ def main() -> None:
     )
     text = (
         "**Where the time goes**\n\n"
-        f"Medians of {given.runs} runs on {given.cores} cores ({platform.machine()}, Python "
+        f"Medians of {arguments.runs} runs on {arguments.cores} cores ({platform.machine()}, Python "
         f"{platform.python_version()}): **{statistics.median(totals):.1f} s** from the archive to the report "
         f"({min(totals):.1f} to {max(totals):.1f}), at most **{max(peaks):.0f} MiB** of memory for all processes "
         f"together.\n\n{table.to_markdown(index=False, disable_numparse=True)}\n\n"
-        "What the rules do not sum up to is Snakemake itself, and the report.\n"
+        "Snakemake itself and the report take the rest of the time.\n"
     )
-    if given.output:
-        given.output.parent.mkdir(parents=True, exist_ok=True)
-        given.output.write_text(text, encoding="utf-8")
+    if arguments.output:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.write_text(text, encoding="utf-8")
     else:
         print(text)
 

@@ -1,4 +1,4 @@
-"""Put the estimator studies of all recommenders together."""
+"""Join the estimator studies of all recommenders, and lay them out."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def main(snakemake: Any) -> None:
     ranks = read_rank_tables(names, snakemake.input.ranks)  # refuses recommenders that cannot be compared
     studies = read_estimator_studies(names, snakemake.input.studies)
     compared = pd.concat(studies, names=["recommender"]).reset_index("recommender").reset_index(drop=True)
-    ordered = estimator_report.order(studies)
+    ordered = estimator_report.order_probabilities(studies)
     _files.write_csv(output.csv, compared)
     _files.write_csv(output.order, ordered)
     page.write(estimator_report.TITLE, estimator_report.sections(compared, ordered), output.md, output.html)

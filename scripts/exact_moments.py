@@ -14,7 +14,7 @@ def main(snakemake: Any) -> None:
     """Write the moments, and the condition numbers of the fits."""
     params = snakemake.params
     table = exact_ranks(snakemake.input.ranks)
-    evaluations = Evaluation.configured(params.sampling, params.estimators, params.metrics, params.assume_replacement)
+    evaluations = Evaluation.from_config(params.sampling, params.estimators, params.metrics, params.assume_replacement)
     expected = by_size({m: exact_moments(table, evaluation) for m, evaluation in evaluations.items()})
     fits = [conditions(evaluation, table.mean_candidates) for evaluation in evaluations.values()]
     _files.write_csv(snakemake.output.expected, expected)

@@ -1,13 +1,12 @@
 """Compute the expected estimates of a metric by sample size: Figure 6."""
 
-import logging
 from typing import Any
 
 from sampled_metrics import _files
 from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.rendering import drawing
 from sampled_metrics.reporting.sample_sizes import draw, expected_by_sample_size
-from sampled_metrics.study.workflow.jobs import progress_bar, run
+from sampled_metrics.study.workflow.jobs import log_left_out, progress_bar, run
 
 
 def main(snakemake: Any) -> None:
@@ -24,9 +23,7 @@ def main(snakemake: Any) -> None:
         assume_replacement=params.assume_replacement,
         progress=progress_bar(f"figure 6 on {snakemake.wildcards.dataset}"),
     )
-    left_out = sorted(set(figure["negatives"]) - set(table["negatives"]))
-    if left_out:
-        logging.warning("left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out)))
+    log_left_out(figure["negatives"], table["negatives"])
     _files.write_csv(snakemake.output.csv, table)
     note = f"{snakemake.wildcards.dataset}: {next(iter(ranks.values())).description}"
     drawing.write(draw(table, note), snakemake.output.svg, snakemake.output.png)

@@ -1,4 +1,4 @@
-"""Check the ranks that another tool computed, and write them in the form that later stages read."""
+"""Check ranks that another tool computed, and write them in the format of later stages."""
 
 import logging
 from typing import Any

@@ -1,13 +1,12 @@
-"""Compute what samples of a dataset prove, by sample size."""
+"""Compute what samples prove about the metrics of a dataset, by sample size."""
 
-import logging
 from typing import Any
 
 from sampled_metrics import _files
 from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.rendering import drawing
 from sampled_metrics.study.proof import draw, proven
-from sampled_metrics.study.workflow.jobs import progress_bar, run
+from sampled_metrics.study.workflow.jobs import log_left_out, progress_bar, run
 
 
 def main(snakemake: Any) -> None:
@@ -22,9 +21,7 @@ def main(snakemake: Any) -> None:
         replacement=params.replacement,
         progress=progress_bar(f"proof on {snakemake.wildcards.dataset}"),
     )
-    left_out = sorted(set(figure["negatives"]) - set(alone["negatives"]))
-    if left_out:
-        logging.warning("left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out)))
+    log_left_out(figure["negatives"], alone["negatives"])
     _files.write_csv(output.csv, alone)
     _files.write_csv(output.pairs, paired)
     note = f"{snakemake.wildcards.dataset}: {next(iter(ranks.values())).description}"

@@ -13,10 +13,10 @@ def main(snakemake: Any) -> None:
     """Write the estimates."""
     params, dataset, recommender = snakemake.params, snakemake.wildcards.dataset, snakemake.wildcards.recommender
     table = exact_ranks(snakemake.input.ranks)
-    evaluations = Evaluation.configured(params.sampling, params.estimators, params.metrics, params.assume_replacement)
+    evaluations = Evaluation.from_config(params.sampling, params.estimators, params.metrics, params.assume_replacement)
     progress = progress_bar(f"sample {recommender} on {dataset}")
     estimates = {
-        # the same stream for each m, whose numbers then do not depend on the list
+        # each m has the same stream, so its numbers do not depend on the other m
         m: repeat(table, evaluation, stream(params.seed, dataset, recommender, "sample"), progress)
         for m, evaluation in evaluations.items()
     }

@@ -20,7 +20,7 @@ def main(snakemake: Any) -> None:
     dataset, params = snakemake.wildcards.dataset, snakemake.params
     split = read_split(snakemake.input.split)
     ranks = read_rank_tables(params.recommenders, snakemake.input.ranks)
-    evaluations = Evaluation.configured(params.sampling, params.estimators, params.metrics, params.assume_replacement)
+    evaluations = Evaluation.from_config(params.sampling, params.estimators, params.metrics, params.assume_replacement)
     if None not in evaluations:
         raise ConfigError("sampling.negatives: the spread over random starts needs one number, not a list")
     evaluation = evaluations[None]

@@ -29,11 +29,12 @@ def main(snakemake: Any) -> None:
     test = Path(dataset["test"]) if dataset["test"] else None
     chunks = read_events(archive, formats.get(dataset["format"]), member=member, options=dataset["options"], test=test)
     events = binarize(chunks, dataset["min_rating"], dataset["repeated"])
-    left_out, before = events.left_out, (len(events), len(events.user_ids), len(events.item_ids))
+    left_out = events.left_out
+    all_events, all_users, all_items = len(events), len(events.user_ids), len(events.item_ids)
     events = k_core(events, dataset["core"])
     rng = stream(snakemake.params.seed, name, "split")
     split = split_events(events, **snakemake.params.split, rng=rng)
-    sampling = snakemake.config["sampling"]  # not a parameter: no other number of negatives trains again
+    sampling = snakemake.config["sampling"]  # not a parameter: another number of negatives does not train again
     try:
         require_candidates(
             split.candidates,
@@ -52,11 +53,11 @@ def main(snakemake: Any) -> None:
         "training_events": split.training.nnz,
         "users_left_out_with_few_training_events": len(events.user_ids) - len(split.user_ids),
         "users_without_held_out_items": len(split.user_ids) - len(np.unique(split.user)),
-        "events_in_file": before[0] + sum(left_out.values()),
+        "events_in_file": all_events + sum(left_out.values()),
         **{f"events_left_out_{reason}": count for reason, count in left_out.items()},
-        "events_left_out_by_core": before[0] - len(events),
-        "users_left_out_by_core": before[1] - len(events.user_ids),
-        "items_left_out_by_core": before[2] - len(events.item_ids),
+        "events_left_out_by_core": all_events - len(events),
+        "users_left_out_by_core": all_users - len(events.user_ids),
+        "items_left_out_by_core": all_items - len(events.item_ids),
         "held_out_items": split.held_out.nnz,
         "held_out_items_without_training_events": int((~trained[split.item]).sum()),
         "mean_candidates": float(split.candidates.mean()),

@@ -14,9 +14,7 @@ from sampled_metrics.study.workflow.jobs import run
 def main(snakemake: Any) -> None:
     """Write the table and its pages."""
     given, output = snakemake.input, snakemake.output
-    facts = (
-        json.loads(Path(given.facts).read_text(encoding="utf-8")) if given.facts else {}
-    )  # ready-made ranks have none
+    facts = json.loads(Path(given.facts).read_text(encoding="utf-8")) if given.facts else {}  # none of ready-made ranks
     table = studied(read_rank_tables(snakemake.params.recommenders, given.ranks))
     _files.write_csv(output.csv, table)
     page.write(f"{TITLE}: {snakemake.wildcards.dataset}", sections(facts, table), output.md, output.html)

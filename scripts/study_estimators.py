@@ -1,13 +1,12 @@
 """Compare estimators on the ranks of one recommender, by sample size."""
 
-import logging
 from functools import partial
 from typing import Any
 
 from sampled_metrics import _files
 from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimators
-from sampled_metrics.study.workflow.jobs import progress_bar, run
+from sampled_metrics.study.workflow.jobs import log_left_out, progress_bar, run
 from sampled_metrics.study.workflow.seeds import stream
 
 
@@ -22,9 +21,7 @@ def main(snakemake: Any) -> None:
     )
     table = exact_ranks(snakemake.input.ranks)
     possible = study.possible(table)
-    left_out = sorted(set(study.negatives) - set(possible.negatives))
-    if left_out:
-        logging.warning("left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out)))
+    log_left_out(study.negatives, possible.negatives)
     compared = study_estimators(
         table,
         possible,

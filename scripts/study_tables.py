@@ -16,17 +16,16 @@ def main(snakemake: Any) -> None:
     """Write both tables and their pages."""
     given, params, output = snakemake.input, snakemake.params, snakemake.output
     ranks = read_rank_tables(params.recommenders, given.ranks)
-    runs = read_runs(params.recommenders, given.estimates, given.expected)
-    by_m = {
-        m: [{name: of_size(each, m) for name, each in by.items()} for by in runs]
-        for m in sizes_of(runs[0][params.recommenders[0]])
-    }
+    estimates, expected = read_runs(params.recommenders, given.estimates, given.expected)
     for number, compute, layout in (
         (3, table_3, partial(sections_3, repetitions=params.repetitions)),
         (4, table_4, sections_4),
     ):
         csv, *pages = (getattr(output, f"table_{number}_{kind}") for kind in ("csv", "md", "tex", "html"))
-        tables = {m: compute(ranks, *of_m) for m, of_m in by_m.items()}
+        tables = {}
+        for m in sizes_of(estimates[params.recommenders[0]]):
+            runs = ({name: of_size(table, m) for name, table in by_name.items()} for by_name in (estimates, expected))
+            tables[m] = compute(ranks, *runs)
         _files.write_csv(csv, by_size(tables))
         sections = [
             (heading if m is None else f"m = {m}. {heading}", cells)

@@ -1,4 +1,4 @@
-"""Write the summary of the run: one page for readers who open nothing else."""
+"""Write the summary of the run, a page for readers who open nothing else."""
 
 import json
 from pathlib import Path
@@ -25,8 +25,8 @@ def main(snakemake: Any) -> None:
         for path in given.captions
     }
     studied, names, data, stand_ins = [], list(params.recommenders), {}, []
-    for place, (name, trained) in enumerate(params.trained.items()):
-        files = given.ranks[place * len(names) : (place + 1) * len(names)]
+    for index, (name, trained) in enumerate(params.trained.items()):
+        files = given.ranks[index * len(names) : (index + 1) * len(names)]
         ranks = read_rank_tables(names, files)
         facts = [
             json.loads(Path(path).read_text(encoding="utf-8")) for path in given.facts if Path(path).parts[-2] == name
@@ -36,16 +36,16 @@ def main(snakemake: Any) -> None:
             for path in map(Path, given.figures)
             if path.parts[-2] == name
         ]
-        table_3 = read_table(given.table_3[place], "table-3")
+        table_3 = read_table(given.table_3[index], "table-3")
         exact = table_3[table_3["estimator"] == "exact"].groupby("metric")["mean"]
-        nothing_differs = bool((exact.max() - exact.min() <= EQUAL).all())
-        table_4 = read_table(given.table_4[place], "table-4", empty=nothing_differs)
-        facts_of = dataset_facts(ranks[names[0]], *facts)
+        all_equal = bool((exact.max() - exact.min() <= EQUAL).all())
+        table_4 = read_table(given.table_4[index], "table-4", empty=all_equal)
+        rows = dataset_facts(ranks[names[0]], *facts)
         standings = exact_standings(ranks, params.metrics)
-        studied.append(Studied(name, facts_of, trained, table_3, table_4, figures, standings))
-        data[name] = {each["source"]: each["sha256"] for each in facts}
+        studied.append(Studied(name, rows, trained, table_3, table_4, figures, standings))
+        data[name] = {archive["source"]: archive["sha256"] for archive in facts}
         data[name] |= {file: _files.digest(file, "sha256") for file in files}
-        if has_paper_users(ranks[names[0]]) and any(each["md5"] != ARCHIVE_MD5 for each in facts):
+        if has_paper_users(ranks[names[0]]) and any(archive["md5"] != ARCHIVE_MD5 for archive in facts):
             stand_ins.append(name)
     printed, claims = (
         pd.concat(map(pd.read_csv, paths), ignore_index=True) if paths else None

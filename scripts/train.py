@@ -14,17 +14,17 @@ from sampled_metrics.study.workflow.seeds import stream
 def main(snakemake: Any) -> None:
     """Write the trained model."""
     wildcards, entry, memory = snakemake.wildcards, snakemake.params.entry, snakemake.config["ranking"]["memory"]
-    chosen, name = recommender(entry), f"recommender {wildcards.recommender}"
-    least = chosen.least_memory(read_shape(snakemake.input.split))
+    algorithm, name = recommender(entry), f"recommender {wildcards.recommender}"
+    least = algorithm.least_memory(read_shape(snakemake.input.split))
     if least:
         require_memory(split_memory(snakemake.input.split) + least, memory, entry["type"])
     split = read_split(snakemake.input.split)
     rng = stream(snakemake.params.seed, wildcards.dataset, wildcards.recommender, "train")
-    if isinstance(chosen, Command):
+    if isinstance(algorithm, Command):
         files = {Path(path).stem: path for path in snakemake.input.tables}
-        model = chosen.run(files, split, rng, name, snakemake.log[0])
+        model = algorithm.run(files, split, rng, name, snakemake.log[0])
     else:
-        model = chosen.fit(split.training, rng)
+        model = algorithm.fit(split.training, rng)
     model.check(split, name)
     model.write(snakemake.output.model)
     logging.info(

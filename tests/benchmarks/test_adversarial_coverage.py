@@ -56,7 +56,7 @@ def test_starts_are_of_the_class_and_equal(benchmark, laws):
         assert len(found) == len(set(found)) >= 10
         for each in found[:6]:
             assert each.keeps(cell.shape, cell.n)
-            assert laws.Population.read(each.text()) == each
+            assert laws.Population.from_text(each.text()) == each
             if cell.pair and cell.equal:
                 assert abs(each.truth(cell.values(cell.metrics[0]))) < 1e-12
 
@@ -64,14 +64,14 @@ def test_starts_are_of_the_class_and_equal(benchmark, laws):
 @pytest.mark.parametrize("shape", ["free", "decreasing", "convex"])
 def test_changes_keep_the_shape(laws, shape):
     rng, n = np.random.default_rng(3), 200
-    others = [each for each in laws.starts(n, 50) if laws.has_shape(laws.chances(each, n), shape)]
+    others = [each for each in laws.starts(n, 50) if laws.has_shape(laws.rank_probabilities(each, n), shape)]
     found, different = others[0], set()
     for _ in range(60):
         found = laws.changed(found, shape, n, others, rng)
-        chances = laws.chances(found, n)
-        assert chances.min() >= 0
-        assert chances.sum() == pytest.approx(1)
-        assert laws.has_shape(chances, shape)
+        probabilities = laws.rank_probabilities(found, n)
+        assert probabilities.min() >= 0
+        assert probabilities.sum() == pytest.approx(1)
+        assert laws.has_shape(probabilities, shape)
         assert len(found) <= laws.MOST_PARTS
         different.add(found)
     assert len(different) > 30
@@ -87,7 +87,7 @@ def test_shapes_are_those_of_the_library(laws):
 
 def test_the_pair_of_the_issue(laws):
     """A: .01 at 1-10, .9/190 at 11-200; B: .01 at 1-10, then ∝ 1 / (r - 8), at most .01."""
-    one, other = (laws.chances(side, 1000) for side in laws.capped_pair(1000).sides)
+    one, other = (laws.rank_probabilities(side, 1000) for side in laws.capped_pair(1000).sides)
     np.testing.assert_allclose(one[:200], np.r_[np.full(10, 0.01), np.full(190, 0.9 / 190)])
     np.testing.assert_allclose(other[:10], 0.01)
     assert other.max() <= 0.01 + 1e-12
@@ -101,7 +101,7 @@ def test_drawn_ranks_have_the_law(laws):
     first, second = population.draw(4, 30_000, np.random.default_rng(1))
     for ranks, side in zip((first, second), population.sides, strict=True):
         shares = np.bincount(ranks, minlength=5)[1:] / len(ranks)
-        np.testing.assert_allclose(shares, laws.chances(side, 4), atol=0.012)
+        np.testing.assert_allclose(shares, laws.rank_probabilities(side, 4), atol=0.012)
     coupled = laws.Population((population.sides[1],) * 2, 1.0)
     np.testing.assert_array_equal(*coupled.draw(4, 100, np.random.default_rng(1)))
 
@@ -118,7 +118,7 @@ def test_a_statement_counts_once(benchmark):
         benchmark.Statement(np.nan, np.nan, 1),
         benchmark.Statement(-0.3, 0.1),
     ]
-    tally = benchmark.Tally.of(said, 1e-16)
+    tally = benchmark.Tally.from_statements(said, 1e-16)
     assert [tally.covered, tally.missed_below, tally.missed_above] == [2 / 8, 1 / 8, 1 / 8]
     assert [tally.refused, tally.contradicted] == [2 / 8, 2 / 8]
     assert [tally.false_verdicts, tally.wrong] == [4 / 8, 4 / 8]
@@ -128,11 +128,13 @@ def test_a_statement_counts_once(benchmark):
 def test_ends_at_the_truth_do_not_miss(benchmark):
     """The truth 0 is the smallest value, so that no interval is above it, however near the ends are."""
     said = [benchmark.Statement(0.0, high) for high in (0.1, 0.0, 0.2, 0.1)]
-    assert benchmark.Tally.of(said, 0.0).score < 0.1
+    assert benchmark.Tally.from_statements(said, 0.0).score < 0.1
     said = [benchmark.Statement(low, 1.0) for low in (0.1, 0.2, 0.3)]
-    assert benchmark.Tally.of(said, 0.1999).score > benchmark.Tally.of(said, 0.3001).score > 0
+    assert benchmark.Tally.from_statements(said, 0.1999).score > benchmark.Tally.from_statements(said, 0.3001).score > 0
     crowded = [benchmark.Statement(-1.0, high) for high in [0.001] * 30 + [0.01]]
-    assert benchmark.Tally.of(crowded, 0.0).smooth > 3 * benchmark.Tally.of(crowded, 0.0).score
+    assert (
+        benchmark.Tally.from_statements(crowded, 0.0).smooth > 3 * benchmark.Tally.from_statements(crowded, 0.0).score
+    )
 
 
 def test_search_finds_the_law_that_a_bad_interval_misses(benchmark, monkeypatch):

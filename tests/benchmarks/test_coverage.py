@@ -41,6 +41,6 @@ def test_truth_is_the_mean_of_drawn_metrics(benchmark_module):
     drawn = setting.exact(ranks)
     wanted = np.stack([metric(label).of_rank(ranks, setting.n) for label in benchmark_module.METRICS], axis=1)
     np.testing.assert_allclose(drawn, wanted, rtol=1e-9)
-    truth = setting.of_users({n: chances @ setting.values[n] for n, chances in setting.ranks.items()})
+    truth = setting.mean_over_users({n: setting.ranks[n] @ setting.values[n] for n in setting.ranks})
     error = drawn.std(axis=0) / np.sqrt(len(drawn))
     assert (np.abs(drawn.mean(axis=0) - truth) < 4 * error).all()

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from rendering.read_pages import plain, written
 
-from sampled_metrics.study.estimator_report import order, sections
+from sampled_metrics.study.estimator_report import order_probabilities, sections
 
 COLUMNS = ["negatives", "estimator", "metric", "exact", "mean", "sd"]
 
@@ -17,7 +17,7 @@ class TestOrder:
     def test_by_hand(self):
         one = moments((10.0, "cls", "ap", 0.3, 0.40, 0.03), (10.0, "cls", "auc", 0.9, 0.9, 0.0))
         other = moments((10.0, "cls", "ap", 0.2, 0.35, 0.04), (10.0, "cls", "auc", 0.95, 0.8, 0.0))
-        found = order({"one": one, "other": other})
+        found = order_probabilities({"one": one, "other": other})
         assert list(found.columns) == ["negatives", "estimator", "metric", "worse", "better", "correct"]
         # a gap of .05 in deviations of √(.03² + .04²) = .05 of the difference: Φ(1)
         assert found.to_dict("records") == [

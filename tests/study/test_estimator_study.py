@@ -15,7 +15,7 @@ from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.study.estimator_report import order
+from sampled_metrics.study.estimator_report import order_probabilities
 from sampled_metrics.study.estimator_study import EstimatorStudy, study_estimators
 from sampled_metrics.study.workflow.seeds import stream
 
@@ -180,7 +180,7 @@ def on_movielens(recommender):
 
 class TestMovieLens:
     def test_order_at_100_is_as_in_the_papers_table_4(self):
-        ordered = order({name: on_movielens(name) for name in "XYZ"})
+        ordered = order_probabilities({name: on_movielens(name) for name in "XYZ"})
         chance = ordered[ordered["negatives"] == 100].set_index(["worse", "better", "metric", "estimator"])["correct"]
         # Table 4 counts 100 repetitions: off by at most four deviations of such a count
         for worse, better, label, name, printed in (

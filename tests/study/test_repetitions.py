@@ -17,7 +17,7 @@ def evaluation(repetitions=3, **changes):
     settings = {
         "design": SamplingDesign(12),
         "repetitions": repetitions,
-        "variants": ["default"],
+        "readings": ["default"],
         "estimators": ["uncorrected", "bv-0.1"],
         "metrics": ["ap", "auc"],
         "assume_replacement": True,
@@ -32,8 +32,8 @@ def estimates_of(runs, **keys):
 
 
 class TestRepeat:
-    def test_the_variants_share_the_draws_and_differ_where_there_are_ties(self):
-        both = evaluation(variants=["default", "as-printed"], estimators=["uncorrected", "rank-estimate"])
+    def test_the_readings_share_the_draws_and_differ_where_there_are_ties(self):
+        both = evaluation(readings=["default", "as-printed"], estimators=["uncorrected", "rank-estimate"])
         without = study.repeat(random_table(4, 30, ties=False), both, np.random.default_rng(1))
         for label in ("ap", "auc"):
             one, other = (
@@ -54,7 +54,7 @@ class TestRepeat:
         what = evaluation(
             1,
             design=SamplingDesign(1),
-            variants=["default", "as-printed"],
+            readings=["default", "as-printed"],
             estimators=["rank-estimate"],
             metrics=["ap"],
         )

@@ -20,7 +20,7 @@ if set("{}") & set(str(ROOT)):
 
 
 def own(name):
-    """A file of this project: where it is, or a copy of it if the project is imported from git."""
+    """The path of a file of this project, or of a copy of it if the project is imported from git."""
     path = ROOT / name
     return local(os.path.relpath(path)) if path.is_file() else workflow.source_path(f"../../{name}")
 
@@ -42,7 +42,7 @@ from sampled_metrics.study.workflow.code_dependencies import digest
 from sampled_metrics.study.workflow.config import complete, precomputed_ranks
 from sampled_metrics.study.workflow.config_files import read_config
 
-given = copy.deepcopy(config)  # what the command line states, or the workflow that imports this one
+given = copy.deepcopy(config)  # from the command line, or from the workflow that imports this one
 try:
     datasets, study = map(read_config, map(own, ("datasets.yaml", "config.yaml")))
 except ConfigError as error:
@@ -52,11 +52,11 @@ except ConfigError as error:
 configfile: own("config.yaml")
 
 
-if given.get("recommenders"):  # they replace those of config.yaml, in place of adding to them
+if given.get("recommenders"):  # they replace those of config.yaml; they are not added to them
     config["recommenders"] = given["recommenders"]
 stated, config = config, {}
-for each in (datasets, {"datasets": study["datasets"]}, stated):
-    update_config(config, each)
+for layer in (datasets, {"datasets": study["datasets"]}, stated):
+    update_config(config, layer)
 try:
     complete(config, read_config(own("workflow/schemas/config.schema.yaml")))
 except ConfigError as error:
@@ -89,9 +89,9 @@ def code(script):
 
 
 def dataset_of(paths, *, others=False):
-    """A pattern for the wildcard dataset in these paths below a folder, or in all other paths."""
-    listed = "|".join(re.escape(path.split("/", 1)[1]) for path in paths)
-    return f"(?{'!' if others else '='}(?:{listed or '(?!)'})$)(?:{DATASETS})"
+    """A pattern of the wildcard dataset in these paths below a folder, or in all other paths."""
+    alternatives = "|".join(re.escape(path.split("/", 1)[1]) for path in paths)
+    return f"(?{'!' if others else '='}(?:{alternatives or '(?!)'})$)(?:{DATASETS})"
 
 
 def each_recommender(path):
@@ -129,7 +129,7 @@ def result_files(folder, name):
 
 
 def result(folder, name, category, of={}, **titles):
-    """The files of a result by kind; those with a title are in the report, in a category."""
+    """The files of a result by kind. Files with a title are in a category of the report."""
     files = result_files(folder, name)
     for kind, title in titles.items():
         labels = {"what": title, **of}
@@ -138,11 +138,11 @@ def result(folder, name, category, of={}, **titles):
 
 
 def results(folder, titles, category, of={}):
-    """The files of several results, such as table_1_csv; titles are by result and kind."""
+    """The files of several results, such as table_1_csv. Titles are by result and kind."""
     return {
         f"{name}_{kind}".replace("-", "_"): file
-        for name, titled in titles.items()
-        for kind, file in result(folder, name, category, of, **titled).items()
+        for name, title_of_kind in titles.items()
+        for kind, file in result(folder, name, category, of, **title_of_kind).items()
     }
 
 
@@ -164,4 +164,4 @@ def result_names():
 def all_results():
     """The files of all results of this config."""
     files = [result_files(folder, name) for folder, names in result_names().items() for name in names]
-    return ["results/summary.html", "results/provenance.json", *(path for each in files for path in each.values())]
+    return ["results/summary.html", "results/provenance.json", *(path for kinds in files for path in kinds.values())]

@@ -1,4 +1,4 @@
-# Needs: a dataset's archive, from the network or a copy of the user's. Makes: the split, and facts about the dataset.
+# Needs: a dataset's archive, from the network or the user's own copy. Makes: the split, and facts about the dataset.
 from sampled_metrics.data import download
 
 DOWNLOADS = {
@@ -44,8 +44,8 @@ rule split:
     params:
         code=code("split.py"),
         dataset=split_entry,
-        # notices any other file in place of the user's own, even an older one; snakemake would not run again for a
-        # function of the input
+        # they change if another file, even an older one, takes the place of the user's own; snakemake would not run
+        # again for a function of the input
         fingerprints=lambda wildcards: [fingerprint(path) for path in own_files(wildcards)],
         split=config["split"],
         seed=config["seed"] if IS_RANDOM else 0,

@@ -1,5 +1,5 @@
-# Needs: the rank tables of a dataset's recommenders. Makes: the error of every estimator, and how often it orders the
-# recommenders correctly, by sample size.
+# Needs: the rank tables of a dataset's recommenders. Makes: the error of every estimator and the probability that it
+# orders the recommenders correctly, by sample size.
 
 TITLES = {"html": "Estimator study: estimators", "svg": "Estimator study: by sample size"}
 STUDY = config["estimator_study"]

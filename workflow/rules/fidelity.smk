@@ -1,5 +1,5 @@
-# Needs: our tables and figures. Makes: the paper's printed numbers and its claims in words beside them, and, when asked
-# for by name, how recommender X varies over random starts.
+# Needs: our tables and figures. Makes: the comparison with the paper's printed numbers and claims; if requested by
+# name, the spread over the random starts of recommender X.
 
 
 rule fidelity:

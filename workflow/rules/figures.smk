@@ -1,4 +1,4 @@
-# Needs: the rank tables of a dataset's recommenders. Makes: Figures 5 and 6, and what samples prove.
+# Needs: the rank tables of a dataset's recommenders. Makes: Figures 5 and 6.
 
 
 rule figure_5:

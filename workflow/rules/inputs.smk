@@ -1,4 +1,4 @@
-# Needs: config. Makes: nothing; it holds the functions by which rules find their input, and what changes with it.
+# Needs: config. Makes: nothing; it holds the functions that return the input of rules, and parameters that follow it.
 import json
 import math
 
@@ -12,17 +12,17 @@ COMMANDS = {name: recommender(entry) for name, entry in config["recommenders"].i
 
 
 def own_files(wildcards):
-    """The dataset's files that are the user's: none, the one at path, or that and the test file of its split."""
+    """The files of a dataset that are the user's own: none, the one at path, or this and the test file of its split."""
     dataset = config["datasets"][wildcards.dataset]
     if not dataset["path"]:
         return []
-    path, form = Path(dataset["path"]), formats.get(dataset["format"])
-    beside = [dataset["test"]] if dataset["test"] else files_beside(path, form, member=dataset["member"])
+    path, file_format = Path(dataset["path"]), formats.get(dataset["format"])
+    beside = [dataset["test"]] if dataset["test"] else files_beside(path, file_format, member=dataset["member"])
     return [*map(local, [dataset["path"], *beside])]
 
 
 def split_entry(wildcards):
-    """The dataset's config without what does not change the split."""
+    """The config of a dataset without the keys that do not change the split."""
     unused = {"ranks", "urls"} if own_files(wildcards) else {"ranks"}
     return {key: value for key, value in config["datasets"][wildcards.dataset].items() if key not in unused}
 
@@ -36,15 +36,15 @@ def command_tables(wildcards):
 def command_fingerprints(wildcards):
     """Fingerprints of the files among a command's arguments, such as its script."""
     arguments = COMMANDS[wildcards.recommender].arguments if wildcards.recommender in COMMANDS else []
-    return [fingerprint(each) for each in arguments]
+    return [fingerprint(argument) for argument in arguments]
 
 
 def train_memory(wildcards, input, attempt):
-    """MB that a recommender asks a cluster for, by the size of the split, and 300 for snakemake beside the script."""
+    """The MB that a training job asks a cluster for, by the size of the split; 300 are for snakemake itself."""
     try:
         facts = json.loads(Path(input.split).with_name("dataset.json").read_text(encoding="utf-8"))
-    except FileNotFoundError as error:  # of one that names the input, snakemake concludes that it is yet to be made
+    except FileNotFoundError as error:  # if the error names the input, snakemake concludes that it is yet to be made
         raise FileNotFoundError(error.errno, error.strerror, str(input.split)) from None
-    chosen = recommender(config["recommenders"][wildcards.recommender])
-    needed = chosen.training_memory(Shape(facts["users"], facts["items"], facts["training_events"]))
+    trainer = recommender(config["recommenders"][wildcards.recommender])
+    needed = trainer.training_memory(Shape(facts["users"], facts["items"], facts["training_events"]))
     return attempt * (300 + math.ceil(needed / 1e6))

@@ -1,5 +1,5 @@
-# Needs: a dataset's split and a trained model, or ranks that another tool computed. Makes: the rank table, which is all
-# that later stages need. On a cluster the users may be scattered over jobs; the gathered table is the same to the byte.
+# Needs: a dataset's split and a trained model, or ranks that another tool computed. Makes: the rank table, the only
+# input of later stages. On a cluster the users may be scattered over jobs; the gathered table is the same to the byte.
 
 IMPORTED = [RANKS.format(dataset=dataset, recommender=name) for dataset, name in PRECOMPUTED]
 
@@ -73,7 +73,7 @@ rule import_ranks:
         dataset=dataset_of(IMPORTED),
     params:
         code=code("import_ranks.py"),
-        # not a function of the input, for which snakemake would not run again
+        # not a function of the input: snakemake would not run again for one
         fingerprints=lambda wildcards: [
             fingerprint(PRECOMPUTED[wildcards.dataset, wildcards.recommender].file(wildcards.dataset))
         ],

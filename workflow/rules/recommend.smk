@@ -17,7 +17,7 @@ rule train:
         code=code("train.py"),
         entry=lambda wildcards: config["recommenders"][wildcards.recommender],
         seed=config["seed"],
-        # not a function of the input, for which snakemake would not run again
+        # not a function of the input: snakemake would not run again for one
         fingerprints=command_fingerprints,
     script:
         "../../scripts/train.py"

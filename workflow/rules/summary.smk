@@ -1,5 +1,5 @@
-# Needs: the ranks, tables and figures of all datasets, and the comparison with the paper. Makes: one page for readers who open
-# nothing else.
+# Needs: the ranks, tables and figures of all datasets, and the comparison with the paper. Makes: one page for readers
+# who open nothing else.
 
 FIGURES_OF_SUMMARY = {
     "estimator-study": "Error and order of the estimators",

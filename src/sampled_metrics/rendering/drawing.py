@@ -1,4 +1,4 @@
-"""The style sheet of all figures, their panels, names of lines, and output; legible without colour and at half size."""
+"""Style, panels, names of lines, and output of all figures. Figures are legible without colour and at half size."""
 
 import html
 import io
@@ -40,7 +40,7 @@ WIDTH = 5.5
 FEW = 6
 """Most lines that are named at their ends; more have a legend."""
 
-_LONG = 16  # letters; longer names have a legend, too
+_LONG = 16  # letters; lines with longer names have a legend, too
 _LEGEND_ROW = 0.17  # inches
 
 SETTINGS: Any = {
@@ -71,7 +71,7 @@ _TIMELESS: dict[str, dict[str, None]] = {
     ".png": {"Software": None},
     ".pdf": {"CreationDate": None},
 }
-"""The endings of figures, and the metadata that are left out, so that the same figure gives the same bytes."""
+"""Ending of a figure → metadata that are left out, so that the same figure gives the same bytes."""
 
 styled = mpl.rc_context(SETTINGS)
 """Decorator: a function that draws with `SETTINGS`."""
@@ -106,15 +106,16 @@ def inline_svg(figure: Figure, label: str, prefix: str) -> str:
     Args:
         figure: the figure.
         label: what it shows, for readers who do not see it.
-        prefix: begins each id, so that ids of several figures of a page differ.
+        prefix: start of all ids, so that the ids of several figures on a page differ.
     """
-    drawn = io.StringIO()
+    buffer = io.StringIO()
     for text in figure.findobj(Text):
-        text.set_fontfamily("sans-serif")  # a browser may lack the font of the style; few fonts are wider than this
+        text.set_fontfamily("sans-serif")  # a browser may lack the font of the style; few fonts are wider
     with mpl.rc_context({"svg.fonttype": "none"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser has fonts of its own
-        figure.savefig(drawn, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    element = re.sub(r' xmlns(:xlink)?="[^"]*"', "", drawn.getvalue()[drawn.getvalue().index("<svg") :])
+        figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    drawn = buffer.getvalue()
+    element = re.sub(r' xmlns(:xlink)?="[^"]*"', "", drawn[drawn.index("<svg") :])
     element = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", element)
     return element.replace("<svg", f'<svg role="img" aria-label="{html.escape(label)}"', 1)
 
@@ -127,7 +128,7 @@ def style(number: int) -> dict[str, Any]:
 
 def styles(number: int, *, marked: bool = False) -> list[dict[str, Any]]:
     """Return styles that differ in colour and dashes, and in markers if lines are marked."""
-    return [style(at) | ({} if marked else {"marker": None}) for at in range(number)]
+    return [style(index) | ({} if marked else {"marker": None}) for index in range(number)]
 
 
 def draw_lines(
@@ -144,10 +145,10 @@ def draw_lines(
 
 
 def name_lines(*panels: Axes, legend: str = "outside upper left") -> None:
-    """Name each line of panels of one figure at its end or, if they are many or have long names, in a legend.
+    """Name each line of panels of one figure at its end. Many lines, or long names, have a legend instead.
 
     A name at the end has a short sample of its line. It is as near to the end as the names above and below allow.
-    Call it after the limits of the axes are set.
+    Call the function after the limits of the axes are set.
     """
     lines = _named_lines(panels[0])
     longest = max(len(str(line.get_label())) for line in lines)
@@ -163,19 +164,19 @@ def name_lines(*panels: Axes, legend: str = "outside upper left") -> None:
     for panel in panels:
         lines = sorted(_named_lines(panel), key=lambda line: _in_panel(line)[-1])
         line_height = 1.25 * mpl.rcParams["font.size"] / (panel.bbox.height * 72 / panel.figure.dpi)
-        room = line_height * np.arange(len(lines))
-        places = isotonic_regression([_in_panel(line)[-1] for line in lines] - room).x + room
-        places = np.maximum(places, line_height / 2 + room)  # clear of the numbers below the panel
-        for line, place in zip(lines, places, strict=True):
+        spacing = line_height * np.arange(len(lines))
+        heights = isotonic_regression([_in_panel(line)[-1] for line in lines] - spacing).x + spacing
+        heights = np.maximum(heights, line_height / 2 + spacing)  # clear of the numbers below the panel
+        for line, height in zip(lines, heights, strict=True):
             sample = Line2D([], [])
             sample.update_from(line)
-            sample.set(data=([1.04, 1.1, 1.16], [place] * 3), markevery=[1], transform=panel.transAxes, clip_on=False)
+            sample.set(data=([1.04, 1.1, 1.16], [height] * 3), markevery=[1], transform=panel.transAxes, clip_on=False)
             panel.figure.add_artist(sample)
-            panel.text(1.2, place, str(line.get_label()), va="center_baseline", transform=panel.transAxes)
+            panel.text(1.2, height, str(line.get_label()), va="center_baseline", transform=panel.transAxes)
 
 
 def say_what_coincides(panel: Axes) -> None:
-    """Write into a panel which of its lines cannot be told apart. Call it after the limits of the axes are set."""
+    """Write into a panel which of its lines coincide. Call the function after the limits of the axes are set."""
     groups: list[list[Line2D]] = []
     for line in _named_lines(panel):
         near = (group for group in groups if np.allclose(_in_panel(group[0]), _in_panel(line), rtol=0, atol=0.01))
@@ -185,12 +186,12 @@ def say_what_coincides(panel: Axes) -> None:
     alike = [",\n".join(str(line.get_label()) for line in group) for group in groups if len(group) > 1]
     if not alike:
         return
-    said = "coincide:\n" + ";\n".join(alike)
+    title = "coincide:\n" + ";\n".join(alike)
     if len(groups) == 1 < len(groups[0]) - 1:
-        said = "all coincide"
+        title = "all coincide"
     elif max(len(str(line.get_label())) for line in _named_lines(panel)) > _LONG:
-        said = "some coincide"
-    panel.legend(handles=[], title=said, title_fontsize="small").set_in_layout(False)
+        title = "some coincide"
+    panel.legend(handles=[], title=title, title_fontsize="small").set_in_layout(False)
 
 
 def _named_lines(panel: Axes) -> list[Line2D]:
@@ -205,7 +206,7 @@ def _in_panel(line: Line2D) -> Any:
 
 @styled
 def new_figure(*, shown: bool = False) -> Figure:
-    """Return an empty figure; if it is to be shown, it is one of pyplot, which notebooks and `pyplot.show` show."""
+    """Return an empty figure. If `shown`, it is a figure of pyplot, which notebooks and `pyplot.show` display."""
     if not shown:
         return Figure()
     from matplotlib import pyplot
@@ -219,21 +220,21 @@ def panels(
     """Return a figure and its panels, row by row, each with a letter.
 
     Args:
-        number: of places for panels.
-        columns: places in a row, if there are as many.
-        height: that of a panel, in inches.
+        number: number of places for panels.
+        columns: largest number of places in a row.
+        height: height of a panel, in inches.
         note: the parameters of the figure, written below it.
         empty: places without a panel.
-        **shared: sharex and sharey, as of `Figure.subplots`.
+        **shared: sharex and sharey, as in `Figure.subplots`.
     """
     columns = min(number, columns)
     rows = -(-number // columns)
     figure = Figure(figsize=(WIDTH, height * rows))
-    places = figure.subplots(rows, columns, squeeze=False, **shared).ravel().tolist()
-    used = [place for at, place in enumerate(places) if at < number and at not in empty]
-    for place in places:
-        if place not in used:
-            place.remove()
+    every_panel = figure.subplots(rows, columns, squeeze=False, **shared).ravel().tolist()
+    used = [panel for place, panel in enumerate(every_panel) if place < number and place not in empty]
+    for panel in every_panel:
+        if panel not in used:
+            panel.remove()
     for letter, panel in zip(ascii_lowercase if len(used) > 1 else "", used, strict=False):
         panel.set_title(letter, loc="left", x=-0.03, ha="right", fontweight="bold")
     if note:
@@ -254,5 +255,5 @@ def plain_numbers(axis: Axis) -> None:
 
 
 def literal(name: str) -> str:
-    """Return a name in which matplotlib takes no dollar sign as the beginning of a formula."""
+    """Return a name with its dollar signs escaped, so that matplotlib reads no formula."""
     return name.replace("$", r"\$")

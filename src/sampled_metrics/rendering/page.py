@@ -43,7 +43,7 @@ tbody tr:hover > * { background: #f3f3f3 }
 
 
 def _html_page(title: str, body: str, style: str = "") -> str:
-    """Return a page that fetches nothing, with the styles of tables and some more."""
+    """Return a page that fetches nothing. It has the styles of tables, and the given ones."""
     return (
         '<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -53,7 +53,7 @@ def _html_page(title: str, body: str, style: str = "") -> str:
 
 
 def _scrolled(name: str, element: str) -> str:
-    """Return an element of html in a box that scrolls where it is too wide."""
+    """Return an element of html in a box that scrolls if the element is too wide."""
     return f'<div class="scroll" role="region" tabindex="0" aria-label="{html.escape(name)}">{element}</div>'
 
 
@@ -96,11 +96,11 @@ class Page:
 
     def paragraphs(self, sentences: Iterable[str], kind: str = "said") -> None:
         """Add paragraphs of a class."""
-        self.body += "".join(f'<p class="{kind}">{html.escape(each)}</p>\n' for each in sentences)
+        self.body += "".join(f'<p class="{kind}">{html.escape(sentence)}</p>\n' for sentence in sentences)
 
     def list(self, sentences: Iterable[str]) -> None:
-        """Add a list, if it has an item."""
-        items = "".join(f"<li>{html.escape(each)}</li>\n" for each in sentences)
+        """Add a list; without sentences, nothing."""
+        items = "".join(f"<li>{html.escape(sentence)}</li>\n" for sentence in sentences)
         self.body += f"<ul>\n{items}</ul>\n" if items else ""
 
     def table(self, name: str, table: pd.DataFrame) -> None:
@@ -109,11 +109,12 @@ class Page:
 
     def figures(self, elements: Iterable[str], caption: str = "", kind: str = "figures") -> None:
         """Add figures, as html, and a caption below them."""
-        self.body += f'<div class="{kind}">{"".join(f"<figure>{each}</figure>" for each in elements)}</div>\n'
+        boxes = "".join(f"<figure>{element}</figure>" for element in elements)
+        self.body += f'<div class="{kind}">{boxes}</div>\n'
         self.paragraphs([caption] if caption else [], kind="caption")
 
     def wide_figure(self, svg: str, name: str, caption: str) -> None:
-        """Add a figure, as svg, in its own size, or as wide as the page if that is narrower."""
+        """Add a figure, as svg, in its own size, but not wider than the page."""
         data = base64.b64encode(svg.encode()).decode()
         points = re.search(r'<svg[^>]* width="([\d.]+)pt"', svg)
         natural = f"{float(points[1]) / 72:.2f}in" if points else "100%"
@@ -146,15 +147,15 @@ def _markdown(title: str, sections: Sequence[Section]) -> str:
 
 
 _BOX = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
-"""Makes a table narrower that is wider than the text."""
+"""Shrinks a table that is wider than the text."""
 
 
 def _latex(title: str, sections: Sequence[Section], label: str) -> str:
     parts = ["% needs \\usepackage{booktabs, graphicx}"]
     title = re.sub(r"^Table \d+\. ", "", title)  # LaTeX numbers its tables
-    for place, (heading, table) in enumerate(sections, 1):
+    for number, (heading, table) in enumerate(sections, 1):
         caption = f"{title}. {heading}." if heading else f"{title}."
-        name = label if place == 1 else f"{label}-{place}"
+        name = label if number == 1 else f"{label}-{number}"
         caption = caption.replace("±", r"$\pm$").replace("γ", r"$\gamma$")
         lines = rf"\caption{{{caption}}}", rf"\label{{{name}}}", _BOX, as_latex(table) + "}"
         parts.append("\n".join([r"\begin{table}", r"\centering", *lines, r"\end{table}", ""]))

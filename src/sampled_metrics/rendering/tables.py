@@ -26,33 +26,33 @@ def plus_minus(mean: float, sd: float, digits: int) -> str:
 def with_best(
     cells: "pd.Series[str]", values: "pd.Series[float]", by: Sequence["pd.Series[str]"], digits: int
 ) -> "pd.Series[str]":
-    """Make the cells bold that have the largest value of their group, as shown, unless the whole group shows the same.
+    """Return cells in which the largest rounded value of each group is bold, unless all of the group are equal.
 
     Args:
         cells: text of the cells.
         values: their values.
         by: keys of the groups.
-        digits: the decimals that are shown of a value.
+        digits: the decimals of a cell, to which the values are rounded.
     """
-    shown = values.map(lambda value: float(f"{value:.{digits}f}"))
-    groups = shown.groupby(list(by))
-    best = shown.eq(groups.transform("max")) & groups.transform("nunique").gt(1)
+    rounded = values.map(lambda value: float(f"{value:.{digits}f}"))
+    groups = rounded.groupby(list(by))
+    best = rounded.eq(groups.transform("max")) & groups.transform("nunique").gt(1)
     return cells.where(~best, "**" + cells + "**")
 
 
 def as_text(table: pd.DataFrame) -> str:
     """Return a table as aligned text, with two spaces between the columns."""
     columns = []
-    for name, are in zip(table, _are_numbers(table), strict=True):
+    for name, is_numeric in zip(table, _are_numbers(table), strict=True):
         cells = [str(name), *table[name]]
         width = max(map(len, cells))
-        columns.append([cell.rjust(width) if are else cell.ljust(width) for cell in cells])
+        columns.append([cell.rjust(width) if is_numeric else cell.ljust(width) for cell in cells])
     return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
 
 
 def as_markdown(table: pd.DataFrame) -> str:
     """Return a table as Markdown."""
-    sides = ["right" if are else "left" for are in _are_numbers(table)]
+    sides = ["right" if is_numeric else "left" for is_numeric in _are_numbers(table)]
     return str(table.to_markdown(index=False, disable_numparse=True, colalign=sides))
 
 
@@ -69,20 +69,20 @@ def as_latex(table: pd.DataFrame, superscripts: pd.DataFrame | None = None) -> s
 
     Args:
         table: cells of text.
-        superscripts: what is raised behind each cell, of the same shape; nothing by default.
+        superscripts: superscript of each cell, of the same shape; none by default.
     """
     cells = table.map(_latex_cell)
     if superscripts is not None:
         cells = cells + superscripts.map(lambda text: rf"\textsuperscript{{{text}}}" if text else "")
     rows = [[latex_text(str(name)) for name in table], *cells.to_numpy().tolist()]
     header, *lines = (" & ".join(row) + r" \\" for row in rows)
-    columns = "".join("r" if are else "l" for are in _are_numbers(table))
+    columns = "".join("r" if is_numeric else "l" for is_numeric in _are_numbers(table))
     start, rules = rf"\begin{{tabular}}{{{columns}}}", (r"\toprule", header, r"\midrule", *lines, r"\bottomrule")
     return "\n".join([start, *rules, r"\end{tabular}"])
 
 
 def latex_text(text: str) -> str:
-    """Return text as LaTeX shows it."""
+    """Return text with the special characters of LaTeX escaped."""
     return text.translate(_LATEX)
 
 
@@ -92,32 +92,34 @@ def _latex_cell(text: str) -> str:
 
 
 _WORDS = 40
-"""A table with a longer cell holds sentences; on a phone its cells are stacked."""
+"""A table with a longer cell holds sentences. A phone stacks its cells."""
 
 _LABEL, _LABELS = 13, 20.0
 """On a phone: the letters of a label per line, and the total width, in em, of the columns that stay on scrolling."""
 
 
 def as_html(table: pd.DataFrame) -> str:
-    """Return a table as html. The columns that label a row are headers, and stay in sight on a phone."""
+    """Return a table as html. The columns that label a row are headers, which a phone keeps in sight."""
     text = table.astype(str)
     has_words = bool((text.map(len) > _WORDS).to_numpy().any())
     labels = 1 if has_words else _label_columns(text)
-    stay = {} if has_words else _staying(text.iloc[:, :labels])
-    numbers = {
-        place: _short(text.iloc[:, place]) for place, are in enumerate(_are_numbers(text)) if are and place >= labels
+    sticky = {} if has_words else _sticky(text.iloc[:, :labels])
+    aligned = {
+        column: _alignment(text.iloc[:, column])
+        for column, is_numeric in enumerate(_are_numbers(text))
+        if is_numeric and column >= labels
     }
     head = "".join(
-        f'<th scope="col"{stay.get(place, "")}{_NUMERIC * (place in numbers)}>{html.escape(str(name))}</th>'
-        for place, name in enumerate(text)
+        f'<th scope="col"{sticky.get(column, "")}{_NUMERIC * (column in aligned)}>{html.escape(str(name))}</th>'
+        for column, name in enumerate(text)
     )
     rows = []
     for index, row in enumerate(text.itertuples(index=False)):
-        cells = [f'<th scope="row"{stay.get(place, "")}>{_html_cell(row[place])}</th>' for place in range(labels)]
-        for place in range(labels, len(row)):
-            about = f' data-of="{html.escape(str(text.columns[place]))}"' if has_words else ""
-            about += _NUMERIC + numbers[place][index] if place in numbers else ""
-            cells.append(f"<td{about}>{_html_cell(row[place])}</td>")
+        cells = [f'<th scope="row"{sticky.get(column, "")}>{_html_cell(row[column])}</th>' for column in range(labels)]
+        for column in range(labels, len(row)):
+            attributes = f' data-of="{html.escape(str(text.columns[column]))}"' if has_words else ""
+            attributes += _NUMERIC + aligned[column][index] if column in aligned else ""
+            cells.append(f"<td{attributes}>{_html_cell(row[column])}</td>")
         rows.append(f"<tr>{''.join(cells)}</tr>\n")
     kind = "words" if has_words else "numbers"
     return f'<table class="{kind}">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{"".join(rows)}</tbody></table>'
@@ -127,41 +129,42 @@ _NUMERIC = ' class="number"'
 
 
 def _html_cell(text: str) -> str:
-    """Return a cell, in which a line may break before ± alone, on paper."""
+    """Return a cell. On paper, its line may break before ± only."""
     return re.sub(r"^\*\*(.*)\*\*$", r"<strong>\1</strong>", html.escape(text).replace("±", "<wbr>±"))
 
 
-def _short(cells: "pd.Series[str]") -> list[str]:
-    """Return a style for each number of a column that has fewer decimals than others, which moves its point in line."""
+def _alignment(cells: "pd.Series[str]") -> list[str]:
+    """Return the style of each cell, which aligns the decimal points of a column; empty for most decimals."""
     decimals = [len(cell.strip("*").partition(".")[2].rpartition(".")[2]) for cell in cells]
-    most = max((each for cell, each in zip(cells, decimals, strict=True) if cell != "-"), default=0)
+    most = max((count for cell, count in zip(cells, decimals, strict=True) if cell != "-"), default=0)
     return [
-        "" if cell == "-" or each == most else f' style="--short: calc({most - each}ch + {0 if each else 0.3}em)"'
-        for cell, each in zip(cells, decimals, strict=True)
+        "" if cell == "-" or count == most else f' style="--short: calc({most - count}ch + {0 if count else 0.3}em)"'
+        for cell, count in zip(cells, decimals, strict=True)
     ]
 
 
 def _label_columns(text: pd.DataFrame) -> int:
     """Count the columns that label a row: the first, and those after it up to the first column of numbers."""
     numbers = [bool(text[name].str.fullmatch(r"-|\**[-+]?[\d.].*").all()) for name in text]
-    return next((place for place, are in enumerate(numbers) if are and place), len(numbers))
+    return next((column for column, is_numeric in enumerate(numbers) if is_numeric and column), len(numbers))
 
 
-def _staying(labels: pd.DataFrame) -> dict[int, str]:
-    """Return the attributes of the label columns that stay on a phone: as many of the last ones as leave room."""
+def _sticky(labels: pd.DataFrame) -> dict[int, str]:
+    """Return the attributes of the label columns that a phone keeps in sight: the last ones, as many as fit."""
     widths = [  # in em: the letters, bold in the header, and the padding
         max(0.62 * min(labels[name].map(len).max(), _LABEL), 0.8 * max(map(len, str(name).split()))) + 0.8
         for name in labels
     ]
-    first = next(place for place in range(len(widths)) if sum(widths[place:]) <= _LABELS or place == len(widths) - 1)
+    last = len(widths) - 1
+    first = next(column for column in range(len(widths)) if sum(widths[column:]) <= _LABELS or column == last)
     attributes = {}
-    for place in range(first, len(widths)):
-        kind = "stays last" if place == len(widths) - 1 else "stays"
-        style = f"--left: {sum(widths[first:place]):.2f}em; --width: {widths[place]:.2f}em"
-        attributes[place] = f' class="{kind}" style="{style}"'
+    for column in range(first, len(widths)):
+        kind = "stays last" if column == last else "stays"
+        style = f"--left: {sum(widths[first:column]):.2f}em; --width: {widths[column]:.2f}em"
+        attributes[column] = f' class="{kind}" style="{style}"'
     return attributes
 
 
 def _are_numbers(text: pd.DataFrame) -> list[bool]:
-    """Return for each column whether it holds numbers, which are aligned at their right end."""
+    """Return whether each column holds numbers, which are aligned to the right."""
     return [all(_NUMBER.fullmatch(cell.strip("*")) for cell in text[name]) for name in text]

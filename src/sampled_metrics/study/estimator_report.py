@@ -13,13 +13,14 @@ from sampled_metrics.estimators import estimator_name
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.rendering.drawing import panels, plain_numbers, styled, styles
 from sampled_metrics.rendering.tables import Section, number
-from sampled_metrics.sampling.moments import EQUAL, probability_of_order
+from sampled_metrics.sampling.moments import probability_of_order
+from sampled_metrics.study.pairs import worse_and_better
 
 TITLE = "Estimators compared, by sample size"
 
 
-def order(studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Compute the probability that each estimator orders each pair of recommenders as the exact metric does.
+def order_probabilities(studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the probability that each estimator orders each pair of recommenders as the exact metric does.
 
     Args:
         studies: results of `study_estimators` by recommender.
@@ -30,41 +31,39 @@ def order(studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """
     rows: list[tuple[object, ...]] = []
     for one, other in combinations(studies, 2):
-        pairs = [studies[name].dropna(subset="exact") for name in (one, other)]
-        keys = ["negatives", "estimator", "metric"]
-        both = pairs[0].merge(pairs[1], on=keys, suffixes=("_one", "_other"))
+        study, other_study = (studies[name].dropna(subset="exact") for name in (one, other))
+        both = study.merge(other_study, on=["negatives", "estimator", "metric"], suffixes=("_one", "_other"))
         for row in both.itertuples(index=False):
-            gap = row.exact_other - row.exact_one
-            if abs(gap) > EQUAL:
-                found = np.sign(gap) * (row.mean_other - row.mean_one)
-                chance = probability_of_order(found, float(np.hypot(row.sd_one, row.sd_other)))
-                worse, better = (one, other) if gap > 0 else (other, one)
-                rows.append((row.negatives, row.estimator, row.metric, worse, better, chance))
+            pair = worse_and_better(one, other, {one: row.exact_one, other: row.exact_other})
+            if pair is not None:
+                gap = row.mean_other - row.mean_one if pair == (one, other) else row.mean_one - row.mean_other
+                correct = probability_of_order(gap, float(np.hypot(row.sd_one, row.sd_other)))
+                rows.append((row.negatives, row.estimator, row.metric, *pair, correct))
     columns = ["negatives", "estimator", "metric", "worse", "better", "correct"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def sections(compared: pd.DataFrame, ordered: pd.DataFrame) -> list[Section]:
-    """Lay out error and order by sample size, then every metric.
+    """Lay out the error and the right order by sample size, then every metric.
 
     Args:
         compared: results of `study_estimators` of all recommenders, with a column recommender.
-        ordered: result of `order`.
+        ordered: result of `order_probabilities`.
     """
     recall = compared[compared["metric"].str.startswith("recall@1-")]
     top = ordered[ordered["metric"] != "auc"]
     name = metric_name(str(recall["metric"].iloc[0]))
     error = f"Error of {name} in per cent: mean of |estimate - exact| / exact, over the recommenders"
-    chance = "Right order in per cent: mean over all pairs of recommenders and all metrics but AUC"
-    found = [
+    correct = "Right order in per cent: mean over all pairs of recommenders and all metrics but AUC"
+    tables = [
         (error, _by_size(recall, "error", 1)),
-        (chance, _by_size(top, "correct", 0)),
+        (correct, _by_size(top, "correct", 0)),
     ]
     for label in dict.fromkeys(compared.loc[compared["exact"].notna(), "metric"]):
         cells = compared[compared["metric"] == label]
         heading = f"{metric_name(str(label))} in per cent, by recommender: bias ± standard deviation"
-        found.append((heading, _bias_and_deviation(cells)))
-    return found
+        tables.append((heading, _bias_and_deviation(cells)))
+    return tables
 
 
 def _means(cells: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -83,30 +82,30 @@ def _bias_and_deviation(cells: pd.DataFrame) -> pd.DataFrame:
     sizes = list(dict.fromkeys(cells["negatives"]))
     rows = []
     for (recommender, label), cell in cells.groupby(["recommender", "estimator"], sort=False):
-        row = cell.set_index("negatives").reindex(sizes)
-        shown = [
+        by_size = cell.set_index("negatives").reindex(sizes)
+        texts = [
             "-" if math.isnan(bias) else f"{100 * bias:+z.2f}±{100 * sd:.2f}"
-            for bias, sd in zip(row["bias"], row["sd"], strict=True)
+            for bias, sd in zip(by_size["bias"], by_size["sd"], strict=True)
         ]
-        rows.append([str(recommender), estimator_name(str(label)), *shown])
+        rows.append([str(recommender), estimator_name(str(label)), *texts])
     return pd.DataFrame(rows, columns=["Recommender", "Estimator", *(f"m = {m:g}" for m in sizes)])
 
 
 @styled
 def draw(compared: pd.DataFrame, ordered: pd.DataFrame, note: str = "") -> Figure:
-    """Draw error and order: a row for each estimator, with a mark for each sample size. The smallest error is on top.
+    """Draw error and right order: a row for each estimator, a mark for each sample size. The smallest error is on top.
 
     Args:
         compared: results of `study_estimators` of all recommenders, with a column recommender.
-        ordered: result of `order`.
+        ordered: result of `order_probabilities`.
         note: the parameters, written below.
     """
     recall = compared[compared["metric"].str.startswith("recall@1-")]
     errors = 100 * _means(recall, "error")
-    chances = 100 * _means(ordered[ordered["metric"] != "auc"], "correct")
+    correct = 100 * _means(ordered[ordered["metric"] != "auc"], "correct")
     labels = errors.mean(axis=1).sort_values(ascending=False, na_position="first").index
     figure, (left, right) = panels(2, 2, 1.5 + 0.2 * len(labels), note, sharey=True)
-    for panel, values in ((left, errors), (right, chances)):
+    for panel, values in ((left, errors), (right, correct)):
         for (m, column), look in zip(values.items(), styles(len(values.columns), marked=True), strict=True):
             marks = column.reindex(labels)
             panel.plot(marks, range(len(labels)), label=f"m = {m:g}", **look | {"linestyle": "none"})

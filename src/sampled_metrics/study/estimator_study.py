@@ -1,7 +1,7 @@
 """Bias, deviation and error of estimators by sample size.
 
-The mean and deviation of estimates that are linear in the sample are exact; nothing is drawn. For other estimators they
-are computed over repetitions. Estimates are means over users and are taken as normal.
+The mean and the deviation of an estimator that is linear in the sample are exact, and nothing is drawn. Those of other
+estimators are computed over repetitions. Estimates are means over users, and count as normal.
 """
 
 from collections.abc import Callable, Sequence
@@ -85,7 +85,7 @@ def study_estimators(
     """
     labels = [*study.metrics, *(f"recall@{k}" for k in range(1, study.recall_up_to + 1))]
     metrics = [metric(label) for label in labels]
-    exact = np.array([table.mean(each) for each in metrics])
+    exact = np.array([table.mean(target) for target in metrics])
     parts: list[pd.DataFrame] = []
     for m in progress(study.negatives):
         by_label = _moments(table, study, metrics, exact, m, stream(f"m {m}"))
@@ -103,25 +103,26 @@ def _moments(
 ) -> dict[str, Floats]:
     """Return the moments of every estimator on samples of a fixed size.
 
-    Moments are mean, standard deviation and mean relative error of an estimate, (3, metrics), NaN where not valid.
+    Moments are (3, metrics): mean, standard deviation and mean relative error of an estimate. They are NaN for an
+    estimator that is not valid for such samples.
     """
     design = SamplingDesign(negatives, study.replacement)
     design.check(table.candidates)
     outcomes = Outcomes.from_design(design, table.mean_candidates)
     fitted = {label: _fit_if_valid(label, study.assume_replacement, outcomes, metrics) for label in study.estimators}
     moments = {label: np.full((3, len(metrics)), np.nan) for label in study.estimators}
-    linear = {label: each for label, each in fitted.items() if isinstance(each, LinearEstimate)}
-    if linear:
-        ends = np.cumsum([len(each.weights) for each in linear.values()])[:-1]
-        both = linear_moments(table, design, np.vstack([each.weights for each in linear.values()]))
-        for label, mean, sd in zip(linear, *(np.split(each, ends) for each in both), strict=True):
+    weights = {label: estimate.weights for label, estimate in fitted.items() if isinstance(estimate, LinearEstimate)}
+    if weights:
+        means, deviations = linear_moments(table, design, np.concatenate(list(weights.values())))
+        shape = len(weights), len(metrics)
+        for label, mean, sd in zip(weights, means.reshape(shape), deviations.reshape(shape), strict=True):
             moments[label] = np.stack([mean, sd, _folded(mean - exact, sd) / _or_missing(exact)])
-    others = {label: each for label, each in fitted.items() if label not in linear and each is not None}
-    if others:
+    nonlinear = {label: estimate for label, estimate in fitted.items() if estimate is not None and label not in weights}
+    if nonlinear:
         draws = (draw(table.above, table.tied, table.candidates, design, rng) for _ in range(study.repetitions))
         counts = sampled_histograms(draws, ["random"], negatives, table.weights)["random"]
-        for label, each in others.items():
-            moments[label] = _observed(each.estimate(counts), exact)
+        for label, estimate in nonlinear.items():
+            moments[label] = _observed(estimate.estimate(counts), exact)
     return moments
 
 
@@ -142,10 +143,10 @@ def _observed(estimates: Floats, exact: Floats) -> Floats:
 
 
 def _folded(bias: Floats, sd: Floats) -> Floats:
-    """E|N(bias, sd²)|."""
-    safe = np.where(sd > 0, sd, 1.0)
-    spread = safe * np.sqrt(2 / np.pi) * np.exp(-0.5 * (bias / safe) ** 2) + bias * (1 - 2 * ndtr(-bias / safe))
-    return np.where(sd > 0, spread, np.abs(bias))
+    """Return E|N(bias, sd²)|, the mean of a folded normal distribution."""
+    scale = np.where(sd > 0, sd, 1.0)
+    mean = scale * np.sqrt(2 / np.pi) * np.exp(-0.5 * (bias / scale) ** 2) + bias * (1 - 2 * ndtr(-bias / scale))
+    return np.where(sd > 0, mean, np.abs(bias))
 
 
 def _or_missing(exact: Floats) -> Floats:
@@ -155,15 +156,15 @@ def _or_missing(exact: Floats) -> Floats:
 def _summary(study: EstimatorStudy, negatives: int, label: str, exact: Floats, moments: Floats) -> pd.DataFrame:
     """Return rows for one estimator and sample size: the metrics, and the mean error over Recall@1 … K."""
     mean, sd, error = moments
-    own, bias = len(study.metrics), mean - exact
-    recall_error = error[own:][exact[own:] > 0]
+    count, bias = len(study.metrics), mean - exact
+    recall_error = error[count:][exact[count:] > 0]
     columns = {"exact": exact, "mean": mean, "bias": bias, "sd": sd, "rmse": np.hypot(bias, sd)}
     return pd.DataFrame(
         {
             "negatives": negatives,
             "estimator": label,
             "metric": [*study.metrics, f"recall@1-{study.recall_up_to}"],
-            **{name: [*values[:own], np.nan] for name, values in columns.items()},
-            "error": [*error[:own], recall_error.mean() if len(recall_error) else np.nan],
+            **{name: [*values[:count], np.nan] for name, values in columns.items()},
+            "error": [*error[:count], recall_error.mean() if len(recall_error) else np.nan],
         }
     )

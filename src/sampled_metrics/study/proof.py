@@ -1,7 +1,7 @@
 """What a sample of m negatives proves: intervals of the true metric, and how often they decide between recommenders.
 
-Nothing is drawn. The bounds are those of the expected sample, and their means and deviations over users and samples are
-exact. An interval is at the expected ends, and a decision has the chance of a normal approximation.
+Nothing is drawn. The bounds are those of the expected sample. Their means and deviations over users and samples are
+exact. An interval has the expected ends. The probability of a decision is a normal approximation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,14 +32,15 @@ from sampled_metrics.rendering.drawing import (
     styles,
 )
 from sampled_metrics.sampling.design import SamplingDesign
-from sampled_metrics.sampling.moments import EQUAL, user_moments
+from sampled_metrics.sampling.moments import user_moments
+from sampled_metrics.study.pairs import worse_and_better
 
 _QUANTILE = float(ndtri(0.975))
 
 _TITLE = 20  # letters in a line of the title of a panel
 _COLUMNS = 3  # panels in a row
 
-_FEW_PAIRS = 6  # with more pairs, the figure shows those of neighbours by the exact metric
+_FEW_PAIRS = 6  # of more pairs, the figure shows those of neighbours by the exact metric
 
 _FILLS = {"free": "#e8e8e8", "decreasing": "#bdbdbd", "convex": "#7f7f7f"}
 _EDGES = {"free": ":", "decreasing": "--", "convex": "-"}
@@ -54,7 +55,7 @@ def proven(
     replacement: bool,
     progress: Progress = no_progress,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Compute what samples prove, at a confidence of 95 %.
+    """Return what samples prove, at a confidence of 95 %: intervals of metrics and of differences.
 
     Args:
         tables: rank tables by recommender, of the same users.
@@ -65,9 +66,9 @@ def proven(
 
     Returns:
         The intervals of recommenders, with columns metric, recommender, assumption, negatives, low, high, exact; and
-        those of differences, with columns metric, worse, better, assumption, negatives, low, high, exact, right, wrong:
-        the shares of evaluations that decide for the better and for the worse one. Pairs whose exact metrics are equal
-        are left out.
+        those of differences, with columns metric, worse, better, assumption, negatives, low, high, exact, right, wrong.
+        The last two are the shares of evaluations that decide for the better and for the worse one. Pairs whose exact
+        metrics are equal are left out.
 
     Raises:
         DataError: no sample size is left.
@@ -79,33 +80,32 @@ def proven(
     sizes = [m for m in sorted(negatives) if replacement or m <= fewest]
     if not sizes:
         raise DataError(f"figures.proof.negatives: each is above {fewest}, the fewest other candidates of an event")
+    pairs = [pair for names in combinations(tables, 2) if (pair := worse_and_better(*names, exact))]
     bounds = [(side, share * _QUANTILE) for share in (1.0, PAIRED) for side in (-1, 1)]
     alone, paired = [], []
     for m in progress(sizes):
         design = SamplingDesign(m, replacement)
-        of_shapes = {}
+        by_shape: dict[str, dict[str, tuple[Floats, Floats]]] = {shape: {} for shape in SHAPES}
         for name, table in tables.items():
             weights = expected_weights(table, design, SHAPES, target, bounds)
-            found = _of_users(table, *user_moments(table, design, *weights))
-            of_shapes[name] = [np.split(each, len(SHAPES), axis=1) for each in found]
-        for place, shape in enumerate(SHAPES):
-            moments = {}
-            for name, (of_means, of_variances) in of_shapes.items():
-                means, variances = moments[name] = of_means[place], of_variances[place]
+            moments = _of_users(table, *user_moments(table, design, *weights))
+            parts = (np.split(values, len(SHAPES), axis=1) for values in moments)
+            for shape, means, variances in zip(SHAPES, *parts, strict=True):
+                by_shape[shape][name] = means, variances
+        for shape, by_name in by_shape.items():
+            for name, (means, variances) in by_name.items():
                 mean, error = _mean_and_error(means[:, :2], variances[:, :2])
                 low, high = np.clip(mean + _QUANTILE * error * [-1, 1], 0, largest)
                 alone.append((label, name, shape, m, low, high, exact[name]))
-            for one, other in combinations(tables, 2):
-                gap = exact[other] - exact[one]
-                if abs(gap) <= EQUAL:
-                    continue
-                worse, better = (one, other) if gap > 0 else (other, one)
-                (of_worse, spread), (of_better, other_spread) = moments[worse], moments[better]
-                differences = of_better[:, [2, 3]] - of_worse[:, [3, 2]]
-                mean, error = _mean_and_error(differences, other_spread[:, [2, 3]] + spread[:, [3, 2]])
+            for worse, better in pairs:
+                (worse_means, worse_variances), (better_means, better_variances) = by_name[worse], by_name[better]
+                means = better_means[:, [2, 3]] - worse_means[:, [3, 2]]
+                variances = better_variances[:, [2, 3]] + worse_variances[:, [3, 2]]
+                mean, error = _mean_and_error(means, variances)
                 low, high = np.clip(mean + _QUANTILE * error * [-1, 1], -largest, largest)
                 right, wrong = ndtr(mean / error * [1, -1] - _QUANTILE)
-                paired.append((label, worse, better, shape, m, low, high, abs(gap), right, wrong))
+                gap = exact[better] - exact[worse]
+                paired.append((label, worse, better, shape, m, low, high, gap, right, wrong))
     ends = ["assumption", "negatives", "low", "high", "exact"]
     return (
         pd.DataFrame(alone, columns=["metric", "recommender", *ends]),
@@ -114,7 +114,7 @@ def proven(
 
 
 def _of_users(table: ExactRanks, means: Floats, variances: Floats) -> tuple[Floats, Floats]:
-    """Return (users, bounds) moments, users ascending, from those of rows; a user is the mean of the user's rows."""
+    """Return (users, bounds) moments, users ascending, from those of rows. A user counts as the mean of its rows."""
     if table.weights is None:
         order = np.argsort(table.users, kind="stable")
         return means[order], variances[order]
@@ -124,7 +124,7 @@ def _of_users(table: ExactRanks, means: Floats, variances: Floats) -> tuple[Floa
 
 
 def _mean_and_error(means: Floats, variances: Floats) -> tuple[Floats, Floats]:
-    """Return the means of (users, bounds) weights, and their standard errors over users and samples."""
+    """Return the means over (users, bounds) moments, and their standard errors over users and samples."""
     users = len(means)
     spread = means.var(axis=0, ddof=1) if users > 1 else np.full(means.shape[1], np.nan)
     return means.mean(axis=0), np.sqrt((spread + variances.mean(axis=0)) / users)
@@ -137,7 +137,8 @@ def draw(alone: pd.DataFrame, paired: pd.DataFrame, note: str = "") -> Figure:
     first = -(-len(names) // _COLUMNS) * _COLUMNS  # place of the first panel on pairs
     wrong = f"Thin: wrong decisions, at most {100 * paired['wrong'].max():.3g} %.  " if len(paired) else ""
     places = first + _COLUMNS * (len(paired) > 0)
-    figure, axes = panels(places, _COLUMNS, 2.1, wrong + note, range(len(names), first), sharex=True, sharey="row")
+    empty = range(len(names), first)
+    figure, axes = panels(places, _COLUMNS, 2.1, wrong + note, empty, sharex=True, sharey="row")
     top = 105 * min(alone["high"].max(), 1.0)
     for panel, name in zip(axes, names, strict=False):
         _intervals(panel, alone[alone["recommender"] == name])
@@ -148,10 +149,10 @@ def draw(alone: pd.DataFrame, paired: pd.DataFrame, note: str = "") -> Figure:
     handles = axes[0].get_legend_handles_labels()
     figure.legend(*handles, title="95 % interval of the metric, if ranks are", loc="outside upper left", ncols=4)
     if len(paired):
-        shown = _shown_pairs(paired, alone)
-        looks = list(styles(len(names) + len(shown), marked=True))[len(names) :]  # not those of recommenders
+        pairs = _pairs_to_draw(paired, alone)
+        pair_styles = styles(len(names) + len(pairs), marked=True)[len(names) :]  # not those of recommenders
         for panel, shape in zip(axes[len(names) :], shapes, strict=False):
-            for (worse, better), style in zip(shown, looks, strict=True):
+            for (worse, better), style in zip(pairs, pair_styles, strict=True):
                 cells = paired[(paired["worse"] == worse) & (paired["better"] == better)]
                 cells = cells[cells["assumption"] == shape]
                 label = literal(f"{better} over {worse}")
@@ -181,11 +182,10 @@ def _intervals(panel: Axes, cells: pd.DataFrame) -> None:
     panel.axhline(100 * cells["exact"].iloc[0], color="black", linewidth=1.4, label="exact metric")
 
 
-def _shown_pairs(paired: pd.DataFrame, alone: pd.DataFrame) -> list[tuple[str, str]]:
+def _pairs_to_draw(paired: pd.DataFrame, alone: pd.DataFrame) -> list[tuple[str, str]]:
     """Return the pairs (worse, better) of the figure: all, or those of neighbours by the exact metric."""
     pairs = list(dict.fromkeys(zip(paired["worse"], paired["better"], strict=True)))
     if len(pairs) <= _FEW_PAIRS:
         return pairs
     exact = alone.groupby("recommender", sort=False)["exact"].first().sort_values(kind="stable")
-    ordered = list(exact.index)
-    return [pair for pair in pairwise(ordered) if pair in pairs]
+    return [pair for pair in pairwise(exact.index) if pair in pairs]

@@ -25,11 +25,11 @@ _FACTS = {
     "held_out_items": "Held-out items",
     "held_out_items_without_training_events": "Held-out items without training events",
 }
-"""Keys of dataset.json and their words."""
+"""Key of dataset.json → its wording."""
 
 
 def studied(ranks: Mapping[str, ExactRanks]) -> pd.DataFrame:
-    """Count the ranked items and their ties.
+    """Return counts of the ranked items and of their ties, by recommender.
 
     Args:
         ranks: rank tables by recommender.
@@ -56,7 +56,7 @@ def studied(ranks: Mapping[str, ExactRanks]) -> pd.DataFrame:
 
 
 def sections(facts: Mapping[str, Any], table: pd.DataFrame) -> list[Section]:
-    """Lay out the facts of dataset.json, if there is one, and the counts of each recommender; shares in per cent."""
+    """Lay out the facts of dataset.json, if any, and the counts of each recommender. Shares are in per cent."""
     of_dataset = pd.DataFrame(
         [(words, f"{facts[key]}") for key, words in _FACTS.items() if facts], columns=["Dataset", ""]
     )
@@ -72,5 +72,5 @@ def sections(facts: Mapping[str, Any], table: pd.DataFrame) -> list[Section]:
         }
     )
     remarks = table.loc[table["remark"] != "", ["recommender", "remark"]].rename(columns=str.capitalize)
-    found = [("Events", of_dataset), ("Ranks and ties of each recommender", of_ranks), ("Remarks", remarks)]
-    return [section for section in found if len(section[1])]
+    tables = [("Events", of_dataset), ("Ranks and ties of each recommender", of_ranks), ("Remarks", remarks)]
+    return [(heading, rows) for heading, rows in tables if len(rows)]

@@ -11,18 +11,19 @@ from sampled_metrics.estimators import estimator_name
 from sampled_metrics.metrics.metric import metric, metric_name
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.rendering.tables import Section, number, plus_minus, with_best
-from sampled_metrics.sampling.moments import EQUAL, probability_of_order
+from sampled_metrics.sampling.moments import probability_of_order
+from sampled_metrics.study.pairs import pair_names, worse_and_better
 from sampled_metrics.study.variants import VARIANTS
 
 KEYS = ["reading", "metric", "estimator"]
 WITHOUT_REPETITIONS = "Without repetitions"
-"""Start of the headings of sections on exact expectations."""
+"""Start of the headings of sections with exact expectations."""
 
 
 def table_3(
     ranks: Mapping[str, ExactRanks], estimates: Mapping[str, pd.DataFrame], expected: Mapping[str, pd.DataFrame]
 ) -> pd.DataFrame:
-    """Summarise the repetitions of each recommender: mean, and standard deviation of one repetition.
+    """Return the mean and the standard deviation of the repetitions of each recommender.
 
     Args:
         ranks: rank tables by recommender.
@@ -30,22 +31,22 @@ def table_3(
         expected: results of `repetitions.exact_moments` by recommender.
 
     Returns:
-        Columns reading, recommender, metric, estimator, mean, sd, mean_exact, sd_exact; the last two use no repetition.
-        The first estimator of each metric is `exact`; its standard deviation is that of breaking ties at random once.
+        Columns reading, recommender, metric, estimator, mean, sd, mean_exact, sd_exact. The last two use no repetition.
+        The first estimator of each metric is `exact`. Its standard deviation is that of breaking ties at random once.
     """
     rows: list[tuple[object, ...]] = []
-    for name in _variants(estimates):
+    for reading in _readings(estimates):
         for recommender, runs in estimates.items():
             moments, table = expected[recommender].set_index(KEYS), ranks[recommender]
-            for label, metric_rows in runs[runs["reading"] == name].groupby("metric", sort=False):
-                exact = metric(str(label))
-                values = table.mean(exact), table.tie_deviation(exact)
-                rows.append((name, recommender, label, "exact", *values, *values))
+            for label, metric_rows in runs[runs["reading"] == reading].groupby("metric", sort=False):
+                target = metric(str(label))
+                exact = table.mean(target), table.tie_deviation(target)
+                rows.append((reading, recommender, label, "exact", *exact, *exact))
                 for estimator, estimator_rows in metric_rows.groupby("estimator", sort=False):
                     repeated = estimator_rows["estimate"].to_numpy()
                     sd = float(repeated.std(ddof=1)) if len(repeated) > 1 else np.nan
-                    without = moments.loc[(name, label, estimator), ["mean_exact", "sd_exact"]]
-                    rows.append((name, recommender, label, estimator, float(repeated.mean()), sd, *without))
+                    expectation = moments.loc[(reading, label, estimator), ["mean_exact", "sd_exact"]]
+                    rows.append((reading, recommender, label, estimator, float(repeated.mean()), sd, *expectation))
     columns = ["reading", "recommender", "metric", "estimator", "mean", "sd", "mean_exact", "sd_exact"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -53,7 +54,7 @@ def table_3(
 def table_4(
     ranks: Mapping[str, ExactRanks], estimates: Mapping[str, pd.DataFrame], expected: Mapping[str, pd.DataFrame]
 ) -> pd.DataFrame:
-    """Compute how often the estimates order each pair of recommenders as the exact metric does.
+    """Return how often the estimates order each pair of recommenders as the exact metric does.
 
     Args:
         ranks: rank tables by recommender.
@@ -65,27 +66,27 @@ def table_4(
         expectation by the normal approximation, without repetitions). A pair with equal exact metrics has no row. Equal
         estimates are not correct.
     """
-    moments = {name: each.set_index(KEYS) for name, each in expected.items()}
+    moments = {recommender: table.set_index(KEYS) for recommender, table in expected.items()}
     rows: list[tuple[object, ...]] = []
-    for name in _variants(estimates):
-        for one, other in combinations(estimates, 2):
-            first, second = (each[each["reading"] == name] for each in (estimates[one], estimates[other]))
-            pairs = first.merge(second, on=[*KEYS, "repetition"], suffixes=("_one", "_other"))
-            for (label, estimator), group in pairs.groupby(KEYS[1:], sort=False):
-                exact = metric(label)
-                gap = ranks[other].mean(exact) - ranks[one].mean(exact)
-                if abs(gap) > EQUAL:
-                    correct = np.sign(group["estimate_other"] - group["estimate_one"]) == np.sign(gap)
-                    worse, better = (one, other) if gap > 0 else (other, one)
-                    low, high = (moments[each].loc[(name, label, estimator)] for each in (worse, better))
-                    sd = float(np.hypot(low["sd_exact"], high["sd_exact"]))
-                    chance = probability_of_order(high["mean_exact"] - low["mean_exact"], sd)
-                    rows.append((name, worse, better, label, estimator, correct.mean(), chance))
+    for reading in _readings(estimates):
+        for pair in combinations(estimates, 2):
+            one, other = (estimates[name][estimates[name]["reading"] == reading] for name in pair)
+            both = one.merge(other, on=[*KEYS, "repetition"], suffixes=("_one", "_other"))
+            for (label, estimator), group in both.groupby(KEYS[1:], sort=False):
+                order = worse_and_better(*pair, {name: ranks[name].mean(metric(label)) for name in pair})
+                if order is None:
+                    continue
+                gaps = group["estimate_other"] - group["estimate_one"]
+                correct = gaps > 0 if order == pair else gaps < 0
+                low, high = (moments[name].loc[(reading, label, estimator)] for name in order)
+                sd = float(np.hypot(low["sd_exact"], high["sd_exact"]))
+                correct_exact = probability_of_order(high["mean_exact"] - low["mean_exact"], sd)
+                rows.append((reading, *order, label, estimator, correct.mean(), correct_exact))
     columns = ["reading", "worse", "better", "metric", "estimator", "correct", "correct_exact"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _variants(estimates: Mapping[str, pd.DataFrame]) -> list[str]:
+def _readings(estimates: Mapping[str, pd.DataFrame]) -> list[str]:
     """Return the names of all readings, in their order."""
     return list(dict.fromkeys(name for runs in estimates.values() for name in runs["reading"].unique()))
 
@@ -114,19 +115,14 @@ def sections_3(table: pd.DataFrame, repetitions: int) -> list[Section]:
     linear = table[(table["estimator"] != "exact") & table["mean_exact"].notna()]
     # 1e-12: if nothing varies, the two differ only by rounding
     error = (linear["sd_exact"] / math.sqrt(repetitions)).clip(lower=1e-12)
-    off = ((linear["mean"] - linear["mean_exact"]) / error).abs()
-    heading = f"{WITHOUT_REPETITIONS}: the means of the repetitions and their exact expectations, in standard errors"
-    return [*sections, (heading, _agreement(linear["reading"], off))]
-
-
-def _agreement(readings: pd.Series, off: pd.Series) -> pd.DataFrame:
-    """Count the numbers by reading and by distance in standard errors."""
+    distances = ((linear["mean"] - linear["mean_exact"]) / error).abs()
     rows = [
-        [str(name), str(len(errors)), f"{errors.max():.1f}", *(str((errors > limit).sum()) for limit in (2, 3, 4))]
-        for name, errors in off.groupby(readings, sort=False)
+        [str(name), str(len(group)), f"{group.max():.1f}", *(str((group > limit).sum()) for limit in (2, 3, 4))]
+        for name, group in distances.groupby(linear["reading"], sort=False)
     ]
     columns = ["Reading", "Numbers", "Largest difference", "Beyond 2", "Beyond 3", "Beyond 4"]
-    return pd.DataFrame(rows, columns=columns)
+    heading = f"{WITHOUT_REPETITIONS}: the means of the repetitions and their exact expectations, in standard errors"
+    return [*sections, (heading, pd.DataFrame(rows, columns=columns))]
 
 
 def cells_4(table: pd.DataFrame, column: str = "correct") -> pd.DataFrame:
@@ -135,16 +131,16 @@ def cells_4(table: pd.DataFrame, column: str = "correct") -> pd.DataFrame:
 
 
 def sections_4(table: pd.DataFrame) -> list[Section]:
-    """Lay out Table 4, a section for each reading; per cent of the repetitions. The largest shares of a row are bold.
+    """Lay out Table 4, a section for each reading, in per cent of repetitions. The largest shares of a row are bold.
 
     The exact order is taken as it is, whether a comparison of the exact ranks decides it or not. Sections with the
     exact probabilities follow. A table without pairs has no section.
     """
     if table.empty:
         return []
-    beside = f"{WITHOUT_REPETITIONS}: the probability of the right order, by the normal approximation. "
+    probabilities = f"{WITHOUT_REPETITIONS}: the probability of the right order, by the normal approximation. "
     sections = []
-    for prefix, column in (("", "correct"), (beside, "correct_exact")):
+    for prefix, column in (("", "correct"), (probabilities, "correct_exact")):
         cells = cells_4(table, column)
         keys = [cells[key] for key in ("reading", "pair", "metric")]
         cells["cell"] = with_best(cells["cell"], 100 * cells[column], keys, 0)
@@ -160,11 +156,6 @@ def wide(cells: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     wide = wide.reindex(index=order, columns=cells["estimator"].unique()).dropna(how="all").fillna("-")
     wide = wide.rename(columns=estimator_name).rename_axis(columns=None).reset_index()
     return wide.assign(metric=wide["metric"].map(metric_name)).rename(columns={key: key.capitalize() for key in keys})
-
-
-def pair_names(table: pd.DataFrame) -> "pd.Series[str]":
-    """Name the pairs of Table 4 in alphabetical order, as the paper does."""
-    return table[["worse", "better"]].min(axis=1) + " vs " + table[["worse", "better"]].max(axis=1)
 
 
 TITLES = {

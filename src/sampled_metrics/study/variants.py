@@ -1,4 +1,4 @@
-"""Variants of the estimates, for the readings of the paper, whose text and printed numbers disagree."""
+"""Variants of the estimates: one for each reading of the paper, whose text and printed numbers disagree."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from sampled_metrics.errors import ConfigError
 
 @dataclass(frozen=True)
 class Variant:
-    """The way an estimate is computed from a sample.
+    """A way to compute an estimate from a sample.
 
     Attributes:
         heading: its name in tables.
@@ -33,7 +33,7 @@ VARIANTS = {
 
 
 def variant(name: str) -> Variant:
-    """Return a variant by the name of its reading.
+    """Return the variant of a reading.
 
     Raises:
         ConfigError: there is no such reading.

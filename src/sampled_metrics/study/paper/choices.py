@@ -1,4 +1,4 @@
-"""The choices under which the paper's numbers come out, and how many come out otherwise.
+"""The choices that reproduce the paper's numbers, and how many numbers the other choices reproduce.
 
 The counts are recorded, because each takes a run of its own. The runs are those of config.yaml with the recommenders of
 examples/as-written.yaml, with one choice changed at a time, or on MovieLens 100K. They count numbers under the reading
@@ -17,8 +17,8 @@ class Choice(NamedTuple):
         what: what is chosen.
         text: what the text says.
         here: what config.yaml has.
-        otherwise: how many of the 300 printed numbers are reproduced if this choice alone follows the text, or, where
-            the text says nothing, if it is the other way round.
+        otherwise: how many of the 300 printed numbers are reproduced if this choice alone follows the text. If the text
+            says nothing, the choice is the other way round.
     """
 
     what: str
@@ -41,13 +41,13 @@ RECORDED = pd.DataFrame(
         "other_data": [1, 58],  # X, Y and Z of config.yaml on MovieLens 100K
     }
 )
-"""Printed numbers by table that are reproduced with other recommenders, or with other data."""
+"""Number of printed numbers by table that are reproduced with other recommenders, or with other data."""
 
 TOY = 36
-"""Printed numbers of Tables 1 and 2, which depend on neither."""
+"""Number of printed numbers in Tables 1 and 2, which depend on neither."""
 
 
-def listed() -> pd.DataFrame:
+def choices_table() -> pd.DataFrame:
     """Return the choices as a table of text."""
-    rows = [(each.what, each.text, each.here, str(each.otherwise)) for each in CHOICES]
-    return pd.DataFrame(rows, columns=["Choice", "The paper", "Here", "Reproduced otherwise"])
+    columns = ["Choice", "The paper", "Here", "Reproduced otherwise"]
+    return pd.DataFrame(CHOICES).astype(str).set_axis(columns, axis=1)

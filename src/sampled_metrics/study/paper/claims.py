@@ -12,7 +12,7 @@ WITHIN_NOISE = "within noise"
 """Verdict of a claim that does not hold here, by no more than the paper's random samples and start may explain."""
 
 Finding = tuple[str, bool | str | None]
-"""The measurement, in words, and whether the claim holds, or `WITHIN_NOISE`; None if the paper is too vague."""
+"""The measurement in words, and whether the claim holds: yes, no, `WITHIN_NOISE`, or None if the paper is too vague."""
 
 COLUMNS = ["reading", "place", "claim", "tolerance", "ours", "holds"]
 LOW_GAMMA = ("bv-0.1", "bv-0.01", "bv-0.001")
@@ -35,12 +35,12 @@ class Claim(NamedTuple):
 
 
 class Claims(list[Claim]):
-    """Claims in the order of the paper. An instance is a decorator of functions that check a claim."""
+    """Claims in the order of the paper. An instance is a decorator of the functions that check a claim."""
 
     def __call__(
         self, place: str, words: str, tolerance: str = ""
     ) -> Callable[[Callable[[Any], Finding]], Callable[[Any], Finding]]:
-        """Register the decorated function as the check of a claim."""
+        """Return a decorator that registers a function as the check of a claim."""
 
         def register(check: Callable[[Any], Finding]) -> Callable[[Any], Finding]:
             self.append(Claim(place, words, tolerance, check))
@@ -49,7 +49,10 @@ class Claims(list[Claim]):
         return register
 
     def check(self, tables: Any, reading: str) -> pd.DataFrame:
-        """Check every claim on the tables of one reading; columns `COLUMNS`, holds is yes, no, within noise or open."""
+        """Return every claim, checked on the tables of one reading, with `COLUMNS`.
+
+        The column holds is yes, no, within noise or open.
+        """
         rows = []
         for place, words, tolerance, check in self:
             ours, holds = check(tables)
@@ -59,12 +62,12 @@ class Claims(list[Claim]):
 
 
 def order(values: "pd.Series[float]") -> str:
-    """Name recommenders from best to worst: `Z > Y > X`."""
+    """Return the names of recommenders from best to worst: `Z > Y > X`."""
     return " > ".join(str(name) for name in values.sort_values(ascending=False, kind="stable").index)
 
 
-def listed(values: "pd.Series[float]", digits: int = 3) -> str:
-    """List values by name: `A 0.100, B 0.200`."""
+def by_name(values: "pd.Series[float]", digits: int = 3) -> str:
+    """Return values with their names: `A 0.100, B 0.200`."""
     return ", ".join(f"{name} {value:.{digits}f}" for name, value in values.items())
 
 

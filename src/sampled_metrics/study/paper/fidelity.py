@@ -1,7 +1,7 @@
-"""Compare every printed number with ours, with the standard error of the difference, and say how sharp this is.
+"""Comparison of every printed number with ours, with the standard error of the difference, and its sharpness.
 
-The printed numbers of Tables 2 to 4 are random: they are of 1000 or 100 repetitions, and rounded. Ours are expectations
-without repetitions, except in Table 2. The cells of recommender X also vary over X's random starts, and
+The printed numbers of Tables 2 to 4 are random: they come from 1000 or 100 repetitions, and are rounded. Ours are
+expectations without repetitions, except in Table 2. The cells of recommender X also vary over X's random starts;
 docs/seed-spread.csv holds that spread. A cell is ok if our number rounds to the printed digits, or lies within 3
 standard errors.
 """
@@ -15,9 +15,9 @@ from scipy.stats import binom, norm
 
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.rendering.tables import Section
+from sampled_metrics.study.pairs import pair_names
 from sampled_metrics.study.paper import reference
 from sampled_metrics.study.paper.choices import RECORDED
-from sampled_metrics.study.tables import pair_names
 
 LIMIT = 3.0
 """Largest allowed difference, in standard errors."""
@@ -27,12 +27,12 @@ COLUMNS = [*KEYS, "printed", "ours", "standard_error", "z", "ok"]
 SUFFIXES = ("_printed", "_ours")
 SHARPNESS = "How sharp the comparison is: a common factor of all our numbers"
 FACTORS = (1.01, 1.05)
-"""Common factors of our numbers for which the reproduced ones are counted."""
-_STEP, _MOST = 1e-4, 0.5  # of the common factors that are tried, less 1
+"""Common factors of our numbers for which the reproduced cells are counted."""
+_STEP, _MOST = 1e-4, 0.5  # step and largest value of the common factors that are tried, less 1
 
 
 def compare_toy(table_1: pd.DataFrame, table_2: pd.DataFrame, repetitions: int) -> pd.DataFrame:
-    """Compare Tables 1 and 2.
+    """Return the comparison of Tables 1 and 2.
 
     Args:
         table_1: columns recommender, metric, value.
@@ -52,7 +52,7 @@ def compare_toy(table_1: pd.DataFrame, table_2: pd.DataFrame, repetitions: int) 
 
 
 def compare_study(table_3: pd.DataFrame, table_4: pd.DataFrame, seed_spread: pd.DataFrame) -> pd.DataFrame:
-    """Compare Tables 3 and 4, under every reading. Ours are the expectations over all samples.
+    """Return the comparison of Tables 3 and 4 under every reading. Ours are expectations over all samples.
 
     Args:
         table_3: columns reading, recommender, metric, estimator, mean_exact, sd_exact.
@@ -67,20 +67,20 @@ def compare_study(table_3: pd.DataFrame, table_4: pd.DataFrame, seed_spread: pd.
     cells = printed.merge(expected, how="left", on=["reading", *_CELLS_3], suffixes=SUFFIXES)
     cells = _with_cells(cells, 3, _CELLS_3)
     exact, sampled = cells[cells["estimator"] == "exact"], cells[cells["estimator"] != "exact"]
-    chances = table_4.assign(pair=pair_names(table_4), correct=table_4["correct_exact"])
-    orders = chances.merge(reference.table_4(), on=_CELLS_4, suffixes=SUFFIXES[::-1])
+    orders = table_4.assign(pair=pair_names(table_4), correct=table_4["correct_exact"])
+    orders = orders.merge(reference.table_4(), on=_CELLS_4, suffixes=SUFFIXES[::-1])
     orders = _with_cells(orders, 4, _CELLS_4).assign(unit=0.01)
-    chance = orders["correct_ours"]
+    probability = orders["correct_ours"]
     rows = [
         _rows(exact, "mean", exact["sd_ours"] ** 2),  # the paper breaks ties at random once; ours is the expectation
         *_mean_and_sd_rows(sampled, reference.REPETITIONS, np.inf),
-        _rows(orders, "correct", chance * (1 - chance) / reference.REPETITIONS),
+        _rows(orders, "correct", probability * (1 - probability) / reference.REPETITIONS),
     ]
     return _judged(_with_seed_spread(pd.concat(rows, ignore_index=True), seed_spread))
 
 
 def seed_spread(runs: Sequence[tuple[pd.DataFrame, pd.DataFrame]], recommender: str) -> pd.DataFrame:
-    """Summarise how the cells of Tables 3 and 4 vary over random starts.
+    """Return how the cells of Tables 3 and 4 vary over random starts.
 
     Args:
         runs: (table 3, table 4) of each random start.
@@ -103,12 +103,12 @@ _CELLS_3, _CELLS_4 = ["recommender", "metric", "estimator"], ["pair", "metric", 
 
 
 def _with_cells(table: pd.DataFrame, number: int, keys: list[str]) -> pd.DataFrame:
-    """Add the number of a table, and the names of its cells."""
+    """Return a table with its number, and with the names of its cells."""
     return table.assign(table=number, cell=table[keys[0]].str.cat(table[keys[1:]], sep=" "))
 
 
 def _rows(cells: pd.DataFrame, column: str, variance: "pd.Series[float] | float", suffix: str = "") -> pd.DataFrame:
-    """Return a row for each cell, with a column of the printed table and of ours."""
+    """Return a row for each cell, with the printed number and ours from a column of the tables."""
     rows = cells[["table", "reading", "unit"]].assign(cell=cells["cell"] + suffix, variance=variance)
     return rows.assign(printed=cells[f"{column}_printed"], ours=cells[f"{column}_ours"])
 
@@ -123,7 +123,7 @@ def _mean_and_sd_rows(cells: pd.DataFrame, printed_repetitions: int, our_repetit
 
 
 def _with_seed_spread(rows: pd.DataFrame, spread: pd.DataFrame) -> pd.DataFrame:
-    """Add the variance over random starts to the cells that depend on one; both sides have one start."""
+    """Return rows with the variance over random starts added; the paper and we have one start each."""
     rows = rows.merge(spread[[*KEYS, "sd"]], on=KEYS, how="left")
     starts = rows.pop("sd").fillna(0.0) ** 2
     # over starts, the fractions of Table 4 also vary by sampling; the means of Table 3 hardly do
@@ -133,7 +133,7 @@ def _with_seed_spread(rows: pd.DataFrame, spread: pd.DataFrame) -> pd.DataFrame:
 
 
 def _judged(rows: pd.DataFrame) -> pd.DataFrame:
-    """Add standard error, z and ok, including the rounding of the printed digits, and order the columns."""
+    """Return rows with `COLUMNS`, sorted by table. The standard error includes the rounding of the printed digits."""
     difference = rows["ours"] - rows["printed"]
     rows["standard_error"] = np.sqrt(rows["variance"] + rows["unit"] ** 2 / 12)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -146,13 +146,13 @@ def _judged(rows: pd.DataFrame) -> pd.DataFrame:
 def _is_reproduced(difference: Floats, unit: Floats, error: Floats) -> NDArray[np.bool_]:
     """Return whether numbers are reproduced, from (…, cells) differences, last digits and standard errors."""
     same_digits = np.abs(difference) <= unit / 2 * (1 + 1e-9)  # half a unit, with a margin for binary rounding
-    # a number that varies by less than a hundredth of the last digit is not random: its digits must agree
+    # a number that varies by less than a hundredth of the last digit is not random, so its digits must agree
     random = error**2 - unit**2 / 12 > (unit / 100) ** 2
     return same_digits | (random & (np.abs(difference) <= LIMIT * error))
 
 
 def reproduced_times(rows: pd.DataFrame, factors: Floats) -> Ints:
-    """Return how many cells would be reproduced if all of our numbers were multiplied, (factors,).
+    """Return (factors,) numbers of cells that are reproduced if all of our numbers are multiplied by a factor.
 
     The standard errors are unchanged, and the shares of Table 4 are at most 1.
     """
@@ -165,17 +165,17 @@ def reproduced_times(rows: pd.DataFrame, factors: Floats) -> Ints:
 def unnoticed_factor(rows: pd.DataFrame) -> float:
     """Return the largest e up to which the number of reproduced cells does not notice a factor 1 + e, or 1 - e.
 
-    A factor is noticed if more cells are lost than chance explains at 95 %, where each cell is beyond 3 standard errors
-    with the chance of a normal variable. Steps of 0.01 % are tried, up to 50 %.
+    A factor is noticed if more cells are lost than chance explains at 95 %. A cell is beyond 3 standard errors with the
+    probability of a normal variable. Steps of 0.01 % are tried, up to 50 %.
     """
     steps: Floats = np.linspace(0.0, _MOST, round(_MOST / _STEP) + 1)
     least = reproduced_times(rows, np.ones(1))[0] - binom.ppf(0.95, len(rows), 2 * norm.sf(LIMIT))
-    found = []
+    unnoticed = []
     for sign in (1.0, -1.0):
         factors: Floats = 1.0 + sign * steps
         noticed = np.flatnonzero(reproduced_times(rows, factors) < least)
-        found.append(float(steps[noticed[0] - 1] if len(noticed) else steps[-1]))
-    return max(found)
+        unnoticed.append(float(steps[noticed[0] - 1] if len(noticed) else steps[-1]))
+    return max(unnoticed)
 
 
 def sharpness(table: pd.DataFrame) -> pd.DataFrame:
@@ -184,37 +184,37 @@ def sharpness(table: pd.DataFrame) -> pd.DataFrame:
     Columns: how many printed numbers are 0 or 100 %, how many would be reproduced if all of ours were larger by a
     factor of `FACTORS`, and `unnoticed_factor` in per cent.
     """
-    found = []
-    for (number, reading), rows in table.groupby(["table", "reading"], sort=False):
-        ends = int(rows["printed"].isin([0.0, 1.0]).sum())
-        times = reproduced_times(rows, np.array(FACTORS))
-        found.append((number, reading, len(rows), ends, *times, f"{100 * unnoticed_factor(rows):.2f} %"))
+    rows = []
+    for (number, reading), cells in table.groupby(["table", "reading"], sort=False):
+        ends = int(cells["printed"].isin([0.0, 1.0]).sum())
+        times = reproduced_times(cells, np.array(FACTORS))
+        rows.append((number, reading, len(cells), ends, *times, f"{100 * unnoticed_factor(cells):.2f} %"))
     larger = [f"Reproduced if ours were {100 * (factor - 1):.0f} % larger" for factor in FACTORS]
     names = ["Table", "Reading", "Printed numbers", "Printed as 0 or 100 %", *larger, "Largest unnoticed factor"]
-    return pd.DataFrame(found, columns=names).astype(str)
+    return pd.DataFrame(rows, columns=names).astype(str)
 
 
 def counts(table: pd.DataFrame) -> pd.DataFrame:
-    """Count the printed numbers and those that are reproduced, by table and reading, as text.
+    """Lay out the counts of printed and of reproduced numbers, by table and reading, as text.
 
-    The root mean square of z is over the numbers whose standard error is more than half of the last digit: the others
+    The root mean square of z is over the numbers whose standard error is more than half of the last digit; the others
     do not vary. It is near 1 if the standard errors are right. The last two columns are `choices.RECORDED`.
     """
     varies = table["standard_error"] > table["table"].map(_LAST_DIGIT) / 2
     squares = table.assign(square=(table["z"] ** 2).where(varies))
-    found = squares.groupby(["table", "reading"], sort=False).agg(
-        printed=("ok", "size"), reproduced=("ok", "sum"), rms=("square", lambda each: np.sqrt(each.mean()))
+    counted = squares.groupby(["table", "reading"], sort=False).agg(
+        printed=("ok", "size"), reproduced=("ok", "sum"), rms=("square", lambda square: np.sqrt(square.mean()))
     )
-    found = found.reset_index().merge(RECORDED.assign(reading="default"), how="left", on=["table", "reading"])
-    found["rms"] = found["rms"].map("{:.2f}".format, na_action="ignore")
-    found = found.astype({"as_written": "Int64", "other_data": "Int64"}).astype(object)
-    text = found.where(found.notna(), "-").map(str)
+    counted = counted.reset_index().merge(RECORDED.assign(reading="default"), how="left", on=["table", "reading"])
+    counted["rms"] = counted["rms"].map("{:.2f}".format, na_action="ignore")
+    counted = counted.astype({"as_written": "Int64", "other_data": "Int64"}).astype(object)
+    text = counted.where(counted.notna(), "-").map(str)
     names = ["Table", "Reading", "Printed numbers", "Reproduced", "RMS of z", "As written", "On other data"]
     return text.set_axis(names, axis=1)
 
 
 def sections(table: pd.DataFrame) -> list[Section]:
-    """Lay out compared numbers: counts by table and reading, then the numbers that are not ok, then all numbers."""
+    """Lay out compared numbers: counts and sharpness, then the numbers that are not reproduced, then all numbers."""
     cells = pd.DataFrame(
         {
             "Table": table["table"].astype(str),
@@ -227,7 +227,7 @@ def sections(table: pd.DataFrame) -> list[Section]:
             "Reproduced": table["ok"].map({True: "yes", False: "no"}),
         }
     )
-    off = cells[~table["ok"].to_numpy()]
-    found = [("Printed numbers that are reproduced", counts(table)), ("Printed numbers that are not", off)]
-    found.insert(1, (SHARPNESS, sharpness(table)))
-    return [*found[: 3 if len(off) else 2], ("Every printed number beside ours", cells)]
+    wrong = cells[~table["ok"].to_numpy()]
+    tables = [("Printed numbers that are reproduced", counts(table)), (SHARPNESS, sharpness(table))]
+    tables += [("Printed numbers that are not", wrong)] if len(wrong) else []
+    return [*tables, ("Every printed number beside ours", cells)]

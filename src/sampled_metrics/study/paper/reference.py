@@ -18,12 +18,12 @@ RECOMMENDERS = ("X", "Y", "Z")
 RANDOM_RECOMMENDER = "X"
 """The recommender with a random start, which the paper does not give."""
 REPETITIONS = 100
-"""Of Tables 3 and 4."""
+"""Repetitions of Tables 3 and 4."""
 TOY_REPETITIONS = 1000
-"""Of Table 2."""
+"""Repetitions of Table 2."""
 
 ARCHIVE_MD5 = "c4d9eecfca2ab87c1945afe126590906"
-"""Of the publisher's archive of the paper's data, ml-1m.zip."""
+"""MD5 of the publisher's archive of the paper's data, ml-1m.zip."""
 _CANDIDATES = "511b96eebadec373183d743a796ca2d6bc2e69bac031a8024da02cd54c97962e"
 
 TOY_RANKS = {
@@ -116,7 +116,7 @@ def covers_study(config: Mapping[str, Any]) -> bool:
 
 
 def has_paper_users(table: ExactRanks) -> bool:
-    """Return whether ranks are of the paper's users, each among as many candidates as with the paper's split.
+    """Return whether ranks are of the paper's users, each with as many candidates as in the paper's split.
 
     The 6040 numbers of candidates are n minus the training events of each user. No other data have the same ones.
     """
@@ -136,22 +136,22 @@ def _table(text: str, keys: list[str], across: str, scale: float = 1.0) -> pd.Da
 
 
 def table_1() -> pd.DataFrame:
-    """Table 1; columns recommender, metric, value, unit."""
+    """Return Table 1; columns recommender, metric, value, unit."""
     table = _table(_TABLE_1, ["recommender"], "metric").drop(columns="sd")
     return table.rename(columns={"mean": "value"}).assign(unit=0.001)
 
 
 def table_2() -> pd.DataFrame:
-    """Table 2; columns recommender, metric, mean, sd, unit."""
+    """Return Table 2; columns recommender, metric, mean, sd, unit."""
     return _table(_TABLE_2, ["recommender"], "metric").assign(unit=0.001)
 
 
 def table_3() -> pd.DataFrame:
-    """Table 3; columns metric, recommender, estimator, mean, sd (NaN for exact), unit, as fractions."""
+    """Return Table 3 in fractions; columns metric, recommender, estimator, mean, sd (NaN for exact), unit."""
     return _table(_TABLE_3, ["metric", "recommender"], "estimator", 100).assign(unit=0.0001)
 
 
 def table_4() -> pd.DataFrame:
-    """Table 4; columns pair (such as `X vs Y`), metric, estimator, correct, as fractions."""
+    """Return Table 4 in fractions; columns pair (such as `X vs Y`), metric, estimator, correct."""
     table = _table(_TABLE_4, ["pair", "metric"], "estimator", 100).drop(columns="sd")
     return table.rename(columns={"mean": "correct"}).assign(pair=table["pair"].str.replace("-", " vs "))

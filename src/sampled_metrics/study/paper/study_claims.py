@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.study.paper.claims import LOW_GAMMA, WITHIN_NOISE, Claims, Finding, listed, order
+from sampled_metrics.study.pairs import pair_names
+from sampled_metrics.study.paper.claims import LOW_GAMMA, WITHIN_NOISE, Claims, Finding, by_name, order
 from sampled_metrics.study.paper.fidelity import LIMIT
 from sampled_metrics.study.paper.reference import RECOMMENDERS
-from sampled_metrics.study.tables import pair_names
 
 claim = Claims()
 
@@ -27,9 +27,7 @@ class Study:
     means: pd.DataFrame  # of Table 3, (metric, estimator) × recommenders
     correct: pd.DataFrame  # Table 4, (pair, metric) × estimators
     by_size: pd.DataFrame  # Figure 6, (estimator, negatives) × recommenders
-    error: Mapping[
-        str, float
-    ]  # standard errors of the differences between the paper and here, by cell of Tables 3 and 4
+    error: Mapping[str, float]  # cell of Tables 3 and 4 → standard error of the printed number less ours
 
 
 def check(
@@ -39,31 +37,31 @@ def check(
     figure_6: pd.DataFrame,
     printed: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Check the claims under every reading, on the csv tables; columns as in `Claims.check`.
+    """Return the claims, checked on the csv tables under every reading, as in `Claims.check`.
 
-    `printed` is the result of `fidelity.compare_study`, whose standard errors say what noise may explain.
+    `printed` is the result of `fidelity.compare_study`. Its standard errors say what noise may explain.
     """
     table_3, figure_6 = (table[table["recommender"].isin(RECOMMENDERS)] for table in (table_3, figure_6))
     table_4 = table_4[table_4["worse"].isin(RECOMMENDERS) & table_4["better"].isin(RECOMMENDERS)]
     table_4 = table_4.assign(pair=pair_names(table_4))
     ranks = {name: ranks[name] for name in RECOMMENDERS}
     by_size = figure_6.pivot(index=["estimator", "negatives"], columns="recommender", values="expected")
-    found = []
-    for name, means in table_3.groupby("reading", sort=False):
-        orders = table_4[table_4["reading"] == name]
+    checked = []
+    for reading, means in table_3.groupby("reading", sort=False):
+        orders = table_4[table_4["reading"] == reading]
         study = Study(
             ranks,
             means.pivot(index=["metric", "estimator"], columns="recommender", values="mean_exact"),
             orders.pivot(index=["pair", "metric"], columns="estimator", values="correct_exact"),
             by_size,
-            printed[printed["reading"] == name].set_index("cell")["standard_error"].to_dict(),
+            printed[printed["reading"] == reading].set_index("cell")["standard_error"].to_dict(),
         )
-        found.append(claim.check(study, str(name)))
-    return pd.concat(found, ignore_index=True)
+        checked.append(claim.check(study, str(reading)))
+    return pd.concat(checked, ignore_index=True)
 
 
 def _excused(gaps: Sequence[tuple[float, float]]) -> bool | str:
-    """Return the verdict on a claim that fails by (gap, standard error) each: true if it does not fail."""
+    """Return the verdict on a claim from the (gap, standard error) of each failure; true if there is none."""
     if not gaps:
         return True
     return all(gap <= LIMIT * error for gap, error in gaps) and WITHIN_NOISE
@@ -102,8 +100,8 @@ def _worse_half(table: ExactRanks) -> float:
 def _z_worst_bucket(study: Study) -> Finding:
     table = study.ranks["Z"]
     ranks = np.arange(1, int(table.candidates.max()) + 1)
-    over = (int(rank) for rank in ranks[::-1] if table.expected_between(int(rank), int(ranks[-1])) > 1600)
-    from_rank = next(over, None)
+    large = (int(rank) for rank in ranks[::-1] if table.expected_between(int(rank), int(ranks[-1])) > 1600)
+    from_rank = next(large, None)
     if from_rank is None:
         return f"{len(table)} users in all", False
     return f"{_worse_half(table):.0f} in the worse half; over 1600 from rank {from_rank} on", None
@@ -112,7 +110,7 @@ def _z_worst_bucket(study: Study) -> Finding:
 @claim("Section 6.1", "Z is the best in the top 10")
 def _z_top_10(study: Study) -> Finding:
     events = pd.Series({name: table.expected_between(1, 10) for name, table in study.ranks.items()})
-    return listed(events, 0), events.idxmax() == "Z"
+    return by_name(events, 0), events.idxmax() == "Z"
 
 
 @claim("Section 6.1", "Y is better than X in the top 10, but tends to put items at a worse rank overall")
@@ -127,7 +125,7 @@ def _y_between(study: Study) -> Finding:
 def _ordered(study: Study, estimator: str, metrics: Sequence[str], wanted: str) -> Finding:
     """Return the orders of the recommenders by an estimator, and whether all are as claimed."""
     orders = {label: order(study.means.loc[(label, estimator)]) for label in metrics}
-    return "; ".join(f"{label}: {found}" for label, found in orders.items()), set(orders.values()) == {wanted}
+    return "; ".join(f"{label}: {names}" for label, names in orders.items()), set(orders.values()) == {wanted}
 
 
 @claim("Section 6.2", "On exact Recall, NDCG and AP, Z is better than Y, which is better than X")
@@ -164,14 +162,13 @@ def _all_closer(study: Study) -> Finding:
 @claim("Section 6.3", "All corrections place Z as the best on Recall, NDCG and AP")
 def _z_found_best(study: Study) -> Finding:
     best = study.means.loc[list(TOP_HEAVY)].idxmax(axis=1)
-    other = [key for key in best.index[best != "Z"] if key[1] in _corrections(study)]
-    said = [f"{label} {name}" for label, name in other]
-    gaps = [_gap(study, key, str(best[key]), "Z") for key in other]
-    return f"not Z: {', '.join(said) or 'none'}", _excused(gaps)
+    wrong = [key for key in best.index[best != "Z"] if key[1] in _corrections(study)]
+    gaps = [_gap(study, key, str(best[key]), "Z") for key in wrong]
+    return f"not Z: {', '.join(map(' '.join, wrong)) or 'none'}", _excused(gaps)
 
 
 def _gap(study: Study, key: tuple[str, str], one: str, other: str) -> tuple[float, float]:
-    """Return by how much a mean of Table 3 is above another, by metric and estimator, and the standard error."""
+    """Return how far the mean of one recommender is above that of another in Table 3, and the standard error."""
     row = study.means.loc[key]
     errors = [study.error[f"{name} {' '.join(key)}"] for name in (one, other)]
     return float(row[one] - row[other]), math.hypot(*errors)
@@ -180,10 +177,10 @@ def _gap(study: Study, key: tuple[str, str], one: str, other: str) -> tuple[floa
 @claim("Caption of Table 3", "BV with γ of 0.1 or less produces the right order in expectation")
 def _low_gamma_order(study: Study) -> Finding:
     orders = {(label, name): order(study.means.loc[(label, name)]) for label in TOP_HEAVY for name in LOW_GAMMA}
-    wrong = {key: found for key, found in orders.items() if found != "Z > Y > X"}
-    said = [f"{' '.join(key)}: {found}" for key, found in wrong.items()]
+    wrong = {key: names for key, names in orders.items() if names != "Z > Y > X"}
+    cells = [f"{' '.join(key)}: {names}" for key, names in wrong.items()]
     gaps = [_gap(study, key, worse, better) for key in wrong for better, worse in ("ZY", "YX")]
-    return f"wrong: {', '.join(said) or 'none'}", _excused(gaps)
+    return f"wrong: {', '.join(cells) or 'none'}", _excused(gaps)
 
 
 @claim("Section 6.3", "m = 1000 is about a 1/3 sampling rate", tolerance="0.25 to 0.4")
@@ -193,12 +190,12 @@ def _one_third(study: Study) -> Finding:
 
 
 def _right_from(study: Study, estimator: str, better: Sequence[str]) -> int | None:
-    """Return the smallest sample size from which on the recommenders, given best first, are in the right order."""
+    """Return the sample size from which on the recommenders, given best first, are in the right order, if any."""
     curves = study.by_size.loc[estimator]
     right = np.all([curves[one] > curves[next_] for one, next_ in pairwise(better)], axis=0)
     wrong = np.flatnonzero(~right)
-    first = wrong[-1] + 1 if len(wrong) else 0
-    return int(curves.index[first]) if first < len(curves) else None
+    first_right = wrong[-1] + 1 if len(wrong) else 0
+    return int(curves.index[first_right]) if first_right < len(curves) else None
 
 
 @claim("Section 6.3, Figure 6", "Uncorrected, it needs more than m = 1000 to order X and Y")

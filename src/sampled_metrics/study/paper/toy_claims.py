@@ -10,7 +10,7 @@ import pandas as pd
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.draws import expected_metric
-from sampled_metrics.study.paper.claims import LOW_GAMMA, Claims, Finding, listed, order
+from sampled_metrics.study.paper.claims import LOW_GAMMA, Claims, Finding, by_name, order
 
 claim = Claims()
 
@@ -34,13 +34,13 @@ def check(
     figure_3: pd.DataFrame,
     figure_4: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Check the claims on the config entry `toy` and the csv tables of these names; columns as in `Claims.check`."""
+    """Return the claims, checked on the config entry `toy` and the csv tables of these names, as in `Claims.check`."""
     candidates = example["candidates"]
     design = SamplingDesign(example["negatives"], example["replacement"])
     sampled = {
         label: {
-            name: expected_metric(row, candidates, design, metric(label)).mean()
-            for name, row in example["ranks"].items()
+            name: expected_metric(ranks, candidates, design, metric(label)).mean()
+            for name, ranks in example["ranks"].items()
         }
         for label in example["metrics"]
     }
@@ -78,7 +78,7 @@ def _tenfold(toy: Toy) -> Finding:
 
 @claim("Section 4.2, Table 2", "C has the lowest AP when sampled measurements are used")
 def _sampled_lowest(toy: Toy) -> Finding:
-    return listed(toy.sampled["ap"]), toy.sampled["ap"].idxmin() == "C"
+    return by_name(toy.sampled["ap"]), toy.sampled["ap"].idxmin() == "C"
 
 
 @claim(
@@ -128,7 +128,7 @@ def _at_500(toy: Toy) -> Finding:
 )
 def _large(toy: Toy) -> Finding:
     values = toy.by_size.loc["ap"].iloc[-1]
-    ours = f"m = {toy.by_size.loc['ap'].index[-1]}: {listed(values)}"
+    ours = f"m = {toy.by_size.loc['ap'].index[-1]}: {by_name(values)}"
     return ours, values.idxmax() == "C" and abs(values["A"] - values["B"]) < 0.001
 
 
@@ -180,7 +180,7 @@ def _linear_at_1(toy: Toy) -> Finding:
 def _bias_at_1000(toy: Toy) -> Finding:
     sampled, exact = (toy.by_rank.xs(m, level="negatives") for m in (1000, toy.candidates - 1))
     biases = (sampled - exact).abs().max(axis=1)[["ap", "ndcg", "recall@10"]]
-    return f"largest bias: {listed(biases, 2)}", biases.min() > 0.1
+    return f"largest bias: {by_name(biases, 2)}", biases.min() > 0.1
 
 
 @claim("Section 5.4, Figure 4", "Without the order constraint, lower γ give oscillating solutions")
@@ -197,4 +197,4 @@ def _oscillation(toy: Toy) -> Finding:
 def _closer(toy: Toy) -> Finding:
     expected = toy.corrected.loc["expected"].dropna(axis=1)
     error = (expected.drop("exact") - expected.loc["exact"]).abs().mean(axis=1)
-    return "mean error: " + listed(error), bool((error.drop("uncorrected") < error["uncorrected"]).all())
+    return "mean error: " + by_name(error), bool((error.drop("uncorrected") < error["uncorrected"]).all())

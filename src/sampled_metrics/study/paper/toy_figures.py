@@ -35,7 +35,7 @@ MAGNIFIED = (-0.1, 0.25)
 
 
 def figure_1(candidates: int, metrics: Sequence[str], zoom: int) -> pd.DataFrame:
-    """Metrics by rank; columns panel (all, or first for the ranks to `zoom`), metric, rank, value."""
+    """Return metrics by rank; columns panel (all, or first for the ranks to `zoom`), metric, rank, value."""
     ranks = {"all": _ranks_to_draw(candidates, zoom), "first": np.arange(1, min(zoom, candidates) + 1)}
     curves = []
     for panel, rank in ranks.items():
@@ -48,18 +48,18 @@ def figure_1(candidates: int, metrics: Sequence[str], zoom: int) -> pd.DataFrame
 def figure_2(
     ranks: Mapping[str, Sequence[int]], candidates: int, metrics: Sequence[str], negatives: Sequence[int]
 ) -> pd.DataFrame:
-    """Expected metrics of the example by sample size; columns metric, recommender, negatives, expected."""
+    """Return expected metrics of the example by sample size; columns metric, recommender, negatives, expected."""
     rows = [
-        (label, name, m, expected_metric(row, candidates, SamplingDesign(m, True), metric(label)).mean())
+        (label, name, m, expected_metric(instances, candidates, SamplingDesign(m, True), metric(label)).mean())
         for label in metrics
-        for name, row in ranks.items()
+        for name, instances in ranks.items()
         for m in negatives
     ]
     return pd.DataFrame(rows, columns=["metric", "recommender", "negatives", "expected"])
 
 
 def figure_3(candidates: int, metrics: Sequence[str], negatives: Sequence[int], zoom: int) -> pd.DataFrame:
-    """Expected metrics by true rank; columns metric, negatives, rank, expected. Exact ones have negatives n - 1."""
+    """Return expected metrics by true rank; columns metric, negatives, rank, expected. Exact ones have m = n - 1."""
     rank = _ranks_to_draw(min(candidates, zoom), 100)
     curves = []
     for label in metrics:
@@ -73,15 +73,15 @@ def figure_3(candidates: int, metrics: Sequence[str], negatives: Sequence[int], 
 
 @on_one_thread
 def figure_4(candidates: int, metric_label: str, negatives: int, estimators: Sequence[str]) -> pd.DataFrame:
-    """Corrected metrics; columns panel, estimator, rank, value.
+    """Return corrected metrics by rank; columns panel, estimator, rank, value.
 
     In the panel `sampled`, rank is the sampled rank and value is the weight of an event with it. In the panel
-    `expected`, rank is the true rank and value is the expected weight; the estimator `exact` is the metric itself.
+    `expected`, rank is the true rank and value is the expected weight. The estimator `exact` is the metric itself.
     """
     design = SamplingDesign(negatives, replacement=True)
     sampled_rank = np.arange(1, negatives + 2)
     rank = np.unique(np.geomspace(1, candidates, 300).round().astype(np.int64))
-    chances = rank_distribution(candidates, design)[rank - 1]
+    probabilities = rank_distribution(candidates, design)[rank - 1]
     exact = metric(metric_label).of_rank(rank, candidates)
     curves = []
     for label in estimators:
@@ -89,13 +89,14 @@ def figure_4(candidates: int, metric_label: str, negatives: int, estimators: Seq
             linear_estimator(label).fit(Outcomes.from_design(design, candidates), [metric(metric_label)]).weights
         )
         curves.append(pd.DataFrame({"panel": "sampled", "estimator": label, "rank": sampled_rank, "value": weights}))
-        curves.append(pd.DataFrame({"panel": "expected", "estimator": label, "rank": rank, "value": chances @ weights}))
+        expected = probabilities @ weights
+        curves.append(pd.DataFrame({"panel": "expected", "estimator": label, "rank": rank, "value": expected}))
     curves.append(pd.DataFrame({"panel": "expected", "estimator": "exact", "rank": rank, "value": exact}))
     return pd.concat(curves, ignore_index=True)
 
 
 def _ranks_to_draw(last: int, dense: int) -> Ints:
-    """Return every rank to `dense`, then 400 evenly spread ranks to `last`."""
+    """Return every rank up to `dense`, and 400 evenly spread ranks from there to `last`."""
     spread = np.linspace(min(dense, last), last, 400).round().astype(np.int64)
     return np.unique(np.concatenate((np.arange(1, min(dense, last) + 1), spread)))
 
@@ -104,12 +105,12 @@ def _ranks_to_draw(last: int, dense: int) -> Ints:
 def draw_1(table: pd.DataFrame, note: str = "") -> Figure:
     """Draw Figure 1 from its table."""
     figure, axes = panels(2, 2, 2.3, note, sharey=True)
-    for panel, which in zip(axes, ("all", "first"), strict=True):
-        curves = table[table["panel"] == which]
+    for panel, name in zip(axes, ("all", "first"), strict=True):
+        curves = table[table["panel"] == name]
         draw_lines(panel, curves, "metric", "rank", "value", metric_name)
         last = int(curves["rank"].max())
         panel.set(xlabel="predicted rank", xlim=(0, last), ylim=(-0.03, 1.05))
-        panel.set_title({"all": f"all {last:,} ranks", "first": f"the first {last} ranks"}[which])
+        panel.set_title({"all": f"all {last:,} ranks", "first": f"the first {last} ranks"}[name])
     axes[0].set_ylabel("metric")
     name_lines(axes[1])
     return figure
@@ -144,7 +145,7 @@ def draw_3(table: pd.DataFrame, note: str = "") -> Figure:
 
 
 def _for_each_metric(table: pd.DataFrame, note: str) -> tuple[Figure, list[Axes]]:
-    """Return a figure, and a panel for each metric, in two columns."""
+    """Return a figure with a panel for each metric, in two columns, and the panels."""
     labels = list(dict.fromkeys(table["metric"]))
     figure, axes = panels(len(labels), 2, 1.9, note, sharey=True)
     for panel, label in zip(axes, labels, strict=True):
@@ -156,26 +157,26 @@ def _for_each_metric(table: pd.DataFrame, note: str) -> tuple[Figure, list[Axes]
 
 @styled
 def draw_4(table: pd.DataFrame, note: str = "") -> Figure:
-    """Draw Figure 4 from its table: above on the scale of the metric, below on that of the corrected ones."""
+    """Draw Figure 4 from its table. The upper panels have the scale of the metric, the lower ones a magnified one."""
     figure, axes = panels(4, 2, 2.0, note, sharex="col", sharey="row")
-    names = sorted(dict.fromkeys(table["estimator"]), key=lambda name: name != "exact")
-    looks = {name: style(number) for name, number in line_styles(names).items()}
-    for panel, which in zip(axes, 2 * ("sampled", "expected"), strict=True):
-        curves = table[table["panel"] == which]
-        for number, name in enumerate(names):
-            curve = curves[curves["estimator"] == name]
+    estimators = sorted(dict.fromkeys(table["estimator"]), key=lambda label: label != "exact")
+    styles = {label: style(number) for label, number in line_styles(estimators).items()}
+    for panel, name in zip(axes, 2 * ("sampled", "expected"), strict=True):
+        curves = table[table["panel"] == name]
+        for number, label in enumerate(estimators):
+            curve = curves[curves["estimator"] == label]
             if len(curve):
                 # markers at all of the first sampled ranks, and staggered along the true ranks
                 spaced = np.unique(np.geomspace(1, len(curve), 12).round().astype(int) - 1).tolist()
-                marks = spaced if which == "sampled" else (number * 4, max(1, len(curve) // 8))
-                panel.plot(curve["rank"], curve["value"], **looks[name], markevery=marks)
+                marks = spaced if name == "sampled" else (number * 4, max(1, len(curve) // 8))
+                panel.plot(curve["rank"], curve["value"], **styles[label], markevery=marks)
         panel.set_xscale("log")
         plain_numbers(panel.xaxis)
     axes[0].set(title="on the sample", ylabel="corrected metric")
     axes[1].set(title="in expectation")
     axes[2].set(xlabel="rank in the sample", ylabel="magnified", ylim=MAGNIFIED)
     axes[3].set(xlabel="true rank")
-    handles = [Line2D([], [], label=estimator_name(name), **looks[name]) for name in names]
+    handles = [Line2D([], [], label=estimator_name(label), **styles[label]) for label in estimators]
     figure.legend(handles=handles, loc="outside upper left", ncols=3)
     return figure
 
@@ -185,8 +186,8 @@ def note(candidates: int, negatives: int | Sequence[int] = (), metric_label: str
     parts = [metric_name(metric_label)] if metric_label else []
     parts.append(f"n = {candidates:,} items")
     if negatives:
-        number = f"m = {negatives} " if isinstance(negatives, int) else ""
-        parts.append(f"{number}negatives drawn with replacement")
+        size = f"m = {negatives} " if isinstance(negatives, int) else ""
+        parts.append(f"{size}negatives drawn with replacement")
     return ", ".join(parts)
 
 
@@ -196,4 +197,4 @@ FIGURES: dict[int, tuple[Callable[..., pd.DataFrame], Callable[[pd.DataFrame, st
     3: (figure_3, draw_3),
     4: (figure_4, draw_4),
 }
-"""Number of a figure → (function of its table, function that draws the table, with a note on its parameters)."""
+"""Number of a figure → (function of its table, function that draws the table with a note on its parameters)."""

@@ -19,28 +19,28 @@ Stream = Callable[[str, str], np.random.Generator]
 
 
 def table_1(toy: Mapping[str, Any], _: Stream | None = None) -> pd.DataFrame:
-    """Evaluate each recommender exactly; columns recommender, metric, value."""
+    """Return the exact metrics of each recommender; columns recommender, metric, value."""
     rows = [
-        (name, label, metric(label).of_rank(row, toy["candidates"]).mean())
-        for name, row in toy["ranks"].items()
+        (name, label, metric(label).of_rank(ranks, toy["candidates"]).mean())
+        for name, ranks in toy["ranks"].items()
         for label in toy["metrics"]
     ]
     return pd.DataFrame(rows, columns=["recommender", "metric", "value"])
 
 
 def table_2(toy: Mapping[str, Any], stream: Stream) -> pd.DataFrame:
-    """Evaluate each recommender on samples; columns recommender, metric, mean, sd.
+    """Return the metrics of each recommender on samples; columns recommender, metric, mean, sd.
 
     The standard deviation is that of one repetition's mean over the instances.
     """
     design, repetitions = SamplingDesign(toy["negatives"], toy["replacement"]), toy["repetitions"]
     design.check(toy["candidates"])
     rows = []
-    for name, row in toy["ranks"].items():
-        above = np.tile(np.array(row) - 1, repetitions)
+    for name, ranks in toy["ranks"].items():
+        above = np.tile(np.array(ranks) - 1, repetitions)
         candidates = np.full_like(above, toy["candidates"])
         draws = draw(above, np.zeros_like(above), candidates, design, stream(name, "sample"))
-        sampled_rank = 1 + draws.above.reshape(repetitions, len(row))
+        sampled_rank = 1 + draws.above.reshape(repetitions, len(ranks))
         for label in toy["metrics"]:
             values = metric(label).of_rank(sampled_rank, design.negatives + 1).mean(axis=1)
             rows.append((name, label, values.mean(), values.std(ddof=1) if repetitions > 1 else np.nan))
@@ -49,15 +49,12 @@ def table_2(toy: Mapping[str, Any], stream: Stream) -> pd.DataFrame:
 
 def sections(table: pd.DataFrame, ranks: Mapping[str, Sequence[int]]) -> list[Section]:
     """Lay out Table 1 or 2 beside the ranks of the example. The best recommender by each metric is bold."""
-    means = table["value" if "value" in table else "mean"]
-    if "value" in table:
-        cells = table.assign(cell=table["value"].map("{:.3f}".format))
-    else:
-        cells = table.assign(cell=[plus_minus(*each, 3) for each in zip(table["mean"], table["sd"], strict=True)])
-    cells["cell"] = with_best(cells["cell"], means, [cells["metric"]], 3)
+    cells = table if "mean" in table else table.rename(columns={"value": "mean"}).assign(sd=np.nan)
+    texts = [plus_minus(mean, sd, 3) for mean, sd in zip(cells["mean"], cells["sd"], strict=True)]
+    cells = cells.assign(cell=with_best(pd.Series(texts, cells.index), cells["mean"], [cells["metric"]], 3))
     wide = cells.pivot(index="recommender", columns="metric", values="cell")
     wide = wide.loc[list(ranks), list(dict.fromkeys(cells["metric"]))].rename(columns=metric_name)
-    wide.insert(0, "Predicted ranks", [", ".join(map(str, row)) for row in ranks.values()])
+    wide.insert(0, "Predicted ranks", [", ".join(map(str, instances)) for instances in ranks.values()])
     return [("", wide.rename_axis(columns=None).rename_axis(index="Recommender").reset_index())]
 
 

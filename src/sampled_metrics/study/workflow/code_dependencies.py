@@ -1,4 +1,4 @@
-"""Find the library files that a script depends on. The workflow runs a script again if they change."""
+"""The library files that a script depends on. The workflow runs a script again if one of them changes."""
 
 import ast
 import hashlib
@@ -11,11 +11,11 @@ PACKAGE = Path(__file__).parents[2]
 
 
 def digest(script: Path) -> str:
-    """Return a digest of a script and of the library files that it imports, which changes if one of them does."""
-    files = hashlib.sha256(script.read_bytes())
+    """Return a digest of a script and of the library files that it imports. It changes if one of them changes."""
+    content = hashlib.sha256(script.read_bytes())
     for path in library_files(script):
-        files.update(f"{path.relative_to(PACKAGE)} {_digest(path)}".encode())
-    return files.hexdigest()
+        content.update(f"{path.relative_to(PACKAGE)} {_digest(path)}".encode())
+    return content.hexdigest()
 
 
 def library_files(script: Path) -> list[Path]:
@@ -24,14 +24,14 @@ def library_files(script: Path) -> list[Path]:
     Imports under `if TYPE_CHECKING` do not count. The dotted path of a class as text does, as in the registry of
     estimators.
     """
-    found: set[Path] = set()
+    files: set[Path] = set()
     pending = list(_imported(script))
     while pending:
         path = pending.pop()
-        if path not in found:
-            found.add(path)
+        if path not in files:
+            files.add(path)
             pending.extend(_imported(path))
-    return sorted(found)
+    return sorted(files)
 
 
 @cache
@@ -48,7 +48,7 @@ def _imported(source: Path) -> frozenset[Path]:
 
 
 def _statements(block: ast.AST) -> Iterator[ast.AST]:
-    """Yield the statements of a block and of the blocks in it; expressions hold no imports."""
+    """Yield the statements of a block and of its inner blocks; expressions hold no imports."""
     for part in ("body", "orelse", "handlers", "finalbody", "cases"):
         if part == "body" and isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
             continue

@@ -1,4 +1,4 @@
-"""The defaults and checks of a study's configuration. Each error is one line that names the key."""
+"""The defaults and checks of a study's configuration. An error is one line that names the key."""
 
 import copy
 import difflib
@@ -23,11 +23,11 @@ from sampled_metrics.recommenders import PrecomputedRanks, config_schema, recomm
 
 T = TypeVar("T")
 
-RESERVED = ("toy", "logs", "benchmarks", "report.html", "summary.html", "README.md")  # names under results/
+RESERVED = ("toy", "logs", "benchmarks", "report.html", "summary.html", "README.md")  # names below results/
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
-    """Match a pattern of JSON schema. Its $ is the end of the text; Python's also matches before a last line break."""
+    """Yield an error if a text does not match. In JSON schema, $ does not match before a last line break."""
     if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), instance):
         yield ValidationError("does not match")
 
@@ -79,7 +79,7 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
 
 
 def _check_toy(toy: Mapping[str, Any], figures: Mapping[str, Any]) -> None:
-    """Refuse ranks and numbers of negatives that the running example's number of candidates does not allow."""
+    """Refuse ranks and numbers of negatives that are too large for the running example's number of candidates."""
     for name, ranks in toy["ranks"].items():
         if max(ranks) > toy["candidates"]:
             raise ConfigError(f"toy.ranks.{name}: rank {max(ranks)} is above toy.candidates ({toy['candidates']})")
@@ -123,27 +123,29 @@ def precomputed_ranks(config: Mapping[str, Any]) -> dict[tuple[str, str], Precom
 
     They belong to a dataset (key `ranks`) or to a recommender of type ranks.
     """
-    found = {}
+    precomputed = {}
     for dataset in config["study"]:
         for name, entry in config["recommenders"].items():
             file = config["datasets"][dataset]["ranks"].get(name)
-            ranks = PrecomputedRanks(file) if file else recommender(entry)
-            if isinstance(ranks, PrecomputedRanks):
-                found[dataset, name] = ranks
-    return found
+            source = PrecomputedRanks(file) if file else recommender(entry)
+            if isinstance(source, PrecomputedRanks):
+                precomputed[dataset, name] = source
+    return precomputed
 
 
-def _check_sources(name: str, config: Mapping[str, Any]) -> None:
+def _check_sources(dataset_name: str, config: Mapping[str, Any]) -> None:
     """Refuse a dataset without the input of its recommenders: events to train on, or files of ranks."""
-    dataset, where, recommenders = config["datasets"][name], f"datasets.{name}", config["recommenders"]
-    for each in dataset["ranks"]:
-        if each not in recommenders:
-            raise ConfigError(f"{where}.ranks: unknown recommender {each!r}; it may be {', '.join(recommenders)}")
-    there = {each: ranks for (its_dataset, each), ranks in precomputed_ranks(config).items() if its_dataset == name}
-    for each, ranks in there.items():
-        key = f"{where}.ranks.{each}" if each in dataset["ranks"] else f"recommenders.{each}.path"
-        _check_file(key, ranks.file(name), config)
-    to_train = [each for each in recommenders if each not in there]
+    dataset, where = config["datasets"][dataset_name], f"datasets.{dataset_name}"
+    recommenders = config["recommenders"]
+    for name in dataset["ranks"]:
+        if name not in recommenders:
+            raise ConfigError(f"{where}.ranks: unknown recommender {name!r}; it may be {', '.join(recommenders)}")
+    precomputed = precomputed_ranks(config)
+    for name in recommenders:
+        if (dataset_name, name) in precomputed:
+            key = f"{where}.ranks.{name}" if name in dataset["ranks"] else f"recommenders.{name}.path"
+            _check_file(key, precomputed[dataset_name, name].file(dataset_name), config)
+    to_train = [name for name in recommenders if (dataset_name, name) not in precomputed]
     if not to_train:
         return
     if dataset["format"] is None:
@@ -158,11 +160,11 @@ def _check_sources(name: str, config: Mapping[str, Any]) -> None:
 
 
 def _check_split(split: Mapping[str, Any]) -> None:
-    """Refuse options of another strategy than the split's."""
-    of_time = [key for key in ("test_from", "test_size") if split[key] is not None]
-    if split["strategy"] != "global-time" and of_time:
-        raise ConfigError(f"split.{of_time[0]}: is for the strategy global-time, not {split['strategy']}")
-    if split["strategy"] == "global-time" and len(of_time) != 1:
+    """Refuse options that the strategy of the split does not have."""
+    time_keys = [key for key in ("test_from", "test_size") if split[key] is not None]
+    if split["strategy"] != "global-time" and time_keys:
+        raise ConfigError(f"split.{time_keys[0]}: is for the strategy global-time, not {split['strategy']}")
+    if split["strategy"] == "global-time" and len(time_keys) != 1:
         raise ConfigError("split.strategy: global-time needs either test_from or test_size")
     if split["strategy"] == "global-time" and split["held_out"] != 1:
         raise ConfigError("split.held_out: is for the strategies last-event and random-event, not global-time")
@@ -185,31 +187,33 @@ def _check_dataset(dataset: dict[str, Any], where: str) -> None:
     if dataset["urls"]:
         download.require_addresses(dataset["urls"], f"{where}.urls")
     if dataset["format"] is not None:
-        form = _named(f"{where}.format", dataset["format"], formats.get)
-        check(dataset["options"], form.options, f"{where}.options")
+        file_format = _named(f"{where}.format", dataset["format"], formats.get)
+        check(dataset["options"], file_format.options, f"{where}.options")
 
 
 def _check_published_split(dataset: Mapping[str, Any], where: str) -> None:
     """Refuse a ready-made split that the config changes, or whose second file is missing."""
-    form = formats.get(dataset["format"])
-    if dataset["test"] and form.other_file is not None:
+    file_format = formats.get(dataset["format"])
+    if dataset["test"] and file_format.other_file is not None:
         raise ConfigError(f"{where}.test: the format {dataset['format']} has a test file of its own")
     if dataset["test"] and not dataset["path"]:
         raise ConfigError(f"{where}.test: needs a path, with the training events")
-    for key in ("min_rating", "core") if form.other_file is not None else ("core",) if dataset["test"] else ():
+    no_filters = ("min_rating", "core") if file_format.other_file is not None else ("core",) if dataset["test"] else ()
+    for key in no_filters:
         if dataset[key] != 0:
             raise ConfigError(f"{where}.{key}: must be 0 for a ready-made split, not {dataset[key]}")
     if dataset["path"]:
         try:
-            beside = files_beside(Path(dataset["path"]), form, member=dataset["member"])
+            files = files_beside(Path(dataset["path"]), file_format, member=dataset["member"])
         except DataError as error:
             raise ConfigError(f"{where}.path: {error}") from None
-        for file in beside:
+        for file in files:
             if not os.path.isfile(file):
                 raise ConfigError(f"{where}.path: there is no file {file.name!r} beside {dataset['path']!r}")
 
 
 def _named(key: str, name: str, find: Callable[[str], T]) -> T:
+    """Return what a function finds by a name; an error of the function names the key."""
     try:
         return find(name)
     except ConfigError as error:
@@ -221,16 +225,16 @@ _KINDS_OF_LABELS: dict[str, Callable[[str], object]] = {
     "estimator": estimator,
     "linear-estimator": linear_estimator,
 }
-"""What the schema's keyword `labels` says of a label or a list of labels → the function that reads one."""
+"""Value of the schema's keyword `labels` → function that reads such a label."""
 
 
 def _settle_labels(config: Mapping[str, Any], schema: Mapping[str, Any], where: str = "") -> None:
     """Check the labels that the schema's keyword `labels` marks, and write them in their usual form, in place."""
-    for key, below in schema.get("properties", {}).items():
-        if "labels" in below and isinstance(config, dict):
-            config[key] = _labels(f"{where}{key}", config[key], _KINDS_OF_LABELS[below["labels"]])
+    for key, subschema in schema.get("properties", {}).items():
+        if "labels" in subschema and isinstance(config, dict):
+            config[key] = _labels(f"{where}{key}", config[key], _KINDS_OF_LABELS[subschema["labels"]])
         elif isinstance(config.get(key), Mapping):
-            _settle_labels(config[key], below, f"{where}{key}.")
+            _settle_labels(config[key], subschema, f"{where}{key}.")
 
 
 def _labels(key: str, given: Any, find: Callable[[str], object]) -> Any:
@@ -238,14 +242,14 @@ def _labels(key: str, given: Any, find: Callable[[str], object]) -> Any:
     for label in [given] if isinstance(given, str) else given:
         _named(key, label, find)
     if find is metric:
-        found = [each.label for each in metrics_by_label(given, key).values()]
+        labels = [measure.label for measure in metrics_by_label(given, key).values()]
     else:
-        found = [usual_label(label) for label in estimators_by_label(given, key)]
-    return found[0] if isinstance(given, str) else found
+        labels = [usual_label(label) for label in estimators_by_label(given, key)]
+    return labels[0] if isinstance(given, str) else labels
 
 
 def _fill_in_defaults(config: Any, schema: Mapping[str, Any]) -> None:
-    """Set missing keys to their defaults, outermost first, which also fills in the keys of a default {}."""
+    """Set missing keys to their defaults, in place and from the outside in, so that a default {} is filled in too."""
     if not isinstance(config, dict):
         return
     properties = schema.get("properties", {})
@@ -253,12 +257,13 @@ def _fill_in_defaults(config: Any, schema: Mapping[str, Any]) -> None:
         if key not in config and "default" in subschema:
             config[key] = copy.deepcopy(subschema["default"])
     for key, value in config.items():
-        below = properties.get(key, schema.get("additionalProperties"))
-        if isinstance(below, Mapping):
-            _fill_in_defaults(value, below)
+        subschema = properties.get(key, schema.get("additionalProperties"))
+        if isinstance(subschema, Mapping):
+            _fill_in_defaults(value, subschema)
 
 
 def _one_line(error: ValidationError, where: str) -> str:
+    """Return an error as one line that names the key and says what it may be."""
     key = ".".join([*([where] if where else []), *map(str, error.absolute_path)]) or "(top level)"
     if "propertyNames" in error.absolute_schema_path:
         return f"{key}: {error.instance!r} cannot be a name; it may be letters and digits, and . _ + - in between"

@@ -13,7 +13,7 @@ from sampled_metrics.errors import ConfigError, reason
 
 
 class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
-    """Load plain values only, and refuse a repeated key."""
+    """A loader of plain values that refuses a repeated key."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Return a mapping without repeated keys; keys that `<<` merges may be overridden."""
@@ -28,7 +28,7 @@ class _StrictLoader(yaml.SafeLoader):  # type: ignore[misc]
 
 
 def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a config file; an empty one is an empty mapping.
+    """Return the content of a config file; that of an empty file is an empty mapping.
 
     Raises:
         ConfigError: the file cannot be read, is not a mapping in YAML (or JSON, which is YAML), or repeats a key; the
@@ -57,7 +57,7 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def check_config_files(arguments: Sequence[str]) -> None:
-    """End with one line if a config file that the arguments of snakemake name is missing or wrong."""
+    """End the program with one line if a config file among the arguments of snakemake is missing or wrong."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
     for path in parser.parse_known_args(arguments)[0].configfile:

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 BLOCK = 64 * 1024
-BLOCKS = 256  # that are read of a file; a file of up to 16 MiB is read whole
+BLOCKS = 256  # most blocks that are read; a file of up to 16 MiB is read whole
 
 
 def fingerprint(path: str | os.PathLike[str]) -> list[int | str] | None:
-    """Return size, time of change in nanoseconds, and a digest of the content of a file; None if there is no file.
+    """Return size, time of change in nanoseconds, and a digest of the content of a file; None if it does not exist.
 
     Both time and content are needed: `cp -p` and rsync copy the time, and only a part of a large file is read.
     """

@@ -1,4 +1,4 @@
-"""Run a job of the workflow with a log, progress, and one line for an error that a user can cause; say what failed."""
+"""Run a job of the workflow with a log and progress. An error that a user can cause is one line."""
 
 import logging
 import os
@@ -18,17 +18,17 @@ _LOGGED_EVERY = 10.0  # seconds
 
 
 def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
-    """Run a script with a log, and say on stderr what it does.
+    """Run a script with a log, and write its title to stderr.
 
-    The log holds the title, what was counted, remarks, and the time or the error. Remarks are warnings of the script
-    and of the library. They also go to stderr. An error that a user can cause is one line in the log, with exit code 1;
-    the workflow says it at the end of the run (`failures`).
+    The log holds the title, counts, remarks, and the time or the error. Remarks are warnings of the script and of the
+    library. They also go to stderr. An error that a user can cause is one line in the log, with exit code 1. The
+    workflow repeats it at the end of the run (`failures`).
 
     Args:
         main: the function of the script.
-        snakemake: the object that Snakemake passes to scripts; its first log is the log file.
-        title: what the job does, such as "rank {wildcards.recommender} on {wildcards.dataset}". It may name wildcards
-            and params.
+        snakemake: the object that Snakemake passes to scripts. Its first log is the log file.
+        title: what the job does, such as "rank {wildcards.recommender} on {wildcards.dataset}". It may contain
+            wildcards and params.
     """
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ def run(main: Callable[[Any], None], snakemake: Any, title: str) -> None:
         main(snakemake)
     except SampledMetricsError as error:
         logging.error("%s%s", _ERROR, error)
-        if isinstance(error, WriteError):  # a full disk takes no log either
+        if isinstance(error, WriteError):  # on a full disk, the log is not written either
             sys.stderr.write(f"{_ERROR}{error}\n")
         raise SystemExit(1) from None
     except Exception as error:
@@ -62,7 +62,7 @@ def _say(line: str) -> None:
 
 
 def progress_bar(what: str) -> Callable[[Iterable[Any]], Iterable[Any]]:
-    """Return a wrapper of an iterable that shows how far it is, and an estimate of the time left.
+    """Return a wrapper of an iterable that shows its progress and an estimate of the time left.
 
     A terminal shows a bar after two seconds. The log gets a line every ten seconds.
     """
@@ -75,30 +75,37 @@ def progress_bar(what: str) -> Callable[[Iterable[Any]], Iterable[Any]]:
 
 
 def _logged(steps: Iterable[Any], total: int, what: str) -> Iterator[Any]:
-    """Yield the steps, and log every ten seconds how many are done and about how long the others take."""
-    started = said = time.monotonic()
+    """Yield the steps. Log every ten seconds how many are done, and an estimate of the time left."""
+    started = last_logged = time.monotonic()
     for done, step in enumerate(steps):
         now = time.monotonic()
-        if done and now - said >= _LOGGED_EVERY:
-            said, left = now, (now - started) / done * (total - done)
+        if done and now - last_logged >= _LOGGED_EVERY:
+            last_logged, left = now, (now - started) / done * (total - done)
             logging.info("%s: %d of %d done, about %.0f s left", what, done, total, left)
         yield step
 
 
+def log_left_out(sizes: Iterable[int], used: Iterable[int]) -> None:
+    """Log a remark on the sample sizes that were not used because a user has too few other candidates."""
+    left_out = sorted(set(sizes) - set(used))
+    if left_out:
+        logging.warning("left out, as a user has fewer other candidates: m = %s", ", ".join(map(str, left_out)))
+
+
 def failures(logs: str | os.PathLike[str], since: float) -> list[str]:
-    """Return what each failed job was about, what is wrong, and where its log is.
+    """Return a text for each failed job: its title, its error, and its log.
 
     Args:
         logs: folder of the logs that `run` wrote.
-        since: seconds since 1970; logs that were last written before belong to an earlier run.
+        since: seconds since 1970. Logs that were last written before it belong to an earlier run.
     """
-    found = []
+    failed = []
     for log in sorted(Path(logs).rglob("*.log")):
         if log.stat().st_mtime < since:
             continue
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines() or [log.stem]
         if not lines[-1].startswith(_FINISHED):
             killed = "it was killed, interrupted, or had no room for its log; a system kills jobs that need too much"
-            says = lines[-1].removeprefix(_ERROR) if lines[-1].startswith(_ERROR) else killed
-            found.append(f"{lines[0]} failed: {says}\n  log: {log}")
-    return found
+            reason = lines[-1].removeprefix(_ERROR) if lines[-1].startswith(_ERROR) else killed
+            failed.append(f"{lines[0]} failed: {reason}\n  log: {log}")
+    return failed

@@ -1,7 +1,7 @@
-"""Read files between stages of the workflow. The error for a damaged file names it.
+"""Read files between stages of the workflow. The error for a damaged file names the file.
 
-The checksum of zip and gzip files detects every changed byte. A plain csv table has none, so the checks are that its
-numbers are finite and its rows complete.
+The checksum of a zip or gzip file detects every changed byte. A plain csv table has no checksum, so its numbers must be
+finite and its rows complete.
 """
 
 import gzip
@@ -20,17 +20,17 @@ from sampled_metrics.data.tables import Csv, Rows, joined, refuse_rows
 from sampled_metrics.data.text import Text
 from sampled_metrics.errors import DataError, reason
 
-AGAIN = "remove it, and run again"  # the workflow makes it
+AGAIN = "remove it, and run again"  # the workflow makes it anew
 
 
-class Columns(NamedTuple):
-    """Columns of a csv file between stages.
+class TableSchema(NamedTuple):
+    """Columns of a csv table between stages.
 
     Attributes:
         key: columns that identify a row.
         numbers: the other columns.
         may_lack: whether a number may be missing.
-        within: columns of the key. For each of their values, all combinations of the other key columns must exist.
+        within: columns of the key. Each of their values has all combinations of the values of the other key columns.
     """
 
     key: tuple[str, ...]
@@ -41,33 +41,33 @@ class Columns(NamedTuple):
 
 CELL = ("reading", "metric", "estimator")
 FILES = {
-    "estimates": Columns((*CELL, "repetition"), ("estimate",)),
-    "expected": Columns(CELL, ("mean_exact", "sd_exact"), may_lack=True),
-    "estimator-study": Columns(
+    "estimates": TableSchema((*CELL, "repetition"), ("estimate",)),
+    "expected": TableSchema(CELL, ("mean_exact", "sd_exact"), may_lack=True),
+    "estimator-study": TableSchema(
         ("negatives", "estimator", "metric"),
         ("exact", "mean", "bias", "sd", "rmse", "error"),
         may_lack=True,
     ),
-    "table-1": Columns(("recommender", "metric"), ("value",)),
-    "table-2": Columns(("recommender", "metric"), ("mean", "sd")),
-    "table-3": Columns(("recommender", *CELL), ("mean", "sd")),
-    "table-4": Columns(("worse", "better", *CELL), ("correct",), within=("worse", "better", "metric")),
-    "figure-2": Columns(("recommender", "metric", "negatives"), ("expected",)),
-    "figure-3": Columns(("metric", "negatives", "rank"), ("expected",)),
-    "figure-4": Columns(("panel", "estimator", "rank"), ("value",), within=("panel",)),
-    "figure-6": Columns(("recommender", "metric", "estimator", "negatives"), ("expected", "exact")),
-    "seed-spread": Columns(("table", "reading", "cell"), ("seeds", "mean", "sd"), within=("table",)),
+    "table-1": TableSchema(("recommender", "metric"), ("value",)),
+    "table-2": TableSchema(("recommender", "metric"), ("mean", "sd")),
+    "table-3": TableSchema(("recommender", *CELL), ("mean", "sd")),
+    "table-4": TableSchema(("worse", "better", *CELL), ("correct",), within=("worse", "better", "metric")),
+    "figure-2": TableSchema(("recommender", "metric", "negatives"), ("expected",)),
+    "figure-3": TableSchema(("metric", "negatives", "rank"), ("expected",)),
+    "figure-4": TableSchema(("panel", "estimator", "rank"), ("value",), within=("panel",)),
+    "figure-6": TableSchema(("recommender", "metric", "estimator", "negatives"), ("expected", "exact")),
+    "seed-spread": TableSchema(("table", "reading", "cell"), ("seeds", "mean", "sd"), within=("table",)),
 }
-NUMBERED = {"repetition", "negatives", "rank", "table"}  # columns of keys; the others are text
+NUMBERED = {"repetition", "negatives", "rank", "table"}  # key columns of numbers; the others are text
 
 
 def read_table(path: str | os.PathLike[str], kind: str, *, empty: bool = False) -> pd.DataFrame:
-    """Read a csv table that the workflow wrote, gzipped if its name ends in .gz.
+    """Return a csv table that the workflow wrote. A file whose name ends in .gz is gzipped.
 
     Args:
         path: the file.
         kind: a key of `FILES`.
-        empty: whether the table may have no rows, as Table 4 of recommenders that are equal by every exact metric.
+        empty: whether the table may have no rows, such as Table 4 of recommenders with equal exact metrics.
 
     Raises:
         DataError: the file cannot be read, a column or row is missing, or a row is wrong; the message names the line.
@@ -100,13 +100,13 @@ def read_table(path: str | os.PathLike[str], kind: str, *, empty: bool = False) 
     for _, part in table.groupby(list(within)) if within else [((), table)]:
         wanted = math.prod(part[name].nunique() for name in key)
         if len(part) != wanted:
-            of = "".join(f" of {name} {part[name].iloc[0]}" for name in within)
-            raise DataError(f"{path}: has {len(part)} of {wanted} rows{of}; {AGAIN}")
+            which = "".join(f" of {name} {part[name].iloc[0]}" for name in within)
+            raise DataError(f"{path}: has {len(part)} of {wanted} rows{which}; {AGAIN}")
     return table
 
 
 def _rows(path: str | os.PathLike[str], text: Collection[str]) -> Rows:
-    """Return all columns, of which some are text; of the others, a column is NaN where it is empty."""
+    """Return all columns of a csv file. Some are text; in the others, an empty field is NaN."""
     try:
         with gzip.open(path) if Path(path).suffix == ".gz" else open(path, "rb") as file:
             table = Csv(Text(file, str(path)))
@@ -131,7 +131,7 @@ def _rows(path: str | os.PathLike[str], text: Collection[str]) -> Rows:
 def read_runs(
     names: Sequence[str], estimates: Sequence[str], expected: Sequence[str]
 ) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
-    """Read estimates and exact moments of all recommenders, by recommender.
+    """Return estimates and exact moments of all recommenders, by recommender.
 
     Args:
         names: names of the recommenders.
@@ -143,8 +143,8 @@ def read_runs(
     """
     runs = [read_table(path, "estimates") for path in estimates]
     moments = [read_table(path, "expected") for path in expected]
-    held = [each.filter(["negatives", *CELL]).drop_duplicates() for each in (*runs, *moments)]
-    _require_same_rows([*estimates, *expected], held)
+    cells = [table.filter(["negatives", *CELL]).drop_duplicates() for table in (*runs, *moments)]
+    _require_same_rows([*estimates, *expected], cells)
     most = max(map(len, runs))
     for path, table in zip(estimates, runs, strict=True):
         if len(table) != most:
@@ -153,7 +153,7 @@ def read_runs(
 
 
 def read_estimator_studies(names: Sequence[str], paths: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """Read the estimator studies of all recommenders, by recommender.
+    """Return the estimator studies of all recommenders, by recommender.
 
     Raises:
         DataError: a file is damaged, or the files differ in sample sizes, estimators or metrics.
@@ -165,13 +165,13 @@ def read_estimator_studies(names: Sequence[str], paths: Sequence[str]) -> dict[s
 
 def _require_same_rows(paths: Sequence[str], tables: Sequence[pd.DataFrame]) -> None:
     """Refuse a file that lacks a row of another recommender's file."""
-    held = [set(table.itertuples(index=False, name=None)) for table in tables]
-    for path, rows in zip(paths, held, strict=True):
-        lacks = sorted(set().union(*held) - rows)
-        if lacks:
-            row = " ".join(map(str, lacks[0]))
+    row_sets = [set(table.itertuples(index=False, name=None)) for table in tables]
+    for path, rows in zip(paths, row_sets, strict=True):
+        missing = sorted(set().union(*row_sets) - rows)
+        if missing:
+            row = " ".join(map(str, missing[0]))
             raise DataError(f"{path}: lacks {row}, which another recommender's file has; {AGAIN}")
 
 
-def _refuse(wrong: ArrayLike, rows: Rows, says: str) -> None:
-    refuse_rows(wrong, lambda row: f"{says}; {AGAIN}", rows.place)
+def _refuse(wrong: ArrayLike, rows: Rows, problem: str) -> None:
+    refuse_rows(wrong, lambda row: f"{problem}; {AGAIN}", rows.place)
