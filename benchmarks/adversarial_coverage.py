@@ -61,9 +61,7 @@ Adapter = Callable[["Cell", tuple[np.ndarray, ...], int], dict[str, Statement]]
 def state_evaluate(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict[str, Statement]:
     """Return the statements of `evaluate` on exact ranks."""
     table = sm.evaluate(
-        sides[0],
-        candidates=cell.n,
-        exact=True,
+        sm.exact_ranks(sides[0], candidates=cell.n, exact=True),
         metrics=list(cell.metrics),
         confidence_level=cell.level,
         seed=seed,
@@ -74,9 +72,7 @@ def state_evaluate(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> di
 def state_correct(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict[str, Statement]:
     """Return the statements of `correct` on sampled ranks."""
     table = sm.correct(
-        sides[0],
-        negatives=np.full(cell.users, cell.m),
-        candidates=cell.n,
+        sm.sampled_ranks(sides[0], negatives=np.full(cell.users, cell.m), candidates=cell.n),
         estimators=[cell.shape],
         metrics=list(cell.metrics),
         confidence_level=cell.level,
@@ -88,15 +84,17 @@ def state_correct(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dic
 
 def state_compare(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict[str, Statement]:
     """Return the statements of `compare` on exact or sampled ranks."""
-    of_samples = {"negatives": np.full(cell.users, cell.m), "estimator": cell.shape} if cell.m else {"exact": True}
+    ranks = dict(zip("AB", sides, strict=True))
+    if cell.m:
+        tables = sm.sampled_ranks(ranks, negatives=np.full(cell.users, cell.m), candidates=cell.n)
+    else:
+        tables = sm.exact_ranks(ranks, candidates=cell.n, exact=True)
     table = sm.compare(
-        *sides,
-        candidates=cell.n,
+        tables,
         metrics=list(cell.metrics),
+        estimator=cell.shape if cell.m else None,
         confidence_level=cell.level,
         seed=seed,
-        names=("A", "B"),
-        **of_samples,
     )
     contradicted = is_contradicted(table.remarks)
     better = {"A": -1, "B": 1}

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from sampled_metrics import correct
+from sampled_metrics import correct, sampled_ranks
 from sampled_metrics._running import terminal_progress
 from sampled_metrics.estimators import linear_estimator
 from sampled_metrics.inference.intervals import IntervalOptions, linear, uncertainty
@@ -172,8 +172,9 @@ def simulated(evaluations: int, biases: int, setting: Setting) -> dict[str, obje
     for number in range(biases):
         rng = np.random.default_rng([setting.seed, 10**6 + number])
         x = setting.sample(rng, setting.draw(rng))
-        columns = {"candidates": setting.n, "negatives": setting.negatives, "estimators": ESTIMATOR}
-        reported.append(correct(x + 1, metrics=METRICS, **columns)[["bias", "bias_error"]].to_numpy(dtype=float))
+        ranks = sampled_ranks(x + 1, negatives=setting.negatives, candidates=setting.n)
+        result = correct(ranks, estimators=ESTIMATOR, metrics=METRICS)
+        reported.append(result[["bias", "bias_error"]].to_numpy(dtype=float))
     return {
         "setting": setting.name,
         "users": setting.users,

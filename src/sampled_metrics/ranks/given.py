@@ -1,6 +1,6 @@
 """The tables that a function was given, by recommender."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sampled_metrics.errors import DataError
@@ -75,14 +75,18 @@ def _require_taken(table: Any, name: str, function: str) -> None:
     """Raise DataError unless this is a table that a function takes."""
     if not isinstance(table, Table):
         kinds = [kind for kind in KINDS if function in kind.taken_by]
-        readers = " or ".join(f"sm.{kind.reader}" for kind in kinds)
-        raise DataError(
-            f"{name}: {function} takes {' or '.join(kind.kind for kind in kinds)}, not {_a(table)}; read it first, "
-            f"with {readers}"
-        )
+        words, readers = (_either(texts) for texts in ([kind.kind for kind in kinds], [kind.reader for kind in kinds]))
+        raise DataError(f"{name}: {function} takes {words}, not {_a(table)}; read it first, with {readers}")
     if function not in table.taken_by:
-        *most, last = table.taken_by
-        raise DataError(f"{name}: has {table.kind}, which {function} does not take; {', '.join(most)} and {last} do")
+        raise DataError(
+            f"{name}: has {table.kind}, which {function} does not take; use {_either(table.taken_by)} instead"
+        )
+
+
+def _either(words: Sequence[str]) -> str:
+    """Return words as a sentence lists alternatives."""
+    *most, last = words
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def _a(value: Any) -> str:

@@ -15,7 +15,6 @@ from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import Estimate, estimator
-from sampled_metrics.estimators.linear import LinearEstimate
 from sampled_metrics.metrics.metric import Metric, metric
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.design import SamplingDesign
@@ -111,7 +110,7 @@ def _moments(
     outcomes = Outcomes.from_design(design, table.mean_candidates)
     fitted = {label: _fit_if_valid(label, study.assume_replacement, outcomes, metrics) for label in study.estimators}
     moments = {label: np.full((3, len(metrics)), np.nan) for label in study.estimators}
-    weights = {label: estimate.weights for label, estimate in fitted.items() if isinstance(estimate, LinearEstimate)}
+    weights = {label: one.weights for label, one in fitted.items() if one is not None and one.weights is not None}
     if weights:
         means, deviations = linear_moments(table, design, np.concatenate(list(weights.values())))
         shape = len(weights), len(metrics)

@@ -10,7 +10,6 @@ import pandas as pd
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats
 from sampled_metrics.estimators import Estimate, estimator
-from sampled_metrics.estimators.linear import LinearEstimate, LinearEstimator
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.sampling.design import SamplingDesign
@@ -112,8 +111,8 @@ def conditions(evaluation: Evaluation, candidates: int) -> pd.DataFrame:
     rows: list[tuple[object, ...]] = []
     for label in evaluation.all_labels():
         rule = estimator(label, assume_replacement=evaluation.assume_replacement)
-        if isinstance(rule, LinearEstimator):
-            number = rule.condition_number(design, candidates, metrics)
+        number = rule.condition_number(design, candidates, metrics)
+        if number is not None:
             digits = max(0.0, -np.log10(number * np.finfo(np.float64).eps))
             rows.append((label, candidates, design.negatives, number, digits))
     return pd.DataFrame(rows, columns=["estimator", "candidates", "negatives", "condition_number", "digits"])
@@ -169,7 +168,7 @@ def exact_moments(table: ExactRanks, evaluation: Evaluation) -> pd.DataFrame:
     """
     evaluation.design.check(table.candidates)
     fitted = evaluation.fit(table.mean_candidates)
-    weights = {label: estimate.weights for label, estimate in fitted.items() if isinstance(estimate, LinearEstimate)}
+    weights = {label: one.weights for label, one in fitted.items() if one.weights is not None}
     stacked = np.vstack([np.empty((0, evaluation.design.negatives + 1)), *weights.values()])
     missing, columns = np.full((len(evaluation.metrics), 2), np.nan), ["mean_exact", "sd_exact"]
     rows = []
