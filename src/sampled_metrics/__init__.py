@@ -20,9 +20,11 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.metrics.metric import metric
     from sampled_metrics.ranking.negatives import rank_among_negatives
     from sampled_metrics.ranking.rank import rank
+    from sampled_metrics.ranking.stages import staged_ranks
     from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
     from sampled_metrics.ranks.judged_lists import RankedLists, ranked_lists
     from sampled_metrics.ranks.sampled import SampledRanks, sampled_ranks
+    from sampled_metrics.ranks.staged import StagedRanks
     from sampled_metrics.reporting.report import report
 
     __version__: str
@@ -36,6 +38,7 @@ __all__ = [
     "RankedLists",
     "SampledMetricsError",
     "SampledRanks",
+    "StagedRanks",
     "WriteError",
     "__version__",
     "compare",
@@ -52,12 +55,14 @@ __all__ = [
     "ranked_lists",
     "report",
     "sampled_ranks",
+    "staged_ranks",
 ]
 
 _MODULES = {
     "ExactRanks": "ranks.exact",
     "RankedLists": "ranks.judged_lists",
     "SampledRanks": "ranks.sampled",
+    "StagedRanks": "ranks.staged",
     "compare": "evaluation",
     "correct": "evaluation",
     "published": "evaluation",
@@ -72,6 +77,7 @@ _MODULES = {
     "ranked_lists": "ranks.judged_lists",
     "report": "reporting.report",
     "sampled_ranks": "ranks.sampled",
+    "staged_ranks": "ranking.stages",
 }
 
 

@@ -121,6 +121,8 @@ def compare(
     names, tables = list(seeds), _by_seed(seeds)
     first, *others = tables.values()
     by_label = checked_metrics(first, metrics)
+    for table in others:
+        table.check_metrics(by_label)
     wanted = list(by_label.values())
     label, corrects = _one_estimator(estimator, first)
     fitted = [_fitted(table, wanted, corrects) for table in tables.values()]
@@ -129,9 +131,14 @@ def compare(
         *((side.outcome, user, len(side.seen)) for side, user in zip(fitted, numbers, strict=True))
     )
     recommenders = _recommenders(seeds, fitted, by_outcome)
-    found = differences(recommenders, by_outcome, options, first.largest_values(wanted), progress)
+    found = differences(recommenders, by_outcome, options, first.bounds(wanted)[1], progress)
     supports = _supports(found, recommenders, by_outcome, fitted, seed)
-    found = found.without_verdicts([at for at, support in enumerate(supports.values()) if not support.is_explained])
+    unsure = [
+        at
+        for at, (name, of_one) in enumerate(seeds.items())
+        if any(one.without_interval() for one in of_one) or not supports.get(name, _EXPLAINED).is_explained
+    ]
+    found = found.without_verdicts(unsure)
     is_uncorrected = corrects is not None and corrects.is_uncorrected
     table = _table(found, names, list(by_label), int(by_outcome.counts.sum()))
     notes = _assumed(found, names, supports)
@@ -139,10 +146,16 @@ def compare(
         notes += _biased(label)
     table.attrs = {"confidence_level": confidence_level, "names": names, "assumption": next(iter(notes), "")}
     table.attrs["parameters"] = first.description
-    table = table.with_cautions([*cautions_of(tables), *_cautions(supports, is_uncorrected)])
+    table = table.with_cautions(
+        [*cautions_of(tables), *_without_intervals(tables), *_cautions(supports, is_uncorrected)]
+    )
     remarks = [*_conclusions(table, found, is_uncorrected, confidence_level), *_on_seeds(seeds), *notes]
     about = [*paired, *equal_metrics(first, by_label), *(note for one in tables.values() for note in one.notes)]
     return table.with_remarks([*remarks, *undefined(table, "difference"), *about_users(by_outcome), *about])
+
+
+_EXPLAINED = Support(SHAPES[0], 1.0, {})
+"""What a sample supports of which nothing is known."""
 
 
 class _Fitted(NamedTuple):
@@ -159,6 +172,12 @@ class _Fitted(NamedTuple):
     outcome: Ints
     seen: Ints
     outcomes: Outcomes | None = None
+
+
+def _without_intervals(tables: Mapping[str, Table]) -> list[str]:
+    """Return why tables have no intervals, with the names of the recommenders."""
+    reasons = {name: table.without_interval() for name, table in tables.items()}
+    return [f"{name}: {reason}" for name, reason in reasons.items() if reason]
 
 
 def _by_seed(seeds: Mapping[str, Sequence[Table]]) -> dict[str, Table]:
@@ -192,8 +211,7 @@ def _fitted(table: Any, metrics: Sequence[Metric], estimator: Estimator | None) 
         outcomes, outcome = Outcomes.observed(table)
         return _Fitted(estimator.fit(outcomes, metrics), outcome, outcomes.x, outcomes)
     values, outcome = table.outcome_values(metrics)
-    largest = table.largest_values(metrics)
-    possible = np.stack((np.zeros_like(largest), largest), axis=1)
+    possible = np.stack(table.bounds(metrics), axis=1)
     return _Fitted(LinearEstimate(values, (possible,)), outcome, np.arange(values.shape[1]))
 
 

@@ -80,7 +80,7 @@ def _evaluate(table: Table, metrics: MetricsLike | None, options: IntervalOption
     values, outcome = table.outcome_values(list(by_label.values()))
     by_outcome = users_by_outcome((outcome, table.user_numbers, values.shape[1]))
     weights = by_outcome.weights(values)
-    bounds = 0.0, table.largest_values(list(by_label.values()))
+    bounds = table.bounds(list(by_label.values()))
     interval = uncertainty(
         linear(weights), by_outcome.counts, options, bounds=bounds, weights=weights, progress=progress
     )
@@ -94,6 +94,8 @@ def _evaluate(table: Table, metrics: MetricsLike | None, options: IntervalOption
             "users": int(by_outcome.counts.sum()),
         }
     )
+    if reason := table.without_interval():
+        result = result.assign(low=np.nan, high=np.nan).with_cautions([reason])
     result.attrs = {"confidence_level": options.confidence_level}
     if table.description:
         result.attrs["parameters"] = table.description

@@ -115,7 +115,7 @@ def rank(
     """
     scores, shape = scores_and_shape(scores, batch_size, as_array)
     split, *_ = split_of(training, held_out, shape, user_ids, item_ids)
-    chosen = _chosen_users(users, split.shape.users)
+    chosen = chosen_users(users, split.shape.users)
     warn_of_users_without(split, chosen)
     tolerance = None
     if isinstance(scores, tuple) and is_on_device(scores[0]):
@@ -123,7 +123,7 @@ def rank(
     return rank_users(scores, split, chosen, batch_size=batch_size, tolerance=tolerance, progress=progress)
 
 
-def _chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
+def chosen_users(users: slice | ArrayLike | None, count: int) -> Ints:
     """Return the ascending indices of a part of the users, from a slice of them or their indices; None is all.
 
     Raises:

@@ -118,6 +118,7 @@ class ExactRanks(Ranked):
     kind: ClassVar[str] = "exact ranks"
     reader: ClassVar[str] = "exact_ranks"
     taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "expect", "plan", "report")
+    beside: ClassVar[tuple[str, ...]] = ("staged ranks",)
 
     @property
     def _among(self) -> str:

@@ -8,9 +8,10 @@ from sampled_metrics.ranks.by_recommender import UNNAMED, by_name
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.judged_lists import RankedLists
 from sampled_metrics.ranks.sampled import SampledRanks
+from sampled_metrics.ranks.staged import StagedRanks
 from sampled_metrics.ranks.table import Table
 
-KINDS: tuple[type[Table], ...] = (ExactRanks, SampledRanks, RankedLists)
+KINDS: tuple[type[Table], ...] = (ExactRanks, SampledRanks, StagedRanks, RankedLists)
 """All kinds of tables."""
 
 
@@ -55,7 +56,7 @@ def seeds_by_name(given: Any, function: str, several: bool = True) -> dict[str, 
         for table in tables:
             _require_taken(table, name or "ranks", function)
             first = first or (name, table)
-            if table.kind != first[1].kind:
+            if table.kind != first[1].kind and table.kind not in first[1].beside:
                 raise DataError(
                     f"{first[0]} has {first[1].kind} and {name} {table.kind}; {function} takes one kind of them"
                 )

@@ -211,10 +211,10 @@ class RankedLists(Table):
         """Return the (metrics, users) values of the lists, and the (users,) numbers of the users."""
         return np.stack([self.judgements.values(self.grades, metric) for metric in metrics]), self.user_numbers
 
-    def largest_values(self, metrics: Sequence[Metric]) -> Floats:
-        """Return the (metrics,) largest values: 1, or the largest DCG that a user could have."""
+    def bounds(self, metrics: Sequence[Metric]) -> tuple[Floats, Floats]:
+        """Return 0 and the largest values, (metrics,) each: 1, or the largest DCG that a user could have."""
         judged = self.judgements.judged
-        return np.array(
+        return np.zeros(len(metrics)), np.array(
             [
                 1.0 if isinstance(metric.formula, Formula) and metric.formula.bounded else values.max()
                 for metric in metrics

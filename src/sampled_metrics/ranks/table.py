@@ -38,6 +38,9 @@ class Table(ABC):
     taken_by: ClassVar[tuple[str, ...]]
     """The functions that take such a table."""
 
+    beside: ClassVar[tuple[str, ...]] = ()
+    """Other kinds that such a table is compared with."""
+
     is_sampled: ClassVar[bool] = False
     """Whether true metrics are estimated by an estimator, as from ranks among sampled negatives."""
 
@@ -83,8 +86,12 @@ class Table(ABC):
         """Return the (metrics, outcomes) values of distinct outcomes, and the (rows,) outcome of each row."""
 
     @abstractmethod
-    def largest_values(self, metrics: Sequence[Metric]) -> Floats:
-        """Return the (metrics,) largest values that a row may have."""
+    def bounds(self, metrics: Sequence[Metric]) -> tuple[Floats, Floats]:
+        """Return the (metrics,) smallest and largest values that a row may have."""
+
+    def without_interval(self) -> str:
+        """Return why there are no intervals, as a sentence; empty if there are."""
+        return ""
 
     @abstractmethod
     def pair(self, others: Sequence[Table], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
@@ -156,9 +163,9 @@ class Ranked(Table):
         users = "one for each row" if self.user is None else str(self.user_numbers.max() + 1)
         return {"Rows": str(len(self)), "Users": users, "Candidates": span(self.candidates, "d")}
 
-    def largest_values(self, metrics: Sequence[Metric]) -> Floats:
-        """Return the (metrics,) values of rank 1."""
-        return np.array([metric.largest for metric in metrics])
+    def bounds(self, metrics: Sequence[Metric]) -> tuple[Floats, Floats]:
+        """Return 0 and the values of rank 1, (metrics,) each."""
+        return np.zeros(len(metrics)), np.array([metric.largest for metric in metrics])
 
     def pair(self, others: Sequence[Table], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
         """Pair users by user if tables have users, else by position; errors as in `pair_all`."""
