@@ -222,7 +222,7 @@ class RankedLists(Table):
             ]
         )
 
-    def pair(self, others: Sequence[Table], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
+    def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
         """Return the users of the judgements; raise DataError if tables have other judgements."""
         for name, other in zip(names[1:], others, strict=True):
             if not (isinstance(other, RankedLists) and self.judgements.equals(other.judgements)):

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sampled_metrics._validation import Ints, shown
 from sampled_metrics.errors import DataError
 
-if TYPE_CHECKING:
-    from sampled_metrics.ranks.table import Ranked
+
+class RankedUsers(Protocol):
+    """Ranks of users; the attributes are those of `sampled_metrics.ranks.table.Ranked`."""
+
+    @property
+    def user(self) -> NDArray[np.generic] | None:
+        """The (rows,) users; None if they are not known."""
+
+    @property
+    def candidates(self) -> Ints:
+        """The (rows,) numbers of candidates."""
+
+    @property
+    def user_numbers(self) -> Ints:
+        """The (rows,) numbers of the users from 0."""
 
 
 class Pairs(NamedTuple):
@@ -29,7 +43,7 @@ class Pairs(NamedTuple):
     sentence: str
 
 
-def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> Pairs:
+def pair_users(one: RankedUsers, other: RankedUsers, names: tuple[str, str]) -> Pairs:
     """Pair the users of two tables by user if both have users, else by position. A user may have several rows.
 
     Raises DataError if the users of the tables differ, or the rows or candidates of a user do.
@@ -60,7 +74,7 @@ def pair_users(one: Ranked, other: Ranked, names: tuple[str, str]) -> Pairs:
     return Pairs(first, second, sentence)
 
 
-def pair_all(tables: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
+def pair_all(tables: Sequence[RankedUsers], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
     """Pair the users of several tables, as `pair_users` does for two.
 
     Each table is paired with one of them: the first that has users, or, if none has, the first.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,6 @@ from sampled_metrics.ranks.pairing import pair_all
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
     from sampled_metrics.metrics.metric import Metric
-    from sampled_metrics.ranks.exact import ExactRanks
 
 
 class Table(ABC):
@@ -74,8 +73,8 @@ class Table(ABC):
         """Return the title of a page about tables of some recommenders."""
 
     @property
-    def ranked_items(self) -> ExactRanks | None:
-        """Return the ranks of the held-out items among the items that were ranked; None if there are no ranks."""
+    def ranked_items(self) -> Any:
+        """Return the `ExactRanks` of the held-out items among the ranked items; None if there are no ranks."""
         return None
 
     def check_metrics(self, metrics: Mapping[str, Metric]) -> None:  # noqa: B027  # most tables have all metrics
@@ -94,7 +93,7 @@ class Table(ABC):
         return ""
 
     @abstractmethod
-    def pair(self, others: Sequence[Table], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
+    def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
         """Pair the users of this table and of others of its kind.
 
         Args:
@@ -167,7 +166,7 @@ class Ranked(Table):
         """Return 0 and the values of rank 1, (metrics,) each."""
         return np.zeros(len(metrics)), np.array([metric.largest for metric in metrics])
 
-    def pair(self, others: Sequence[Table], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
+    def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
         """Pair users by user if tables have users, else by position; errors as in `pair_all`."""
         return pair_all([self, *others], names)
 
