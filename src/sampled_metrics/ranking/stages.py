@@ -48,10 +48,10 @@ def staged_ranks(
 ) -> StagedRanks:
     """Rank held-out items by few scores for each user, for unbiased metrics of the first k ranks.
 
-    The held-out item of a user is scored, and then the candidates in an order. As soon as k candidates score higher, the
-    rank is above k, and the metric is 0. From the boundaries 10, 30, 100, 300, … candidates on, below half of them, only
-    a share min(1, (depth / boundary)^(3/4)) of the users who are not beaten goes on, the same users for all recommenders.
-    `evaluate` and `compare` weight what they find, so that the mean is that of all users.
+    The held-out item of a user is scored, and then the candidates in an order. As soon as k candidates score higher,
+    the rank is above k, and the metric is 0. From the boundaries 10, 30, 100, 300, … candidates on, below half of them,
+    only a share min(1, (depth / boundary)^(3/4)) of the users who are not beaten goes on. They are the same users for
+    all recommenders. `evaluate` and `compare` weight these users, so that the mean is that of all users.
 
     Args:
         score: a function from (pairs,) users and (pairs,) items to (pairs,) scores, higher is better. Users and items
@@ -90,7 +90,7 @@ def staged_ranks(
         >>> training = [[1, 0, 0, 0, 0], [1, 0, 0, 0, 0]]
         >>> ranks = sm.staged_ranks(lambda users, items: scores[users, items], training, [1, 2], k=2, depth=None)
         >>> print(ranks.above, ranks.complete, ranks.is_beaten)
-        [0 2] [ True  True] [False  True]
+        [0 2] [ True False] [False  True]
         >>> sm.evaluate(ranks, metrics="recall@2")["value"].tolist()
         [0.5]
 

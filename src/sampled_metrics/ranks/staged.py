@@ -1,11 +1,11 @@
 """Ranks of held-out items that were completed for a known share of the users alone, and what they estimate.
 
 The candidates of a user are scored in some order, up to boundaries D_0 = 0 < D_1 < … < D_B. A user is beaten once k
-candidates score higher than the held-out item: the metric is 0 then, and nothing more is scored. From D_b on, a user who
-is not beaten goes on only if the user's number v is below P_b. The numbers are uniform, and known before any score.
+candidates score higher than the held-out item: the metric is 0 then, and nothing more is scored. From D_b on, a user
+who is not beaten goes on only if the user's number v is below P_b. The numbers are uniform, and known before any score.
 
-With predictions M_b(j) of the metric f from the number j of candidates above at D_b, which is 0 for users who are beaten,
-and M_{B+1} = f,
+Let M_b(j) be a prediction of the metric f from the number j of candidates above at D_b. It is 0 for users who are
+beaten, and M_{B+1} = f. Then
 
     φ = M_0 + Σ_b 1[not beaten at D_b and v < P_b] / P_b (M_{b+1} - M_b).
 
@@ -169,13 +169,13 @@ class StagedRanks(Ranked):
         most = float(betaincinv(still_open + 1, users - still_open, 0.975)) if still_open < users else 1.0
         return (
             f"Only {self.completed_users} users are completed, and fewer than {FEW_COMPLETED} give no interval. With "
-            f"97.5 % confidence, no metric is above {most:.3f}: of {users} users, {still_open} have fewer than {self.k} "
-            f"candidates above the held-out item among the first {self.boundaries[until]}. Take a larger depth, or "
-            "depth=None."
+            f"97.5 % confidence, no metric is above {most:.3f}: of {users} users, {still_open} have fewer than "
+            f"{self.k} candidates above the held-out item among the first {self.boundaries[until]}. Take a larger "
+            "depth, or depth=None."
         )
 
     def pair(self, others: Sequence[Table], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
-        """Pair users as other ranks; raise DataError if other staged ranks have another k, depth, seed or boundaries."""
+        """Pair users as other ranks; raise DataError if other staged ranks have another k, depth or seed."""
         for name, other in zip(names[1:], others, strict=True):
             if isinstance(other, StagedRanks):
                 for what in ("k", "depth", "seed"):

@@ -1,0 +1,204 @@
+"""Staged ranks: exact where all users go on, unbiased where a share does, whatever the batches and the order."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sampled_metrics as sm
+
+RNG = np.random.default_rng(8)
+USERS, ITEMS = 150, 130
+TRAINING = RNG.random((USERS, ITEMS)) < 0.15
+SCORES = np.round(RNG.normal(size=(USERS, ITEMS)) + 0.02 * np.arange(ITEMS), 1)  # with ties
+TASTE = np.where(TRAINING, -np.inf, SCORES + RNG.gumbel(scale=0.6, size=SCORES.shape))
+HELD_OUT = TASTE.argmax(axis=1)
+METRICS = ["recall@10", "ndcg@10", "mrr@5", "recall@1"]
+
+
+def score(users, items):
+    return SCORES[users, items]
+
+
+def values(ranks, metrics=METRICS):
+    return ranks.outcome_values([sm.metric(label) for label in metrics])[0]
+
+
+ORDERS = {
+    "popularity": "popularity",
+    "numbers": np.arange(ITEMS) % 7,
+    "a function of a user": lambda user: np.cos(user + np.arange(ITEMS)),
+    "the scores themselves": lambda user: SCORES[user],
+    "the worst": lambda user: -SCORES[user],
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+class TestAllUsersGoOn:
+    @pytest.mark.parametrize("k", [1, 10, ITEMS])
+    def test_values_are_those_of_rank_user_by_user(self, order, k):
+        exact = sm.rank(SCORES, TRAINING, HELD_OUT)
+        metrics = [f"recall@{k}", f"ndcg@{k}", f"mrr@{k}"]
+        ranks = sm.staged_ranks(score, TRAINING, HELD_OUT, k=k, depth=None, order=ORDERS[order])
+        expected = np.stack([exact.values(sm.metric(label)) for label in metrics])
+        np.testing.assert_allclose(values(ranks, metrics), expected, atol=1e-14)
+        assert ranks.candidates.tolist() == exact.candidates.tolist()
+        assert (ranks.complete | ranks.is_beaten).all()
+        np.testing.assert_array_equal(ranks.above[ranks.complete], exact.above[ranks.complete])
+        np.testing.assert_array_equal(ranks.tied[ranks.complete], exact.tied[ranks.complete])
+
+    def test_several_held_out_items_and_masked_scores(self, order):
+        held_out = np.zeros((USERS, ITEMS))
+        for user in range(USERS):
+            held_out[user, RNG.choice(np.flatnonzero(~TRAINING[user]), user % 3, replace=False)] = 1
+        masked = np.where(np.arange(ITEMS) % 5 == 0, -np.inf, SCORES)
+        with pytest.warns(UserWarning, match="50 of 150 users have no held-out item"):
+            exact = sm.rank(masked, TRAINING, held_out)
+        with pytest.warns(UserWarning, match="50 of 150 users have no held-out item"):
+            ranks = sm.staged_ranks(
+                lambda users, items: masked[users, items], TRAINING, held_out, depth=None, order=ORDERS[order]
+            )
+        assert ranks.user.tolist() == exact.user.tolist()
+        expected = np.stack([exact.values(sm.metric(label)) for label in METRICS])
+        np.testing.assert_allclose(values(ranks), expected, atol=1e-14)
+        one, other = (sm.evaluate(table, metrics=METRICS) for table in (ranks, exact))
+        np.testing.assert_allclose(one["value"], other["value"], atol=1e-14)
+
+
+@pytest.mark.parametrize("depth", [8, 20, None])
+def test_results_do_not_depend_on_batches_and_parts(depth):
+    options = {"k": 5, "depth": depth, "seed": 3}
+    one = sm.staged_ranks(score, TRAINING, HELD_OUT, batch_size=1, pairs_per_call=64, **options)
+    for sizes in ({"batch_size": 32, "pairs_per_call": 7}, {"batch_size": 500, "pairs_per_call": 5000}):
+        other = sm.staged_ranks(score, TRAINING, HELD_OUT, **sizes, **options)
+        for name in ("above_at", "above", "tied", "complete", "number", "fold"):
+            np.testing.assert_array_equal(getattr(other, name), getattr(one, name))
+        assert other.scored.sum() >= one.scored.sum()
+    parts = [sm.staged_ranks(score, TRAINING, HELD_OUT, users=slice(at, at + 50), **options) for at in (0, 50, 100)]
+    np.testing.assert_array_equal(np.concatenate([part.above_at for part in parts]), one.above_at)
+
+
+def test_the_fewest_scores_are_computed():
+    """By batches of one: the held-out item, and candidates until k are above it or none is left."""
+    ranks = sm.staged_ranks(score, TRAINING, HELD_OUT, k=3, depth=None, order=np.arange(ITEMS), batch_size=1)
+    for user in range(USERS):
+        items = [item for item in range(ITEMS)[::-1] if not TRAINING[user, item] and item != HELD_OUT[user]]
+        above = np.cumsum(SCORES[user, items] > SCORES[user, HELD_OUT[user]])
+        needed = int(np.argmax(above == 3)) + 1 if above[-1] >= 3 else len(items)
+        assert ranks.scored[user] == 1 + needed
+
+
+def test_the_mean_over_seeds_is_that_of_exact_ranks():
+    exact = sm.rank(SCORES, TRAINING, HELD_OUT)
+    truth = np.array([exact.mean(sm.metric(label)) for label in METRICS])
+    means = np.array(
+        [
+            values(sm.staged_ranks(score, TRAINING, HELD_OUT, depth=8, seed=seed, pairs_per_call=10**5)).mean(axis=1)
+            for seed in range(150)
+        ]
+    )
+    error = means.std(axis=0, ddof=1) / np.sqrt(len(means))
+    assert (error > 0).all()
+    assert np.abs((means.mean(axis=0) - truth) / error).max() < 3.5
+
+
+def test_no_value_is_outside_its_bounds():
+    for seed in range(20):
+        ranks = sm.staged_ranks(score, TRAINING, HELD_OUT, depth=5, seed=seed, pairs_per_call=10**5)
+        metrics = [sm.metric(label) for label in METRICS]
+        least, most = ranks.bounds(metrics)
+        phi = ranks.outcome_values(metrics)[0]
+        assert (phi.min(axis=1) >= least - 1e-12).all()
+        assert (phi.max(axis=1) <= most + 1e-12).all()
+        assert (most >= 1).all()
+
+
+class TestEvaluations:
+    EXACT = sm.rank(SCORES, TRAINING, HELD_OUT)
+
+    def test_beside_exact_ranks_and_other_staged_ones(self):
+        full = sm.staged_ranks(score, TRAINING, HELD_OUT, depth=None)
+        table = sm.compare({"staged": full, "exact": self.EXACT}, metrics=["recall@10", "ndcg@10"])
+        assert table["difference"].abs().max() < 1e-14
+        part = sm.staged_ranks(score, TRAINING, HELD_OUT, depth=60)
+        assert part.completed_users >= 30
+        again = sm.staged_ranks(score, TRAINING, HELD_OUT, depth=60, order=np.arange(ITEMS))
+        table = sm.compare({"a": part, "b": again}, metrics="recall@10")
+        assert table["low"].item() <= table["difference"].item() <= table["high"].item()
+
+    def test_few_completed_users_have_a_bound_in_place_of_an_interval(self):
+        ranks = sm.staged_ranks(score, TRAINING, HELD_OUT, depth=3)
+        assert ranks.completed_users < 30
+        table = sm.evaluate(ranks)
+        assert table["low"].isna().all()
+        assert "fewer than 30 give no interval. With 97.5 % confidence, no metric is above " in table.cautions[0]
+        compared = sm.compare({"staged": ranks, "exact": self.EXACT}, metrics="recall@10")
+        assert compared["conclusion"].item() == "no verdict"
+        assert compared.cautions[0].startswith("staged: Only ")
+
+    @pytest.mark.parametrize("label", ["auc", "ap", "recall@20"])
+    def test_metrics_of_ranks_above_k_are_refused(self, label):
+        with pytest.raises(sm.ConfigError, match="of staged ranks, only metrics of the first 10 ranks are known"):
+            sm.evaluate(sm.staged_ranks(score, TRAINING, HELD_OUT), metrics=label)
+
+    @pytest.mark.parametrize("other", [{"k": 5}, {"depth": 7}, {"seed": 1}])
+    def test_other_stages_are_not_compared(self, other):
+        a, b = (sm.staged_ranks(score, TRAINING, HELD_OUT, **options) for options in ({}, other))
+        with pytest.raises(sm.DataError, match=f"{next(iter(other))} = .*; staged ranks are compared with the same"):
+            sm.compare({"A": a, "B": b}, metrics="recall@5")
+
+    @pytest.mark.parametrize("function", [sm.correct, lambda ranks: sm.expect(ranks, negatives=5)])
+    def test_functions_of_samples_refuse_them(self, function):
+        with pytest.raises(
+            sm.DataError, match=r"has staged ranks, which .* does not take; use evaluate, compare or rep"
+        ):
+            function(sm.staged_ranks(score, TRAINING, HELD_OUT))
+
+    def test_a_report_is_written(self):
+        page = sm.report(
+            {"staged": sm.staged_ranks(score, TRAINING, HELD_OUT, depth=60), "exact": self.EXACT}, metrics="recall@10"
+        )
+        assert "Completed users" in page
+
+
+def test_users_and_items_by_ids():
+    user_ids, item_ids = [f"u{user}" for user in range(USERS)], [f"i{item}" for item in range(ITEMS)]
+    scores = pd.DataFrame(SCORES, index=user_ids, columns=item_ids)
+    held_out = pd.DataFrame({"user": user_ids, "item": [item_ids[item] for item in HELD_OUT]})
+    by_ids = sm.staged_ranks(
+        lambda users, items: [scores.at[user, item] for user, item in zip(users, items, strict=True)],
+        TRAINING,
+        held_out,
+        depth=None,
+        user_ids=user_ids,
+        item_ids=item_ids,
+        order=lambda user: scores.loc[user],
+    )
+    exact = sm.rank(SCORES, TRAINING, HELD_OUT)
+    np.testing.assert_allclose(values(by_ids)[0], exact.values(sm.metric("recall@10")))
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "says"),
+    [
+        ({"k": 0}, sm.ConfigError, "k must be a whole number, 1 or more, not 0"),
+        ({"depth": 0}, sm.ConfigError, "depth must be a number of 1 or more, or None, not 0"),
+        ({"seed": -1}, sm.ConfigError, "seed must be a whole number, 0 or more, not -1"),
+        ({"batch_size": 1.5}, sm.ConfigError, "batch_size must be a whole number"),
+        ({"order": "random"}, sm.ConfigError, "order must be popularity, numbers of the items or a function"),
+        ({"order": [1, 2]}, sm.DataError, "order must be a number for each of the 130 items"),
+        ({"order": lambda user: "a"}, sm.DataError, "order of user 0 must be a number for each of the 130 items"),
+        ({"max_scores": 200}, sm.DataError, "more than max_scores = 200 scores are needed"),
+        (
+            {"score": lambda users, items: np.full(len(users), np.nan)},
+            sm.DataError,
+            "the score of user 0 and item .* is NaN",
+        ),
+        ({"score": lambda users, items: [1.0]}, sm.DataError, r"the scores of 150 pairs must have shape \(150,\)"),
+        ({"score": lambda users, items: ["a"] * len(users)}, sm.DataError, "the scores are not numbers"),
+        ({"users": [200]}, sm.DataError, "200 is not an index of the 150 users"),
+    ],
+)
+def test_refuses(changes, error, says):
+    given = {"score": score, "training": TRAINING, "held_out": HELD_OUT} | changes
+    with pytest.raises(error, match=says):
+        sm.staged_ranks(**given)
