@@ -64,7 +64,10 @@ def test_tables_of_another_kind_are_refused_with_the_functions_that_take_them(fu
         ),
         (lambda: sm.plan(EXACT), "plan takes a mapping from the names of two recommenders"),
         (lambda: sm.plan({"A": EXACT}), "plan takes a mapping from the names of two recommenders"),
-        (lambda: sm.evaluate({"A": [EXACT, EXACT]}), "A: evaluate takes exact ranks, staged ranks or ranked lists, not a list"),
+        (
+            lambda: sm.evaluate({"A": [EXACT, EXACT]}),
+            "A: evaluate takes exact ranks, staged ranks or ranked lists, not",
+        ),
         (lambda: sm.exact_ranks(EXACT), "ranks: is ExactRanks already, which is not read again"),
     ],
 )
