@@ -89,7 +89,9 @@ class TestSimulation:
 def expectation(ranks, candidates, negatives, label="uncorrected", of="recall@10", replacement=False, users=None):
     table = rank_table(ranks, candidates)
     users = np.arange(len(table)) if users is None else users
-    return Expectation.of(table, users, SamplingDesign(negatives, replacement), [estimator(label)], (metric_of(of),))
+    return Expectation.from_ranks(
+        table, users, SamplingDesign(negatives, replacement), [estimator(label)], (metric_of(of),)
+    )
 
 
 def poisson_binomial(chances):

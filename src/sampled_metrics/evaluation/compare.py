@@ -16,7 +16,7 @@ from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
 from sampled_metrics.estimators.strict_bounds import has_bounds
 from sampled_metrics.evaluation.comparison import Comparison, Standings, listed
 from sampled_metrics.evaluation.evaluate import about_users, checked_metrics, equal_metrics, undefined
-from sampled_metrics.inference.differences import BONFERRONI, Differences, Recommender, differences
+from sampled_metrics.inference.differences import BONFERRONI, ComparedRecommender, Differences, differences
 from sampled_metrics.inference.families import pairs_of
 from sampled_metrics.inference.intervals import IntervalOptions
 from sampled_metrics.inference.strict_intervals import Support, contradictions, tested, unexplained
@@ -199,7 +199,7 @@ def _fitted(table: Any, metrics: Sequence[Metric], estimator: Estimator | None) 
 
 def _recommenders(
     seeds: Mapping[str, Sequence[Table]], fitted: Sequence[_Fitted], by_outcome: Users
-) -> list[Recommender]:
+) -> list[ComparedRecommender]:
     """Return the recommenders, each with the estimates of its seeds.
 
     Raises:
@@ -210,11 +210,11 @@ def _recommenders(
             "strict bounds do not count the spread between seeds; several seeds need exact ranks, or an estimator such "
             "as bv-0.1"
         )
-    recommenders, first = list[Recommender](), 0
+    recommenders, first = list[ComparedRecommender](), 0
     for name, tables in seeds.items():
         places = tuple(range(first, first := first + len(tables)))
         seen = np.mean([by_outcome.shares[place] @ fitted[place].seen for place in places], axis=0)
-        recommenders.append(Recommender(name, tuple(fitted[place].estimate for place in places), places, seen))
+        recommenders.append(ComparedRecommender(name, tuple(fitted[place].estimate for place in places), places, seen))
     return recommenders
 
 
@@ -237,7 +237,7 @@ def _table(found: Differences, names: Sequence[str], labels: Sequence[str], user
                 for (one, other), rises, open_ in zip(pairs, rising, undecided, strict=True)
                 if not open_
             ]
-            standings[label] = Standings.of(names, found.values[:, column].tolist(), decided)
+            standings[label] = Standings.from_values(names, found.values[:, column].tolist(), decided)
         for at, (one, other) in enumerate(pairs):
             better = names[other] if rising[at] else names[one]
             rows.append(
@@ -337,7 +337,11 @@ def _on_seeds(given: Mapping[str, Sequence[Any]]) -> list[str]:
 
 
 def _supports(
-    found: Differences, recommenders: Sequence[Recommender], by_outcome: Users, fitted: Sequence[_Fitted], seed: int
+    found: Differences,
+    recommenders: Sequence[ComparedRecommender],
+    by_outcome: Users,
+    fitted: Sequence[_Fitted],
+    seed: int,
 ) -> dict[str, Support]:
     """Return what the sample of each recommender supports; without strict bounds, whether any ranks explain it."""
     supports: dict[str, Support] = {}

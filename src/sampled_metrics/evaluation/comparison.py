@@ -37,7 +37,7 @@ class Standings:
     groups: list[tuple[int, ...]]
 
     @classmethod
-    def of(cls, names: Sequence[str], values: Sequence[float], decided: Sequence[Pair]) -> "Standings":
+    def from_values(cls, names: Sequence[str], values: Sequence[float], decided: Sequence[Pair]) -> "Standings":
         """Return the standings of recommenders from their values and the decided pairs, the better one first."""
         order = sorted(range(len(names)), key=lambda each: -values[each])
         place = {each: at for at, each in enumerate(order)}

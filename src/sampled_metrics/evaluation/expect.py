@@ -70,7 +70,7 @@ def expect(
     wanted, rows = tuple(by_label.values()), []
     for name, table in tables.items():
         design, user = SamplingDesign(negatives, replacement), table.user_numbers
-        each = Expectation.of(table, user, design, list(chosen.values()), wanted)
+        each = Expectation.from_ranks(table, user, design, list(chosen.values()), wanted)
         true = np.stack([mean_of_rows(table.values(one), user) for one in wanted], axis=1).mean(axis=0)
         expected, deviation = each.means.mean(axis=0), np.sqrt(each.variances.sum(axis=0)) / len(each.variances)
         rows += [

@@ -192,8 +192,8 @@ class _Search:
     def chances(self, negatives: int, estimators: Sequence[Estimator]) -> list[_Chance]:
         """Return the expected difference by linear estimator with m negatives."""
         design, metrics = SamplingDesign(negatives, self.replacement), (self.metric,)
-        worse = Expectation.of(self.worse, self.pairs.one, design, estimators, metrics)
-        better = Expectation.of(self.better, self.pairs.other, design, estimators, metrics)
+        worse = Expectation.from_ranks(self.worse, self.pairs.one, design, estimators, metrics)
+        better = Expectation.from_ranks(self.better, self.pairs.other, design, estimators, metrics)
         gaps, variances = better.means - worse.means, better.variances + worse.variances
         users = len(gaps)
         spread = gaps.var(axis=0, ddof=1) if users > 1 else np.full(gaps.shape[1], np.nan)

@@ -32,7 +32,7 @@ MAX_T, BONFERRONI = "max-t bootstrap", "Bonferroni"
 
 
 @dataclass(frozen=True)
-class Recommender:
+class ComparedRecommender:
     """A recommender.
 
     Attributes:
@@ -124,7 +124,7 @@ class Differences:
 
 
 def differences(
-    recommenders: Sequence[Recommender],
+    recommenders: Sequence[ComparedRecommender],
     by_outcome: Users,
     options: IntervalOptions,
     most: Floats,
@@ -163,7 +163,7 @@ def differences(
         elif linear:
             samples = resamples(by_outcome.counts, options, progress)
             rates, family = max_t_rates(np.stack(linear), by_outcome.counts, alpha, samples), MAX_T
-    spreads = [SeedSpread.of(*each, by_outcome.counts) for each in zip(of_seeds, of_users, strict=True)]
+    spreads = [SeedSpread.from_seeds(*each, by_outcome.counts) for each in zip(of_seeds, of_users, strict=True)]
     found = []
     for one, other in pairs:
         (least, largest), (other_least, other_largest) = (recommenders[each].bounds(most) for each in (one, other))
@@ -191,7 +191,11 @@ def differences(
 
 
 def _strict(
-    recommenders: Sequence[Recommender], by_outcome: Users, options: IntervalOptions, most: Floats, progress: Progress
+    recommenders: Sequence[ComparedRecommender],
+    by_outcome: Users,
+    options: IntervalOptions,
+    most: Floats,
+    progress: Progress,
 ) -> Differences:
     """Return differences with strict bounds, which hold together by Bonferroni's inequality."""
     pairs, values = pairs_of(len(recommenders)), np.stack([each.of_seeds(by_outcome)[0] for each in recommenders])

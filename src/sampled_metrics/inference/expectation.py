@@ -43,7 +43,7 @@ class Expectation:
     user: Ints
 
     @classmethod
-    def of(
+    def from_ranks(
         cls,
         table: ExactRanks,
         user: Ints,

@@ -46,7 +46,7 @@ class SeedSpread:
     freedom: int
 
     @classmethod
-    def of(cls, values: Floats, weights: Floats | None, counts: Ints) -> "SeedSpread":
+    def from_seeds(cls, values: Floats, weights: Floats | None, counts: Ints) -> "SeedSpread":
         """Estimate the spread of two seeds or more; one seed shows none.
 
         Args:

@@ -46,7 +46,7 @@ class Judgements:
     remarks: tuple[str, ...]
 
     @classmethod
-    def of(cls, relevance: Any, relevant_from: float | None = None) -> "Judgements":
+    def from_table(cls, relevance: Any, relevant_from: float | None = None) -> "Judgements":
         """Return the judgements of a table; arguments and errors as in `ranked_lists`."""
         if relevant_from is not None and not (is_real(relevant_from) and 0 < relevant_from < np.inf):
             raise ConfigError(f"relevant_from must be a number above 0, not {shown(relevant_from)}")
@@ -277,7 +277,7 @@ def ranked_lists(
         K. Järvelin and J. Kekäläinen, Cumulated Gain-Based Evaluation of IR Techniques, ACM Transactions on Information
         Systems 20, 2002.
     """
-    judgements = Judgements.of(relevance, relevant_from)
+    judgements = Judgements.from_table(relevance, relevant_from)
 
     def table_of(columns: Columns, name: str) -> RankedLists:
         grades, remarks = judgements.grades_of(columns, name)
