@@ -37,7 +37,7 @@ def expect(
         ranks: an `ExactRanks`, as `exact_ranks` or `rank` returns it; or a mapping from the names of recommenders to
             them.
         negatives: m, the number of negatives to sample for each user.
-        metrics: labels, as of `evaluate`.
+        metrics: labels such as recall@10, ndcg@10, ap, auc.
         replacement: whether a negative may be sampled twice for the same user.
         estimators: labels of estimators that are linear in the sample; uncorrected is the sampled metric itself.
 
@@ -70,9 +70,10 @@ def expect(
     wanted, rows = tuple(by_label.values()), []
     for name, table in tables.items():
         design, user = SamplingDesign(negatives, replacement), table.user_numbers
-        each = Expectation.from_ranks(table, user, design, list(chosen.values()), wanted)
-        true = np.stack([mean_of_rows(table.values(one), user) for one in wanted], axis=1).mean(axis=0)
-        expected, deviation = each.means.mean(axis=0), np.sqrt(each.variances.sum(axis=0)) / len(each.variances)
+        expectation = Expectation.from_ranks(table, user, design, list(chosen.values()), wanted)
+        true = np.stack([mean_of_rows(table.values(metric), user) for metric in wanted], axis=1).mean(axis=0)
+        expected = expectation.means.mean(axis=0)
+        deviation = np.sqrt(expectation.variances.sum(axis=0)) / len(expectation.variances)
         rows += [
             (name, label, of_metric, *numbers)
             for (label, of_metric), *numbers in zip(
@@ -81,7 +82,7 @@ def expect(
         ]
     result = Result(rows, columns=["recommender", "estimator", "metric", "exact", "expected", "deviation"])
     result.attrs = {"negatives": negatives, "parameters": next(iter(tables.values())).description}
-    unused = dict.fromkeys(remark for each in tables.values() for remark in each.notes)
+    unused = dict.fromkeys(note for table in tables.values() for note in table.notes)
     wrong = list(wrong_orders(result, negatives).values())
     undecided = "An order by exact values may be undecided. compare says whether the exact ranks decide it."
     result = result.with_cautions(cautions_of(tables))
