@@ -66,9 +66,7 @@ def max_t_rates(weights: Floats, counts: Ints, alpha: float, samples: Iterable[I
     largest, of_metrics = [], weights.swapaxes(0, 1)
     for drawn in samples:
         shares = drawn / users
-        largest.append(
-            np.stack([_largest_t(values, counts / users, shares, pairs) for values in weights.swapaxes(0, 1)])
-        )
+        largest.append(np.stack([_largest_t(values, counts / users, shares, pairs) for values in of_metrics]))
     critical = np.sqrt(users - 1) * _quantile(np.concatenate(largest, axis=1).T, alpha)
     return np.clip(2 * stdtr(users - 1, -critical), alpha / len(pairs), alpha)
 

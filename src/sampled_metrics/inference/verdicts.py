@@ -84,5 +84,5 @@ def expected_gaps(
     gaps, variance = means[0] - means[1], (variances[0] + variances[1]).mean(axis=0)
     spread = gaps.var(axis=0, ddof=1) if len(gaps) > 1 else np.full(gaps.shape[1], np.nan)
     deviations = np.sqrt(spread + variance)
-    bounds = [(float(gap), float(deviation)) for gap, deviation in zip(gaps.mean(axis=0), deviations, strict=True)]
-    return {shape: bounds[len(FACTORS) * row :][: len(FACTORS)] for row, shape in enumerate(shapes)}
+    expected = [(float(gap), float(deviation)) for gap, deviation in zip(gaps.mean(axis=0), deviations, strict=True)]
+    return {shape: expected[len(FACTORS) * row :][: len(FACTORS)] for row, shape in enumerate(shapes)}
