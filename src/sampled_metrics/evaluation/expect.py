@@ -12,7 +12,7 @@ from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import counted
 from sampled_metrics.estimators import EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.inference.expectation import Expectation, mean_of_rows
+from sampled_metrics.inference.expectation import DesignWeights, Expectation, mean_of_rows
 from sampled_metrics.metrics.metric import MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.given import cautions_of, tables_by_name
 from sampled_metrics.sampling.design import SamplingDesign
@@ -68,9 +68,11 @@ def expect(
     tables = {name or "ranks": table for name, table in tables_by_name(ranks, "expect").items()}
     by_label, chosen = metrics_by_label(metrics), estimators_by_label(estimators)
     wanted, rows = tuple(by_label.values()), []
+    design = SamplingDesign(negatives, replacement)
+    weights = DesignWeights.from_tables(tables.values(), design, list(chosen.values()), wanted)
     for name, table in tables.items():
-        design, user = SamplingDesign(negatives, replacement), table.user_numbers
-        expectation = Expectation.from_ranks(table, user, design, list(chosen.values()), wanted)
+        user = table.user_numbers
+        expectation = Expectation.from_ranks(table, user, weights)
         true = np.stack([mean_of_rows(table.values(metric), user) for metric in wanted], axis=1).mean(axis=0)
         expected = expectation.means.mean(axis=0)
         deviation = np.sqrt(expectation.variances.sum(axis=0)) / len(expectation.variances)

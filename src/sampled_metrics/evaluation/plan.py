@@ -18,7 +18,13 @@ from sampled_metrics.estimators import Estimator, EstimatorsLike, estimator_name
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.evaluation.compare import compare
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.inference.expectation import Expectation, exact_chance, mean_of_rows, step_of_difference
+from sampled_metrics.inference.expectation import (
+    DesignWeights,
+    Expectation,
+    exact_chance,
+    mean_of_rows,
+    step_of_difference,
+)
 from sampled_metrics.inference.verdicts import expected_gaps
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.exact import ExactRanks
@@ -237,8 +243,9 @@ class _Search:
     def chances(self, negatives: int, estimators: Sequence[Estimator]) -> list[_Chance]:
         """Return the expected difference by linear estimator with m negatives."""
         pilot, design = self.pilot, SamplingDesign(negatives, self.replacement)
-        worse = Expectation.from_ranks(pilot.worse, pilot.pairs.one, design, estimators, (pilot.metric,))
-        better = Expectation.from_ranks(pilot.better, pilot.pairs.other, design, estimators, (pilot.metric,))
+        weights = DesignWeights.from_tables([pilot.worse], design, estimators, (pilot.metric,))
+        worse = Expectation.from_ranks(pilot.worse, pilot.pairs.one, weights)
+        better = Expectation.from_ranks(pilot.better, pilot.pairs.other, weights)
         gaps, variances = better.means - worse.means, better.variances + worse.variances
         users = len(gaps)
         spread = gaps.var(axis=0, ddof=1) if users > 1 else np.full(gaps.shape[1], np.nan)

@@ -3,9 +3,8 @@
 A tie is no order: the chance of an order is that of a difference above 0.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,41 @@ from sampled_metrics.sampling.ties import distribution_over_ties
 
 
 @dataclass(frozen=True)
+class DesignWeights:
+    """The weights of estimators under a design, for each n of some tables.
+
+    Attributes:
+        design: how negatives are drawn.
+        candidates: (n's,) ascending.
+        values: (n's, estimates, m + 1) weights, by estimator and metric.
+    """
+
+    design: SamplingDesign
+    candidates: Ints
+    values: Floats
+
+    @classmethod
+    def from_tables(
+        cls,
+        tables: Iterable[ExactRanks],
+        design: SamplingDesign,
+        estimators: Sequence[Estimator],
+        metrics: tuple[Metric, ...],
+    ) -> "DesignWeights":
+        """Compute the weights for all n of the tables, each once.
+
+        Raises:
+            DataError: a user has too few candidates to sample from, or the weights take too much memory.
+        """
+        candidates = np.unique(np.concatenate([table.candidates for table in tables]))
+        design.check(candidates)
+        shape = (len(candidates) * len(estimators) * len(metrics) + 16, design.negatives + 1)
+        check_memory_limit(shape, f"the weights of every n for {design}", "take fewer negatives")
+        weights = [linear_estimator(one).checked_weights(design, candidates, metrics) for one in estimators]
+        return cls(design, candidates, np.concatenate(weights, axis=1))
+
+
+@dataclass(frozen=True)
 class Expectation:
     """Expected weights of the users of a table under a design, by estimator and metric.
 
@@ -29,7 +63,7 @@ class Expectation:
         variances: (users, estimates) variances.
         table: the exact ranks.
         design: how negatives are drawn.
-        weights: (n's, estimates, m + 1) weights, for each n of the table.
+        weights: (n's, estimates, m + 1) weights, for each n of the tables.
         number_of_n: (rows,) index of each row's n.
         user: (rows,) number of each row's user.
     """
@@ -43,34 +77,13 @@ class Expectation:
     user: Ints
 
     @classmethod
-    def from_ranks(
-        cls,
-        table: ExactRanks,
-        user: Ints,
-        design: SamplingDesign,
-        estimators: Sequence[Estimator],
-        metrics: tuple[Metric, ...],
-    ) -> "Expectation":
+    def from_ranks(cls, table: ExactRanks, user: Ints, weights: DesignWeights) -> "Expectation":
         """Return the expectation of exact ranks; `user` holds the (rows,) numbers of the users from 0."""
-        design.check(table.candidates)
-        candidates, number_of_n = np.unique(table.candidates, return_inverse=True)
-        shape = (len(candidates) * len(estimators) * len(metrics) + 16, design.negatives + 1)
-        check_memory_limit(shape, f"the weights of every n for {design}", "take fewer negatives")
-        weights = _weights(tuple(map(int, candidates)), design, tuple(estimators), metrics)
-        means, variances = user_moments(table, design, weights, number_of_n)
+        number_of_n = np.searchsorted(weights.candidates, table.candidates)
+        means, variances = user_moments(table, weights.design, weights.values, number_of_n)
         rows = np.bincount(user)[user][:, np.newaxis]
         of_users = mean_of_rows(means, user), mean_of_rows(variances / rows, user)
-        return cls(*of_users, table, design, weights, number_of_n, user)
-
-
-@lru_cache(maxsize=2)  # two recommenders have the same n
-def _weights(
-    candidates: tuple[int, ...], design: SamplingDesign, estimators: tuple[Estimator, ...], metrics: tuple[Metric, ...]
-) -> Floats:
-    """Return (n's, estimates, m + 1) weights."""
-    n = np.array(candidates)
-    fitted = [linear_estimator(one).checked_weights(design, n, metrics) for one in estimators]
-    return np.concatenate(fitted, axis=1)
+        return cls(*of_users, table, weights.design, weights.values, number_of_n, user)
 
 
 def mean_of_rows(values: Floats, user: Ints) -> Floats:
