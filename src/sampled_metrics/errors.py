@@ -11,7 +11,7 @@ class SampledMetricsError(Exception):
     """
 
     def __str__(self) -> str:
-        text = "".join(each if each.isprintable() else repr(each)[1:-1] for each in super().__str__())
+        text = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in super().__str__())
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 200]} … {text[-190:]}"
 
 

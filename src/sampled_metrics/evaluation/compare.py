@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sampled_metrics._running import Progress, no_progress, on_one_thread
-from sampled_metrics._validation import Ints, shown
+from sampled_metrics._validation import Ints, enumerated, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimate, Estimator, estimator_name, estimators_by_label
 from sampled_metrics.estimators.linear import LinearEstimate
 from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
 from sampled_metrics.estimators.strict_bounds import has_bounds
-from sampled_metrics.evaluation.comparison import Comparison, Standings, listed
+from sampled_metrics.evaluation.comparison import Comparison, Standings
 from sampled_metrics.evaluation.evaluate import about_users, checked_metrics, equal_metrics, undefined
 from sampled_metrics.inference.differences import BONFERRONI, ComparedRecommender, Differences, differences
 from sampled_metrics.inference.families import pairs_of
@@ -300,7 +300,7 @@ def _without_users(table: Comparison, compared: Differences) -> list[str]:
     if not compared.strict or table["users_needed"].isna().all() or never.empty:
         return []
     rows = [f"{row['a']} and {row['b']} by {metric_name(row['metric'])}" for row in never.to_dict("records")]
-    return [f"No number of users would decide {listed(rows)}; more negatives for each user would."]
+    return [f"No number of users would decide {enumerated(rows)}; more negatives for each user would."]
 
 
 def _of_pair(row: Mapping[str, Any], names: Sequence[str], level: float) -> str:
@@ -334,8 +334,8 @@ def _on_seeds(given: Mapping[str, Sequence[Any]]) -> list[str]:
     if not several:
         return []
     single = [name for name, seeds in given.items() if len(seeds) == 1]
-    rest = f"; that of {listed(single)}, of one seed, is taken to be 0" if single else ""
-    return [f"The intervals include the spread between the seeds of {listed(several)}{rest}."]
+    rest = f"; that of {enumerated(single)}, of one seed, is taken to be 0" if single else ""
+    return [f"The intervals include the spread between the seeds of {enumerated(several)}{rest}."]
 
 
 def _supports(

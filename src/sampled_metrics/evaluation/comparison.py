@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from sampled_metrics._validation import enumerated
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.inference.families import Pair, groups, pairs_of
 from sampled_metrics.metrics.metric import metric_name
@@ -61,18 +62,13 @@ class Standings:
         sentences = []
         for losers, winners in by_losers.items():
             all_others = len(losers) > _FEW and len(losers) + len(winners) == len(names)
-            than = "all others" if all_others else listed([names[row] for row in losers])
+            than = "all others" if all_others else enumerated([names[row] for row in losers])
             verb = "is" if len(winners) == 1 else "are"
-            sentences.append(f"{listed([names[row] for row in winners])} {verb} better than {than}.")
-        alike = [listed([names[row] for row in group]) for group in self.groups if len(group) > 1]
+            sentences.append(f"{enumerated([names[row] for row in winners])} {verb} better than {than}.")
+        alike = [enumerated([names[row] for row in group]) for group in self.groups if len(group) > 1]
         if alike:
             sentences.append(f"{', and '.join(alike)}{',' * (len(alike) > 1)} cannot be told apart.")
         return " ".join(sentences)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names as a sentence lists them."""
-    return " and ".join([", ".join(names[:-1])] * (len(names) > 1) + [names[-1]])
 
 
 def _letter(number: int) -> str:

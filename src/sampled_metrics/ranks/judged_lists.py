@@ -97,13 +97,13 @@ class Judgements:
         rows = rows[np.lexsort((-item[rows], -score[rows], user[rows]))]  # ids are ascending, as those of the users
         user, item, score = user_here[user[rows]], item_here[item[rows]], score[rows]
         pairs = np.where(item < 0, -1, user * len(self.items) + item)
-        at = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
-        grade = np.where(self.pairs[at] == pairs, self.grades[at], 0.0)
+        nearest = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
+        grade = np.where(self.pairs[nearest] == pairs, self.grades[nearest], 0.0)
         length = np.bincount(user, minlength=len(self.users))
         place, hit = np.arange(len(user)) - (np.cumsum(length) - length)[user], grade > 0
         remarks = [
-            f"{count} of {len(found)} {what}."
-            for count, found, what in (
+            f"{count} of {len(all_users)} {what}."
+            for count, all_users, what in (
                 (int((user_here < 0).sum()), users, "users have no judged item, and are left out"),
                 (int((length == 0).sum()), self.users, "users with judged items are missing, and count as empty lists"),
                 (
@@ -121,7 +121,7 @@ class Judgements:
             )
         shape = len(self.users), 1 + int(place[hit].max(initial=0))
         return csr_array((grade[hit], (user[hit], place[hit])), shape=shape), [
-            f"{name}: {each}" for each in [*remarks, *about]
+            f"{name}: {remark}" for remark in [*remarks, *about]
         ]
 
     def values(self, lists: csr_array, metric: Metric) -> Floats:

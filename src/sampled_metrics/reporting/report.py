@@ -11,6 +11,7 @@ import pandas as pd
 
 from sampled_metrics import __version__, _files
 from sampled_metrics._running import Progress, no_progress, on_one_thread
+from sampled_metrics._validation import enumerated
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator, estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect
@@ -99,7 +100,7 @@ def report(
         "seed": seed,
         "progress": progress,
     }
-    page, left_out, names = _Page(), list[str](), _joined(tables)
+    page, left_out, names = _Page(), list[str](), enumerated(tables)
     if first.is_sampled:
         results, left_out = _corrected(tables, options)
     else:
@@ -238,7 +239,9 @@ def _by_names(sentences: Mapping[str, Sequence[str]]) -> list[str]:
     for name, of_recommender in sentences.items():
         for sentence in of_recommender:
             names.setdefault(sentence, []).append(name)
-    return [text if len(having) == len(sentences) else f"{_joined(having)}: {text}" for text, having in names.items()]
+    return [
+        text if len(having) == len(sentences) else f"{enumerated(having)}: {text}" for text, having in names.items()
+    ]
 
 
 def _values(table: Result) -> str:
@@ -325,12 +328,7 @@ def verdict(compared: Result, names: Sequence[str]) -> str:
     decided = compared["conclusion"].value_counts()
     for winner, loser in sorted((tuple(names), tuple(names[::-1])), key=lambda pair: -decided.get(pair[0], 0)):
         if on := [metric_name(label) for label in compared["metric"][compared["conclusion"] == winner]]:
-            sentences.append(f"{winner} is better than {loser} on {_joined(on)}.")
+            sentences.append(f"{winner} is better than {loser} on {enumerated(on)}.")
     if undecided := [metric_name(label) for label in compared["metric"][compared["conclusion"] == "undecided"]]:
-        sentences.append(f"Undecided between {names[0]} and {names[1]}: {_joined(undecided)}.")
+        sentences.append(f"Undecided between {names[0]} and {names[1]}: {enumerated(undecided)}.")
     return " ".join(sentences)
-
-
-def _joined(words: Iterable[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else str(last)
