@@ -1,4 +1,4 @@
-"""Types of arrays, and what must hold of the arguments that people give and of numbers on the way to a result."""
+"""Types of arrays, checks of arguments and of intermediate results, and words for messages."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ def require_sum_of_one(probabilities: ArrayLike, what: str, tolerance: float = T
 
 
 def require_finite(numbers: ArrayLike, what: str) -> None:
-    """Raise NumericError if a number is infinite or none."""
+    """Raise NumericError if a number is infinite or NaN."""
     numbers = np.asarray(numbers)
     wrong = ~np.isfinite(numbers)
     if wrong.any():
@@ -53,26 +53,26 @@ def check_memory_limit(shape: tuple[int, ...], what: str, instead: str) -> None:
 
 
 def require_candidates(candidates: ArrayLike, negatives: int, replacement: bool, users: Any = None) -> None:
-    """Raise DataError if an event has too few other candidates for its negatives; `users` names the event's user."""
+    """Raise DataError if a row has too few other candidates for its negatives; `users` names the row's user."""
     candidates = np.atleast_1d(candidates)
     row = int(np.argmin(candidates))
-    pool, event = int(candidates[row]) - 1, "an event" if users is None else f"user {shown(users[row])}"
+    pool, who = int(candidates[row]) - 1, "a row" if users is None else f"user {shown(users[row])}"
     if pool < 1:
-        raise DataError(f"{event} has no candidates besides its held-out item, so no negative can be drawn")
+        raise DataError(f"{who} has no candidates besides its held-out item, so no negative can be drawn")
     if not replacement and pool < negatives:
         raise DataError(
-            f"{negatives} negatives without replacement were asked for, but {event} has only {pool} candidates "
+            f"{negatives} negatives without replacement were asked for, but {who} has only {pool} candidates "
             f"besides its held-out item; draw at most {pool}, or with replacement"
         )
 
 
 def is_whole(value: Any) -> bool:
-    """Whether it is a whole number by its type; True and False are none."""
+    """Return whether a value is of a type of whole numbers; bool is not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_real(value: Any) -> bool:
-    """Whether it is a real number by its type, NaN included; True and False are none."""
+    """Return whether a value is of a type of real numbers; NaN is, bool is not."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
@@ -101,7 +101,7 @@ def refuse_masked(values: Any, what: str) -> None:
 
 
 def check_label(given: Any, what: str) -> str:
-    """Return a label, or raise ConfigError if it is no text."""
+    """Return a label, or raise ConfigError if it is not text."""
     if not isinstance(given, str):
         raise ConfigError(f"{what}: a label is text, not {shown(given)}")
     return given

@@ -1,4 +1,4 @@
-"""The errors that a user can cause, each of which says in one line what is wrong, where, and what is allowed."""
+"""Errors that a user can cause. Each says in one line what is wrong, where, and what is allowed."""
 
 _LONGEST = 2000
 

@@ -60,19 +60,18 @@ def compare(
             `SampledRanks` or `RankedLists`, as the readers and `rank` return them. A list of several tables is of
             several seeds of a recommender, of which the means are compared. The spread between the seeds counts as a
             part of the uncertainty. This is not possible with strict bounds.
-        metrics: labels, as in `evaluate`.
-        estimator: label of the estimator that corrects sampled ranks, or an estimator of your own, as in `correct`. The
-            default is decreasing: the interval holds the
-            true difference if better ranks are more frequent than worse ones in the better half of the ranks. The
-            estimators free and convex assume less and more. All others compare the means of the estimator and assume
-            that its bias is equal for both recommenders; bv-0.1 has a low variance.
+        metrics: labels such as recall@10, ndcg@10, ap, auc; the default is that of `evaluate`.
+        estimator: label of the estimator that corrects sampled ranks, or an estimator of your own. The default is
+            decreasing: the interval holds the true difference if better ranks are more frequent than worse ones in the
+            better half of the ranks. The estimator free assumes less, and convex more. All others compare the means of
+            the estimator, and assume that its bias is equal for both recommenders; bv-0.1 has a low variance.
         confidence_level: probability that the interval covers the difference, or those of all pairs: 1 - the
             false-alarm rate of a metric.
-        method: delta (likelihood ratio, as in `evaluate`) or bootstrap (BCa; resamples users with both of their ranks).
+        method: delta (likelihood ratio) or bootstrap (BCa; resamples users with both of their ranks).
             The default is delta, or bootstrap for estimators that are not linear in the sample.
-        n_resamples: as in `evaluate`.
-        seed: as in `evaluate`.
-        progress: as in `evaluate`.
+        n_resamples: bootstrap samples, from 100 to 1,000,000.
+        seed: seed of the bootstrap.
+        progress: wraps the blocks of bootstrap samples, or the pairs, for a progress bar.
 
     Returns:
         A row for each metric and pair, with the columns metric, a and b (names; only for more than two recommenders),

@@ -132,7 +132,7 @@ def differences(
     most: Floats,
     progress: Progress = no_progress,
 ) -> Differences:
-    """Compute the differences of all pairs of two recommenders or more, with intervals that hold together.
+    """Return the differences of all pairs of two recommenders or more, with intervals that hold together.
 
     Args:
         recommenders: all with the same estimator.

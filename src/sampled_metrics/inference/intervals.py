@@ -74,7 +74,7 @@ class Uncertainty:
 
 @dataclass(frozen=True)
 class IntervalOptions:
-    """Options of an interval, as in `evaluate`."""
+    """The confidence level and the method of an interval; the names are those of the parameters of `evaluate`."""
 
     confidence_level: float = 0.95
     method: str | None = None
@@ -127,7 +127,7 @@ def uncertainty(
     test: bool = False,
     progress: Progress = no_progress,
 ) -> Uncertainty:
-    """Compute intervals of a statistic of the users' outcomes.
+    """Return the intervals of a statistic of the users' outcomes.
 
     Args:
         statistic: the metrics.

@@ -16,7 +16,7 @@ from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import user_moments
 
 FACTORS = (1.0, 10.0, 100.0, 10_000.0)
-"""How many times as many users weights are chosen for; the last stands for any number."""
+"""Multiples of the users for which weights are chosen; the last stands for any number."""
 
 MOST = 10.0
 """Largest multiple of the users that is suggested. Beyond it, the fit to the sample does not carry the number."""
@@ -33,8 +33,8 @@ def users_needed(
 ) -> Floats:
     """Return the numbers of users for which the interval of the difference would not include 0, by undecided metric.
 
-    It is infinite where ten times as many users are not enough. Samples of more users are taken to be like the
-    fitted one. The weights are those that are best for some multiples of the present users, so the numbers are rough.
+    A number is infinite where ten times as many users are not enough. Samples of more users are taken to be like the
+    fitted one. The weights are the best ones for some multiples of the present users, so the numbers are rough.
     """
     quantile = float(ndtri(0.5 + confidence_level / 2))
     users = by_outcome.counts.sum()

@@ -249,7 +249,7 @@ def ranked_lists(
             dict {user: {item: grade}}. Without the column relevance, all have grade 1. Other items have grade 0. Users
             of the lists without a judged item are left out; judged users without a list count as an empty one.
         relevant_from: the lowest relevant grade, for metrics other than NDCG and DCG. The default is any above 0.
-        by: as in `exact_ranks`.
+        by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
         rank_column: the column of places in the list, if it has another name.
         zero_based: whether these places start at 0, in place of 1.
 

@@ -43,7 +43,7 @@ class SampledRanks(Ranked):
         drawn: the ranks among all negatives, if they were drawn with weights and a uniform sample of them is kept.
 
     Raises:
-        DataError: there are no events, an entry is masked, or x, m and n of a row do not fit each other; the message
+        DataError: there are no ranks, an entry is masked, or x, m and n of a row do not fit each other; the message
             names the row, the user or the line of the file.
     """
 
@@ -65,11 +65,11 @@ class SampledRanks(Ranked):
         columns = np.broadcast_arrays(*(np.atleast_1d(column) for column in (self.x, self.negatives, self.candidates)))
         x, m, n = (np.asarray(column, dtype=np.int64) for column in columns)
         if len(x) == 0:
-            raise DataError("there are no events to estimate from")
+            raise DataError("there are no ranks to estimate from")
         for name, values in {"x": x, "negatives": m, "candidates": n}.items():
             object.__setattr__(self, name, values)
         user = self.user
-        where = place or (lambda row: f"event {row + 1}" if user is None else f"user {shown(user[row])}")
+        where = place or (lambda row: f"row {row + 1}" if user is None else f"user {shown(user[row])}")
         rules: list[tuple[NDArray[np.bool_], str]] = [
             (m < 0, "negatives must be 0 or more, not {m}"),
             ((x < 0) | (x > m), "{name} {rank} is not from {best} to {last}, among the item and {negatives}"),
@@ -152,9 +152,10 @@ def sampled_ranks(
         candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item;
             likewise.
         replacement: whether a negative could be sampled twice for the same user.
-        by: as in `exact_ranks`.
-        rank_column: as in `exact_ranks`.
-        zero_based: as in `exact_ranks`.
+        by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
+        rank_column: the column of ranks, if it has another name; or several, of one recommender each, which give a
+            mapping from these names.
+        zero_based: whether ranks start at 0, in place of 1.
 
     Returns:
         The ranks, or a mapping from the names of several recommenders to them.

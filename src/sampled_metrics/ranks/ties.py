@@ -22,10 +22,10 @@ def half_tied(table: ExactRanks) -> int:
 
 def ties_remark(table: ExactRanks) -> str:
     """Say in how many rows half of the other candidates or more tie; the text is empty if in none."""
-    if not (events := half_tied(table)):
+    if not (rows := half_tied(table)):
         return ""
     return (
-        f"in {events} of {len(table)} events, half of the other candidates or more tie with the held-out item; "
+        f"in {rows} of {len(table)} rows, half of the other candidates or more tie with the held-out item; "
         "the rank of such an item is mostly chance"
     )
 

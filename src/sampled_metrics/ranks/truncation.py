@@ -1,4 +1,4 @@
-"""Whether ranks end far below the last one that is possible, as ranks among a few sampled negatives do.
+"""Detect ranks that end far below the last possible one, as ranks among a few sampled negatives do.
 
 Take the k ranks from a threshold t on, and their excesses y = rank - t + 1 with the sum S. If ranks fall off
 geometrically from t on, all ways to write S as k positive whole numbers are equally likely. So the chance that no

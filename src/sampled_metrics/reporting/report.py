@@ -68,7 +68,7 @@ def report(
         confidence_level: probability that an interval covers its value.
         n_resamples: bootstrap samples, for estimators that are not linear in the sample.
         seed: seed of the bootstrap.
-        progress: as in `evaluate`, and wraps the sample sizes of the expectations.
+        progress: wraps the blocks of bootstrap samples, and the sample sizes of the expectations.
 
     Returns:
         The page, as text. The intervals of the pairs of three recommenders or more hold together, as in `compare`.

@@ -57,9 +57,7 @@ def expected_by_sample_size(
     fewest = min(int(table.candidates.min()) for table in tables.values()) - 1
     sizes = sorted((m for m in negatives if replacement or m <= fewest), reverse=True)
     if not sizes:
-        raise DataError(
-            f"figure 6: each of its sample sizes is above {fewest}, the fewest other candidates of an event"
-        )
+        raise DataError(f"figure 6: each of its sample sizes is above {fewest}, the fewest other candidates of a user")
     distributions = {
         name: expected_distribution(table, SamplingDesign(sizes[0], replacement)) for name, table in tables.items()
     }
