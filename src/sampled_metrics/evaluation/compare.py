@@ -118,12 +118,12 @@ def compare(
     if len(seeds) < 2:
         raise DataError(f"compare takes two recommenders or more, not {shown(list(seeds))}")
     names, tables = list(seeds), _by_seed(seeds)
-    first, *others = tables.values()
+    first, *further = tables.values()
     by_label = checked_metrics(first, metrics)
     wanted = list(by_label.values())
     label, corrects = _one_estimator(estimator, first)
     fitted = [_fitted(table, wanted, corrects) for table in tables.values()]
-    numbers, paired = first.pair(others, list(tables))
+    numbers, paired = first.pair(further, list(tables))
     by_outcome = users_by_outcome(
         *((side.outcome, user, len(side.seen)) for side, user in zip(fitted, numbers, strict=True))
     )
