@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any, ParamSpec, TypeVar
 
 Progress = Callable[[Iterable[Any]], Iterable[Any]]
-"""Function that returns what it is given, and may show how far the iteration is."""
+"""Function that returns the steps that it is given, and may show how many are done."""
 
 
 def no_progress(steps: Iterable[Any]) -> Iterable[Any]:
@@ -24,11 +24,11 @@ LATE = 2.0
 def terminal_bar(
     what: str, total: int | None, *, delay: float = 0.0, of_bytes: bool = False
 ) -> Iterator[Callable[[int], None]]:
-    """Give a function that adds a number to what is done. A terminal shows a bar on stderr; elsewhere nothing is shown.
+    """Yield a function that adds a number to the steps done. A terminal shows a bar on stderr; nothing else does.
 
     Args:
         what: text before the bar.
-        total: how much there is to do; None if that is not known.
+        total: the number of steps; None if it is not known.
         delay: seconds after which the bar appears.
         of_bytes: whether the numbers are bytes; the bar then shows their speed.
     """
@@ -57,7 +57,7 @@ def terminal_bar(
 
 
 def terminal_progress(steps: Iterable[Any], what: str = "", *, delay: float = 0.0) -> Iterator[Any]:
-    """Yield the steps, and show on a terminal how far they are; parameters as in `terminal_bar`."""
+    """Yield the steps, and show on a terminal how many are done; parameters as in `terminal_bar`."""
     with terminal_bar(what, len(steps) if isinstance(steps, Sized) else None, delay=delay) as advance:
         for step in steps:
             yield step
@@ -65,7 +65,7 @@ def terminal_progress(steps: Iterable[Any], what: str = "", *, delay: float = 0.
 
 
 def late_progress(steps: Iterable[Any]) -> Iterator[Any]:
-    """Yield the steps, and show on a terminal how far they are after two seconds."""
+    """Yield the steps, and show on a terminal after two seconds how many are done."""
     return terminal_progress(steps, delay=LATE)
 
 

@@ -1,7 +1,7 @@
-"""Types of arrays, and what must hold of the arguments that people give and of numbers on the way to a result."""
+"""Types of arrays, checks of arguments and of intermediate results, and words for messages."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
@@ -31,7 +31,7 @@ def require_sum_of_one(probabilities: ArrayLike, what: str, tolerance: float = T
 
 
 def require_finite(numbers: ArrayLike, what: str) -> None:
-    """Raise NumericError if a number is infinite or none."""
+    """Raise NumericError if a number is infinite or NaN."""
     numbers = np.asarray(numbers)
     wrong = ~np.isfinite(numbers)
     if wrong.any():
@@ -53,26 +53,26 @@ def check_memory_limit(shape: tuple[int, ...], what: str, instead: str) -> None:
 
 
 def require_candidates(candidates: ArrayLike, negatives: int, replacement: bool, users: Any = None) -> None:
-    """Raise DataError if an event has too few other candidates for its negatives; `users` names the event's user."""
+    """Raise DataError if a row has too few other candidates for its negatives; `users` names the row's user."""
     candidates = np.atleast_1d(candidates)
-    at = int(np.argmin(candidates))
-    others, event = int(candidates[at]) - 1, "an event" if users is None else f"user {shown(users[at])}"
-    if others < 1:
-        raise DataError(f"{event} has no candidates besides its held-out item, so no negative can be drawn")
-    if not replacement and others < negatives:
+    row = int(np.argmin(candidates))
+    pool, who = int(candidates[row]) - 1, "a row" if users is None else f"user {shown(users[row])}"
+    if pool < 1:
+        raise DataError(f"{who} has no candidates besides its held-out item, so no negative can be drawn")
+    if not replacement and pool < negatives:
         raise DataError(
-            f"{negatives} negatives without replacement were asked for, but {event} has only {others} candidates "
-            f"besides its held-out item; draw at most {others}, or with replacement"
+            f"{negatives} negatives without replacement were asked for, but {who} has only {pool} candidates "
+            f"besides its held-out item; draw at most {pool}, or with replacement"
         )
 
 
 def is_whole(value: Any) -> bool:
-    """Whether it is a whole number by its type; True and False are none."""
+    """Return whether a value is of a type of whole numbers; bool is not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_real(value: Any) -> bool:
-    """Whether it is a real number by its type, NaN included; True and False are none."""
+    """Return whether a value is of a type of real numbers; NaN is, bool is not."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
@@ -86,6 +86,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
+def enumerated(words: Iterable[str]) -> str:
+    """Return words as a sentence lists them: "a", "a and b", "a, b and c"."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def refuse_masked(values: Any, what: str) -> None:
     """Raise DataError if an entry of an array, or of a list of arrays, is masked."""
     parts = values if isinstance(values, list | tuple) else [values]
@@ -95,7 +101,7 @@ def refuse_masked(values: Any, what: str) -> None:
 
 
 def check_label(given: Any, what: str) -> str:
-    """Return a label, or raise ConfigError if it is no text."""
+    """Return a label, or raise ConfigError if it is not text."""
     if not isinstance(given, str):
         raise ConfigError(f"{what}: a label is text, not {shown(given)}")
     return given
@@ -110,14 +116,16 @@ def check_labels(given: Any, what: str, kind: type | tuple[type, ...] = ()) -> l
     try:
         one = isinstance(given, str) or (kind and isinstance(given, kind))
         labels = (
-            [given] if one else [each if kind and isinstance(each, kind) else check_label(each, what) for each in given]
+            [given]
+            if one
+            else [label if kind and isinstance(label, kind) else check_label(label, what) for label in given]
         )
     except TypeError:
         raise ConfigError(f"{what}: give one label or a list of them, not {shown(given)}") from None
     if not labels:
         raise ConfigError(f"{what}: give one label or more")
-    for at, label in enumerate(labels):
-        if label in labels[:at]:
+    for place, label in enumerate(labels):
+        if label in labels[:place]:
             raise ConfigError(f"{what}: {label!r} is there twice; give each label once")
     return labels
 
@@ -130,7 +138,7 @@ def did_you_mean(given: str, known: Sequence[str], end: str = "") -> str:
 
 def check_names(given: Any) -> tuple[str, str]:
     """Return the names of two recommenders, or raise DataError if they are not two texts, or the same one."""
-    if not isinstance(given, list | tuple) or len(given) != 2 or not all(isinstance(each, str) for each in given):
+    if not isinstance(given, list | tuple) or len(given) != 2 or not all(isinstance(name, str) for name in given):
         raise DataError(f"names must be two texts, one for each recommender, not {shown(given)}")
     if given[0] == given[1]:
         raise DataError(f"the two recommenders must have different names, not {given[0]!r} twice")

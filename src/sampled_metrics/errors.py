@@ -1,4 +1,4 @@
-"""The errors that a user can cause, each of which says in one line what is wrong, where, and what is allowed."""
+"""Errors that a user can cause. Each says in one line what is wrong, where, and what is allowed."""
 
 _LONGEST = 2000
 
@@ -11,7 +11,7 @@ class SampledMetricsError(Exception):
     """
 
     def __str__(self) -> str:
-        text = "".join(each if each.isprintable() else repr(each)[1:-1] for each in super().__str__())
+        text = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in super().__str__())
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 200]} … {text[-190:]}"
 
 

@@ -309,7 +309,7 @@ class TestMany:
     )
     def test_state_the_decided_pairs_first(self, decided, said):
         values = (3.0, 2.0, 1.0) if (2, 0) not in decided else (1.0, 3.0, 2.0)
-        assert Standings.of("abc", values, decided).sentence == said
+        assert Standings.from_values("abc", values, decided).sentence == said
 
     def test_as_latex(self, ranks):
         named = {"good_1": ranks["good"], "50 %": ranks["poor"]}

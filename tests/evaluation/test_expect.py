@@ -13,7 +13,7 @@ from tables_of_ranks import rank_table
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator
-from sampled_metrics.inference.expectation import Expectation, exact_chance
+from sampled_metrics.inference.expectation import DesignWeights, Expectation, exact_chance
 from sampled_metrics.metrics.metric import metric as metric_of
 from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.sampling.design import SamplingDesign
@@ -89,7 +89,9 @@ class TestSimulation:
 def expectation(ranks, candidates, negatives, label="uncorrected", of="recall@10", replacement=False, users=None):
     table = rank_table(ranks, candidates)
     users = np.arange(len(table)) if users is None else users
-    return Expectation.of(table, users, SamplingDesign(negatives, replacement), [estimator(label)], (metric_of(of),))
+    design = SamplingDesign(negatives, replacement)
+    weights = DesignWeights.from_tables([table], design, [estimator(label)], (metric_of(of),))
+    return Expectation.from_ranks(table, users, weights)
 
 
 def poisson_binomial(chances):

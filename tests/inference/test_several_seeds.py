@@ -19,7 +19,7 @@ def interval(one, other, test=False):
     """The interval of `compare` of the difference of (seeds, 1, users) values."""
     gap = other.mean(axis=0) - one.mean(axis=0)
     of_users = uncertainty(linear(gap), ONES, IntervalOptions(), bounds=(-2, 2), weights=gap, test=test)
-    spreads = [SeedSpread.of(each.mean(axis=2), each, ONES) for each in (one, other)]
+    spreads = [SeedSpread.from_seeds(each.mean(axis=2), each, ONES) for each in (one, other)]
     return with_seeds(of_users, gap.mean(axis=1), spreads, ALPHA), of_users
 
 
@@ -31,22 +31,22 @@ class TestSpread:
         grand, rows, columns = table.mean(), table.mean(axis=1), table.mean(axis=0)
         between = 30 * ((rows - grand) ** 2).sum() / 3
         rest = sum((table[s, u] - rows[s] - columns[u] + grand) ** 2 for s in range(4) for u in range(30)) / (3 * 29)
-        found = SeedSpread.of(y.mean(axis=2), y, np.ones(30, dtype=np.int64))
+        found = SeedSpread.from_seeds(y.mean(axis=2), y, np.ones(30, dtype=np.int64))
         assert found.variance[0] == pytest.approx((between - rest) / 30 / 4)
         assert found.freedom == 3
 
     def test_of_groups_is_that_of_users(self):
         groups, counts = np.random.default_rng(2).normal(size=(3, 2, 5)), np.array([4, 1, 3, 7, 2])
         users = np.repeat(groups, counts, axis=2)
-        of_groups = SeedSpread.of(users.mean(axis=2), groups, counts)
-        of_users = SeedSpread.of(users.mean(axis=2), users, np.ones(17, dtype=np.int64))
+        of_groups = SeedSpread.from_seeds(users.mean(axis=2), groups, counts)
+        of_users = SeedSpread.from_seeds(users.mean(axis=2), users, np.ones(17, dtype=np.int64))
         assert of_groups.variance == pytest.approx(of_users.variance)
         assert of_groups.freedom == of_users.freedom == 2
 
     def test_of_one_seed_or_of_equal_ones_is_none(self):
         y = np.random.default_rng(3).normal(size=(1, 1, 200))
         for same in (y, np.repeat(y, 3, axis=0)):
-            found = SeedSpread.of(same.mean(axis=2), same, ONES)
+            found = SeedSpread.from_seeds(same.mean(axis=2), same, ONES)
             assert found.variance[0] == pytest.approx(0, abs=1e-20)
 
 
@@ -56,7 +56,7 @@ class TestIntervals:
         """Users do not differ: the difference is that of two Student variables, drawn here a million times."""
         rng = np.random.default_rng(4)
         one, other = rng.normal(0, 1, seeds), rng.normal(0.5, 0.5, others)
-        spreads = [SeedSpread.of(each[:, np.newaxis], None, ONES) for each in (one, other)]
+        spreads = [SeedSpread.from_seeds(each[:, np.newaxis], None, ONES) for each in (one, other)]
         gap, nothing = np.array([other.mean() - one.mean()]), np.zeros(1)
         found = with_seeds(Uncertainty(gap, gap, nothing, nothing), gap, spreads, ALPHA)
         drawn = sum(
@@ -89,7 +89,7 @@ class TestIntervals:
         for _ in range(600):
             one, other = rng.normal(0, 1, (seeds, 1)), rng.normal(0, spread, (others, 1))
             gap = other.mean(axis=0) - one.mean(axis=0)
-            spreads = [SeedSpread.of(each, None, ONES) for each in (one, other)]
+            spreads = [SeedSpread.from_seeds(each, None, ONES) for each in (one, other)]
             found = with_seeds(Uncertainty(gap, gap, np.full(1, 0.1), np.zeros(1)), gap, spreads, ALPHA)
             held += found.low[0] <= 0 <= found.high[0]
         assert held / 600 >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 600)

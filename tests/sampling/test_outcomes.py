@@ -43,21 +43,21 @@ class TestObserved:
     @pytest.mark.parametrize(
         ("x", "m", "n", "replacement", "message"),
         [
-            ([], [], [], False, "there are no events to estimate from"),
-            ([0, -1], 4, 9, False, "event 2: rank 0 is not from 1 to 5, among the item and 4 negatives"),
-            ([0, 5], 4, 9, False, "event 2: rank 6 is not from 1 to 5, among the item and 4 negatives"),
-            ([0, 1], [1, 0], 9, False, "event 2: rank 2 is not from 1 to 1, among the item and 0 negatives"),
-            ([0, 0], [-1, 0], 9, False, "event 1: negatives must be 0 or more, not -1"),
-            ([0, 0], 0, [3, 0], False, "event 2: candidates must be 1 or more, not 0"),
-            ([0], 9, 9, False, "event 1: 9 negatives cannot be sampled without replacement from 8 (9 candidates)"),
-            ([0], 1, 1, False, "event 1: 1 negative cannot be sampled without replacement from 0 (1 candidates)"),
-            ([0], 1, 1, True, "event 1: 1 negative, but no other candidate to sample from"),
+            ([], [], [], False, "there are no ranks to estimate from"),
+            ([0, -1], 4, 9, False, "row 2: rank 0 is not from 1 to 5, among the item and 4 negatives"),
+            ([0, 5], 4, 9, False, "row 2: rank 6 is not from 1 to 5, among the item and 4 negatives"),
+            ([0, 1], [1, 0], 9, False, "row 2: rank 2 is not from 1 to 1, among the item and 0 negatives"),
+            ([0, 0], [-1, 0], 9, False, "row 1: negatives must be 0 or more, not -1"),
+            ([0, 0], 0, [3, 0], False, "row 2: candidates must be 1 or more, not 0"),
+            ([0], 9, 9, False, "row 1: 9 negatives cannot be sampled without replacement from 8 (9 candidates)"),
+            ([0], 1, 1, False, "row 1: 1 negative cannot be sampled without replacement from 0 (1 candidates)"),
+            ([0], 1, 1, True, "row 1: 1 negative, but no other candidate to sample from"),
             (
                 [0, 100, 4],
                 100,
                 2,
                 True,
-                "event 3: rank 5 is not possible: with 2 candidates all 100 negatives are the same item, so that the "
+                "row 3: rank 5 is not possible: with 2 candidates all 100 negatives are the same item, so that the "
                 "rank is 1 or 101",
             ),
             (
@@ -65,7 +65,7 @@ class TestObserved:
                 5000,
                 3,
                 True,
-                "event 3: rank 11 is not possible: the chance of that, of 5000 negatives drawn from 2, is below 1e-307 "
+                "row 3: rank 11 is not possible: the chance of that, of 5000 negatives drawn from 2, is below 1e-307 "
                 "whatever the rank",
             ),
         ],

@@ -103,7 +103,7 @@ def test_ties_are_those_of_equal_popularity(folder: Path) -> None:
 def test_half_the_candidates_is_the_limit_of_the_remark(folder: Path) -> None:
     row = pd.read_csv(folder / "studied.csv").set_index("recommender").loc["elsewhere"]
     assert row["half_tied"] == 1
-    assert row["remark"].startswith(f"in 1 of {row['held_out_items']} events, half of the other candidates or more tie")
+    assert row["remark"].startswith(f"in 1 of {row['held_out_items']} rows, half of the other candidates or more tie")
     for page in ("studied.md", "studied.html"):
         assert row["remark"] in (folder / page).read_text(encoding="utf-8")
 

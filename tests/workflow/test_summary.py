@@ -60,8 +60,8 @@ ORDER = table_4(
 )
 
 
-DECIDED = {label: Standings.of(("X", "Z"), (0.08, 0.09), [(1, 0)]) for label in ("recall@10", "auc")}
-ALIKE = {label: Standings.of(("X", "Z"), (0.08, 0.09), []) for label in ("recall@10", "auc")}
+DECIDED = {label: Standings.from_values(("X", "Z"), (0.08, 0.09), [(1, 0)]) for label in ("recall@10", "auc")}
+ALIKE = {label: Standings.from_values(("X", "Z"), (0.08, 0.09), []) for label in ("recall@10", "auc")}
 
 
 class TestAnswer:
@@ -104,7 +104,7 @@ class TestAnswer:
             name: {"exact": (exact, 0), "uncorrected": (mean, 0)}
             for name, exact, mean in zip("XYZ", (0.01, 0.02, 0.03), sampled, strict=True)
         }
-        standings = {"recall@10": Standings.of(tuple("XYZ"), (0.01, 0.02, 0.03), [(1, 0), (2, 0)])}
+        standings = {"recall@10": Standings.from_values(tuple("XYZ"), (0.01, 0.02, 0.03), [(1, 0), (2, 0)])}
         assert said in answer(table_3(values), table_4(), "recall@10", 100, standings)[2]
 
     def test_of_one_recommender_has_no_order(self):

@@ -30,7 +30,7 @@ from sampled_metrics.cli.options import (
     OutputFile,
     interval_options,
     label_option,
-    listed,
+    labels_in_help,
 )
 from sampled_metrics.cli.output import prints_result
 from sampled_metrics.cli.reading import ANY_TABLES, Reading, reading
@@ -195,7 +195,7 @@ def _published(values: tuple[str, ...], **options: Any) -> Result:
     "--estimators",
     "estimator",
     type=Labels(),
-    help=f"The one that corrects sampled ranks: {listed(KNOWN)}.  [default: decreasing]",
+    help=f"The one that corrects sampled ranks: {labels_in_help(KNOWN)}.  [default: decreasing]",
 )
 @interval_options(None)
 @prints_result
@@ -365,7 +365,7 @@ def _rank(
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def _completion(shell: str) -> None:
     """Print what makes a shell complete this command."""
-    found = get_completion_class(shell)
-    if found is None:
+    completion = get_completion_class(shell)
+    if completion is None:
         raise click.UsageError(f"no completion for {shell}")
-    click.echo(found(cli, {}, NAME, "_SAMPLED_METRICS_COMPLETE").source())
+    click.echo(completion(cli, {}, NAME, "_SAMPLED_METRICS_COMPLETE").source())

@@ -39,14 +39,14 @@ def label_option(
         known: the labels that there are.
     """
     text = ",".join(default)
-    value, shown = (None, "; ".join(filter(None, (text, otherwise)))) if otherwise else (text, True)
-    names, may_be = (f"--{name}", f"--{name.removesuffix('s')}", name), f": {listed(known)}" if known else ""
+    value, shown_default = (None, "; ".join(filter(None, (text, otherwise)))) if otherwise else (text, True)
+    names, may_be = (f"--{name}", f"--{name.removesuffix('s')}", name), f": {labels_in_help(known)}" if known else ""
     return click.option(
-        *names, type=Labels(), default=value, show_default=shown, help=f"With commas between them{may_be}."
+        *names, type=Labels(), default=value, show_default=shown_default, help=f"With commas between them{may_be}."
     )
 
 
-def listed(estimators: tuple[str, ...]) -> str:
+def labels_in_help(estimators: tuple[str, ...]) -> str:
     """Return the labels of estimators as help lists them."""
     return f"{', '.join(estimators)}; 0.1 may be another number"
 

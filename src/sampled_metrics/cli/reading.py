@@ -188,8 +188,8 @@ def reading(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Call
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def with_reading(**given: Any) -> Any:
-            told = {one.name: given.pop(one.name) for one in fields(Reading) if one.name in given}
-            return command(reading=Reading(**told), **given)
+            names = [option.name for option in fields(Reading) if option.name in given]
+            return command(reading=Reading(**{name: given.pop(name) for name in names}), **given)
 
         return together(READING, *options)(with_reading)
 

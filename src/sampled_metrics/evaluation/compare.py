@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sampled_metrics._running import Progress, no_progress, on_one_thread
-from sampled_metrics._validation import Ints, shown
+from sampled_metrics._validation import Ints, enumerated, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimate, Estimator, estimator_name, estimators_by_label
 from sampled_metrics.estimators.linear import LinearEstimate
 from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
 from sampled_metrics.estimators.strict_bounds import has_bounds
-from sampled_metrics.evaluation.comparison import Comparison, Standings, listed
+from sampled_metrics.evaluation.comparison import Comparison, Standings
 from sampled_metrics.evaluation.evaluate import about_users, checked_metrics, equal_metrics, undefined
-from sampled_metrics.inference.differences import BONFERRONI, Differences, Recommender, differences
+from sampled_metrics.inference.differences import BONFERRONI, ComparedRecommender, Differences, differences
 from sampled_metrics.inference.families import pairs_of
 from sampled_metrics.inference.intervals import IntervalOptions
 from sampled_metrics.inference.strict_intervals import Support, contradictions, tested, unexplained
@@ -60,19 +60,18 @@ def compare(
             `SampledRanks` or `RankedLists`, as the readers and `rank` return them. A list of several tables is of
             several seeds of a recommender, of which the means are compared. The spread between the seeds counts as a
             part of the uncertainty. This is not possible with strict bounds.
-        metrics: labels, as in `evaluate`.
-        estimator: label of the estimator that corrects sampled ranks, or an estimator of your own, as in `correct`. The
-            default is decreasing: the interval holds the
-            true difference if better ranks are more frequent than worse ones in the better half of the ranks. The
-            estimators free and convex assume less and more. All others compare the means of the estimator and assume
-            that its bias is equal for both recommenders; bv-0.1 has a low variance.
+        metrics: labels such as recall@10, ndcg@10, ap, auc; the default is that of `evaluate`.
+        estimator: label of the estimator that corrects sampled ranks, or an estimator of your own. The default is
+            decreasing: the interval holds the true difference if better ranks are more frequent than worse ones in the
+            better half of the ranks. The estimator free assumes less, and convex more. All others compare the means of
+            the estimator, and assume that its bias is equal for both recommenders; bv-0.1 has a low variance.
         confidence_level: probability that the interval covers the difference, or those of all pairs: 1 - the
             false-alarm rate of a metric.
-        method: delta (likelihood ratio, as in `evaluate`) or bootstrap (BCa; resamples users with both of their ranks).
+        method: delta (likelihood ratio) or bootstrap (BCa; resamples users with both of their ranks).
             The default is delta, or bootstrap for estimators that are not linear in the sample.
-        n_resamples: as in `evaluate`.
-        seed: as in `evaluate`.
-        progress: as in `evaluate`.
+        n_resamples: bootstrap samples, from 100 to 1,000,000.
+        seed: seed of the bootstrap.
+        progress: wraps the blocks of bootstrap samples, or the pairs, for a progress bar.
 
     Returns:
         A row for each metric and pair, with the columns metric, a and b (names; only for more than two recommenders),
@@ -119,37 +118,36 @@ def compare(
     if len(seeds) < 2:
         raise DataError(f"compare takes two recommenders or more, not {shown(list(seeds))}")
     names, tables = list(seeds), _by_seed(seeds)
-    first, *others = tables.values()
+    first, *further = tables.values()
     by_label = checked_metrics(first, metrics)
-    for table in others:
+    for table in further:
         table.check_metrics(by_label)
     wanted = list(by_label.values())
     label, corrects = _one_estimator(estimator, first)
     fitted = [_fitted(table, wanted, corrects) for table in tables.values()]
-    numbers, paired = first.pair(others, list(tables))
+    numbers, paired = first.pair(further, list(tables))
     by_outcome = users_by_outcome(
         *((side.outcome, user, len(side.seen)) for side, user in zip(fitted, numbers, strict=True))
     )
     recommenders = _recommenders(seeds, fitted, by_outcome)
-    found = differences(recommenders, by_outcome, options, first.bounds(wanted)[1], progress)
-    supports = _supports(found, recommenders, by_outcome, fitted, seed)
+    compared = differences(recommenders, by_outcome, options, first.bounds(wanted)[1], progress)
+    supports = _supports(compared, recommenders, by_outcome, fitted, seed)
     unsure = [
-        at
-        for at, (name, of_one) in enumerate(seeds.items())
-        if any(one.without_interval() for one in of_one) or not supports.get(name, _EXPLAINED).is_explained
+        number
+        for number, (name, of_one) in enumerate(seeds.items())
+        if any(table.without_interval() for table in of_one) or not supports.get(name, _EXPLAINED).is_explained
     ]
-    found = found.without_verdicts(unsure)
+    compared = compared.without_verdicts(unsure)
     is_uncorrected = corrects is not None and corrects.is_uncorrected
-    table = _table(found, names, list(by_label), int(by_outcome.counts.sum()))
-    notes = _assumed(found, names, supports)
-    if first.is_sampled and not found.strict and not is_uncorrected:
+    table = _table(compared, names, list(by_label), int(by_outcome.counts.sum()))
+    notes = _assumed(compared, names, supports)
+    if first.is_sampled and not compared.strict and not is_uncorrected:
         notes += _biased(label)
     table.attrs = {"confidence_level": confidence_level, "names": names, "assumption": next(iter(notes), "")}
     table.attrs["parameters"] = first.description
-    table = table.with_cautions(
-        [*cautions_of(tables), *_without_intervals(tables), *_cautions(supports, is_uncorrected)]
-    )
-    remarks = [*_conclusions(table, found, is_uncorrected, confidence_level), *_on_seeds(seeds), *notes]
+    cautions = [*cautions_of(tables), *_without_intervals(tables), *_cautions(supports, is_uncorrected)]
+    table = table.with_cautions(cautions)
+    remarks = [*_conclusions(table, compared, is_uncorrected, confidence_level), *_on_seeds(seeds), *notes]
     about = [*paired, *equal_metrics(first, by_label), *(note for one in tables.values() for note in one.notes)]
     return table.with_remarks([*remarks, *undefined(table, "difference"), *about_users(by_outcome), *about])
 
@@ -217,7 +215,7 @@ def _fitted(table: Any, metrics: Sequence[Metric], estimator: Estimator | None) 
 
 def _recommenders(
     seeds: Mapping[str, Sequence[Table]], fitted: Sequence[_Fitted], by_outcome: Users
-) -> list[Recommender]:
+) -> list[ComparedRecommender]:
     """Return the recommenders, each with the estimates of its seeds.
 
     Raises:
@@ -228,11 +226,11 @@ def _recommenders(
             "strict bounds do not count the spread between seeds; several seeds need exact ranks, or an estimator such "
             "as bv-0.1"
         )
-    recommenders, first = list[Recommender](), 0
+    recommenders, first = list[ComparedRecommender](), 0
     for name, tables in seeds.items():
         places = tuple(range(first, first := first + len(tables)))
         seen = np.mean([by_outcome.shares[place] @ fitted[place].seen for place in places], axis=0)
-        recommenders.append(Recommender(name, tuple(fitted[place].estimate for place in places), places, seen))
+        recommenders.append(ComparedRecommender(name, tuple(fitted[place].estimate for place in places), places, seen))
     return recommenders
 
 
@@ -242,35 +240,35 @@ def _compared_name(label: str, is_uncorrected: bool) -> str:
     return f"{'Sampled ' if is_sampled else ''}{metric_name(label)}"
 
 
-def _table(found: Differences, names: Sequence[str], labels: Sequence[str], users: int) -> Comparison:
+def _table(compared: Differences, names: Sequence[str], labels: Sequence[str], users: int) -> Comparison:
     """Return the rows, by metric and pair, and the standings by metric."""
     pairs, standings = pairs_of(len(names)), dict[str, Standings]()
     rows = []
     for column, label in enumerate(labels):
-        undecided = found.undecided[:, column]
-        rising = found.low[:, column] > EQUAL
-        if not np.isnan(found.difference[:, column]).any():
+        undecided = compared.undecided[:, column]
+        rising = compared.low[:, column] > EQUAL
+        if not np.isnan(compared.difference[:, column]).any():
             decided = [
                 (other, one) if rises else (one, other)
                 for (one, other), rises, open_ in zip(pairs, rising, undecided, strict=True)
                 if not open_
             ]
-            standings[label] = Standings.of(names, found.values[:, column].tolist(), decided)
-        for at, (one, other) in enumerate(pairs):
-            better = names[other] if rising[at] else names[one]
+            standings[label] = Standings.from_values(names, compared.values[:, column].tolist(), decided)
+        for number, (one, other) in enumerate(pairs):
+            better = names[other] if rising[number] else names[one]
             rows.append(
                 {
                     "metric": label,
                     "a": names[one],
                     "b": names[other],
-                    "value_a": found.values[one, column],
-                    "value_b": found.values[other, column],
-                    "difference": found.difference[at, column],
-                    "low": found.low[at, column],
-                    "high": found.high[at, column],
-                    "p_value": found.p_value[at, column],
-                    "conclusion": _conclusion(found, at, column) or better,
-                    "users_needed": found.users_needed[at, column],
+                    "value_a": compared.values[one, column],
+                    "value_b": compared.values[other, column],
+                    "difference": compared.difference[number, column],
+                    "low": compared.low[number, column],
+                    "high": compared.high[number, column],
+                    "p_value": compared.p_value[number, column],
+                    "conclusion": _conclusion(compared, number, column) or better,
+                    "users_needed": compared.users_needed[number, column],
                     "users": users,
                 }
             )
@@ -278,18 +276,18 @@ def _table(found: Differences, names: Sequence[str], labels: Sequence[str], user
     return table if len(names) > 2 else table.drop(columns=["a", "b"])
 
 
-def _conclusion(found: Differences, pair: int, metric: int) -> str:
+def _conclusion(compared: Differences, pair: int, metric: int) -> str:
     """Return undecided or no verdict, or nothing if the pair is decided."""
-    if not found.undecided[pair, metric]:
+    if not compared.undecided[pair, metric]:
         return ""
-    is_defined = not np.isnan(found.difference[pair, metric])
-    if is_defined and np.isnan(found.low[pair, metric]):
+    is_defined = not np.isnan(compared.difference[pair, metric])
+    if is_defined and np.isnan(compared.low[pair, metric]):
         return NO_VERDICT
-    excludes_zero = found.low[pair, metric] > EQUAL or found.high[pair, metric] < -EQUAL
-    return NO_VERDICT if found.apart[pair, metric] and excludes_zero else "undecided"
+    excludes_zero = compared.low[pair, metric] > EQUAL or compared.high[pair, metric] < -EQUAL
+    return NO_VERDICT if compared.apart[pair, metric] and excludes_zero else "undecided"
 
 
-def _conclusions(table: Comparison, found: Differences, is_uncorrected: bool, level: float) -> list[str]:
+def _conclusions(table: Comparison, compared: Differences, is_uncorrected: bool, level: float) -> list[str]:
     """Return the conclusion for each metric as a sentence, and how the pairs are adjusted for one another."""
     names = table.attrs["names"]
     if len(names) == 2:
@@ -298,25 +296,25 @@ def _conclusions(table: Comparison, found: Differences, is_uncorrected: bool, le
     remarks: list[str] = [
         f"{_compared_name(label, is_uncorrected)}: {standings.sentence}" for label, standings in table.by_metric.items()
     ]
-    pairs, by = len(pairs_of(len(names))), found.family
+    pairs, by = len(pairs_of(len(names))), compared.family
     if by == BONFERRONI:
-        by += f", each at {100 * (1 - float(found.rates[0])):.4g} %"
-    p_values = "" if found.strict else " The p-values are adjusted for these pairs by the method of Holm."
+        by += f", each at {100 * (1 - float(compared.rates[0])):.4g} %"
+    p_values = "" if compared.strict else " The p-values are adjusted for these pairs by the method of Holm."
     return [
         *remarks,
-        *_without_users(table, found),
+        *_without_users(table, compared),
         f"The intervals of a metric hold together at {100 * level:g} % for its {pairs} pairs ({by}).{p_values} "
         "Metrics are not adjusted for one another.",
     ]
 
 
-def _without_users(table: Comparison, found: Differences) -> list[str]:
+def _without_users(table: Comparison, compared: Differences) -> list[str]:
     """Return a sentence on the pairs that no number of users would decide: those that are decided have a dash too."""
     never = table[(table["conclusion"] == "undecided") & table["users_needed"].isna() & table["low"].notna()]
-    if not found.strict or table["users_needed"].isna().all() or never.empty:
+    if not compared.strict or table["users_needed"].isna().all() or never.empty:
         return []
     rows = [f"{row['a']} and {row['b']} by {metric_name(row['metric'])}" for row in never.to_dict("records")]
-    return [f"No number of users would decide {listed(rows)}; more negatives for each user would."]
+    return [f"No number of users would decide {enumerated(rows)}; more negatives for each user would."]
 
 
 def _of_pair(row: Mapping[str, Any], names: Sequence[str], level: float) -> str:
@@ -350,18 +348,22 @@ def _on_seeds(given: Mapping[str, Sequence[Any]]) -> list[str]:
     if not several:
         return []
     single = [name for name, seeds in given.items() if len(seeds) == 1]
-    rest = f"; that of {listed(single)}, of one seed, is taken to be 0" if single else ""
-    return [f"The intervals include the spread between the seeds of {listed(several)}{rest}."]
+    rest = f"; that of {enumerated(single)}, of one seed, is taken to be 0" if single else ""
+    return [f"The intervals include the spread between the seeds of {enumerated(several)}{rest}."]
 
 
 def _supports(
-    found: Differences, recommenders: Sequence[Recommender], by_outcome: Users, fitted: Sequence[_Fitted], seed: int
+    compared: Differences,
+    recommenders: Sequence[ComparedRecommender],
+    by_outcome: Users,
+    fitted: Sequence[_Fitted],
+    seed: int,
 ) -> dict[str, Support]:
     """Return what the sample of each recommender supports; without strict bounds, whether any ranks explain it."""
     supports: dict[str, Support] = {}
-    for pair, strict in zip(pairs_of(len(recommenders)), found.strict, strict=False):
-        supports |= {recommenders[at].name: support for at, support in zip(pair, strict.supports, strict=True)}
-    if fitted[0].outcomes is not None and not found.strict:
+    for pair, strict in zip(pairs_of(len(recommenders)), compared.strict, strict=False):
+        supports |= {recommenders[number].name: support for number, support in zip(pair, strict.supports, strict=True)}
+    if fitted[0].outcomes is not None and not compared.strict:
         for recommender in recommenders:
             p_values: dict[str, float] = {}
             for side in recommender.sides:
@@ -371,11 +373,11 @@ def _supports(
     return supports
 
 
-def _assumed(found: Differences, names: Sequence[str], supports: Mapping[str, Support]) -> list[str]:
+def _assumed(compared: Differences, names: Sequence[str], supports: Mapping[str, Support]) -> list[str]:
     """Return sentences on what intervals of the truth assume, with the p-values of the assumptions."""
     remarks: list[str] = []
-    shapes = {strict.shape for strict in found.strict}
-    for (one, other), strict in zip(pairs_of(len(names)), found.strict, strict=False):
+    shapes = {strict.shape for strict in compared.strict}
+    for (one, other), strict in zip(pairs_of(len(names)), compared.strict, strict=False):
         if not all(support.is_explained for support in strict.supports):
             continue
         given = f"if {ASSUMPTIONS[strict.shape]}" if ASSUMPTIONS[strict.shape] else _NOTHING
@@ -388,7 +390,7 @@ def _assumed(found: Differences, names: Sequence[str], supports: Mapping[str, Su
 
 def _cautions(supports: Mapping[str, Support], is_uncorrected: bool) -> list[str]:
     """Return what the samples contradict, and what uncorrected metrics do not show."""
-    cautions = [f"{name}: {said}" for name, support in supports.items() for said in contradictions(support)]
+    cautions = [f"{name}: {text}" for name, support in supports.items() for text in contradictions(support)]
     if is_uncorrected:
         cautions.append(
             "These are uncorrected sampled metrics: except for AUC, the better recommender by them may be the worse by "

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from sampled_metrics._validation import enumerated
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.inference.families import Pair, groups, pairs_of
 from sampled_metrics.metrics.metric import metric_name
@@ -37,39 +38,37 @@ class Standings:
     groups: list[tuple[int, ...]]
 
     @classmethod
-    def of(cls, names: Sequence[str], values: Sequence[float], decided: Sequence[Pair]) -> "Standings":
+    def from_values(cls, names: Sequence[str], values: Sequence[float], decided: Sequence[Pair]) -> "Standings":
         """Return the standings of recommenders from their values and the decided pairs, the better one first."""
-        order = sorted(range(len(names)), key=lambda each: -values[each])
-        place = {each: at for at, each in enumerate(order)}
-        wins = sorted((place[better], place[worse]) for better, worse in decided)
+        order = sorted(range(len(names)), key=lambda number: -values[number])
+        row_of = {number: row for row, number in enumerate(order)}
+        wins = sorted((row_of[better], row_of[worse]) for better, worse in decided)
         undecided = [pair for pair in pairs_of(len(names)) if pair not in wins and pair[::-1] not in wins]
-        found = groups(undecided, range(len(names)))
-        letters = ["".join(_letter(at) for at, group in enumerate(found) if row in group) for row in range(len(names))]
-        return cls([Standing(names[each], values[each], letters[row]) for row, each in enumerate(order)], wins, found)
+        alike = groups(undecided, range(len(names)))
+        letters = [
+            "".join(_letter(number) for number, group in enumerate(alike) if row in group) for row in range(len(names))
+        ]
+        rows = [Standing(names[number], values[number], letters[row]) for row, number in enumerate(order)]
+        return cls(rows, wins, alike)
 
     @property
     def sentence(self) -> str:
         """Say who is better than whom, and then who cannot be told apart."""
-        names = [each.name for each in self.rows]
+        names = [standing.name for standing in self.rows]
         by_losers: dict[tuple[int, ...], list[int]] = {}
         for row in range(len(names)):
             if losers := tuple(worse for better, worse in self.decided if better == row):
                 by_losers.setdefault(losers, []).append(row)
-        said = []
+        sentences = []
         for losers, winners in by_losers.items():
             all_others = len(losers) > _FEW and len(losers) + len(winners) == len(names)
-            than = "all others" if all_others else listed([names[row] for row in losers])
+            than = "all others" if all_others else enumerated([names[row] for row in losers])
             verb = "is" if len(winners) == 1 else "are"
-            said.append(f"{listed([names[row] for row in winners])} {verb} better than {than}.")
-        alike = [listed([names[row] for row in group]) for group in self.groups if len(group) > 1]
+            sentences.append(f"{enumerated([names[row] for row in winners])} {verb} better than {than}.")
+        alike = [enumerated([names[row] for row in group]) for group in self.groups if len(group) > 1]
         if alike:
-            said.append(f"{', and '.join(alike)}{',' * (len(alike) > 1)} cannot be told apart.")
-        return " ".join(said)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names as a sentence lists them."""
-    return " and ".join([", ".join(names[:-1])] * (len(names) > 1) + [names[-1]])
+            sentences.append(f"{', and '.join(alike)}{',' * (len(alike) > 1)} cannot be told apart.")
+        return " ".join(sentences)
 
 
 def _letter(number: int) -> str:
@@ -96,14 +95,14 @@ class Comparison(Result):
     @property
     def by_metric(self) -> dict[str, Standings]:
         """Return the standings by the metrics that this table has."""
-        return {label: each for label, each in self._standings.items() if label in set(self["metric"])}
+        return {label: standings for label, standings in self._standings.items() if label in set(self["metric"])}
 
     def standings(self) -> Result:
         """Return a row for each recommender and metric, best first: metric, recommender, value, group.
 
         Recommenders that have a letter in common in the column group cannot be told apart (a compact letter display).
         """
-        rows = [(label, *row) for label, each in self.by_metric.items() for row in each.rows]
+        rows = [(label, *row) for label, standings in self.by_metric.items() for row in standings.rows]
         return Result(rows, columns=["metric", "recommender", "value", "group"])
 
     def latex(self) -> str:
@@ -111,14 +110,14 @@ class Comparison(Result):
 
         The recommenders are in the order of the first metric. The remarks stand above it as comments.
         """
-        shown = {label: each.rows for label, each in self.by_metric.items()}
-        if not shown:  # no metric is defined
+        by_metric = {label: standings.rows for label, standings in self.by_metric.items()}
+        if not by_metric:  # no metric is defined
             return super().latex()
-        names = [row.name for row in next(iter(shown.values()))]
+        names = [row.name for row in next(iter(by_metric.values()))]
         cells, letters = pd.DataFrame({"": names}), pd.DataFrame({"": ["" for _ in names]})
-        for label, rows in shown.items():
+        for label, rows in by_metric.items():
             of_name = {row.name: row for row in rows}
             cells[metric_name(label)] = [f"{of_name[name].value:.4f}" for name in names]
             letters[metric_name(label)] = [of_name[name].letters for name in names]
-        said = [*self.remarks, "Recommenders that have a letter in common cannot be told apart."]
-        return "\n".join([*(f"% {each}" for each in said), as_latex(cells, letters)])
+        comments = [*self.remarks, "Recommenders that have a letter in common cannot be told apart."]
+        return "\n".join([*(f"% {comment}" for comment in comments), as_latex(cells, letters)])

@@ -73,14 +73,14 @@ def correct(
         estimators: labels such as uncorrected, bv-0.1, cls, mle (docs/which-estimator.md). The default is decreasing
             and free. An estimator of your own is an object with the method `fit`, as in
             `sampled_metrics.estimators.protocol`, in place of a label; str() gives its label.
-        metrics: labels, as in `evaluate`.
+        metrics: labels such as recall@10, ndcg@10, ap, auc.
         confidence_level: probability that the interval covers the true metric (free, decreasing, convex) or the mean of
             the estimator over users and samples (others).
-        method: delta or bootstrap, as in `evaluate`. The default is delta, or bootstrap for estimators that are not
-            linear in the sample. Users are the unit, so the interval includes the error of sampling.
-        n_resamples: as in `evaluate`.
-        seed: as in `evaluate`.
-        progress: as in `evaluate`.
+        method: delta (likelihood ratio) or bootstrap (BCa). The default is delta, or bootstrap for estimators that are
+            not linear in the sample. Users are the unit, so the interval includes the error of sampling.
+        n_resamples: bootstrap samples, from 100 to 1,000,000.
+        seed: seed of the bootstrap.
+        progress: wraps the blocks of bootstrap samples, for a progress bar.
 
     Returns:
         A row for each estimator and metric, with the columns estimator, metric, value, low, high, assumes,
@@ -90,8 +90,8 @@ def correct(
 
         The bias is the mean error of the estimator under the distributions of true ranks that mle finds, and bias_error
         its standard error over users and samples. Intervals ignore the bias; a remark says where it matters. It is
-        missing (NaN) for estimators that are not linear in the sample. Users whose n differ
-        by a factor of at most 1.25 share a distribution of ranks; each n and m has weights of its own.
+        missing (NaN) for estimators that are not linear in the sample. Users whose n differ by a factor of at most 1.25
+        share a distribution of ranks; each n and m has weights of its own.
 
     Raises:
         DataError: the ranks are exact, or have not been read by a reader; an estimator is not valid for them, or needs

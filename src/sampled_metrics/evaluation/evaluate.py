@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sampled_metrics._running import Progress, no_progress, on_one_thread
-from sampled_metrics.evaluation.comparison import listed
+from sampled_metrics._validation import enumerated
 from sampled_metrics.evaluation.result import Result, by_recommender
 from sampled_metrics.inference.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
 from sampled_metrics.inference.users import Users, users_by_outcome
@@ -127,7 +127,7 @@ def equal_metrics(table: Table, metrics: Mapping[str, Metric]) -> list[str]:
     if not table.has_one_relevant_item:
         return []
     return [
-        f"{listed([metric_name(label) for label in labels])} are equal here, as ranks are of one relevant item, "
+        f"{enumerated([metric_name(label) for label in labels])} are equal here, as ranks are of one relevant item, "
         "with grade 1."
         for labels in alike(metrics)
     ]

@@ -12,7 +12,7 @@ from sampled_metrics._running import on_one_thread
 from sampled_metrics._validation import counted
 from sampled_metrics.estimators import EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.inference.expectation import Expectation, mean_of_rows
+from sampled_metrics.inference.expectation import DesignWeights, Expectation, mean_of_rows
 from sampled_metrics.metrics.metric import MetricsLike, metric_name, metrics_by_label
 from sampled_metrics.ranks.given import cautions_of, tables_by_name
 from sampled_metrics.sampling.design import SamplingDesign
@@ -37,7 +37,7 @@ def expect(
         ranks: an `ExactRanks`, as `exact_ranks` or `rank` returns it; or a mapping from the names of recommenders to
             them.
         negatives: m, the number of negatives to sample for each user.
-        metrics: labels, as of `evaluate`.
+        metrics: labels such as recall@10, ndcg@10, ap, auc.
         replacement: whether a negative may be sampled twice for the same user.
         estimators: labels of estimators that are linear in the sample; uncorrected is the sampled metric itself.
 
@@ -68,11 +68,14 @@ def expect(
     tables = {name or "ranks": table for name, table in tables_by_name(ranks, "expect").items()}
     by_label, chosen = metrics_by_label(metrics), estimators_by_label(estimators)
     wanted, rows = tuple(by_label.values()), []
+    design = SamplingDesign(negatives, replacement)
+    weights = DesignWeights.from_tables(tables.values(), design, list(chosen.values()), wanted)
     for name, table in tables.items():
-        design, user = SamplingDesign(negatives, replacement), table.user_numbers
-        each = Expectation.of(table, user, design, list(chosen.values()), wanted)
-        true = np.stack([mean_of_rows(table.values(one), user) for one in wanted], axis=1).mean(axis=0)
-        expected, deviation = each.means.mean(axis=0), np.sqrt(each.variances.sum(axis=0)) / len(each.variances)
+        user = table.user_numbers
+        expectation = Expectation.from_ranks(table, user, weights)
+        true = np.stack([mean_of_rows(table.values(metric), user) for metric in wanted], axis=1).mean(axis=0)
+        expected = expectation.means.mean(axis=0)
+        deviation = np.sqrt(expectation.variances.sum(axis=0)) / len(expectation.variances)
         rows += [
             (name, label, of_metric, *numbers)
             for (label, of_metric), *numbers in zip(
@@ -81,7 +84,7 @@ def expect(
         ]
     result = Result(rows, columns=["recommender", "estimator", "metric", "exact", "expected", "deviation"])
     result.attrs = {"negatives": negatives, "parameters": next(iter(tables.values())).description}
-    unused = dict.fromkeys(remark for each in tables.values() for remark in each.notes)
+    unused = dict.fromkeys(note for table in tables.values() for note in table.notes)
     wrong = list(wrong_orders(result, negatives).values())
     undecided = "An order by exact values may be undecided. compare says whether the exact ranks decide it."
     result = result.with_cautions(cautions_of(tables))

@@ -12,13 +12,19 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from sampled_metrics._defaults import PLANNED
 from sampled_metrics._running import Progress, late_progress, on_one_thread
-from sampled_metrics._validation import counted, is_real, shown
+from sampled_metrics._validation import Floats, counted, is_real, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimator_name, estimators_by_label
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.evaluation.compare import compare
 from sampled_metrics.evaluation.result import Result
-from sampled_metrics.inference.expectation import Expectation, exact_chance, mean_of_rows, step_of_difference
+from sampled_metrics.inference.expectation import (
+    DesignWeights,
+    Expectation,
+    exact_chance,
+    mean_of_rows,
+    step_of_difference,
+)
 from sampled_metrics.inference.verdicts import expected_gaps
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
 from sampled_metrics.ranks.exact import ExactRanks
@@ -27,10 +33,10 @@ from sampled_metrics.ranks.pairing import Pairs, pair_users
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
-_EXACT_USERS = 100  # with up to so many users, chances near the given probability are exact
-_EXACT_TERMS = 2500  # and also with up to so many rows times different weights
-_NEAR = 0.1  # a difference of chances that is near
-_FEW_USERS = 1000  # with up to so many users, larger m are tried in small steps
+_EXACT_USERS = 100  # up to this number of users, chances near the given probability are exact
+_EXACT_TERMS = 2500  # as they are up to this number of rows times different weights
+_NEAR = 0.1  # chances are near if they differ by less
+_FEW_USERS = 1000  # up to this number of users, larger m are tried in small steps
 _MOST_USERS = 1000.0  # largest multiple of the users of the pilot that a plan names
 _STEP = 1.02  # ratio of such a step
 _CLOSE = 1.1  # ratio of two m between which the chance grows along a line, in log m
@@ -51,7 +57,7 @@ def plan(
     Args:
         ranks: a mapping from the names of two recommenders to their `ExactRanks`, as `exact_ranks` or `rank` returns
             them. Users are paired as in `compare`.
-        metric: a label, as in `evaluate`.
+        metric: one label, such as recall@10.
         probability: the required probability of the correct order, above one half and below 1.
         estimators: labels of estimators that are linear in the sample.
         replacement: whether a negative may be sampled twice for the same user.
@@ -95,8 +101,6 @@ def plan(
         raise DataError(
             'plan takes a mapping from the names of two recommenders to their tables: sm.plan({"A": a, "B": b})'
         )
-    one, other = tables.values()
-    first, second = names = tuple(tables)
     chosen = {
         label if estimator.assumed_shape is None else str(estimator): estimator
         for label, estimator in estimators_by_label(estimators).items()
@@ -104,61 +108,80 @@ def plan(
     by_label = metrics_by_label(metric, "metric")
     if len(by_label) > 1:
         raise ConfigError(f"metric: give one, not {', '.join(by_label)}")
-    [(label_of_metric, measure)] = by_label.items()
     if not is_real(probability):
         raise ConfigError(f"probability must be a number above 0.5 and below 1, not {shown(probability)}")
     if not 0.5 < probability < 1:
         raise ConfigError(f"probability must be above 0.5 and below 1, not {probability}")
-    pairs = pair_users(one, other, (first, second))
-    differences = mean_of_rows(other.values(measure), pairs.other) - mean_of_rows(one.values(measure), pairs.one)
-    gap = float(differences.mean())
-    if abs(gap) <= EQUAL:
-        raise DataError(
-            f"{names[0]} and {names[1]} have the same exact {metric_name(label_of_metric)}: no order is the right one"
-        )
-    if gap < 0:
-        pairs = Pairs(pairs.other, pairs.one, pairs.sentence)
-    search = _Search(*((other, one) if gap > 0 else (one, other)), pairs, measure, replacement, probability)
-    sizes = _sizes(one, other, replacement, 10 if len(differences) <= _FEW_USERS else 5)
-    strict = [label for label in chosen if label in SHAPES]
-    known: dict[str, dict[int, _Chance]] = {label: {} for label in chosen if label not in SHAPES}
-    smallest: dict[str, int | None] = {}
-    verdicts: dict[str, dict[int, list[_Chance]]] = {}
-    for step in progress([*(sizes if known else []), *strict]):
-        if step in strict:
-            if not verdicts:
-                verdicts = {label: {sizes[-1]: each} for label, each in search.verdicts(sizes[-1], strict).items()}
-            smallest[step] = search.decides(step, verdicts[step])
-            continue
-        m = int(step)
-        left = [label for label, chances in known.items() if not search.settled(chances)]
-        for label, chance in zip(
-            left, search.chances(m, [chosen[label] for label in left]) if left else [], strict=True
-        ):
-            known[label][m] = chance
-    rows = []
-    for label in chosen:
-        if label in strict:
-            found = verdicts[label][smallest[label] or sizes[-1]]
-        else:
-            smallest[label] = search.smallest(chosen[label], known[label])
-            found = [known[label][smallest[label] or sizes[-1]]]
-        rows.append(_row(label, smallest[label], found, len(differences), probability))
-    error = float(differences.std(ddof=1)) if len(differences) > 1 else np.nan
-    rows.append(_row("exact", None, [_Chance(abs(gap), 0.0, error, 1.0)], len(differences), probability))
+    [(label_of_metric, measure)] = by_label.items()
+    what = metric_name(label_of_metric)
+    pilot = _Pilot.from_tables(tables, measure, what)
+    sizes = _sizes(pilot, replacement)
+    smallest = _Search(pilot, replacement, probability).smallest(chosen, sizes, progress)
+    rows = [_row(label, *smallest[label], pilot.users, probability) for label in chosen]
+    exact = _Chance(pilot.gap, 0.0, pilot.user_deviation, 1.0)
+    rows.append(_row("exact", None, [exact], pilot.users, probability))
     table = Result(rows)
-    table.attrs = {"probability": probability, "parameters": f"{metric_name(label_of_metric)}, {one.description}"}
-    worse, better = order = names if gap > 0 else names[::-1]
-    compared = None
-    if len(differences) > 1:
-        compared = compare({name: tables[name] for name in order}, metrics=measure)
-    sentences = [
-        _of_pilot(compared, metric_name(label_of_metric), worse, better, abs(gap)),
+    table.attrs = {"probability": probability, "parameters": f"{what}, {pilot.worse.description}"}
+    remarks = [
+        _of_pilot(pilot, what),
         *_sentences(table, probability, sizes[-1]),
         _words(list(chosen)),
+        pilot.pairs.sentence,
+        *(note for one in tables.values() for note in one.notes),
     ]
-    unused = dict.fromkeys([*one.notes, *other.notes])
-    return table.with_remarks([*sentences, pairs.sentence, *unused]).with_cautions(cautions_of(tables))
+    return table.with_remarks(remarks).with_cautions(cautions_of(tables))
+
+
+@dataclass(frozen=True)
+class _Pilot:
+    """Exact ranks of two recommenders, which stand for the population.
+
+    Attributes:
+        better: the ranks of the better recommender by the metric.
+        worse: the ranks of the other one.
+        names: of the worse recommender, and of the better one.
+        pairs: the users of `worse`, and then those of `better`.
+        metric: the metric.
+        differences: (users,) differences of the metric, better - worse.
+    """
+
+    better: ExactRanks
+    worse: ExactRanks
+    names: tuple[str, str]
+    pairs: Pairs
+    metric: Metric
+    differences: Floats
+
+    @classmethod
+    def from_tables(cls, tables: Mapping[str, ExactRanks], metric: Metric, what: str) -> _Pilot:
+        """Pair the users of two recommenders; `what` names the metric.
+
+        Raises:
+            DataError: the users or candidates differ, or the recommenders are equal by the metric.
+        """
+        (first, one), (second, other) = tables.items()
+        pairs = pair_users(one, other, (first, second))
+        differences = mean_of_rows(other.values(metric), pairs.other) - mean_of_rows(one.values(metric), pairs.one)
+        if abs(differences.mean()) <= EQUAL:
+            raise DataError(f"{first} and {second} have the same exact {what}: no order is the right one")
+        if differences.mean() > 0:
+            return cls(other, one, (first, second), pairs, metric, differences)
+        return cls(one, other, (second, first), Pairs(pairs.other, pairs.one, pairs.sentence), metric, -differences)
+
+    @property
+    def users(self) -> int:
+        """The number of users."""
+        return len(self.differences)
+
+    @property
+    def gap(self) -> float:
+        """The difference of the exact metric, better - worse."""
+        return float(self.differences.mean())
+
+    @property
+    def user_deviation(self) -> float:
+        """The standard deviation of the difference over users; NaN for one user."""
+        return float(self.differences.std(ddof=1)) if self.users > 1 else np.nan
 
 
 class _Chance(NamedTuple):
@@ -182,48 +205,77 @@ class _Chance(NamedTuple):
 class _Search:
     """The search for the smallest m."""
 
-    better: ExactRanks
-    worse: ExactRanks
-    pairs: Pairs  # the users of worse, then those of better
-    metric: Metric
+    pilot: _Pilot
     replacement: bool
     probability: float
 
+    def smallest(
+        self, estimators: Mapping[str, Estimator], sizes: Sequence[int], progress: Progress
+    ) -> dict[str, tuple[int | None, list[_Chance]]]:
+        """Return the smallest m of each estimator, by label; None if no m is enough.
+
+        Args:
+            estimators: linear ones, and strict bounds, by label.
+            sizes: the m to try first, ascending.
+            progress: wraps these m, and then the strict bounds.
+
+        Returns:
+            The m, and the chances at this m or at the largest: one of a linear estimator, and several of strict bounds,
+            as `verdicts` has them.
+        """
+        strict = [label for label in estimators if label in SHAPES]
+        chances: dict[str, dict[int, _Chance]] = {label: {} for label in estimators if label not in SHAPES}
+        verdicts: dict[str, list[_Chance]] = {}  # of the largest m
+        smallest: dict[str, tuple[int | None, list[_Chance]]] = {}
+        for step in progress([*(sizes if chances else []), *strict]):
+            if step in strict:
+                verdicts = verdicts or self.verdicts(sizes[-1], strict)
+                smallest[step] = self._smallest_of_bounds(step, sizes[-1], verdicts[step])
+            elif left := [label for label, by_size in chances.items() if not self._is_settled(by_size)]:
+                of_size = self.chances(step, [estimators[label] for label in left])
+                for label, chance in zip(left, of_size, strict=True):
+                    chances[label][step] = chance
+        for label, by_size in chances.items():
+            m = self._smallest_of_linear(estimators[label], by_size)
+            smallest[label] = m, [by_size[m or sizes[-1]]]
+        return smallest
+
     def chances(self, negatives: int, estimators: Sequence[Estimator]) -> list[_Chance]:
         """Return the expected difference by linear estimator with m negatives."""
-        design, metrics = SamplingDesign(negatives, self.replacement), (self.metric,)
-        worse = Expectation.of(self.worse, self.pairs.one, design, estimators, metrics)
-        better = Expectation.of(self.better, self.pairs.other, design, estimators, metrics)
+        pilot, design = self.pilot, SamplingDesign(negatives, self.replacement)
+        weights = DesignWeights.from_tables([pilot.worse], design, estimators, (pilot.metric,))
+        worse = Expectation.from_ranks(pilot.worse, pilot.pairs.one, weights)
+        better = Expectation.from_ranks(pilot.better, pilot.pairs.other, weights)
         gaps, variances = better.means - worse.means, better.variances + worse.variances
         users = len(gaps)
         spread = gaps.var(axis=0, ddof=1) if users > 1 else np.full(gaps.shape[1], np.nan)
-        user_deviation = np.sqrt(np.maximum(spread + variances.mean(axis=0), 0.0))
-        deviation = np.sqrt(np.maximum(variances.sum(axis=0), 0.0)) / users
-        found = []
-        for number, values in enumerate(zip(gaps.mean(axis=0), deviation, user_deviation, strict=True)):
-            gap, off, of_user = map(float, values)
-            right = probability_of_order(gap, off, step_of_difference(better, worse, number))
+        user_deviations = np.sqrt(np.maximum(spread + variances.mean(axis=0), 0.0))
+        deviations = np.sqrt(np.maximum(variances.sum(axis=0), 0.0)) / users
+        chances = []
+        for number, values in enumerate(zip(gaps.mean(axis=0), deviations, user_deviations, strict=True)):
+            gap, deviation, user_deviation = map(float, values)
+            right = probability_of_order(gap, deviation, step_of_difference(better, worse, number))
             if _is_small(better, number) and abs(right - self.probability) < _NEAR:
                 right = exact_chance(better, worse, number)
-            found.append(_Chance(gap, off, of_user, right))
-        return found
+            chances.append(_Chance(gap, deviation, user_deviation, right))
+        return chances
 
     def verdicts(self, negatives: int, shapes: Sequence[str]) -> dict[str, list[_Chance]]:
         """Return the expected lower bounds of the difference, for weights that are best for `FACTORS` of the users."""
-        sides = (self.better, self.pairs.other), (self.worse, self.pairs.one)
-        design, users = SamplingDesign(negatives, self.replacement), int(self.pairs.one.max()) + 1
-        found = {}
-        for shape, gaps in expected_gaps(*sides, design, shapes, self.metric).items():
-            without = [_Chance(gap, np.nan, deviation, np.nan) for gap, deviation in gaps]
-            found[shape] = [each._replace(right=each.conclusive(users)) for each in without]
-        return found
+        pilot, design = self.pilot, SamplingDesign(negatives, self.replacement)
+        sides = (pilot.better, pilot.pairs.other), (pilot.worse, pilot.pairs.one)
+        verdicts = {}
+        for shape, bounds in expected_gaps(*sides, design, shapes, pilot.metric).items():
+            chances = [_Chance(gap, np.nan, deviation, np.nan) for gap, deviation in bounds]
+            verdicts[shape] = [chance._replace(right=chance.conclusive(pilot.users)) for chance in chances]
+        return verdicts
 
-    def settled(self, chances: dict[int, _Chance]) -> bool:
+    def _is_settled(self, chances: dict[int, _Chance]) -> bool:
         """Return whether the last two m leave less than a tenth of the allowed chance of a wrong order."""
         last = [chances[m].right for m in sorted(chances)[-2:]]
         return len(last) == 2 and min(last) > 1 - (1 - self.probability) / 10
 
-    def smallest(self, estimator: Estimator, chances: dict[int, _Chance]) -> int | None:
+    def _smallest_of_linear(self, estimator: Estimator, chances: dict[int, _Chance]) -> int | None:
         """Return the smallest m from which on the chance is enough; adds the chances of further m."""
 
         def enough(m: int) -> bool:
@@ -238,7 +290,7 @@ class _Search:
         low = failed[-1] if failed else 0
         high = last = self._bisect(enough, chances, low, next(m for m in sizes if m > low))
         low, later = 0, {high: chances[high]}
-        while last < sizes[-1] and len(self.pairs.one) <= _FEW_USERS and not self.settled(later):
+        while last < sizes[-1] and self.pilot.users <= _FEW_USERS and not self._is_settled(later):
             last = min(max(last + 1, int(_STEP * last)), sizes[-1])
             if not enough(last):
                 low = last
@@ -247,22 +299,25 @@ class _Search:
             later[last] = chances[last]
         return high
 
-    def decides(self, shape: str, verdicts: dict[int, list[_Chance]]) -> int | None:
-        """Return the m at which a verdict is likely enough, up to 3 %; adds the verdicts of all m that are tried.
+    def _smallest_of_bounds(self, shape: str, most: int, verdict: list[_Chance]) -> tuple[int | None, list[_Chance]]:
+        """Return the m at which a verdict is likely enough, up to 3 %, and the verdict at this m.
 
         Args:
             shape: the assumption on the ranks.
-            verdicts: that of the largest m.
+            most: the largest m.
+            verdict: that of the largest m, which is returned if no m is enough.
         """
-        [(most, largest)] = verdicts.items()
-        chances = {most: largest[0]}
+        verdicts, chances = {most: verdict}, {most: verdict[0]}
+        if verdict[0].right < self.probability:
+            return None, verdict
 
         def enough(m: int) -> bool:
             verdicts[m] = self.verdicts(m, [shape])[shape]
             chances[m] = verdicts[m][0]
             return chances[m].right >= self.probability
 
-        return self._bisect(enough, chances, 1, most, 1.03) if largest[0].right >= self.probability else None
+        m = self._bisect(enough, chances, 1, most, 1.03)
+        return m, verdicts[m]
 
     def _bisect(
         self, enough: Callable[[int], bool], chances: dict[int, _Chance], low: int, high: int, ratio: float = 1.0
@@ -301,7 +356,8 @@ def _row(
 ) -> dict[str, Any]:
     """Return a row of the result; further chances are those of other weights, which are better for more users."""
     chance = chances[0]
-    needed = [_users_needed(each, probability) for each in chances if each.gap > 0 and np.isfinite(each.user_deviation)]
+    possible = [one for one in chances if one.gap > 0 and np.isfinite(one.user_deviation)]
+    needed = [_users_needed(one, probability) for one in possible]
     enough = [number for number in needed if number <= _MOST_USERS * users or label not in SHAPES]
     return {
         "estimator": label,
@@ -324,32 +380,36 @@ def _users_needed(chance: _Chance, probability: float) -> int:
     return high
 
 
-def _sizes(one: ExactRanks, other: ExactRanks, replacement: bool, by_decade: int) -> list[int]:
+def _sizes(pilot: _Pilot, replacement: bool) -> list[int]:
     """Return the sample sizes to try first, up to all negatives that every user has."""
-    candidates = np.concatenate((one.candidates, other.candidates))
+    candidates = pilot.worse.candidates  # those of the other recommender are the same
     most = int(candidates.max() if replacement else candidates.min()) - 1
     if most < 1:
         raise DataError("a user has no candidates besides the held-out item, so that there is nothing to sample")
+    by_decade = 10 if pilot.users <= _FEW_USERS else 5
     return sorted({round(10 ** (step / by_decade)) for step in range(int(by_decade * np.log10(most)) + 1)} | {most})
 
 
-def _of_pilot(compared: Result | None, what: str, worse: str, better: str, gap: float) -> str:
+def _of_pilot(pilot: _Pilot, what: str) -> str:
     """Return what the pilot says of the true order, by the comparison of its exact ranks, and what follows."""
-    if compared is None:
-        pilot = "one user shows no order of the population"
-        found = f"{better} has the higher exact {what}, by {gap:.4f}"
+    worse, better = pilot.names
+    if pilot.users == 1:
+        verdict = "one user shows no order of the population"
+        difference = f"{better} has the higher exact {what}, by {pilot.gap:.4f}"
     else:
+        compared = compare({worse: pilot.worse, better: pilot.better}, metrics=pilot.metric)
         [row] = compared.to_dict("records")
         interval = f"with a 95 % interval of {row['low']:+.4f} to {row['high']:+.4f}"
         if row["conclusion"] != "undecided":
-            return f"By the exact {what}, {better} is better than {worse}, by {gap:.4f}, {interval}."
-        pilot = f"the pilot does not decide between {worse} and {better}"
-        found = (
-            f"The difference ({better} - {worse}) is {gap:+.4f}, {interval} that includes 0 (p = {row['p_value']:.2g})"
+            return f"By the exact {what}, {better} is better than {worse}, by {pilot.gap:.4f}, {interval}."
+        verdict = f"the pilot does not decide between {worse} and {better}"
+        difference = (
+            f"The difference ({better} - {worse}) is {pilot.gap:+.4f}, {interval} that includes 0 "
+            f"(p = {row['p_value']:.2g})"
         )
     return (
-        f"By the exact {what}, {pilot}. {found}. The plan takes {better} as the better one, by as much as in the pilot."
-        " A smaller true difference takes more, and the true order may be the other one."
+        f"By the exact {what}, {verdict}. {difference}. The plan takes {better} as the better one, by as much as in "
+        "the pilot. A smaller true difference takes more, and the true order may be the other one."
     )
 
 

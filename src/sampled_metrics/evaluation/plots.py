@@ -53,16 +53,16 @@ def picture(table: pd.DataFrame) -> Picture | None:
     """Return what to draw of a result, or None if its columns are not those of a result."""
     for columns, lay_out in _LAYOUTS.items():
         if set(columns) <= set(table.columns) and len(table):
-            found = lay_out(table)
+            drawn = lay_out(table)
             parameters = table.attrs.get("parameters")
-            return found._replace(caption=f"{parameters}. {found.caption}".strip()) if parameters else found
+            return drawn._replace(caption=f"{parameters}. {drawn.caption}".strip()) if parameters else drawn
     return None
 
 
 def caption_of(table: pd.DataFrame) -> str:
     """Return the sentences below the picture of a result, on what its intervals assume."""
-    found = picture(table)
-    return found.caption if found else ""
+    drawn = picture(table)
+    return drawn.caption if drawn else ""
 
 
 @styled
@@ -73,8 +73,8 @@ def draw(panels: list[Panel], figure: Figure, caption: str = "", width: float = 
     legend = {mark.name: mark for panel in panels for marks in panel.rows.values() for mark in marks if mark.name}
     figure.set_size_inches(width, sum(heights) + 0.17 * (text.count("\n") + 1 + len(legend)))
     axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights).ravel().tolist()
-    for panel, each in zip(panels, axes, strict=True):
-        draw_panel(panel, each)
+    for panel, of_panel in zip(panels, axes, strict=True):
+        draw_panel(panel, of_panel)
     if caption:
         write_below(figure, text)
     if legend:
@@ -107,7 +107,7 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
     axes.set_ylim(height - 0.4, -0.75)
     axes.grid(axis="y", visible=False)
     axes.set_title(panel.title)
-    below = [textwrap.fill(literal(each), round(_AXIS * WIDTH)) for each in (panel.axis, caption) if each]
+    below = [textwrap.fill(literal(text), round(_AXIS * WIDTH)) for text in (panel.axis, caption) if text]
     axes.set_xlabel("\n".join(below))
     for place, mark in enumerate(mark for marks in panel.rows.values() for mark in marks):
         _write_text(axes, mark, place)
@@ -116,16 +116,15 @@ def draw_panel(panel: Panel, axes: Axes, caption: str = "") -> None:
 def _write_text(axes: Axes, mark: Mark, height: float) -> None:
     """Write the text of a mark above it, within the axes; that of a missing one at the left."""
     if np.isnan(mark.value):
-        across = axes.get_yaxis_transform()
-        axes.text(0.02, height, literal(mark.text), transform=across, va="center", fontsize="small")
+        axes.text(0.02, height, literal(mark.text), transform=axes.get_yaxis_transform(), va="center", fontsize="small")
         return
-    at = axes.transLimits.transform(axes.transScale.transform((mark.value, height)))[0]
+    across = axes.transLimits.transform(axes.transScale.transform((mark.value, height)))[0]
     axes.annotate(
         literal(mark.text),
         (mark.value, height),
-        ((at < 0.25) * -8 + (at > 0.75) * 8, 6),
+        ((across < 0.25) * -8 + (across > 0.75) * 8, 6),
         textcoords="offset points",
-        ha="left" if at < 0.25 else "right" if at > 0.75 else "center",
+        ha="left" if across < 0.25 else "right" if across > 0.75 else "center",
         fontsize="small",
         bbox={"boxstyle": "square,pad=0.05", "facecolor": "white", "linewidth": 0},
         zorder=1.5,  # above the line at 0, and below the marks
@@ -167,7 +166,7 @@ def _values(table: pd.DataFrame) -> Picture:
     rows: dict[str, dict[str, list[Mark]]] = {}
     for row in table.to_dict("records"):
         what = metric_name(str(row["metric"]))
-        named = [estimator_name(str(row[each])) if each == "estimator" else str(row[each]) for each in labels]
+        named = [estimator_name(str(row[column])) if column == "estimator" else str(row[column]) for column in labels]
         mark = Mark(
             *_interval_of(row, "value"),
             _text(row["value"]),
@@ -176,7 +175,7 @@ def _values(table: pd.DataFrame) -> Picture:
         )
         rows.setdefault(what, {}).setdefault(": ".join(named), []).append(mark)
     axis = f"value, {interval}"
-    if any("" not in each for each in rows.values()):
+    if any("" not in marks for marks in rows.values()):
         panels = [Panel(what, axis, marks) for what, marks in rows.items()]
     else:
         panels = _panels_of_metrics({what: marks[""] for what, marks in rows.items()}, axis)

@@ -61,8 +61,8 @@ def published(
         candidates: n, the number of items in an exact evaluation, including the held-out item.
         users: the number of users, each with one held-out item.
         replacement: whether a negative could be sampled twice for the same user.
-        estimators: some of free, decreasing and convex, as in `correct`.
-        metrics: the true metrics to bound, as in `correct`. The default is those of the values.
+        estimators: some of free, decreasing and convex, which bound the metric.
+        metrics: the true metrics to bound, such as recall@10. The default is those of the values.
         confidence_level: probability that the interval covers the true metric.
         seed: seed of the simulated samples that the test of the assumption draws.
 
@@ -100,14 +100,14 @@ def published(
     for label, estimator in chosen.items():
         if estimator.assumed_shape is None:
             raise ConfigError(f"estimators: {label} needs all ranks; of a value, there are bounds: {', '.join(SHAPES)}")
-    found = {}
+    results = {}
     for name, of_one in values.items():
         given = metrics_by_label(list(of_one), "values")
         wanted = given if metrics is None else metrics_by_label(metrics)
         cuts, possible = _counts(given, list(of_one.values()), negatives, users)
-        found[name] = _of_counts(cuts, possible, chosen, wanted, Outcomes.from_design(design, candidates), options)
-        found[name].attrs["parameters"] = f"{users:,} users, n = {candidates:,}, m = {negatives:,}"
-    return by_recommender(found)
+        results[name] = _of_counts(cuts, possible, chosen, wanted, Outcomes.from_design(design, candidates), options)
+        results[name].attrs["parameters"] = f"{users:,} users, n = {candidates:,}, m = {negatives:,}"
+    return by_recommender(results)
 
 
 def _of_counts(
@@ -139,8 +139,8 @@ def _of_counts(
         cautions += contradictions(fitting.supports[0])
     table = Result(rows, columns=["estimator", "metric", "low", "high", "assumes", "users"])
     table.attrs = {"confidence_level": options.confidence_level}
-    said = knowledge(table, estimators, options.confidence_level, outcomes.negatives)
-    return table.with_remarks(said).with_cautions(cautions)
+    remarks = knowledge(table, estimators, options.confidence_level, outcomes.negatives)
+    return table.with_remarks(remarks).with_cautions(cautions)
 
 
 def _counts(
@@ -168,7 +168,7 @@ def _counts(
             raise DataError(
                 f"{label}: k must be at most the {counted(negatives, 'negative')}, as the value is 1 otherwise"
             )
-        share, half = (each * divisor for each in _rounded(label, value))
+        share, half = (number * divisor for number in _rounded(label, value))
         if not 0 <= share <= 1 + 1e-9:
             raise DataError(f"{label}: the value must be from 0 to {1 / divisor:g}, not {value}")
         low, high = max(0, ceil((share - half) * users - 1e-9)), min(users, floor((share + half) * users + 1e-9))
@@ -185,11 +185,11 @@ def _counts(
         before = limits.get(k, (0, users))
         limits[k] = max(low, before[0]), min(high, before[1])
     cuts = tuple(sorted(limits))
-    kept = [np.diff(each, prepend=0, append=users) for each in _corners([limits[k] for k in cuts])]
-    if not kept:
+    possible = [np.diff(corner, prepend=0, append=users) for corner in _corners([limits[k] for k in cuts])]
+    if not possible:
         labels = ", ".join(map(metric_name, given))
         raise DataError(f"values: {labels} contradict one another: a larger k cannot have a smaller share")
-    return cuts, kept
+    return cuts, possible
 
 
 def _corners(limits: Sequence[tuple[int, int]]) -> list[Ints]:
@@ -197,15 +197,15 @@ def _corners(limits: Sequence[tuple[int, int]]) -> list[Ints]:
 
     In a corner, each number is at one of its limits, or equal to a neighbour that is.
     """
-    ends = sorted({end for each in limits for end in each})
+    ends = sorted({end for pair in limits for end in pair})
     within = [[end for end in ends if low <= end <= high] for low, high in limits]
-    found = []
-    for each in product(*within):
-        ascending = all(one <= other for one, other in pairwise(each))
-        limited = {number for number, pair in zip(each, limits, strict=True) if number in pair}
-        if ascending and set(each) <= limited:
-            found.append(np.array(each))
-    return found
+    corners = []
+    for numbers in product(*within):
+        ascending = all(one <= other for one, other in pairwise(numbers))
+        limited = {number for number, pair in zip(numbers, limits, strict=True) if number in pair}
+        if ascending and set(numbers) <= limited:
+            corners.append(np.array(numbers))
+    return corners
 
 
 def _is_flat(metric: Metric, k: int) -> bool:
@@ -228,7 +228,6 @@ def _rounded(label: str, value: float | str) -> tuple[float, float]:
 
 def _users(cuts: tuple[int, ...], counts: Ints, negatives: int) -> Users:
     """Return the users by range of x; the first outcome of a range stands for it."""
-    there = np.flatnonzero(counts)
-    first = np.array((0, *cuts))[there]
-    shape = len(there), negatives + 1
-    return Users(counts[there], (csr_array((np.ones(len(there)), (np.arange(len(there)), first)), shape=shape),))
+    ranges = np.flatnonzero(counts)
+    first, ones, rows = np.array((0, *cuts))[ranges], np.ones(len(ranges)), np.arange(len(ranges))
+    return Users(counts[ranges], (csr_array((ones, (rows, first)), shape=(len(ranges), negatives + 1)),))

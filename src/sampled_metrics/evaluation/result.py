@@ -130,7 +130,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
     def _repr_html_(self) -> str:
         cautions, remarks = (
-            "".join(f"<p>{html.escape(each)}</p>" for each in sentences)
+            "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
             for sentences in (self.cautions, self.further_remarks)
         )
         return f"{cautions}{tables.as_html(self.as_text())}{remarks}"
@@ -163,11 +163,11 @@ def by_recommender(results: Mapping[str, Result]) -> Result:
     """
     if list(results) == [UNNAMED]:
         return results[UNNAMED]
-    rows = [pd.DataFrame(each).assign(recommender=name) for name, each in results.items()]
+    rows = [pd.DataFrame(result).assign(recommender=name) for name, result in results.items()]
     table = Result(pd.concat(rows, ignore_index=True))
     table = table[["recommender", *table.columns.drop("recommender")]]
-    first, *others = (each.attrs for each in results.values())
-    table.attrs = {key: value for key, value in first.items() if all(each.get(key) == value for each in others)}
+    first, *further = (result.attrs for result in results.values())
+    table.attrs = {key: value for key, value in first.items() if all(attrs.get(key) == value for attrs in further)}
     table = table.with_cautions(_named({name: result.cautions for name, result in results.items()}))
     return table.with_remarks(_named({name: result.further_remarks for name, result in results.items()}))
 
@@ -176,9 +176,9 @@ def _named(sentences: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the sentences on recommenders, each with the name if it has none and is not about all of them."""
     shared = set.intersection(*map(set, sentences.values()))
     return [
-        said if said in shared or said.startswith(f"{name}: ") else f"{name}: {said}"
+        sentence if sentence in shared or sentence.startswith(f"{name}: ") else f"{name}: {sentence}"
         for name, of_one in sentences.items()
-        for said in of_one
+        for sentence in of_one
     ]
 
 
@@ -187,7 +187,7 @@ def with_clauses(remarks: Iterable[tuple[str, str]]) -> list[str]:
     clauses: dict[str, dict[str, None]] = {}
     for sentence, clause in remarks:
         clauses.setdefault(sentence, {})[clause] = None
-    return [sentence.replace("{}", ", ".join(each)) for sentence, each in clauses.items()]
+    return [sentence.replace("{}", ", ".join(of_sentence)) for sentence, of_sentence in clauses.items()]
 
 
 def _plain(value: Any) -> Any:

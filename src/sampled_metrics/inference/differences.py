@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,11 @@ from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Floats
 from sampled_metrics.estimators import Estimate
 from sampled_metrics.estimators.strict_bounds import ShapeEstimate, has_bounds
-from sampled_metrics.inference.families import holm, max_t_rates, pairs_of, replicate_rates
+from sampled_metrics.inference.families import Pair, holm, max_t_rates, pairs_of, replicate_rates
 from sampled_metrics.inference.intervals import (
     IntervalOptions,
     Statistic,
+    Uncertainty,
     bootstrap,
     in_blocks,
     resamples,
@@ -32,11 +34,11 @@ MAX_T, BONFERRONI = "max-t bootstrap", "Bonferroni"
 
 
 @dataclass(frozen=True)
-class Recommender:
-    """A recommender.
+class ComparedRecommender:
+    """A recommender with the estimates of its seeds.
 
     Attributes:
-        name: of the recommender.
+        name: its name.
         estimates: fitted estimators, one for each seed.
         sides: their places among the recommenders of `Users`.
         seen: (groups,) mean sampled ranks of users; two recommenders differ for users with different ones.
@@ -50,16 +52,16 @@ class Recommender:
     def statistic(self, by_outcome: Users) -> Statistic:
         """Return the mean of the metrics over seeds as a statistic of the counts of groups."""
         seeds = self._statistics(by_outcome)
-        return lambda counts: np.mean([each(counts) for each in seeds], axis=0)
+        return lambda counts: np.mean([statistic(counts) for statistic in seeds], axis=0)
 
     def of_seeds(self, by_outcome: Users) -> Floats:
         """Return the (seeds, metrics) estimates of each seed."""
-        return np.stack([each(by_outcome.counts[np.newaxis])[0] for each in self._statistics(by_outcome)])
+        return np.stack([statistic(by_outcome.counts[np.newaxis])[0] for statistic in self._statistics(by_outcome)])
 
     def _statistics(self, by_outcome: Users) -> list[Statistic]:
         return [
-            by_outcome.statistic(in_blocks(each.estimate, by_outcome.shares[side].shape[1]), side)
-            for each, side in zip(self.estimates, self.sides, strict=True)
+            by_outcome.statistic(in_blocks(estimate.estimate, by_outcome.shares[side].shape[1]), side)
+            for estimate, side in zip(self.estimates, self.sides, strict=True)
         ]
 
     def weights(self, by_outcome: Users) -> Floats | None:
@@ -117,20 +119,20 @@ class Differences:
         """Return the differences without the intervals and p-values of the pairs of some recommenders."""
         missing = np.array([bool(set(pair) & set(recommenders)) for pair in pairs_of(len(self.values))])
         low, high, p_value, needed = (
-            np.where(missing[:, np.newaxis], np.nan, each)
-            for each in (self.low, self.high, self.p_value, self.users_needed)
+            np.where(missing[:, np.newaxis], np.nan, numbers)
+            for numbers in (self.low, self.high, self.p_value, self.users_needed)
         )
         return replace(self, low=low, high=high, p_value=p_value, users_needed=needed)
 
 
 def differences(
-    recommenders: Sequence[Recommender],
+    recommenders: Sequence[ComparedRecommender],
     by_outcome: Users,
     options: IntervalOptions,
     most: Floats,
     progress: Progress = no_progress,
 ) -> Differences:
-    """Compute the differences of all pairs of two recommenders or more, with intervals that hold together.
+    """Return the differences of all pairs of two recommenders or more, with intervals that hold together.
 
     Args:
         recommenders: all with the same estimator.
@@ -144,82 +146,134 @@ def differences(
     """
     if all(has_bounds(estimate) for recommender in recommenders for estimate in recommender.estimates):
         return _strict(recommenders, by_outcome, options, most, progress)
-    pairs, alpha = pairs_of(len(recommenders)), 1 - options.confidence_level
-    of_seeds, of_users = zip(
-        *((each.of_seeds(by_outcome), each.weights(by_outcome)) for each in recommenders), strict=True
-    )
-    linear = [each.mean(axis=0) for each in of_users if each is not None]
-    values = np.stack([each.mean(axis=0) for each in of_seeds])
-    statistics, replicates = [each.statistic(by_outcome) for each in recommenders], None
-    if uses_bootstrap(options, bool(linear)):
+    of_users, replicates = [recommender.weights(by_outcome) for recommender in recommenders], None
+    if uses_bootstrap(options, of_users[0] is not None):
+        statistics = [recommender.statistic(by_outcome) for recommender in recommenders]
         replicates = bootstrap(
-            lambda counts: np.stack([each(counts) for each in statistics], axis=1), by_outcome.counts, options, progress
-        )
-    bonferroni = np.full(len(most), alpha / len(pairs))
-    rates, family = bonferroni, BONFERRONI
-    if len(pairs) > 1 and all(len(each) == 1 for each in of_seeds):
-        if replicates is not None:
-            rates, family = replicate_rates(values, replicates, alpha), MAX_T
-        elif linear:
-            samples = resamples(by_outcome.counts, options, progress)
-            rates, family = max_t_rates(np.stack(linear), by_outcome.counts, alpha, samples), MAX_T
-    spreads = [SeedSpread.of(*each, by_outcome.counts) for each in zip(of_seeds, of_users, strict=True)]
-    found = []
-    for one, other in pairs:
-        (least, largest), (other_least, other_largest) = (recommenders[each].bounds(most) for each in (one, other))
-        smallest, greatest = other_least - largest, other_largest - least
-        interval = uncertainty(
-            lambda counts, one=one, other=other: statistics[other](counts) - statistics[one](counts),  # type: ignore[misc]
+            lambda counts: np.stack([statistic(counts) for statistic in statistics], axis=1),
             by_outcome.counts,
             options,
-            bounds=(smallest, greatest),
-            weights=linear[other] - linear[one] if linear else None,
+            progress,
+        )
+    of_seeds = [recommender.of_seeds(by_outcome) for recommender in recommenders]
+    family = _Family(recommenders, by_outcome, of_seeds, of_users, replicates)
+    rates, method = family.rates(options, progress)
+    intervals = [family.interval(pair, most, options, rates) for pair in pairs_of(len(recommenders))]
+    low, high, p_value = (
+        np.stack([getattr(interval, name) for interval in intervals]) for name in ("low", "high", "p_value")
+    )
+    one, other = np.transpose(pairs_of(len(recommenders)))
+    gaps, unknown = family.values[other] - family.values[one], np.full(low.shape, np.nan)
+    return Differences(family.values, gaps, low, high, holm(p_value), rates, method, unknown)
+
+
+@dataclass(frozen=True)
+class _Family:
+    """What the pairs of recommenders share.
+
+    Attributes:
+        recommenders: all with the same estimator.
+        by_outcome: their users.
+        of_seeds: of each recommender, the (seeds, metrics) estimates.
+        of_users: of each recommender, the (seeds, metrics, groups) values of users; None if not linear.
+        replicates: (samples, recommenders, metrics) bootstrap estimates; None if intervals need none.
+    """
+
+    recommenders: Sequence[ComparedRecommender]
+    by_outcome: Users
+    of_seeds: list[Floats]
+    of_users: list[Floats | None]
+    replicates: Floats | None
+
+    @cached_property
+    def values(self) -> Floats:
+        """The (recommenders, metrics) estimates, the means over seeds."""
+        return np.stack([estimates.mean(axis=0) for estimates in self.of_seeds])
+
+    @cached_property
+    def weights(self) -> Floats | None:
+        """The (recommenders, metrics, groups) values of users, the means over seeds; None if there are none."""
+        weights = [of_users.mean(axis=0) for of_users in self.of_users if of_users is not None]
+        return np.stack(weights) if weights else None
+
+    def rates(self, options: IntervalOptions, progress: Progress) -> tuple[Floats, str]:
+        """Return the (metrics,) error rates with which the intervals of all pairs hold together, and their method."""
+        pairs, alpha = len(pairs_of(len(self.recommenders))), 1 - options.confidence_level
+        if pairs > 1 and all(len(estimates) == 1 for estimates in self.of_seeds):
+            if self.replicates is not None:
+                return replicate_rates(self.values, self.replicates, alpha), MAX_T
+            if self.weights is not None:
+                samples = resamples(self.by_outcome.counts, options, progress)
+                return max_t_rates(self.weights, self.by_outcome.counts, alpha, samples), MAX_T
+        return np.full(self.values.shape[1], alpha / pairs), BONFERRONI
+
+    def interval(self, pair: Pair, most: Floats, options: IntervalOptions, rates: Floats) -> Uncertainty:
+        """Return the (metrics,) intervals of the differences of the second recommender of a pair from the first."""
+        one, other = pair
+        first, second = self.recommenders[one], self.recommenders[other]
+        (least_first, most_first), (least_second, most_second) = first.bounds(most), second.bounds(most)
+        least, largest = least_second - most_first, most_second - least_first
+        of_first, of_second = first.statistic(self.by_outcome), second.statistic(self.by_outcome)
+        counts = self.by_outcome.counts
+        interval = uncertainty(
+            lambda counts: of_second(counts) - of_first(counts),
+            counts,
+            options,
+            bounds=(least, largest),
+            weights=None if self.weights is None else self.weights[other] - self.weights[one],
             alpha=rates,
-            replicates=None if replicates is None else replicates[:, other] - replicates[:, one],
-            differ=int(by_outcome.counts @ (np.abs(recommenders[other].seen - recommenders[one].seen) > EQUAL)),
+            replicates=None if self.replicates is None else self.replicates[:, other] - self.replicates[:, one],
+            differ=int(counts @ (np.abs(second.seen - first.seen) > EQUAL)),
             test=True,
         )
-        if len(of_seeds[one]) > 1 or len(of_seeds[other]) > 1:
-            gap = values[other] - values[one]
-            wider = with_seeds(interval, gap, (spreads[one], spreads[other]), rates)
-            interval = replace(wider, low=np.maximum(wider.low, smallest), high=np.minimum(wider.high, greatest))
-        found.append(interval)
-    low, high, p_value = (np.stack([getattr(each, end) for each in found]) for end in ("low", "high", "p_value"))
-    one, other = np.transpose(pairs)
-    nothing = np.full(low.shape, np.nan)
-    return Differences(values, values[other] - values[one], low, high, holm(p_value), rates, family, nothing)
+        if len(self.of_seeds[one]) == len(self.of_seeds[other]) == 1:
+            return interval
+        spreads = [SeedSpread.from_seeds(self.of_seeds[place], self.of_users[place], counts) for place in pair]
+        wider = with_seeds(interval, self.values[other] - self.values[one], spreads, rates)
+        return replace(wider, low=np.maximum(wider.low, least), high=np.minimum(wider.high, largest))
 
 
 def _strict(
-    recommenders: Sequence[Recommender], by_outcome: Users, options: IntervalOptions, most: Floats, progress: Progress
+    recommenders: Sequence[ComparedRecommender],
+    by_outcome: Users,
+    options: IntervalOptions,
+    most: Floats,
+    progress: Progress,
 ) -> Differences:
     """Return differences with strict bounds, which hold together by Bonferroni's inequality."""
-    pairs, values = pairs_of(len(recommenders)), np.stack([each.of_seeds(by_outcome)[0] for each in recommenders])
+    pairs = pairs_of(len(recommenders))
     rate = (1 - options.confidence_level) / len(pairs)
-    inner = progress
+    of_pairs, within_pair = (progress, no_progress) if len(pairs) > 1 else (no_progress, progress)
     if len(pairs) > 1:
-        options, inner = replace(options, confidence_level=1 - rate), no_progress
+        options = replace(options, confidence_level=1 - rate)
+    estimates = [one for recommender in recommenders for one in recommender.estimates[:1] if has_bounds(one)]
+    places = [recommender.sides[0] for recommender in recommenders]
     supports = [
-        supported(estimate, by_outcome.of(side), options)
-        for recommender in recommenders
-        for estimate, side in zip(recommender.estimates[:1], recommender.sides[:1], strict=True)
-        if has_bounds(estimate)
+        supported(estimate, by_outcome.of(place), options) for estimate, place in zip(estimates, places, strict=True)
     ]
-    found, needed = [], np.full((len(pairs), len(most)), np.nan)
-    for at in progress(range(len(pairs))) if len(pairs) > 1 else range(len(pairs)):
-        sides = [recommenders[each] for each in pairs[at]]
-        estimates = [estimate for side in sides for estimate in side.estimates if has_bounds(estimate)]
-        users = by_outcome.of(*(side.sides[0] for side in sides))
-        strict = strict_interval(
-            estimates, users, options, (-most, most), [supports[each] for each in pairs[at]], inner
+    intervals, needed = [], []
+    for one, other in of_pairs(pairs):
+        of_pair = [estimates[one], estimates[other]]
+        users = by_outcome.of(places[one], places[other])
+        interval = strict_interval(
+            of_pair, users, options, (-most, most), [supports[one], supports[other]], within_pair
         )
-        needed[at] = _needed(estimates, strict, users, options.confidence_level)
-        found.append(strict)
-    one, other = np.transpose(pairs)
-    low, high = np.stack([each.low for each in found]), np.stack([each.high for each in found])
-    missing = np.full(low.shape, np.nan)
-    rates = np.full(len(most), rate)
-    return Differences(values, values[other] - values[one], low, high, missing, rates, BONFERRONI, needed, tuple(found))
+        intervals.append(interval)
+        needed.append(_needed(of_pair, interval, users, options.confidence_level))
+    values = np.stack([recommender.of_seeds(by_outcome)[0] for recommender in recommenders])
+    first, second = np.transpose(pairs)
+    low, high = np.stack([one.low for one in intervals]), np.stack([one.high for one in intervals])
+    return Differences(
+        values=values,
+        difference=values[second] - values[first],
+        low=low,
+        high=high,
+        p_value=np.full(low.shape, np.nan),
+        rates=np.full(len(most), rate),
+        family=BONFERRONI,
+        users_needed=np.stack(needed),
+        strict=tuple(intervals),
+    )
 
 
 def _needed(
@@ -227,13 +281,11 @@ def _needed(
 ) -> Floats:
     """Return the (metrics,) numbers of users that would decide what is undecided; NaN where no number would."""
     undecided = (strict.low <= EQUAL) & (strict.high >= -EQUAL)
-    found, places = np.full(len(undecided), np.nan), [int(at) for at in np.flatnonzero(undecided)]
-    if places:
-        users = users_needed(estimates, strict.fits, by_outcome, confidence_level, places)
-        for at, number in zip(places, users, strict=True):
-            if np.isfinite(number):
-                found[at] = _rounded(number)
-    return found
+    needed, columns = np.full(len(undecided), np.nan), np.flatnonzero(undecided).tolist()
+    if columns:
+        users = users_needed(estimates, strict.fits, by_outcome, confidence_level, columns)
+        needed[columns] = [_rounded(number) if np.isfinite(number) else np.nan for number in users]
+    return needed
 
 
 def _rounded(number: float) -> float:

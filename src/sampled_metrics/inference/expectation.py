@@ -3,9 +3,8 @@
 A tie is no order: the chance of an order is that of a difference above 0.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,41 @@ from sampled_metrics.sampling.ties import distribution_over_ties
 
 
 @dataclass(frozen=True)
+class DesignWeights:
+    """The weights of estimators under a design, for each n of some tables.
+
+    Attributes:
+        design: how negatives are drawn.
+        candidates: (n's,) ascending.
+        values: (n's, estimates, m + 1) weights, by estimator and metric.
+    """
+
+    design: SamplingDesign
+    candidates: Ints
+    values: Floats
+
+    @classmethod
+    def from_tables(
+        cls,
+        tables: Iterable[ExactRanks],
+        design: SamplingDesign,
+        estimators: Sequence[Estimator],
+        metrics: tuple[Metric, ...],
+    ) -> "DesignWeights":
+        """Compute the weights for all n of the tables, each once.
+
+        Raises:
+            DataError: a user has too few candidates to sample from, or the weights take too much memory.
+        """
+        candidates = np.unique(np.concatenate([table.candidates for table in tables]))
+        design.check(candidates)
+        shape = (len(candidates) * len(estimators) * len(metrics) + 16, design.negatives + 1)
+        check_memory_limit(shape, f"the weights of every n for {design}", "take fewer negatives")
+        weights = [linear_estimator(one).checked_weights(design, candidates, metrics) for one in estimators]
+        return cls(design, candidates, np.concatenate(weights, axis=1))
+
+
+@dataclass(frozen=True)
 class Expectation:
     """Expected weights of the users of a table under a design, by estimator and metric.
 
@@ -29,8 +63,8 @@ class Expectation:
         variances: (users, estimates) variances.
         table: the exact ranks.
         design: how negatives are drawn.
-        weights: (n's, estimates, m + 1) weights, for each n of the table.
-        which: (rows,) index of each row's n.
+        weights: (n's, estimates, m + 1) weights, for each n of the tables.
+        number_of_n: (rows,) index of each row's n.
         user: (rows,) number of each row's user.
     """
 
@@ -39,38 +73,17 @@ class Expectation:
     table: ExactRanks
     design: SamplingDesign
     weights: Floats
-    which: Ints
+    number_of_n: Ints
     user: Ints
 
     @classmethod
-    def of(
-        cls,
-        table: ExactRanks,
-        user: Ints,
-        design: SamplingDesign,
-        estimators: Sequence[Estimator],
-        metrics: tuple[Metric, ...],
-    ) -> "Expectation":
-        """Compute the moments; `user` are the (rows,) numbers of the users from 0."""
-        design.check(table.candidates)
-        candidates, which = np.unique(table.candidates, return_inverse=True)
-        shape = (len(candidates) * len(estimators) * len(metrics) + 16, design.negatives + 1)
-        check_memory_limit(shape, f"the weights of every n for {design}", "take fewer negatives")
-        weights = _weights(tuple(map(int, candidates)), design, tuple(estimators), metrics)
-        means, variances = user_moments(table, design, weights, which)
+    def from_ranks(cls, table: ExactRanks, user: Ints, weights: DesignWeights) -> "Expectation":
+        """Return the expectation of exact ranks; `user` holds the (rows,) numbers of the users from 0."""
+        number_of_n = np.searchsorted(weights.candidates, table.candidates)
+        means, variances = user_moments(table, weights.design, weights.values, number_of_n)
         rows = np.bincount(user)[user][:, np.newaxis]
         of_users = mean_of_rows(means, user), mean_of_rows(variances / rows, user)
-        return cls(*of_users, table, design, weights, which, user)
-
-
-@lru_cache(maxsize=2)  # two recommenders have the same n
-def _weights(
-    candidates: tuple[int, ...], design: SamplingDesign, estimators: tuple[Estimator, ...], metrics: tuple[Metric, ...]
-) -> Floats:
-    """Return (n's, estimates, m + 1) weights."""
-    n = np.array(candidates)
-    fitted = [linear_estimator(each).checked_weights(design, n, metrics) for each in estimators]
-    return np.concatenate(fitted, axis=1)
+        return cls(*of_users, table, weights.design, weights.values, number_of_n, user)
 
 
 def mean_of_rows(values: Floats, user: Ints) -> Floats:
@@ -86,11 +99,11 @@ def step_of_difference(better: Expectation, worse: Expectation, estimate: int = 
     A mean of 0 and 1 over users has the step 1 / users.
     """
     sides = (better, worse)
-    first = np.concatenate([each.weights[0, estimate] for each in sides])
+    first = np.concatenate([side.weights[0, estimate] for side in sides])
     if common_step(first) == 0:
         return 0.0
-    rows = np.unique(np.concatenate([np.bincount(each.user) for each in sides]))
-    weights = np.concatenate([each.weights[:, estimate].ravel() for each in sides])
+    rows = np.unique(np.concatenate([np.bincount(side.user) for side in sides]))
+    weights = np.concatenate([side.weights[:, estimate].ravel() for side in sides])
     return common_step(np.concatenate([np.unique(weights) / count for count in rows])) / len(better.means)
 
 
@@ -102,22 +115,22 @@ def exact_chance(better: Expectation, worse: Expectation, estimate: int = 0) -> 
     weight between points is split among the nearest three, so that its mean and its square are kept.
     """
     points = 2048
-    sides = [(each, sign / len(each.means)) for each, sign in ((better, 1.0), (worse, -1.0))]
-    deviation = np.sqrt(sum(each.variances[:, estimate].sum() for each, _ in sides)) / len(better.means)
+    sides = [(side, sign / len(side.means)) for side, sign in ((better, 1.0), (worse, -1.0))]
+    deviation = np.sqrt(sum(side.variances[:, estimate].sum() for side, _ in sides)) / len(better.means)
     gap = float(better.means[:, estimate].mean() - worse.means[:, estimate].mean())
     if deviation == 0:
         return probability_of_order(gap, 0.0)
-    largest = max(float(np.abs(each.weights[:, estimate]).max()) for each, _ in sides) / len(better.means)
+    largest = max(float(np.abs(side.weights[:, estimate]).max()) for side, _ in sides) / len(better.means)
     most = largest * points / (2 * abs(gap) + 24 * deviation + 16 * largest)
     lattice = step_of_difference(better, worse, estimate)
     step = _step(largest, most, lattice)
     angle = 2 * np.pi * np.arange(points // 2 + 1) / points
     log = np.zeros(len(angle), dtype=complex)
-    for each, sign in sides:
-        rows = np.bincount(each.user)[each.user]
-        for n, count in np.unique(np.stack((each.which, rows)), axis=1).T:
-            alike = np.flatnonzero((each.which == n) & (rows == count))
-            log += _log_transform(each, alike, each.weights[n, estimate] * sign / count / step, angle)
+    for side, sign in sides:
+        rows = np.bincount(side.user)[side.user]
+        for n, count in np.unique(np.stack((side.number_of_n, rows)), axis=1).T:
+            alike = np.flatnonzero((side.number_of_n == n) & (rows == count))
+            log += _log_transform(side, alike, side.weights[n, estimate] * sign / count / step, angle)
     transform = np.concatenate((np.exp(log), np.conj(np.exp(log[1:-1]))[::-1]))
     probabilities = np.real(np.fft.fft(transform)) / points  # of 0, 1, ... and then of the negative points
     above, at_zero = probabilities[1 : points // 2].sum(), probabilities[0]
@@ -146,14 +159,14 @@ def _log_transform(side: Expectation, rows: Ints, places: Floats, angle: Floats)
         angle: (angles,) angles.
     """
     counts = side.table.above[rows], side.table.tied[rows], side.table.candidates[rows]
-    distinct, which = np.unique(np.round(places, 9), return_inverse=True)
-    of_place = csr_array((np.ones(len(which)), (np.arange(len(which)), which)), shape=(len(which), len(distinct)))
-    chances = distribution_over_ties(*counts, side.design) @ of_place
-    seen = (chances > 1e-18).any(axis=0)
+    distinct, index = np.unique(np.round(places, 9), return_inverse=True)
+    of_place = csr_array((np.ones(len(index)), (np.arange(len(index)), index)), shape=(len(index), len(distinct)))
+    probabilities = distribution_over_ties(*counts, side.design) @ of_place
+    seen = (probabilities > 1e-18).any(axis=0)
     whole = np.round(distinct[seen])
-    off = (distinct[seen] - whole)[:, np.newaxis]
+    offset = (distinct[seen] - whole)[:, np.newaxis]
     phase = np.exp(1j * np.outer(whole, angle))
-    phase *= 1 - off**2 * (1 - np.cos(angle)) + 1j * off * np.sin(angle)
+    phase *= 1 - offset**2 * (1 - np.cos(angle)) + 1j * offset * np.sin(angle)
     with np.errstate(divide="ignore"):  # the logarithm of 0 is that of a product with a factor 0
-        found: NDArray[np.complex128] = np.log(chances[:, seen] @ phase).sum(axis=0)
-    return found
+        logarithm: NDArray[np.complex128] = np.log(probabilities[:, seen] @ phase).sum(axis=0)
+    return logarithm

@@ -63,10 +63,10 @@ def max_t_rates(weights: Floats, counts: Ints, alpha: float, samples: Iterable[I
         (metrics,) error rates, from alpha / pairs to alpha.
     """
     users, pairs = counts.sum(), pairs_of(len(weights))
-    largest = []
+    largest, of_metrics = [], weights.swapaxes(0, 1)
     for drawn in samples:
         shares = drawn / users
-        largest.append(np.stack([_largest_t(each, counts / users, shares, pairs) for each in weights.swapaxes(0, 1)]))
+        largest.append(np.stack([_largest_t(values, counts / users, shares, pairs) for values in of_metrics]))
     critical = np.sqrt(users - 1) * _quantile(np.concatenate(largest, axis=1).T, alpha)
     return np.clip(2 * stdtr(users - 1, -critical), alpha / len(pairs), alpha)
 
@@ -76,10 +76,10 @@ def _largest_t(values: Floats, counts: Floats, shares: Floats, pairs: Sequence[P
     first, second = np.transpose(pairs)
     differences = (values[second] - values[first]).T
     moved = shares @ differences
-    off = np.abs(moved - counts @ differences)
+    distance = np.abs(moved - counts @ differences)
     spread = np.sqrt(np.maximum(shares @ differences**2 - moved**2, 0.0))
     rounding = 1e-12 * np.abs(differences).max(axis=0)
-    t = np.divide(off, spread, out=np.where(off > rounding, np.inf, 0.0), where=spread > rounding)
+    t = np.divide(distance, spread, out=np.where(distance > rounding, np.inf, 0.0), where=spread > rounding)
     return np.asarray(t.max(axis=1))
 
 
@@ -98,9 +98,9 @@ def replicate_rates(estimates: Floats, replicates: Floats, alpha: float) -> Floa
     """
     pairs, largest = pairs_of(len(estimates)), np.zeros((len(replicates), estimates.shape[1]))
     for one, other in pairs:
-        off = replicates[:, other] - replicates[:, one] - (estimates[other] - estimates[one])
-        error = off.std(axis=0, ddof=1)
-        np.maximum(largest, np.divide(np.abs(off), error, out=np.zeros_like(off), where=error > 0), out=largest)
+        moved = replicates[:, other] - replicates[:, one] - (estimates[other] - estimates[one])
+        error = moved.std(axis=0, ddof=1)
+        np.maximum(largest, np.divide(np.abs(moved), error, out=np.zeros_like(moved), where=error > 0), out=largest)
     return np.clip(2 * ndtr(-_quantile(largest, alpha)), alpha / len(pairs), alpha)
 
 
@@ -112,7 +112,7 @@ def _quantile(largest: Floats, alpha: float) -> Floats:
 
 
 def groups(undecided: Sequence[Pair], recommenders: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return the largest groups of recommenders of which all pairs are undecided; each one is in a group at least.
+    """Return the largest groups of recommenders of which all pairs are undecided; each is in at least one group.
 
     They are those of a compact letter display, by the method of Bron and Kerbosch for maximal cliques.
 
@@ -129,18 +129,19 @@ def groups(undecided: Sequence[Pair], recommenders: Sequence[int]) -> list[tuple
         >>> groups([(0, 1), (1, 2)], [0, 1, 2])
         [(0, 1), (1, 2)]
     """
-    alike = {each: {other for pair in undecided if each in pair for other in pair} - {each} for each in recommenders}
-    found: list[set[int]] = []
+    alike = {one: {other for pair in undecided if one in pair for other in pair} - {one} for one in recommenders}
+    largest: list[set[int]] = []
 
     def extend(group: set[int], more: set[int], left: set[int]) -> None:
         if not more and not left:
-            found.append(group)
+            largest.append(group)
             return
-        pivot = max(more | left, key=lambda each: len(alike[each] & more))
-        for each in more - alike[pivot]:
-            extend(group | {each}, more & alike[each], left & alike[each])
-            more, left = more - {each}, left | {each}
+        pivot = max(more | left, key=lambda one: len(alike[one] & more))
+        for one in more - alike[pivot]:
+            extend(group | {one}, more & alike[one], left & alike[one])
+            more, left = more - {one}, left | {one}
 
     extend(set(), set(recommenders), set())
-    place = {each: at for at, each in enumerate(recommenders)}
-    return sorted((tuple(sorted(group, key=place.__getitem__)) for group in found), key=lambda g: [place[e] for e in g])
+    place = {one: number for number, one in enumerate(recommenders)}
+    ordered = [tuple(sorted(group, key=place.__getitem__)) for group in largest]
+    return sorted(ordered, key=lambda group: [place[one] for one in group])

@@ -74,7 +74,7 @@ class Uncertainty:
 
 @dataclass(frozen=True)
 class IntervalOptions:
-    """Options of an interval, as in `evaluate`."""
+    """The confidence level and the method of an interval; the names are those of the parameters of `evaluate`."""
 
     confidence_level: float = 0.95
     method: str | None = None
@@ -127,7 +127,7 @@ def uncertainty(
     test: bool = False,
     progress: Progress = no_progress,
 ) -> Uncertainty:
-    """Compute intervals of a statistic of the users' outcomes.
+    """Return the intervals of a statistic of the users' outcomes.
 
     Args:
         statistic: the metrics.
@@ -150,11 +150,11 @@ def uncertainty(
     estimate = statistic(counts[np.newaxis])[0]
     least, most = (np.broadcast_to(np.asarray(bound, dtype=np.float64), estimate.shape) for bound in bounds)
     rates = np.broadcast_to(1 - options.confidence_level if alpha is None else alpha, estimate.shape)
-    left_out = _left_out(statistic, counts, weights, estimate)
     if weights is not None:
         of_mean = _of_means(weights, counts, estimate, (least, most), rates, test)
         if not uses_bootstrap(options, is_linear=True):
             return of_mean
+    left_out = _left_out(statistic, counts, weights, estimate)
     if uses_bootstrap(options, weights is not None):
         if replicates is None:
             replicates = bootstrap(statistic, counts, options, progress)
@@ -265,8 +265,8 @@ def _left_out(statistic: Statistic, counts: Ints, weights: Floats | None, estima
     if len(counts) > MOST_OUTCOMES:
         return None
     left_out = np.tile(estimate, (len(counts), 1))
-    there = np.flatnonzero(counts)
-    left_out[there] = statistic(counts - np.eye(len(counts), dtype=counts.dtype)[there])
+    seen = np.flatnonzero(counts)
+    left_out[seen] = statistic(counts - np.eye(len(counts), dtype=counts.dtype)[seen])
     return left_out
 
 
@@ -293,16 +293,16 @@ def _bca(
     shift = np.where(one_sided, 0.0, ndtri(np.clip(below, smallest, 1 - smallest)))
     acceleration = np.zeros_like(estimate)
     if left_out is not None:
-        off = counts @ left_out / counts.sum() - left_out
-        largest = np.abs(off).max(axis=0)
-        off = np.divide(off, largest, out=np.zeros_like(off), where=largest > 0)
-        spread = counts @ off**2
-        acceleration = np.divide(counts @ off**3, 6 * spread**1.5, out=acceleration, where=spread > 0)
+        influence = counts @ left_out / counts.sum() - left_out
+        largest = np.abs(influence).max(axis=0)
+        influence = np.divide(influence, largest, out=np.zeros_like(influence), where=largest > 0)
+        spread = counts @ influence**2
+        acceleration = np.divide(counts @ influence**3, 6 * spread**1.5, out=acceleration, where=spread > 0)
     ends = []
     for distance in (ndtri(rates / 2), -ndtri(rates / 2)):
         moved = shift + distance
         level = ndtr(shift + moved / np.maximum(1 - acceleration * moved, 1e-3))
-        ends.append(np.array([np.quantile(column, at) for column, at in zip(replicates.T, level, strict=True)]))
+        ends.append(np.array([np.quantile(column, share) for column, share in zip(replicates.T, level, strict=True)]))
     return ends[0], ends[1]
 
 

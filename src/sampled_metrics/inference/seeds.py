@@ -46,7 +46,7 @@ class SeedSpread:
     freedom: int
 
     @classmethod
-    def of(cls, values: Floats, weights: Floats | None, counts: Ints) -> "SeedSpread":
+    def from_seeds(cls, values: Floats, weights: Floats | None, counts: Ints) -> "SeedSpread":
         """Estimate the spread of two seeds or more; one seed shows none.
 
         Args:
@@ -74,42 +74,42 @@ class SeedSpread:
         return self.freedom / chdtri(self.freedom, (1 - points) / 2), weights / 2
 
 
-def with_seeds(found: Uncertainty, difference: Floats, spreads: Sequence[SeedSpread], alpha: Floats) -> Uncertainty:
+def with_seeds(interval: Uncertainty, difference: Floats, spreads: Sequence[SeedSpread], alpha: Floats) -> Uncertainty:
     """Return intervals of differences over users, widened by the spreads of the two recommenders.
 
     Args:
-        found: (metrics,) intervals over users, with p-values.
+        interval: (metrics,) intervals over users, with p-values.
         difference: (metrics,) differences.
         spreads: of the two recommenders.
         alpha: (metrics,) error rates.
     """
-    variances, chances = _possible_variances(found.standard_error**2, spreads)
+    variances, probabilities = _possible_variances(interval.standard_error**2, spreads)
 
     def p_value(distance: Floats) -> Floats:
         t = np.divide(
             distance[:, np.newaxis], np.sqrt(variances), out=np.full_like(variances, np.inf), where=variances > 0
         )
-        return np.asarray(2 * ndtr(-t) @ chances)
+        return np.asarray(2 * ndtr(-t) @ probabilities)
 
-    error = np.sqrt(found.standard_error**2 + sum(spread.variance for spread in spreads))
+    error = np.sqrt(interval.standard_error**2 + sum(spread.variance for spread in spreads))
     reach = _inverse(p_value, alpha, error)
     return Uncertainty(
-        np.minimum(found.low, difference - reach),
-        np.maximum(found.high, difference + reach),
+        np.minimum(interval.low, difference - reach),
+        np.maximum(interval.high, difference + reach),
         error,
-        np.maximum(found.p_value, p_value(np.abs(difference))),
+        np.maximum(interval.p_value, p_value(np.abs(difference))),
     )
 
 
 def _possible_variances(of_users: Floats, spreads: Sequence[SeedSpread]) -> tuple[Floats, Floats]:
     """Return (metrics, possibilities) variances of a difference, and the (possibilities,) probabilities."""
-    variances, chances = of_users[:, np.newaxis], np.ones(1)
+    variances, probabilities = of_users[:, np.newaxis], np.ones(1)
     for spread in spreads:
         ratios, of_ratios = spread.nodes
         further = spread.variance[:, np.newaxis] * ratios
         variances = (variances[:, :, np.newaxis] + further[:, np.newaxis]).reshape(len(of_users), -1)
-        chances = np.outer(chances, of_ratios).ravel()
-    return variances, chances
+        probabilities = np.outer(probabilities, of_ratios).ravel()
+    return variances, probabilities
 
 
 def _inverse(p_value: Callable[[Floats], Floats], alpha: Floats, error: Floats) -> Floats:

@@ -138,7 +138,7 @@ def _ends_by_fold(
     deviations = quantile * (PAIRED if len(estimates) == 2 else 1.0)
     weights = weights_by_fold(estimates, shape, by_outcome, deviations)
     defined = np.isfinite(weights.values.sum(axis=1))
-    found = uncertainty(
+    interval = uncertainty(
         linear(weights.values[defined]),
         by_outcome.folds.ravel(),
         options,
@@ -147,7 +147,7 @@ def _ends_by_fold(
         progress=progress,
     )
     ends = np.full((2, len(defined)), np.nan)
-    ends[:, defined] = found.low, found.high
+    ends[:, defined] = interval.low, interval.high
     return ends
 
 
@@ -245,13 +245,16 @@ def weights_by_fold(
     assert by_outcome.folds is not None
     of_folds = []
     for own in by_outcome.folds:
-        others = by_outcome.counts - own
+        counts = by_outcome.counts - own
         sides = zip(estimates, by_outcome.shares, strict=True)
-        chosen = [one.fits_of_part(shape, np.asarray(others @ shares)) for one, shares in sides]
+        chosen = [one.fits_of_part(shape, np.asarray(counts @ shares)) for one, shares in sides]
         of_folds.append(bound_weights(estimates, chosen, by_outcome, deviations, range(len(estimates[0].metrics))))
-    values = np.concatenate([each.values for each in of_folds], axis=1)
-    least, most = np.min([each.least for each in of_folds], axis=0), np.max([each.most for each in of_folds], axis=0)
-    return BoundWeights(values, least, most, np.mean([each.fitted for each in of_folds], axis=0))
+    values = np.concatenate([weights.values for weights in of_folds], axis=1)
+    least, most = (
+        np.min([weights.least for weights in of_folds], axis=0),
+        np.max([weights.most for weights in of_folds], axis=0),
+    )
+    return BoundWeights(values, least, most, np.mean([weights.fitted for weights in of_folds], axis=0))
 
 
 def bound_weights(
@@ -264,11 +267,11 @@ def bound_weights(
     """Return the weights of some metrics, or of their differences between the second and the first recommender."""
     bounds = [one.bounding_weights(fit, deviations, wanted) for one, fit in zip(estimates, fits, strict=True)]
     last = bounds[-1]
-    values = np.concatenate([by_outcome.weights(each, len(bounds) - 1) for each in last.weights])
+    values = np.concatenate([by_outcome.weights(weights, len(bounds) - 1) for weights in last.weights])
     least, most, fitted = last.least, last.most, last.fitted
     if len(bounds) == 2:  # the upper bound of a difference takes the lower one of what is subtracted
         first = bounds[0]
-        values = values - np.concatenate([by_outcome.weights(each, 0) for each in first.weights[::-1]])
+        values = values - np.concatenate([by_outcome.weights(weights, 0) for weights in first.weights[::-1]])
         least, most, fitted = least - first.most[::-1], most - first.least[::-1], fitted - first.fitted[::-1]
     return BoundWeights(values, least.ravel(), most.ravel(), fitted.ravel())
 
@@ -301,10 +304,10 @@ def unexplained_sentence(p_value: float) -> str:
 
 def tested(supports: Mapping[str, Support]) -> list[str]:
     """Return a sentence with the p-values of the assumption in use, by the name of the recommender, or no name."""
-    p_values = {name: each.p_value for name, each in supports.items() if each.shape != SHAPES[0]}
+    p_values = {name: support.p_value for name, support in supports.items() if support.shape != SHAPES[0]}
     if not p_values:
         return []
-    shape = next(each.shape for name, each in supports.items() if name in p_values)
-    said = ", ".join(f"p = {p_value:.2g}{f' for {name}' if name else ''}" for name, p_value in p_values.items())
+    shape = next(support.shape for name, support in supports.items() if name in p_values)
+    values = ", ".join(f"p = {p_value:.2g}{f' for {name}' if name else ''}" for name, p_value in p_values.items())
     samples = "samples do" if len(p_values) > 1 else "sample does"
-    return [f"The {samples} not contradict {shape} ({said}). Not every wrong assumption is noticed."]
+    return [f"The {samples} not contradict {shape} ({values}). Not every wrong assumption is noticed."]

@@ -41,7 +41,7 @@ class Users:
         return lambda counts: statistic(np.asarray(counts @ self.shares[side]))
 
     def of(self, *sides: int) -> "Users":
-        """Return the same users, of some of the recommenders."""
+        """Return the same users with the outcomes of some of the recommenders."""
         return Users(self.counts, tuple(self.shares[side] for side in sides), self.folds)
 
 

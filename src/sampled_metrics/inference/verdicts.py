@@ -16,7 +16,7 @@ from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import user_moments
 
 FACTORS = (1.0, 10.0, 100.0, 10_000.0)
-"""How many times as many users weights are chosen for; the last stands for any number."""
+"""Multiples of the users for which weights are chosen; the last stands for any number."""
 
 MOST = 10.0
 """Largest multiple of the users that is suggested. Beyond it, the fit to the sample does not carry the number."""
@@ -33,22 +33,24 @@ def users_needed(
 ) -> Floats:
     """Return the numbers of users for which the interval of the difference would not include 0, by undecided metric.
 
-    It is infinite where ten times as many users are not enough. Samples of more users are taken to be like the
-    fitted one. The weights are those that are best for some multiples of the present users, so the numbers are rough.
+    A number is infinite where ten times as many users are not enough. Samples of more users are taken to be like the
+    fitted one. The weights are the best ones for some multiples of the present users, so the numbers are rough.
     """
     quantile = float(ndtri(0.5 + confidence_level / 2))
     users = by_outcome.counts.sum()
-    needed, left = np.full(len(undecided), np.inf), list(range(len(undecided)))
+    needed, still_open = np.full(len(undecided), np.inf), list(range(len(undecided)))
     for factor in FACTORS[::-1]:
-        wanted = [undecided[at] for at in left]
+        wanted = [undecided[column] for column in still_open]
         weights = bound_weights(estimates, fits, by_outcome, PAIRED * quantile / np.sqrt(factor), wanted)
         low, high = np.split(weights.fitted, 2)
         spreads = np.split(np.sqrt(weights.variances(by_outcome.counts)), 2)
         for distance, spread in zip((low, -high), spreads, strict=True):
-            enough = np.divide(quantile * spread, distance, out=np.full(len(left), np.inf), where=distance > 0) ** 2
-            needed[left] = np.fmin(needed[left], np.maximum(enough, users + 1.0))
-        left = np.flatnonzero(needed < np.inf).tolist()  # where no number is enough, the first factor says so
-        if not left:
+            enough = (
+                np.divide(quantile * spread, distance, out=np.full(len(still_open), np.inf), where=distance > 0) ** 2
+            )
+            needed[still_open] = np.fmin(needed[still_open], np.maximum(enough, users + 1.0))
+        still_open = np.flatnonzero(needed < np.inf).tolist()  # where no number is enough, the first factor says so
+        if not still_open:
             break
     return np.where(needed <= MOST * users, needed, np.inf)
 
@@ -81,5 +83,6 @@ def expected_gaps(
         variances.append(mean_of_rows(variance / np.bincount(user)[user][:, np.newaxis], user))
     gaps, variance = means[0] - means[1], (variances[0] + variances[1]).mean(axis=0)
     spread = gaps.var(axis=0, ddof=1) if len(gaps) > 1 else np.full(gaps.shape[1], np.nan)
-    found = [(float(gap), float(np.sqrt(off))) for gap, off in zip(gaps.mean(axis=0), spread + variance, strict=True)]
-    return {shape: found[at * len(FACTORS) : (at + 1) * len(FACTORS)] for at, shape in enumerate(shapes)}
+    deviations = np.sqrt(spread + variance)
+    expected = [(float(gap), float(deviation)) for gap, deviation in zip(gaps.mean(axis=0), deviations, strict=True)]
+    return {shape: expected[len(FACTORS) * row :][: len(FACTORS)] for row, shape in enumerate(shapes)}

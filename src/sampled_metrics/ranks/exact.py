@@ -1,4 +1,4 @@
-"""Exact ranks: numbers of candidates that score above, or tie with, the held-out item of each event.
+"""Exact ranks: numbers of candidates that score above, or tie with, the held-out item of each row.
 
 Later stages need only this table. It keeps ties as counts, because a rank among ties is random: it is uniform on
 above + 1 ... above + tied + 1, anew in every repetition.
@@ -38,13 +38,13 @@ _FAR = 10  # a rank comes near n if it is above this part of n
 
 @dataclass(frozen=True, repr=False)
 class ExactRanks(Ranked):
-    """Exact ranks of the held-out items of a recommender, one row for each event.
+    """Exact ranks of the held-out items of a recommender, one row for each.
 
     Attributes:
-        user: (events,) the user of each event; None if users are not known.
-        candidates: (events,) int, n: the number of ranked items, including the held-out item.
-        above: (events,) int, number of candidates that score higher than the held-out item.
-        tied: (events,) int, number of other candidates that score exactly the same.
+        user: (rows,) the user of each row; None if users are not known.
+        candidates: (rows,) int, n: the number of ranked items, including the held-out item.
+        above: (rows,) int, number of candidates that score higher than the held-out item.
+        tied: (rows,) int, number of other candidates that score exactly the same.
         notes: sentences on how the ranks were read.
         cautions: sentences on what would make all results wrong.
         source: name of the file or table that they are from.
@@ -142,18 +142,18 @@ class ExactRanks(Ranked):
     def outcome_values(self, metrics: Sequence[Metric]) -> tuple[Floats, Ints]:
         """Return the (metrics, outcomes) values of the distinct rows, and the (rows,) outcome of each row."""
         rows = np.stack((self.candidates, self.above, self.tied), axis=1)
-        distinct, which = np.unique(rows, axis=0, return_inverse=True)
+        distinct, outcome = np.unique(rows, axis=0, return_inverse=True)
         n, above, tied = distinct.T
-        return np.stack([metric.over_ties(above, tied, n) for metric in metrics]), np.asarray(which).ravel()
+        return np.stack([metric.over_ties(above, tied, n) for metric in metrics]), np.asarray(outcome).ravel()
 
-    def rows(self, events: Ints) -> ExactRanks:
-        """Return the table of the given events, in that order."""
-        user = None if self.user is None else self.user[events]
-        return ExactRanks(user, self.candidates[events], self.above[events], self.tied[events])
+    def rows(self, positions: Ints) -> ExactRanks:
+        """Return the table of the rows at some positions, in that order."""
+        user = None if self.user is None else self.user[positions]
+        return ExactRanks(user, self.candidates[positions], self.above[positions], self.tied[positions])
 
     @property
     def users(self) -> NDArray[np.generic]:
-        """Return the (events,) users, numbered from 1 if they are not known."""
+        """Return the (rows,) users, numbered from 1 if they are not known."""
         return np.arange(1, len(self) + 1) if self.user is None else self.user
 
     @property
@@ -162,12 +162,12 @@ class ExactRanks(Ranked):
         return round(float(self.candidates.mean()))
 
     def values(self, metric: Metric) -> Floats:
-        """Return the exact metric of each event, (events,), as an expectation over its ties."""
+        """Return the exact metric of each row, (rows,), as an expectation over its ties."""
         return metric.over_ties(self.above, self.tied, self.candidates)
 
     @cached_property
     def weights(self) -> Floats | None:
-        """The (events,) weights, with the mean 1, by which each user counts once; None if no user has several rows."""
+        """The (rows,) weights, with the mean 1, by which each user counts once; None if no user has several rows."""
         user, distinct = pd.factorize(self.users)
         return None if len(distinct) == len(self) else len(self) / len(distinct) / np.bincount(user)[user]
 
@@ -176,7 +176,7 @@ class ExactRanks(Ranked):
         return float(np.average(self.values(metric), weights=self.weights))
 
     def tie_deviation(self, metric: Metric) -> float:
-        """Return the standard deviation of `mean` when the ties of each event are broken at random once."""
+        """Return the standard deviation of `mean` when the ties of each row are broken at random once."""
         means = self.values(metric)
         if metric.linear_in_rank:
             spread = metric.of_rank(1, self.candidates) - metric.of_rank(2, self.candidates)
@@ -188,7 +188,7 @@ class ExactRanks(Ranked):
         return float(np.sqrt(variance[self.tied > 0].sum()) / len(self))
 
     def expected_between(self, first: Ints | int, last: Ints | int) -> float:
-        """Return the expected number of events with a rank in first ... last (inclusive), ties broken at random."""
+        """Return the expected number of rows with a rank in first ... last (inclusive), ties broken at random."""
         lowest, highest = self.above + 1, self.above + self.tied + 1
         inside = np.minimum(highest, last) - np.maximum(lowest, first) + 1
         return float((np.clip(inside, 0, None) / (self.tied + 1)).sum())
@@ -240,15 +240,15 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
         )
     if len(table) < _FEW or last > most / _FAR:
         return table
-    found = f"{name}: no {rank} of {len(table)} is above {worst} of {most:.0f} candidates"
+    shallow = f"{name}: no {rank} of {len(table)} is above {worst} of {most:.0f} candidates"
     if columns.refuses_shallow and len(table) >= _MANY:
         raise DataError(
-            f"{found}, as among sampled negatives; if they are sampled, say how many negatives with --negatives "
+            f"{shallow}, as among sampled negatives; if they are sampled, say how many negatives with --negatives "
             "(correct, compare and report take it); if they are exact, say --exact"
         )
     caution = (
-        f"{found}. If these are ranks among sampled negatives, all numbers here are wrong: say how many with negatives "
-        "(--negatives). If they are exact, say exact=True (--exact)."
+        f"{shallow}. If these are ranks among sampled negatives, all numbers here are wrong: say how many with "
+        "negatives (--negatives). If they are exact, say exact=True (--exact)."
     )
     return replace(table, cautions=(*cautions, caution))
 

@@ -71,11 +71,13 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
     place = f"{text.name}, line {text.line}"
     top = text.block[:LONGEST_LINE].decode(errors="ignore")
     first = top.split("\n", 1)[0]
-    if separator is None and (trec := next((each for line, each in _TREC.items() if re.fullmatch(line, first)), None)):
+    if separator is None and (
+        trec := next((columns for pattern, columns in _TREC.items() if re.fullmatch(pattern, first)), None)
+    ):
         return _columns(Csv(text, SPACES, has_quotes=False).rows(trec, has_header=False), text.name, place)
     if separator is None:
         unquoted = re.sub('"[^"]*"', "", top).split("\n", 1)[0]
-        separator = next((each for each in SEPARATORS if each in unquoted), ",")
+        separator = next((sign for sign in SEPARATORS if sign in unquoted), ",")
     table = Csv(text, separator)
     if not any(table.first):
         raise DataError(f"{text.name}: is empty; ranks are a csv file with a column rank, or above and tied")
@@ -83,14 +85,16 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
         return _columns(table.rows({0: "rank"}, has_header=False), text.name, place)
     header = dict(enumerate(map(str.strip, table.first)))
     wide = len(header) > MOST_COLUMNS
-    if (wide or not text.is_last) and not any(each in names or can_be_used(each, CONTENT) for each in header.values()):
+    if (wide or not text.is_last) and not any(
+        column in names or can_be_used(column, CONTENT) for column in header.values()
+    ):
         nothing = pd.DataFrame([[""] * len(header)], columns=list(header.values()))
         Columns(text.name, nothing, str, place).require(*(names or ["rank"]))
-    used = {at: each for at, each in header.items() if not wide or each in names or can_be_used(each)}
+    used = {place: column for place, column in header.items() if not wide or column in names or can_be_used(column)}
     notes: tuple[str, ...] = ()
     if wide:
-        others = [each for at, each in header.items() if at not in used]
-        notes = (f"{text.name}: {len(others)} of its {len(header)} columns are not used: {', '.join(others):.100} ...",)
+        unused = [column for place, column in header.items() if place not in used]
+        notes = (f"{text.name}: {len(unused)} of its {len(header)} columns are not used: {', '.join(unused):.100} ...",)
     return _columns(table.rows(used, has_header=True), text.name, place, notes)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._validation import Floats, Ints, refuse_masked, shown
+from sampled_metrics._validation import Floats, Ints, enumerated, refuse_masked, shown
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 
@@ -96,9 +96,9 @@ class Columns:
             raise DataError(f"{self.name}: has columns with several levels; ranks have one level of columns")
         for column in COLUMNS:
             if column != "rank" or "above" not in self.frame:
-                found = self.by_usual_name(column)
+                renamed = self.by_usual_name(column)
                 for name in ("frame", "names", "taken"):
-                    object.__setattr__(self, name, getattr(found, name))
+                    object.__setattr__(self, name, getattr(renamed, name))
         if len(self.frame) == 0:
             raise DataError(f"{self.name}: has no rows")
 
@@ -112,17 +112,17 @@ class Columns:
             raise DataError(f"{self.header}: has the column {column!r} more than once")
         if column in self.frame:
             return self
-        found = [name for name in self.frame.columns if plain(name) in NAMES[column] and name not in COLUMNS]
-        if len(found) > 1:
+        usual = [name for name in self.frame.columns if plain(name) in NAMES[column] and name not in COLUMNS]
+        if len(usual) > 1:
             raise DataError(
-                f"{self.header}: has several columns for {column}, {', '.join(map(repr, found))}; call one of them "
+                f"{self.header}: has several columns for {column}, {', '.join(map(repr, usual))}; call one of them "
                 f"{column}"
             )
-        if not found:
+        if not usual:
             return self
-        taken = () if plain(found[0]) == column else (column,)
-        names = {**self.names, column: str(found[0])}
-        frame = self.frame.rename(columns={found[0]: column})
+        taken = () if plain(usual[0]) == column else (column,)
+        names = {**self.names, column: str(usual[0])}
+        frame = self.frame.rename(columns={usual[0]: column})
         return replace(self, frame=frame, names=names, taken=(*self.taken, *taken))
 
     def named(self, names: Mapping[str, str], zero_based: bool = False) -> "Columns":
@@ -162,12 +162,12 @@ class Columns:
         self.require(column)
         names = as_text(self.frame[column])
         refuse_rows(names == "", lambda row: f"{column} is empty", self.place)
-        frame, found = self.frame.drop(columns=column), dict[str, Columns]()
+        frame, by_name = self.frame.drop(columns=column), dict[str, Columns]()
         for name in sorted(names.unique()):
             rows = np.flatnonzero(names == name)
             part = frame.iloc[rows].reset_index(drop=True)
-            found[str(name)] = replace(self, frame=part, place=partial(_place_of, self.place, rows))
-        return found
+            by_name[str(name)] = replace(self, frame=part, place=partial(_place_of, self.place, rows))
+        return by_name
 
     def by_rank_column(self, names: Sequence[str], zero_based: bool) -> dict[str, "Columns"]:
         """Return the columns with the ranks of each recommender, by the names of several columns of ranks.
@@ -176,11 +176,11 @@ class Columns:
             DataError: there is no such column.
         """
         self.require(*names)
-        found = {}
+        by_name = {}
         for name in names:
-            others = self.frame.drop(columns=[each for each in names if each != name])
-            found[name] = replace(self, frame=others).named({"rank": name}, zero_based)
-        return found
+            own = self.frame.drop(columns=[other for other in names if other != name])
+            by_name[name] = replace(self, frame=own).named({"rank": name}, zero_based)
+        return by_name
 
     def refuse_counts(self) -> "Columns":
         """Return the columns; raise DataError if they are those of a table of counts of ranks."""
@@ -211,14 +211,14 @@ class Columns:
         """Raise DataError unless all wanted columns exist."""
         if missing := [name for name in wanted if name not in self]:
             names = list(self.frame.columns)
-            found, only = ", ".join(map(repr, names)), str(names[0])
+            columns, only = ", ".join(map(repr, names)), str(names[0])
             hint = "; is another sign between the fields (--separator)?" if len(names) == 1 and " " in only else ""
             if missing == ["rank"] and len(names) > 1:
                 hint = "; name the column of ranks, or several, by rank_column (--rank-column)"
             if "rank" in missing and "score" in self.by_usual_name("score"):
                 hint = "; lists of items with scores need relevance (--relevance)"
             raise DataError(
-                f"{self.header}: lacks the column {', '.join(missing)} (the columns are {found:.300}){hint}"
+                f"{self.header}: lacks the column {', '.join(missing)} (the columns are {columns:.300}){hint}"
             )
 
     def whole_numbers(self, column: str, least: int) -> Ints:
@@ -280,27 +280,27 @@ class Columns:
     @property
     def remarks(self) -> list[str]:
         """Return sentences on how it was read, and on columns that are not used."""
-        found = [*self.notes, *self.remarks_on_taken]
+        sentences = [*self.notes, *self.remarks_on_taken]
         if "above" in self and "rank" not in self:
             ranks = [str(name) for name in self.frame.columns if plain(name) in NAMES["rank"]]
-            found += [f"The column {name} is not used, because above and tied give the ranks." for name in ranks]
-        said = NAMES["rank"] if "above" in self else set[str]()
-        unused = self.unused((*COLUMNS, *said))
+            sentences += [f"The column {name} is not used, because above and tied give the ranks." for name in ranks]
+        used_names = NAMES["rank"] if "above" in self else set[str]()
+        unused = self.unused((*COLUMNS, *used_names))
         if not unused:
-            return found
+            return sentences
         unit = "Intervals take users as the unit." if "user" in self else "Each row is taken to be a user."
         several = "If a column names recommenders, say which by `by` (--by)."
-        return [*found, f"{unused[0]} {unit} {several}"]
+        return [*sentences, f"{unused[0]} {unit} {several}"]
 
     @property
     def remarks_on_taken(self) -> list[str]:
         """Return a sentence on the columns that were found by another name, with their meanings, if there are any."""
         if not self.taken:
             return []
-        names = _listed([self.called(column) for column in self.taken])
-        meanings = [f"{each} ({MEANINGS[each]})" if each in MEANINGS else each for each in self.taken]
+        names = enumerated([self.called(column) for column in self.taken])
+        meanings = [f"{column} ({MEANINGS[column]})" if column in MEANINGS else column for column in self.taken]
         columns = f"columns {names} are" if len(self.taken) > 1 else f"column {names} is"
-        return [f"The {columns} taken as {_listed(meanings)}."]
+        return [f"The {columns} taken as {enumerated(meanings)}."]
 
     def unused(self, used: Collection[str]) -> list[str]:
         """Return a sentence on the columns that are not used, if there are any."""
@@ -348,7 +348,7 @@ def columns_of(data: Any, name: str) -> Columns:
 def are_lists(data: Any) -> bool:
     """Return whether this is a dict of dicts of numbers, by user and item."""
     return isinstance(data, Mapping) and all(
-        isinstance(items, Mapping) and all(isinstance(each, Number) for each in items.values())
+        isinstance(items, Mapping) and all(isinstance(number, Number) for number in items.values())
         for items in data.values()
     )
 
@@ -374,12 +374,6 @@ def as_pandas(data: Any, name: str) -> Any:
     if isinstance(table, nw.DataFrame):
         return pd.DataFrame({column: table[column].to_numpy() for column in table.columns})
     return table.to_numpy() if isinstance(table, nw.Series) else data
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return names as a sentence lists them."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _place_of(place: Place, rows: Ints, row: int) -> str:

@@ -66,9 +66,9 @@ def seeds_by_name(given: Any, function: str, several: bool = True) -> dict[str, 
 def cautions_of(tables: Mapping[str, Table]) -> list[str]:
     """Return the cautions of tables, with the names of the recommenders."""
     return [
-        said if said.startswith(f"{name}: ") else f"{name}: {said.removeprefix('ranks: ')}"
+        caution if caution.startswith(f"{name}: ") else f"{name}: {caution.removeprefix('ranks: ')}"
         for name, table in tables.items()
-        for said in table.cautions
+        for caution in table.cautions
     ]
 
 

@@ -46,7 +46,7 @@ class Judgements:
     remarks: tuple[str, ...]
 
     @classmethod
-    def of(cls, relevance: Any, relevant_from: float | None = None) -> "Judgements":
+    def from_table(cls, relevance: Any, relevant_from: float | None = None) -> "Judgements":
         """Return the judgements of a table; arguments and errors as in `ranked_lists`."""
         if relevant_from is not None and not (is_real(relevant_from) and 0 < relevant_from < np.inf):
             raise ConfigError(f"relevant_from must be a number above 0, not {shown(relevant_from)}")
@@ -97,13 +97,13 @@ class Judgements:
         rows = rows[np.lexsort((-item[rows], -score[rows], user[rows]))]  # ids are ascending, as those of the users
         user, item, score = user_here[user[rows]], item_here[item[rows]], score[rows]
         pairs = np.where(item < 0, -1, user * len(self.items) + item)
-        at = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
-        grade = np.where(self.pairs[at] == pairs, self.grades[at], 0.0)
+        nearest = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
+        grade = np.where(self.pairs[nearest] == pairs, self.grades[nearest], 0.0)
         length = np.bincount(user, minlength=len(self.users))
         place, hit = np.arange(len(user)) - (np.cumsum(length) - length)[user], grade > 0
         remarks = [
-            f"{count} of {len(found)} {what}."
-            for count, found, what in (
+            f"{count} of {len(all_users)} {what}."
+            for count, all_users, what in (
                 (int((user_here < 0).sum()), users, "users have no judged item, and are left out"),
                 (int((length == 0).sum()), self.users, "users with judged items are missing, and count as empty lists"),
                 (
@@ -121,7 +121,7 @@ class Judgements:
             )
         shape = len(self.users), 1 + int(place[hit].max(initial=0))
         return csr_array((grade[hit], (user[hit], place[hit])), shape=shape), [
-            f"{name}: {each}" for each in [*remarks, *about]
+            f"{name}: {remark}" for remark in [*remarks, *about]
         ]
 
     def values(self, lists: csr_array, metric: Metric) -> Floats:
@@ -249,7 +249,7 @@ def ranked_lists(
             dict {user: {item: grade}}. Without the column relevance, all have grade 1. Other items have grade 0. Users
             of the lists without a judged item are left out; judged users without a list count as an empty one.
         relevant_from: the lowest relevant grade, for metrics other than NDCG and DCG. The default is any above 0.
-        by: as in `exact_ranks`.
+        by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
         rank_column: the column of places in the list, if it has another name.
         zero_based: whether these places start at 0, in place of 1.
 
@@ -277,7 +277,7 @@ def ranked_lists(
         K. Järvelin and J. Kekäläinen, Cumulated Gain-Based Evaluation of IR Techniques, ACM Transactions on Information
         Systems 20, 2002.
     """
-    judgements = Judgements.of(relevance, relevant_from)
+    judgements = Judgements.from_table(relevance, relevant_from)
 
     def table_of(columns: Columns, name: str) -> RankedLists:
         grades, remarks = judgements.grades_of(columns, name)

@@ -85,17 +85,17 @@ def pair_all(tables: Sequence[RankedUsers], names: Sequence[str]) -> tuple[list[
     Raises:
         DataError: two tables cannot be paired.
     """
-    base = next((at for at, table in enumerate(tables) if table.user is not None), 0)
+    base = next((place for place, table in enumerate(tables) if table.user is not None), 0)
     numbers, sentences = [tables[base].user_numbers] * len(tables), []
-    for at in range(len(tables)):
-        if at == base:
+    for place in range(len(tables)):
+        if place == base:
             continue
-        one, other = sorted((base, at))
+        one, other = sorted((base, place))
         pairs = pair_users(tables[one], tables[other], (names[one], names[other]))
         in_base, own = (pairs.one, pairs.other) if one == base else (pairs.other, pairs.one)
         number = np.empty(in_base.max() + 1, dtype=np.int64)  # the same users may have other numbers in another pair
         number[in_base] = numbers[base]
-        numbers[at] = number[own]
+        numbers[place] = number[own]
         sentences.append(pairs.sentence)
     return numbers, list(dict.fromkeys(sentences))
 
@@ -104,18 +104,18 @@ def _paired(first: pd.Index, second: pd.Index, names: tuple[str, str]) -> tuple[
     if first.dtype != second.dtype:  # users 1, 2 of one table and "1", "b" of the other are compared as text
         first, second = first.astype(str), second.astype(str)
     numbers, users = pd.factorize(first, sort=True)
-    found = users.get_indexer(second)
+    other_numbers = users.get_indexer(second)
     missing = first.difference(second).append(second.difference(first)).unique()
     if len(missing):
         raise DataError(
             f"{names[0]} and {names[1]} must have the same users to be compared: {len(missing)} are in one of them "
             f"only, for instance {shown(missing[0])}"
         )
-    rows, other_rows = np.bincount(numbers), np.bincount(found, minlength=len(users))
+    rows, other_rows = np.bincount(numbers), np.bincount(other_numbers, minlength=len(users))
     if (rows != other_rows).any():
         user = int(np.argmax(rows != other_rows))
         raise DataError(
             f"user {shown(users[user])} has {rows[user]} rows in {names[0]} and {other_rows[user]} in {names[1]}; to "
             "be compared they must have the same rows"
         )
-    return np.asarray(numbers), np.asarray(found)
+    return np.asarray(numbers), np.asarray(other_numbers)

@@ -27,24 +27,24 @@ if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does no
 
 @dataclass(frozen=True, repr=False)
 class SampledRanks(Ranked):
-    """The number of sampled negatives of each event that rank above its held-out item.
+    """The number of sampled negatives that rank above the held-out item of each row.
 
     All rules about sampled ranks are checked here.
 
     Attributes:
-        x: (events,) int, sampled negatives above the held-out item; its sampled rank is x + 1.
-        negatives: (events,) or one number: m, the number of sampled negatives. It may be 0.
-        candidates: (events,) or one number: n, the held-out item and all negatives that could have been sampled.
-        replacement: whether a negative could be sampled twice for the same event.
-        user: (events,) the user of each event; None if users are not known.
+        x: (rows,) int, sampled negatives above the held-out item; its sampled rank is x + 1.
+        negatives: (rows,) or one number: m, the number of sampled negatives. It may be 0.
+        candidates: (rows,) or one number: n, the held-out item and all negatives that could have been sampled.
+        replacement: whether a negative could be sampled twice for the same row.
+        user: (rows,) the user of each row; None if users are not known.
         notes: sentences on how the ranks were read.
         cautions: sentences on what would make all results wrong.
         source: name of the file or table that they are from.
         drawn: the ranks among all negatives, if they were drawn with weights and a uniform sample of them is kept.
 
     Raises:
-        DataError: there are no events, an entry is masked, or x, m and n of an event do not fit each other; the message
-            names the event, the user or the line of the file.
+        DataError: there are no ranks, an entry is masked, or x, m and n of a row do not fit each other; the message
+            names the row, the user or the line of the file.
     """
 
     x: Ints
@@ -62,14 +62,14 @@ class SampledRanks(Ranked):
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
         for name in ("x", "negatives", "candidates"):
             refuse_masked(getattr(self, name), name)
-        columns = np.broadcast_arrays(*(np.atleast_1d(each) for each in (self.x, self.negatives, self.candidates)))
-        x, m, n = (np.asarray(each, dtype=np.int64) for each in columns)
+        columns = np.broadcast_arrays(*(np.atleast_1d(column) for column in (self.x, self.negatives, self.candidates)))
+        x, m, n = (np.asarray(column, dtype=np.int64) for column in columns)
         if len(x) == 0:
-            raise DataError("there are no events to estimate from")
+            raise DataError("there are no ranks to estimate from")
         for name, values in {"x": x, "negatives": m, "candidates": n}.items():
             object.__setattr__(self, name, values)
         user = self.user
-        where = place or (lambda row: f"event {row + 1}" if user is None else f"user {shown(user[row])}")
+        where = place or (lambda row: f"row {row + 1}" if user is None else f"user {shown(user[row])}")
         rules: list[tuple[NDArray[np.bool_], str]] = [
             (m < 0, "negatives must be 0 or more, not {m}"),
             ((x < 0) | (x > m), "{name} {rank} is not from {best} to {last}, among the item and {negatives}"),
@@ -152,9 +152,10 @@ def sampled_ranks(
         candidates: (users,) or one number: n, the number of items in an exact evaluation, including the held-out item;
             likewise.
         replacement: whether a negative could be sampled twice for the same user.
-        by: as in `exact_ranks`.
-        rank_column: as in `exact_ranks`.
-        zero_based: as in `exact_ranks`.
+        by: the column of a table that names the recommenders of its rows. It gives a mapping from these names.
+        rank_column: the column of ranks, if it has another name; or several, of one recommender each, which give a
+            mapping from these names.
+        zero_based: whether ranks start at 0, in place of 1.
 
     Returns:
         The ranks, or a mapping from the names of several recommenders to them.
@@ -212,10 +213,10 @@ def sampled_of_columns(
 
 
 def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> NDArray[np.bool_]:
-    """Return whether x has probability 0, in double precision, at every true rank, as (events,).
+    """Return whether x has probability 0, in double precision, at every true rank, as (rows,).
 
     The probability of x is largest where (r - 1) / (n - 1) is closest to x / m. If there is only one other item, x is 0
-    or m. Without replacement every x from 0 to m is possible. All arguments are (events,).
+    or m. Without replacement every x from 0 to m is possible. All arguments are (rows,).
     """
     pool = candidates - 1
     below = np.floor(x / np.maximum(negatives, 1) * pool)
@@ -229,7 +230,7 @@ def impossible_with_replacement(x: Ints, negatives: Ints, candidates: Ints) -> N
 
 
 def why_impossible(negatives: int, candidates: int) -> str:
-    """Return the message for events that `impossible_with_replacement` finds."""
+    """Return the message for rows that `impossible_with_replacement` finds."""
     if candidates == 2:
         return (
             f"with 2 candidates all {negatives} negatives are the same item, so that the rank is 1 or {negatives + 1}"

@@ -125,10 +125,10 @@ class Ranked(Table):
 
     def __repr__(self) -> str:
         users = len(np.unique(self.user_numbers))
-        said = f"{self.kind} of {users:,} user{'s' * (users != 1)}"
+        text = f"{self.kind} of {users:,} user{'s' * (users != 1)}"
         if users < len(self):
-            said += f" in {len(self):,} rows"
-        return f"{said}, {self._among}" if len(self) else said
+            text += f" in {len(self):,} rows"
+        return f"{text}, {self._among}" if len(self) else text
 
     @property
     @abstractmethod

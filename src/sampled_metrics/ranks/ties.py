@@ -11,21 +11,21 @@ _LOGGER = logging.getLogger(__name__)
 
 
 def tied_shares(table: ExactRanks) -> Floats:
-    """Return the share of each event's other candidates that tie with the held-out item, (events,)."""
+    """Return the share of each row's other candidates that tie with the held-out item, (rows,)."""
     return table.tied / np.maximum(table.candidates - 1, 1)
 
 
 def half_tied(table: ExactRanks) -> int:
-    """Count the events in which half of the other candidates or more tie with the held-out item."""
+    """Count the rows in which half of the other candidates or more tie with the held-out item."""
     return int((tied_shares(table) >= 0.5).sum())
 
 
 def ties_remark(table: ExactRanks) -> str:
-    """Say in how many events half of the other candidates or more tie; the text is empty if in none."""
-    if not (events := half_tied(table)):
+    """Say in how many rows half of the other candidates or more tie; the text is empty if in none."""
+    if not (rows := half_tied(table)):
         return ""
     return (
-        f"in {events} of {len(table)} events, half of the other candidates or more tie with the held-out item; "
+        f"in {rows} of {len(table)} rows, half of the other candidates or more tie with the held-out item; "
         "the rank of such an item is mostly chance"
     )
 

@@ -1,4 +1,4 @@
-"""Whether ranks end far below the last one that is possible, as ranks among a few sampled negatives do.
+"""Detect ranks that end far below the last possible one, as ranks among a few sampled negatives do.
 
 Take the k ranks from a threshold t on, and their excesses y = rank - t + 1 with the sum S. If ranks fall off
 geometrically from t on, all ways to write S as k positive whole numbers are equally likely. So the chance that no
@@ -56,10 +56,10 @@ def seems_truncated(ranks: Ints, most: float) -> bool:
         thresholds.add(int(np.searchsorted(-left, -kept)))
         kept //= 2
     chances = [
-        np.exp(log_share_of_compositions(int(left[at]), int(sums), last - int(values[at]) + 1))
-        for at in thresholds
-        if at < len(values) and left[at] >= FEWEST
-        for sums in [counts[at:] @ (values[at:] - values[at] + 1)]
+        np.exp(log_share_of_compositions(int(left[first]), int(total), last - int(values[first]) + 1))
+        for first in thresholds
+        if first < len(values) and left[first] >= FEWEST
+        for total in [counts[first:] @ (values[first:] - values[first] + 1)]
     ]
     return bool(chances) and bool(len(chances) * min(chances) < (USUAL if _is_usual(last) else SURE))
 
@@ -75,7 +75,7 @@ def log_share_of_compositions(parts: int, total: int, largest: int) -> float:
         return 0.0 if total == parts else -_log_compositions(parts, total)
     from scipy.optimize import brentq  # slow to import, and used only here
 
-    slope = brentq(lambda each: _tilted(each, largest)[1] - total / parts, -50.0, 50.0)
+    slope = brentq(lambda tilt: _tilted(tilt, largest)[1] - total / parts, -50.0, 50.0)
     log_sum, _, variance = _tilted(slope, largest)
     ways = parts * log_sum - slope * total - np.log(2 * np.pi * parts * variance) / 2
     return float(min(ways - _log_compositions(parts, total), 0.0))
@@ -104,4 +104,4 @@ def _log_compositions(parts: int, total: int) -> float:
 
 def _is_usual(last: int) -> bool:
     """Return whether the largest rank or the one before it is a usual number of negatives, such as 99 or 100."""
-    return any(each >= 20 and str(each).rstrip("0") in ("1", "2", "5") for each in (last - 1, last))
+    return any(number >= 20 and str(number).rstrip("0") in ("1", "2", "5") for number in (last - 1, last))

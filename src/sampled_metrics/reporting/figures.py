@@ -43,8 +43,8 @@ def histograms(tables: Mapping[str, ExactRanks]) -> Iterator[Figure]:
     counts["bucket"] = counts["bucket"].replace(r"^(\d+)–\1$", r"\1", regex=True)
     names, most = list(tables), 1.05 * counts["events"].max()
     for first in range(0, len(names), _SIDE_BY_SIDE):
-        shown = counts[counts["recommender"].isin(names[first : first + _SIDE_BY_SIDE])]
-        yield _histogram(shown, names, most)
+        of_figure = counts[counts["recommender"].isin(names[first : first + _SIDE_BY_SIDE])]
+        yield _histogram(of_figure, names, most)
 
 
 @styled

@@ -16,7 +16,7 @@ _NUMBERED = 3  # most recommenders whose bars have room for numbers
 
 
 def rank_histogram(tables: Mapping[str, ExactRanks], edges: Sequence[int]) -> pd.DataFrame:
-    """Count the events of each recommender by rank; ties count in expectation, so a count may be fractional.
+    """Count the held-out items of each recommender by rank; ties count in expectation, so a count may be fractional.
 
     Args:
         tables: rank tables by recommender.
@@ -54,13 +54,13 @@ def draw(table: pd.DataFrame, note: str = "") -> Figure:
 def draw_bars(panel: Axes, table: pd.DataFrame, recommenders: Sequence[str], *, numbered: bool = False) -> None:
     """Draw the table of `rank_histogram` into a panel, each recommender as its place among all of them says."""
     buckets = list(dict.fromkeys(table["bucket"]))
-    shown = [name for name in recommenders if (table["recommender"] == name).any()]
-    width = 0.92 / len(shown)
-    upright = len(shown) > 1 and table["events"].max() >= 10_000  # five digits are wider than a bar
-    for number, name in enumerate(shown):
+    drawn = [name for name in recommenders if (table["recommender"] == name).any()]
+    width = 0.92 / len(drawn)
+    upright = len(drawn) > 1 and table["events"].max() >= 10_000  # five digits are wider than a bar
+    for number, name in enumerate(drawn):
         place = list(recommenders).index(name)
         bars = panel.bar(
-            np.arange(len(buckets)) + (number - (len(shown) - 1) / 2) * width,
+            np.arange(len(buckets)) + (number - (len(drawn) - 1) / 2) * width,
             table[table["recommender"] == name].set_index("bucket")["events"].reindex(buckets),
             width,
             label=literal(name),

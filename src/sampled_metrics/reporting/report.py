@@ -11,6 +11,7 @@ import pandas as pd
 
 from sampled_metrics import __version__, _files
 from sampled_metrics._running import Progress, no_progress, on_one_thread
+from sampled_metrics._validation import enumerated
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator, estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect
@@ -62,12 +63,12 @@ def report(
         ranks: an `ExactRanks`, a `SampledRanks` or a `RankedLists`, as the readers return them, or a mapping from the
             names of recommenders to them.
         path: a file to write, in a folder that exists.
-        metrics: labels, as in `evaluate`.
+        metrics: labels such as recall@10; the default is that of `evaluate`.
         replacement: of exact ranks, whether the negatives of what a sample would show may be sampled twice.
         confidence_level: probability that an interval covers its value.
         n_resamples: bootstrap samples, for estimators that are not linear in the sample.
         seed: seed of the bootstrap.
-        progress: as in `evaluate`, and wraps the sample sizes of the expectations.
+        progress: wraps the blocks of bootstrap samples, and the sample sizes of the expectations.
 
     Returns:
         The page, as text. The intervals of the pairs of three recommenders or more hold together, as in `compare`.
@@ -99,48 +100,38 @@ def report(
         "seed": seed,
         "progress": progress,
     }
-    page, left_out, names = _Page(), list[str](), list(tables)
+    page, left_out, names = _Page(), list[str](), enumerated(tables)
     if first.is_sampled:
         results, left_out = _corrected(tables, options)
-        bounds = {name: table[table["estimator"].isin(ESTIMATORS[:2])] for name, table in results.items()}
-        alone = [f"{name}: {table.further_remarks[0]}" for name, table in bounds.items() if table["low"].notna().any()]
     else:
         results = {name: evaluate(table, **options) for name, table in tables.items()}
-        alone = [f"{name}: {_values(table)}." for name, table in results.items()]
     compared = compare(tables, **options) if len(tables) > 1 else None
+    cautions = list(first.cautions if compared is None else cautions_of(tables))
+    cautions += next(iter(results.values())).cautions if compared is None else compared.cautions
     page.heading("In short")
-    cautions = dict.fromkeys(cautions_of(tables) if len(tables) > 1 else first.cautions)
-    cautions |= dict.fromkeys(next(iter(results.values())).cautions if compared is None else compared.cautions)
-    page.paragraphs(cautions, kind="caution")
+    page.paragraphs(dict.fromkeys(cautions), kind="caution")
     if compared is not None:
-        said = compared.further_remarks[: len(compared.by_metric)] if len(names) > 2 else [verdict(compared, names)]
-        page.paragraphs(said, kind="verdict")
-    page.list(alone)
+        page.paragraphs(_verdicts(compared), kind="verdict")
+    page.list(_shortest(results, first.is_sampled))
     page.heading("What was read")
     page.table("What was read", _what_was_read(tables))
     page.heading("True metrics, estimated" if first.is_sampled else "Metrics")
-    _metrics(page, results, left_out, [*cautions, *(said for table in tables.values() for said in table.cautions)])
+    _metrics(
+        page, results, left_out, [*cautions, *(caution for table in tables.values() for caution in table.cautions)]
+    )
     if compared is not None:
-        page.heading(f"Comparison of {_joined(names)}")
-        page.table(f"Comparison of {_joined(names)}", _worded(compared, names if len(names) == 2 else ()))
+        page.heading(f"Comparison of {names}")
+        page.table(f"Comparison of {names}", _worded(compared, list(tables) if len(tables) == 2 else ()))
         page.list(compared.further_remarks)
         page.drawn(figures.intervals(compared), caption_of(compared))
     if "expect" in first.taken_by:
         _sampled_negatives(page, tables, wanted, replacement, progress, compared)
-    histograms = {name: table.ranked_items for name, table in tables.items() if table.ranked_items is not None}
-    if histograms:
-        page.heading("Ranks")
-        among = "the sampled negatives" if first.is_sampled else "all candidates"
-        page.drawn(
-            ((figure, "Histogram of ranks") for figure in figures.histograms(histograms)),
-            f"Ranks of the held-out items among {among}, from best to worst; the last bars are those up to half of the "
-            "ranked items, and the worse half. Ties count in expectation.",
-        )
+    _histograms(page, tables, "the sampled negatives" if first.is_sampled else "all candidates")
     page.footer(
         f"Made by sampled-metrics {__version__}, with a confidence level of {100 * confidence_level:g} %, "
         f"{n_resamples} bootstrap samples and the seed {seed}."
     )
-    text = page.html(first.title(_joined(names)))
+    text = page.html(first.title(names))
     if path is not None:
         _files.write_text(path, text)
     return text
@@ -169,14 +160,45 @@ def _what_was_read(tables: Mapping[str, Table]) -> pd.DataFrame:
     return pd.DataFrame(rows).fillna("-")
 
 
+# --- in short, and ranks ----------------------------------------------------------------------------------------------
+
+
+def _verdicts(compared: Comparison) -> list[str]:
+    """Return who is better, in words."""
+    names = compared.attrs["names"]
+    if len(names) == 2:
+        return [verdict(compared, names)]
+    return list(compared.further_remarks[: len(compared.by_metric)])
+
+
+def _shortest(results: Mapping[str, Result], is_sampled: bool) -> list[str]:
+    """Return the metrics of each recommender as a sentence: of sampled ranks, what its strict bounds allow."""
+    if not is_sampled:
+        return [f"{name}: {_values(table)}." for name, table in results.items()]
+    bounds = {name: table[table["estimator"].isin(ESTIMATORS[:2])] for name, table in results.items()}
+    return [f"{name}: {table.further_remarks[0]}" for name, table in bounds.items() if table["low"].notna().any()]
+
+
+def _histograms(page: _Page, tables: Mapping[str, Table], among: str) -> None:
+    """Write the histograms of the ranks of those recommenders that have ranks."""
+    ranks = {name: table.ranked_items for name, table in tables.items() if table.ranked_items is not None}
+    if ranks:
+        page.heading("Ranks")
+        page.drawn(
+            ((figure, "Histogram of ranks") for figure in figures.histograms(ranks)),
+            f"Ranks of the held-out items among {among}, from best to worst; the last bars are those up to half of the "
+            "ranked items, and the worse half. Ties count in expectation.",
+        )
+
+
 # --- metrics ----------------------------------------------------------------------------------------------------------
 
 
 def _corrected(sampled: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[dict[str, Result], list[str]]:
     """Return the true metrics behind sampled ranks, and sentences on the estimators that are not valid for them."""
-    found, left_out = {}, []
-    for name, each in sampled.items():
-        outcomes, labels = Outcomes.observed(each)[0], list(ESTIMATORS)
+    results, left_out = {}, []
+    for name, table in sampled.items():
+        outcomes, labels = Outcomes.observed(table)[0], list(ESTIMATORS)
         for label in MORE_ESTIMATORS:
             try:
                 estimator(label).fit(outcomes, options["metrics"])
@@ -184,30 +206,30 @@ def _corrected(sampled: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[
                 left_out.append(f"{estimator_name(label)} is left out for {name}: {error}.")
             else:
                 labels.append(label)
-        found[name] = correct(each, estimators=labels, **options)
-    return found, left_out
+        results[name] = correct(table, estimators=labels, **options)
+    return results, left_out
 
 
-def _metrics(page: _Page, found: Mapping[str, Result], left_out: list[str], known: Sequence[str]) -> None:
+def _metrics(page: _Page, results: Mapping[str, Result], left_out: list[str], known: Sequence[str]) -> None:
     """Write values, remarks and intervals; several recommenders or estimators have a table for each metric.
 
-    Cautions that are known, as the page begins with them, are left out.
+    Cautions that are known are left out, as the page begins with them.
     """
-    others = {name: [said for said in result.cautions if said not in known] for name, result in found.items()}
-    page.paragraphs([said for said in _by_names(others) if said not in known], kind="caution")
-    [first, *_] = found.values()
-    if len(found) == 1 and first["metric"].is_unique:
+    cautions = {name: [text for text in result.cautions if text not in known] for name, result in results.items()}
+    page.paragraphs([text for text in _by_names(cautions) if text not in known], kind="caution")
+    [first, *_] = results.values()
+    if len(results) == 1 and first["metric"].is_unique:
         page.table("Metrics", _worded(first))
         page.drawn(figures.intervals(first), caption_of(first))
     else:
-        table = by_recommender(found) if len(found) > 1 else first
+        table = by_recommender(results) if len(results) > 1 else first
         for label, cells in table.groupby("metric", sort=False):
             name = metric_name(str(label))
             page.heading(name, 3)
             page.table(name, _worded(cells).drop(columns="Metric"))
             page.drawn(figures.intervals(cells))
         page.paragraphs([caption_of(table)], "caption")
-    page.list(_by_names({name: each.further_remarks for name, each in found.items()}))
+    page.list(_by_names({name: result.further_remarks for name, result in results.items()}))
     page.list(left_out)
 
 
@@ -217,7 +239,9 @@ def _by_names(sentences: Mapping[str, Sequence[str]]) -> list[str]:
     for name, of_recommender in sentences.items():
         for sentence in of_recommender:
             names.setdefault(sentence, []).append(name)
-    return [said if len(those) == len(sentences) else f"{_joined(those)}: {said}" for said, those in names.items()]
+    return [
+        text if len(having) == len(sentences) else f"{enumerated(having)}: {text}" for text, having in names.items()
+    ]
 
 
 def _values(table: Result) -> str:
@@ -258,41 +282,41 @@ def _sampled_negatives(
     if not sizes:
         page.paragraphs(["A user has no candidates besides the held-out item, so there is nothing to sample."])
         return
-    found = {m: expect(tables, negatives=m, metrics=wanted, replacement=replacement) for m in progress(sizes)}
-    rows = pd.concat([pd.DataFrame(each).assign(negatives=m) for m, each in found.items()], ignore_index=True)
+    expected = {m: expect(tables, negatives=m, metrics=wanted, replacement=replacement) for m in progress(sizes)}
+    rows = pd.concat([pd.DataFrame(table).assign(negatives=m) for m, table in expected.items()], ignore_index=True)
     drawn = (
         (figures.by_sample_size(cells), metric_name(str(label))) for label, cells in rows.groupby("metric", sort=False)
     )
     page.drawn(
         drawn, "The mean of an evaluation on sampled negatives, over all samples, by their number; thin lines: exact."
     )
-    if SHOWN_NEGATIVES in found and compared is not None:
-        page.list(_orders(found[SHOWN_NEGATIVES], compared))
+    if SHOWN_NEGATIVES in expected and compared is not None:
+        page.list(_orders(expected[SHOWN_NEGATIVES], compared))
 
 
 def _orders(expected: Result, compared: Comparison) -> list[str]:
     """Say which decided pairs a sampled metric orders wrongly, and how many pairs the exact ranks do not decide."""
     decided = {
-        (label, each.rows[better].name, each.rows[worse].name)
-        for label, each in compared.by_metric.items()
-        for better, worse in each.decided
+        (label, standings.rows[better].name, standings.rows[worse].name)
+        for label, standings in compared.by_metric.items()
+        for better, worse in standings.decided
     }
     wrong = [
         sentence
         for (_, label, better, worse), sentence in wrong_orders(expected, SHOWN_NEGATIVES).items()
         if (label, better, worse) in decided
     ]
-    said = list(wrong)
+    sentences = list(wrong)
     undecided = int((compared["conclusion"] == "undecided").sum())
     if decided and not wrong:
-        which = "all decided pairs" if undecided else "all recommenders"
-        said.append(f"With {SHOWN_NEGATIVES} sampled negatives, {which} are ordered rightly on average.")
+        pairs = "all decided pairs" if undecided else "all recommenders"
+        sentences.append(f"With {SHOWN_NEGATIVES} sampled negatives, {pairs} are ordered rightly on average.")
     if undecided:
-        said.append(
+        sentences.append(
             f"Undecided by the exact ranks: {undecided} of {len(compared)} comparisons of two recommenders by a "
             "metric. No order of these is right or wrong."
         )
-    return said
+    return sentences
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -302,14 +326,9 @@ def verdict(compared: Result, names: Sequence[str]) -> str:
     """Return in words which of two recommenders is better, by metric."""
     sentences = []
     decided = compared["conclusion"].value_counts()
-    for winner, loser in sorted((tuple(names), tuple(names[::-1])), key=lambda each: -decided.get(each[0], 0)):
+    for winner, loser in sorted((tuple(names), tuple(names[::-1])), key=lambda pair: -decided.get(pair[0], 0)):
         if on := [metric_name(label) for label in compared["metric"][compared["conclusion"] == winner]]:
-            sentences.append(f"{winner} is better than {loser} on {_joined(on)}.")
+            sentences.append(f"{winner} is better than {loser} on {enumerated(on)}.")
     if undecided := [metric_name(label) for label in compared["metric"][compared["conclusion"] == "undecided"]]:
-        sentences.append(f"Undecided between {names[0]} and {names[1]}: {_joined(undecided)}.")
+        sentences.append(f"Undecided between {names[0]} and {names[1]}: {enumerated(undecided)}.")
     return " ".join(sentences)
-
-
-def _joined(words: Iterable[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else str(last)

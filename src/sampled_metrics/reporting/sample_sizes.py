@@ -41,7 +41,7 @@ def expected_by_sample_size(
         tables: rank tables by recommender.
         metric_label: the metric.
         estimators: labels of estimators.
-        negatives: m, the sample sizes. Sizes larger than the number of other candidates of an event are left out.
+        negatives: m, the sample sizes. Sizes larger than the number of other candidates of a user are left out.
         replacement: whether negatives are drawn with replacement.
         assume_replacement: whether estimators take P(x | r) as binomial.
         progress: wraps the sample sizes, for a progress bar.
@@ -57,20 +57,18 @@ def expected_by_sample_size(
     fewest = min(int(table.candidates.min()) for table in tables.values()) - 1
     sizes = sorted((m for m in negatives if replacement or m <= fewest), reverse=True)
     if not sizes:
-        raise DataError(
-            f"figure 6: each of its sample sizes is above {fewest}, the fewest other candidates of an event"
-        )
-    chances = {
+        raise DataError(f"figure 6: each of its sample sizes is above {fewest}, the fewest other candidates of a user")
+    distributions = {
         name: expected_distribution(table, SamplingDesign(sizes[0], replacement)) for name, table in tables.items()
     }
     expected: dict[tuple[str, str, int], float] = {}
     for m in progress(sizes):
         for name, table in tables.items():
-            chances[name] = thinned(chances[name], m)
+            distributions[name] = thinned(distributions[name], m)
             outcomes = Outcomes.from_design(SamplingDesign(m, replacement), table.mean_candidates)
             for label in estimators:
                 fitted = linear_estimator(label, assume_replacement=assume_replacement).fit(outcomes, [target])
-                expected[name, label, m] = float(chances[name] @ fitted.weights[0])
+                expected[name, label, m] = float(distributions[name] @ fitted.weights[0])
     rows = [
         (metric_label, name, label, m, expected[name, label, m], exact[name])
         for label in estimators
@@ -101,14 +99,14 @@ def draw(table: pd.DataFrame, note: str = "") -> Figure:
 def _crossings(table: pd.DataFrame) -> Floats:
     """Return where lines of an estimator cross, (crossings, 2) m and per cent; none of more than `_FEW` lines."""
     curves = 100 * table.pivot(index="negatives", columns="recommender", values="expected")
-    found: list[tuple[float, float]] = []
+    crossings: list[tuple[float, float]] = []
     for one, other in combinations(curves.columns if len(curves.columns) <= _FEW else [], 2):
         gap, size = (curves[one] - curves[other]).to_numpy(), np.log(curves.index.to_numpy())
-        for at in np.flatnonzero(gap[:-1] * gap[1:] < 0):
-            share = gap[at] / (gap[at] - gap[at + 1])
-            low, high = curves[one].iloc[at], curves[one].iloc[at + 1]
-            found.append((np.exp(size[at] + share * (size[at + 1] - size[at])), low + share * (high - low)))
-    return np.array(found).reshape(-1, 2)
+        for step in np.flatnonzero(gap[:-1] * gap[1:] < 0):
+            share = gap[step] / (gap[step] - gap[step + 1])
+            low, high = curves[one].iloc[step], curves[one].iloc[step + 1]
+            crossings.append((np.exp(size[step] + share * (size[step + 1] - size[step])), low + share * (high - low)))
+    return np.array(crossings).reshape(-1, 2)
 
 
 def draw_curves(panel: Axes, table: pd.DataFrame) -> None:
