@@ -37,7 +37,7 @@ def test_jobs_and_failures(project: Project) -> None:
         "split made-up",
         "train E on made-up",
         "import the ranks of elsewhere on made-up",
-        f"import the ranks of elsewhere on made-up: in 12 of 60 events, {remark}",
+        f"import the ranks of elsewhere on made-up: in 12 of 60 rows, {remark}",
     ):
         assert said.count(line) == 1, line
     for noise in ("jobid", "of an earlier run", "Traceback", "RuleException", "CalledProcessError"):
