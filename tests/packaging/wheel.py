@@ -38,9 +38,10 @@ for name in names:
         assert name.startswith(with_extras) and any(each in str(error) for each in extras), f"{{name}}: {{error}}"
 import numpy as np
 import sampled_metrics as s
-result = s.correct(np.array([1, 3, 2, 1, 40, 7, 1, 101, 12, 1]), candidates=3541, negatives=100, n_resamples=100)
+sampled = s.sampled_ranks(np.array([1, 3, 2, 1, 40, 7, 1, 101, 12, 1]), candidates=3541, negatives=100)
+result = s.correct(sampled, n_resamples=100)
 assert len(result), result
-s.evaluate(np.array([1, 5, 400]), candidates=3541, n_resamples=100)
+s.evaluate(s.exact_ranks(np.array([1, 5, 400]), candidates=3541), n_resamples=100)
 print(len(names))
 """
 
