@@ -86,10 +86,10 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def enumerated(words: Iterable[str]) -> str:
+def enumerated(words: Iterable[str], conjunction: str = "and") -> str:
     """Return words as a sentence lists them: "a", "a and b", "a, b and c"."""
     *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} {conjunction} {last}" if first else last
 
 
 def refuse_masked(values: Any, what: str) -> None:
@@ -134,12 +134,3 @@ def did_you_mean(given: str, known: Sequence[str], end: str = "") -> str:
     """Return the part of a message that names the known label closest to a given one; empty if none is close."""
     close = get_close_matches(given, known, 1)
     return f" (did you mean {close[0]}{end}?)" if close and close[0] != given else ""
-
-
-def check_names(given: Any) -> tuple[str, str]:
-    """Return the names of two recommenders, or raise DataError if they are not two texts, or the same one."""
-    if not isinstance(given, list | tuple) or len(given) != 2 or not all(isinstance(name, str) for name in given):
-        raise DataError(f"names must be two texts, one for each recommender, not {shown(given)}")
-    if given[0] == given[1]:
-        raise DataError(f"the two recommenders must have different names, not {given[0]!r} twice")
-    return given[0], given[1]

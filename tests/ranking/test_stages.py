@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import beta
 
 import sampled_metrics as sm
 
@@ -19,8 +20,14 @@ def score(users, items):
     return SCORES[users, items]
 
 
+def first_candidates(user, number):
+    """Return the most popular candidates of a user."""
+    order = np.argsort(-TRAINING.sum(axis=0), kind="stable")
+    return [item for item in order if not TRAINING[user, item] and item != HELD_OUT[user]][:number]
+
+
 def values(ranks, metrics=METRICS):
-    return ranks.outcome_values([sm.metric(label) for label in metrics])[0]
+    return ranks.outcome_values([sm.metric(label) for label in metrics]).values
 
 
 ORDERS = {
@@ -70,7 +77,7 @@ def test_results_do_not_depend_on_batches_and_parts(depth):
     one = sm.staged_ranks(score, TRAINING, HELD_OUT, batch_size=1, pairs_per_call=64, **options)
     for sizes in ({"batch_size": 32, "pairs_per_call": 7}, {"batch_size": 500, "pairs_per_call": 5000}):
         other = sm.staged_ranks(score, TRAINING, HELD_OUT, **sizes, **options)
-        for name in ("above_at", "above", "tied", "complete", "number", "fold"):
+        for name in ("above_at", "above", "tied", "complete", "uniform", "fold"):
             np.testing.assert_array_equal(getattr(other, name), getattr(one, name))
         assert other.scored.sum() >= one.scored.sum()
     parts = [sm.staged_ranks(score, TRAINING, HELD_OUT, users=slice(at, at + 50), **options) for at in (0, 50, 100)]
@@ -105,8 +112,7 @@ def test_no_value_is_outside_its_bounds():
     for seed in range(20):
         ranks = sm.staged_ranks(score, TRAINING, HELD_OUT, depth=5, seed=seed, pairs_per_call=10**5)
         metrics = [sm.metric(label) for label in METRICS]
-        least, most = ranks.bounds(metrics)
-        phi = ranks.outcome_values(metrics)[0]
+        phi, _, least, most, _ = ranks.outcome_values(metrics)
         assert (phi.min(axis=1) >= least - 1e-12).all()
         assert (phi.max(axis=1) <= most + 1e-12).all()
         assert (most >= 1).all()
@@ -130,7 +136,14 @@ class TestEvaluations:
         assert ranks.completed_users < 30
         table = sm.evaluate(ranks)
         assert table["low"].isna().all()
-        assert "fewer than 30 give no interval. With 97.5 % confidence, no metric is above " in table.cautions[0]
+        above = np.array(
+            [(SCORES[user] > SCORES[user, HELD_OUT[user]])[first_candidates(user, 10)].sum() for user in range(USERS)]
+        )
+        bound = beta.ppf(0.975, (above < 10).sum() + 1, (above == 10).sum())
+        assert (
+            f"Only {ranks.completed_users} users are completed, and fewer than 30 give no interval" in table.cautions[0]
+        )
+        assert f"no metric is above {1.0 if np.isnan(bound) else bound:.3f}" in table.cautions[0]
         compared = sm.compare({"staged": ranks, "exact": self.EXACT}, metrics="recall@10")
         assert compared["conclusion"].item() == "no verdict"
         assert compared.cautions[0].startswith("staged: Only ")
@@ -153,10 +166,29 @@ class TestEvaluations:
         ):
             function(sm.staged_ranks(score, TRAINING, HELD_OUT))
 
-    def test_a_report_is_written(self):
-        page = sm.report(
-            {"staged": sm.staged_ranks(score, TRAINING, HELD_OUT, depth=60), "exact": self.EXACT}, metrics="recall@10"
-        )
+    def test_exact_ranks_beside_staged_ones_of_other_seeds(self):
+        a, b = (sm.staged_ranks(score, TRAINING, HELD_OUT, seed=seed) for seed in (0, 1))
+        with pytest.raises(sm.DataError, match="a has seed = 0 and b 1; staged ranks are compared with"):
+            sm.compare({"exact": self.EXACT, "a": a, "b": b}, metrics="recall@10")
+
+    def test_all_users_go_on_where_the_depth_exceeds_the_boundaries(self):
+        worst = np.where(TRAINING, np.inf, SCORES).argmin(axis=1)
+        ranks = sm.staged_ranks(score, TRAINING, worst, depth=100)
+        assert ranks.completed_users < 30
+        table = sm.evaluate(ranks, metrics="recall@10")
+        assert table["low"].notna().all()
+        assert table["value"].item() == sm.rank(SCORES, TRAINING, worst).mean(sm.metric("recall@10"))
+
+    def test_ends_are_those_of_a_metric(self):
+        for seed in range(30):
+            table = sm.evaluate(sm.staged_ranks(score, TRAINING, HELD_OUT, depth=30, seed=seed, pairs_per_call=10**5))
+            assert not (table["low"] < 0).any()
+            assert not (table["high"] > 1).any()
+
+    @pytest.mark.parametrize("names", [("staged", "exact"), ("exact", "staged")])
+    def test_a_report_is_written(self, names):
+        tables = {"staged": sm.staged_ranks(score, TRAINING, HELD_OUT, depth=60), "exact": self.EXACT}
+        page = sm.report({name: tables[name] for name in names}, metrics="recall@10")
         assert "Completed users" in page
 
 

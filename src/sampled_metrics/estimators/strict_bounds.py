@@ -63,7 +63,11 @@ _STEPS = 30  # most steps of the fit, of the search for an end, and of those tha
 _NEGLIGIBLE = 1e-3  # smallest effect on a sample, in standard errors, that matters for the weights
 _PENALTY = 400.0  # weight of the distance of a metric from its target, relative to its range
 _MISSING = 1e-9  # a member with a slope above minus this is not missing
+_LEAST_SQUARES = 0.1  # smallest sum of squares that slopes are compared with; the sum of a perfect fit is 0
 _FIRST = 12  # members that are taken first, about
+_FIRST_REACH = 5.0  # the first target of a search, relative to the best mixture of the fit and one member
+_NEAR = 1 / 8  # below this part of the wanted distance, Newton's method would go too far
+_GROWTH = 3.0  # the next target, relative to one that is so near
 _VISIBLE = 1.0  # smallest effect on a sample, in standard errors, that the test of a shape uses
 _DECISIVE = 10  # samples that fit no better than the observed one, itself included, at the significance of the test
 
@@ -85,7 +89,7 @@ class Tolerance:
     slope: float
 
 
-EXACT = Tolerance(1e-4, 1e-2, 1e-3, 1e-5)
+PRECISE = Tolerance(1e-4, 1e-2, 1e-3, 1e-5)
 """The tolerance for the users that are analysed."""
 
 ROUGH = Tolerance(1e-2, 0.25, 0.1, 0.02)
@@ -115,7 +119,7 @@ class Fit:
     tolerance: Tolerance
 
     @classmethod
-    def from_counts(cls, mixture: Mixture, counts: Floats, tolerance: Tolerance = EXACT) -> "Fit":
+    def from_counts(cls, mixture: Mixture, counts: Floats, tolerance: Tolerance = PRECISE) -> "Fit":
         """Fit the proportions to (cells,) counts of users, by maximum likelihood with reweighted least squares."""
         users = float(counts.sum())
         observed = counts / users
@@ -180,14 +184,15 @@ class Fit:
     def _search(self, value: Floats, deviations: float) -> Floats:
         """Return the furthest proportions for the (members,) values.
 
-        The least distance at a value is a convex function of the value, so Newton's method comes from above, after the
-        first step at the latest. The value is held near its target by a penalty, from which the slope of the distance
-        follows. The first target is the best one on the ways from the fit to a single member.
+        The least distance at a value is a convex function of the value, so Newton's method approaches from above, after
+        its first step at the latest. The value is held near its target by a penalty, from which the slope of the
+        distance follows. The first target is a multiple of what the best mixture of the fit and one member reaches.
+        Nothing depends on other users than those of the fit.
         """
         low, high = float(self.proportions @ value), float(value.max())
         away = np.linalg.norm(self.distances - (self.distances @ self.proportions)[:, np.newaxis], axis=0)
-        way = (value - low) * np.minimum(1.0, deviations / np.maximum(away, 1e-300))
-        proportions, target = self.proportions, min(low + 5 * float(way.max()), high)
+        reach = (value - low) * np.minimum(1.0, deviations / np.maximum(away, 1e-300))
+        proportions, target = self.proportions, min(low + _FIRST_REACH * float(reach.max()), high)
         penalty = _PENALTY * max(deviations, 1e-3) / max(float(np.ptp(value)), 1e-300)
         for _ in range(_STEPS):
             if target - low <= 1e-9 * max(float(np.ptp(value)), abs(low)):
@@ -197,8 +202,8 @@ class Fit:
             error = self.tolerance.distance * deviations
             if distance <= deviations + error and (target == high or distance >= deviations - error):
                 break
-            if distance < deviations / 8:
-                target = min(low + 3 * (target - low), high)
+            if distance < _NEAR * deviations:
+                target = min(low + _GROWTH * (target - low), high)
                 continue
             slope = penalty**2 * (target - reached) / distance
             target = min(reached - (distance - deviations) / slope + deviations * slope / penalty**2, high)
@@ -290,7 +295,7 @@ class ShapeEstimate(Estimate):
         key = shape or self.estimator.shape, counts.tobytes()
         if key not in self._known:
             self._known[key] = tuple(
-                (users, self._fit(users, of_shapes[key[0]], counts, EXACT)) for users, of_shapes in self._classes
+                (users, self._fit(users, of_shapes[key[0]], counts, PRECISE)) for users, of_shapes in self._classes
             )
         return self._known[key]
 
@@ -555,7 +560,7 @@ def _without_negligible(coordinates: Floats, tolerance: Tolerance) -> Floats:
     return kept
 
 
-def _nearest(coordinates: Floats, start: Floats, tolerance: Tolerance = EXACT) -> Floats:
+def _nearest(coordinates: Floats, start: Floats, tolerance: Tolerance = PRECISE) -> Floats:
     """Return the (members,) proportions for which ‖Σ_k ν_k c_k‖ is least, from (dimensions, members) coordinates.
 
     The sum of ν is 1 up to a factor, because the least ‖Σ_k ν_k c_k‖² + (Σ_k ν_k - 1)² has the same direction; it is
@@ -572,7 +577,7 @@ def _nearest(coordinates: Floats, start: Floats, tolerance: Tolerance = EXACT) -
         solution = nonnegative_least_squares(rows[:, taken], target)
         slope = rows.T @ (rows[:, taken] @ solution - target)
         around = np.concatenate(([np.inf], slope, [np.inf]))
-        least = -max(tolerance.slope * max(1 - solution.sum(), 0.1), _MISSING)
+        least = -max(tolerance.slope * max(1 - solution.sum(), _LEAST_SQUARES), _MISSING)
         missing = (slope < least) & (slope <= around[:-2]) & (slope <= around[2:]) & ~taken
         if not missing.any():
             break

@@ -22,7 +22,7 @@ from sampled_metrics.inference.intervals import IntervalOptions
 from sampled_metrics.inference.strict_intervals import Support, contradictions, tested, unexplained
 from sampled_metrics.inference.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metric_name
-from sampled_metrics.ranks.given import cautions_of, seeds_by_name
+from sampled_metrics.ranks.given import cautions_of, require_same_design, seeds_by_name
 from sampled_metrics.ranks.table import Table
 from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.sampling.outcomes import Outcomes
@@ -57,7 +57,8 @@ def compare(
 
     Args:
         ranks: a mapping from the names of two recommenders or more to their tables, all of one kind: `ExactRanks`,
-            `SampledRanks` or `RankedLists`, as the readers and `rank` return them. A list of several tables is of
+            `SampledRanks`, `StagedRanks` or `RankedLists`, as the readers, `rank` and `staged_ranks` return them.
+            `ExactRanks` and `StagedRanks` may stand beside each other. A list of several tables is of
             several seeds of a recommender, of which the means are compared. The spread between the seeds counts as a
             part of the uncertainty. This is not possible with strict bounds.
         metrics: labels such as recall@10, ndcg@10, ap, auc; the default is that of `evaluate`.
@@ -118,6 +119,7 @@ def compare(
     if len(seeds) < 2:
         raise DataError(f"compare takes two recommenders or more, not {shown(list(seeds))}")
     names, tables = list(seeds), _by_seed(seeds)
+    require_same_design(tables)
     first, *further = tables.values()
     by_label = checked_metrics(first, metrics)
     for table in further:
@@ -130,7 +132,8 @@ def compare(
         *((side.outcome, user, len(side.seen)) for side, user in zip(fitted, numbers, strict=True))
     )
     recommenders = _recommenders(seeds, fitted, by_outcome)
-    compared = differences(recommenders, by_outcome, options, first.bounds(wanted)[1], progress)
+    largest = np.array([one.largest for one in wanted])
+    compared = differences(recommenders, by_outcome, options, largest, progress)
     supports = _supports(compared, recommenders, by_outcome, fitted, seed)
     unsure = [
         number
@@ -208,8 +211,8 @@ def _fitted(table: Any, metrics: Sequence[Metric], estimator: Estimator | None) 
     if estimator is not None:
         outcomes, outcome = Outcomes.observed(table)
         return _Fitted(estimator.fit(outcomes, metrics), outcome, outcomes.x, outcomes)
-    values, outcome = table.outcome_values(metrics)
-    possible = np.stack(table.bounds(metrics), axis=1)
+    values, outcome, least, most, _ = table.outcome_values(metrics)
+    possible = np.stack((least, most), axis=1)
     return _Fitted(LinearEstimate(values, (possible,)), outcome, np.arange(values.shape[1]))
 
 

@@ -133,7 +133,7 @@ def _correct(
     p_values = {} if all(map(has_bounds, fitted.values())) else unexplained(outcomes, by_outcome, options.seed)
     cautions = [unexplained_sentence(p_value) for p_value in p_values.values()]
     cautions += _on_uncorrected(estimators, metrics)
-    limits = ranks.bounds(wanted)
+    limits = np.zeros(len(wanted)), np.array([one.largest for one in wanted])
     bias = _biases(fitted, outcomes, by_outcome, wanted, options.seed)
     tests, parts = list[str](), list[pd.DataFrame]()
     for label, estimate in fitted.items():

@@ -35,8 +35,8 @@ def evaluate(
     whole list.
 
     Args:
-        ranks: an `ExactRanks`, as `exact_ranks` or `rank` returns it, or a `RankedLists`, as `ranked_lists` does; or a
-            mapping from the names of recommenders to them.
+        ranks: an `ExactRanks`, as `exact_ranks` or `rank` returns it, a `StagedRanks`, as `staged_ranks` does, or a
+            `RankedLists`, as `ranked_lists` does; or a mapping from the names of recommenders to them.
         metrics: labels such as recall@10, ndcg@10, ap, mrr, auc, precision@5, hit-rate@10, f1@10. Of lists also
             ndcg-exp@10, with the gain 2^grade - 1, and dcg@10 and dcg-exp@10, but not auc. The default is recall@10,
             ndcg@10, ap, and auc, or mrr of lists. Labels come back as they are written. A metric of your own is a
@@ -77,10 +77,9 @@ def evaluate(
 def _evaluate(table: Table, metrics: MetricsLike | None, options: IntervalOptions, progress: Progress) -> Result:
     """Return the result of `evaluate` of a recommender."""
     by_label = checked_metrics(table, metrics)
-    values, outcome = table.outcome_values(list(by_label.values()))
-    by_outcome = users_by_outcome((outcome, table.user_numbers, values.shape[1]))
-    weights = by_outcome.weights(values)
-    bounds = table.bounds(list(by_label.values()))
+    of_table = table.outcome_values(list(by_label.values()))
+    by_outcome = users_by_outcome((of_table.outcome, table.user_numbers, of_table.values.shape[1]))
+    weights, bounds = by_outcome.weights(of_table.values), (of_table.least, of_table.most)
     interval = uncertainty(
         linear(weights), by_outcome.counts, options, bounds=bounds, weights=weights, progress=progress
     )
@@ -88,8 +87,8 @@ def _evaluate(table: Table, metrics: MetricsLike | None, options: IntervalOption
         {
             "metric": list(by_label),
             "value": linear(weights)(by_outcome.counts[np.newaxis])[0],
-            "low": interval.low,
-            "high": interval.high,
+            "low": np.maximum(interval.low, 0.0),
+            "high": np.minimum(interval.high, of_table.largest),
             "standard_error": interval.standard_error,
             "users": int(by_outcome.counts.sum()),
         }

@@ -98,7 +98,10 @@ def staged_ranks(
         X. He et al., Fast Matrix Factorization for Online Recommendation with Implicit Feedback, SIGIR 2016: its code
         stops at k larger scores.
     """
-    for name, value in (("k", k), ("batch_size", batch_size), ("pairs_per_call", pairs_per_call)):
+    if not callable(score):
+        raise ConfigError(f"score must be a function of users and items, not {shown(score)}")
+    whole = {"k": k, "batch_size": batch_size, "pairs_per_call": pairs_per_call}
+    for name, value in (whole if max_scores is None else whole | {"max_scores": max_scores}).items():
         if not is_whole(value) or value < 1:
             raise ConfigError(f"{name} must be a whole number, 1 or more, not {shown(value)}")
     if depth is not None and not (is_real(depth) and depth >= 1):
@@ -137,8 +140,9 @@ class _Scorer:
 
     def __call__(self, users: Ints, items: Ints) -> Floats:
         """Return the (pairs,) scores of pairs of indices."""
-        parts = range(0, len(users), self.pairs_per_call)
-        return np.concatenate([self._call(users[at:][: parts.step], items[at:][: parts.step]) for at in parts])
+        starts = range(self.pairs_per_call, len(users), self.pairs_per_call)
+        parts = zip(np.split(users, starts), np.split(items, starts), strict=True)
+        return np.concatenate([self._call(*part) for part in parts])
 
     def _call(self, users: Ints, items: Ints) -> Floats:
         self.count += len(users)
@@ -251,7 +255,7 @@ class _Run:
         candidates = split.candidates[rows]
         boundaries = _boundaries(int(candidates.max()))
         names = split.user_ids[split.user[rows]]
-        number, fold = _numbers(names, self.seed)
+        uniform, fold = _numbers(names, self.seed)
         target = self.scorer(split.user[rows], split.item[rows])
         above, tied, scored = np.zeros((3, len(rows)), dtype=np.int64)
         above_at = np.full((len(rows), len(boundaries)), -1)
@@ -259,15 +263,15 @@ class _Run:
         others, last = candidates - 1, np.maximum(np.searchsorted(boundaries, candidates / 2, side="left") - 1, 0)
         share = shares(self.depth, boundaries)
         position = np.zeros(len(rows), dtype=np.int64)
-        at_row = np.empty(split.held_out.nnz, dtype=np.int64)
-        at_row[rows] = np.arange(len(rows))
+        row_of = np.empty(split.held_out.nnz, dtype=np.int64)
+        row_of[rows] = np.arange(len(rows))
         for part, items_of in self.order.blocks(rows):
-            own = at_row[part]
+            own = row_of[part]
             active = np.arange(len(part))
             for stage in progress(range(len(boundaries))):
                 index = own[active]
                 above_at[index, stage] = np.minimum(above[index], self.k)
-                goes_on = (above[index] < self.k) & (number[index] < share[stage])
+                goes_on = (above[index] < self.k) & (uniform[index] < share[stage])
                 active = active[goes_on]
                 index = own[active]
                 ends = others[index].copy()
@@ -280,7 +284,7 @@ class _Run:
         complete = (position >= others) & ~is_beaten
         return StagedRanks(
             names, candidates, self.k, self.depth, self.seed, boundaries, above_at,
-            above, tied, complete, number, fold, scored,
+            above, tied, complete, uniform, fold, scored,
         )  # fmt: skip
 
     def _score(

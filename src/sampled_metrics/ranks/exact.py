@@ -24,7 +24,7 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.by_recommender import columns_by_recommender, require_same_order
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
 from sampled_metrics.ranks.pairing import pair_users
-from sampled_metrics.ranks.table import Ranked, span
+from sampled_metrics.ranks.table import OutcomeValues, Ranked, span
 from sampled_metrics.ranks.truncation import seems_truncated
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
@@ -139,12 +139,14 @@ class ExactRanks(Ranked):
         """Return the table itself."""
         return self
 
-    def outcome_values(self, metrics: Sequence[Metric]) -> tuple[Floats, Ints]:
-        """Return the (metrics, outcomes) values of the distinct rows, and the (rows,) outcome of each row."""
+    def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
+        """Return the values of metrics, by distinct rows; they are from 0 to that of rank 1."""
         rows = np.stack((self.candidates, self.above, self.tied), axis=1)
         distinct, outcome = np.unique(rows, axis=0, return_inverse=True)
         n, above, tied = distinct.T
-        return np.stack([metric.over_ties(above, tied, n) for metric in metrics]), np.asarray(outcome).ravel()
+        values = np.stack([metric.over_ties(above, tied, n) for metric in metrics])
+        largest = np.array([metric.largest for metric in metrics])
+        return OutcomeValues(values, np.asarray(outcome).ravel(), np.zeros_like(largest), largest, largest)
 
     def rows(self, positions: Ints) -> ExactRanks:
         """Return the table of the rows at some positions, in that order."""

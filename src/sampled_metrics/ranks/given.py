@@ -1,8 +1,9 @@
 """The tables that a function was given, by recommender."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from sampled_metrics._validation import enumerated
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.by_recommender import UNNAMED, by_name
 from sampled_metrics.ranks.exact import ExactRanks
@@ -63,6 +64,19 @@ def seeds_by_name(given: Any, function: str, several: bool = True) -> dict[str, 
     return seeds
 
 
+def require_same_design(tables: Mapping[str, Table]) -> None:
+    """Raise DataError if two tables differ in what tables that are compared must have in common."""
+    known: dict[str, tuple[str, Any]] = {}
+    for name, table in tables.items():
+        for what, value in table.design.items():
+            first, expected = known.setdefault(what, (name, value))
+            if value != expected:
+                raise DataError(
+                    f"{first} has {what} = {expected} and {name} {value}; {table.kind} are compared with the same "
+                    f"{enumerated(table.design)}"
+                )
+
+
 def cautions_of(tables: Mapping[str, Table]) -> list[str]:
     """Return the cautions of tables, with the names of the recommenders."""
     return [
@@ -76,18 +90,14 @@ def _require_taken(table: Any, name: str, function: str) -> None:
     """Raise DataError unless this is a table that a function takes."""
     if not isinstance(table, Table):
         kinds = [kind for kind in KINDS if function in kind.taken_by]
-        words, readers = (_either(texts) for texts in ([kind.kind for kind in kinds], [kind.reader for kind in kinds]))
+        words, readers = (
+            enumerated(texts, "or") for texts in ([kind.kind for kind in kinds], [kind.reader for kind in kinds])
+        )
         raise DataError(f"{name}: {function} takes {words}, not {_a(table)}; read it first, with {readers}")
     if function not in table.taken_by:
         raise DataError(
-            f"{name}: has {table.kind}, which {function} does not take; use {_either(table.taken_by)} instead"
+            f"{name}: has {table.kind}, which {function} does not take; use {enumerated(table.taken_by, 'or')} instead"
         )
-
-
-def _either(words: Sequence[str]) -> str:
-    """Return words as a sentence lists alternatives."""
-    *most, last = words
-    return f"{', '.join(most)} or {last}" if most else last
 
 
 def _a(value: Any) -> str:

@@ -20,7 +20,7 @@ from sampled_metrics.metrics.formulas import FORMULAS, Formula
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.by_recommender import columns_by_recommender, columns_of_table
 from sampled_metrics.ranks.frames import Columns, are_lists, as_text
-from sampled_metrics.ranks.table import Table
+from sampled_metrics.ranks.table import OutcomeValues, Table
 
 _NUMBERS = 2**24  # numbers of an array that holds the lists of some users
 
@@ -207,14 +207,16 @@ class RankedLists(Table):
             if not isinstance(metric.formula, Formula):
                 raise ConfigError(f"{metric.label} is no metric of ranked lists; those are {', '.join(FORMULAS)}")
 
-    def outcome_values(self, metrics: Sequence[Metric]) -> tuple[Floats, Ints]:
-        """Return the (metrics, users) values of the lists, and the (users,) numbers of the users."""
-        return np.stack([self.judgements.values(self.grades, metric) for metric in metrics]), self.user_numbers
+    def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
+        """Return the values of the lists; each user is an outcome. The largest DCG is that of the best list."""
+        values = np.stack([self.judgements.values(self.grades, metric) for metric in metrics])
+        largest = self._largest(metrics)
+        return OutcomeValues(values, self.user_numbers, np.zeros_like(largest), largest, largest)
 
-    def bounds(self, metrics: Sequence[Metric]) -> tuple[Floats, Floats]:
-        """Return 0 and the largest values, (metrics,) each: 1, or the largest DCG that a user could have."""
+    def _largest(self, metrics: Sequence[Metric]) -> Floats:
+        """Return the (metrics,) largest values: 1, or the largest DCG that a user could have."""
         judged = self.judgements.judged
-        return np.zeros(len(metrics)), np.array(
+        return np.array(
             [
                 1.0 if isinstance(metric.formula, Formula) and metric.formula.bounded else values.max()
                 for metric in metrics

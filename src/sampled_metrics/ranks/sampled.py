@@ -12,13 +12,13 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from sampled_metrics._validation import Floats, Ints, counted, refuse_masked, shown
+from sampled_metrics._validation import Ints, counted, refuse_masked, shown
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.by_recommender import columns_by_recommender, require_same_order
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.ranks.frames import Columns, PerUser, RanksLike
-from sampled_metrics.ranks.table import Ranked, span
+from sampled_metrics.ranks.table import OutcomeValues, Ranked, span
 from sampled_metrics.ranks.truncation import seems_truncated
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
@@ -111,7 +111,7 @@ class SampledRanks(Ranked):
         """Return the numbers of rows, users, candidates and negatives."""
         return super().facts | {"Negatives": span(self.negatives, "d"), "Ties": "not known"}
 
-    def outcome_values(self, metrics: Sequence[Metric]) -> tuple[Floats, Ints]:
+    def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Raise DataError: the metrics of sampled ranks are estimated, from the outcomes of the sample."""
         raise DataError("sampled ranks have no true metrics, only estimates; `correct` has them")
 

@@ -17,15 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from sampled_metrics._validation import Floats, Ints
-from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.ranks.table import Ranked, Table, span
+from sampled_metrics.errors import ConfigError
+from sampled_metrics.ranks.table import OutcomeValues, Ranked, span
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
     from sampled_metrics.metrics.metric import Metric
@@ -64,7 +64,7 @@ class StagedRanks(Ranked):
         above: (rows,) candidates that score higher, among those that were scored; k if the item is beaten.
         tied: (rows,) other candidates that score the same, among those that were scored; 0 if the item is beaten.
         complete: (rows,) whether all candidates were scored, and the item is not beaten.
-        number: (rows,) the users' numbers v, from 0 to 1.
+        uniform: (rows,) the users' numbers v, uniform from 0 to 1.
         fold: (rows,) the folds of the users.
         scored: (rows,) how many scores were computed, that of the held-out item included.
     """
@@ -79,7 +79,7 @@ class StagedRanks(Ranked):
     above: Ints
     tied: Ints
     complete: NDArray[np.bool_]
-    number: Floats
+    uniform: Floats
     fold: Ints
     scored: Ints
     notes: tuple[str, ...] = ()
@@ -109,7 +109,7 @@ class StagedRanks(Ranked):
     def _entered(self) -> NDArray[np.bool_]:
         """Return whether a row goes on from each boundary, (rows, boundaries)."""
         reached = (self.above_at >= 0) & (self.above_at < self.k)
-        return reached & (self.number[:, np.newaxis] < shares(self.depth, self.boundaries))
+        return reached & (self.uniform[:, np.newaxis] < shares(self.depth, self.boundaries))
 
     @property
     def completed_users(self) -> int:
@@ -144,14 +144,17 @@ class StagedRanks(Ranked):
                     f"{metric.label} {what}: of staged ranks, only metrics of the first {self.k} ranks are known"
                 )
 
-    def outcome_values(self, metrics: Sequence[Metric]) -> tuple[Floats, Ints]:
-        """Return the (metrics, rows) φ of each row, and the (rows,) numbers of the rows."""
-        return np.stack([self._phi(metric)[0] for metric in metrics]), np.arange(len(self))
+    def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
+        """Return the φ of each row, which is an outcome of its own."""
+        phi, bounds = zip(*(self._phi(metric) for metric in metrics), strict=True)
+        least, most = np.transpose(bounds)
+        largest = np.array([metric.largest for metric in metrics])
+        return OutcomeValues(np.stack(phi), np.arange(len(self)), least, most, largest)
 
-    def bounds(self, metrics: Sequence[Metric]) -> tuple[Floats, Floats]:
-        """Return the (metrics,) smallest and largest φ that a row may have, by the predictions of the folds."""
-        least, most = np.transpose([self._phi(metric)[1] for metric in metrics])
-        return least, most
+    @property
+    def design(self) -> dict[str, Any]:
+        """Return k, depth and seed, which decide who goes on."""
+        return {"k": self.k, "depth": self.depth, "seed": self.seed}
 
     def without_interval(self) -> str:
         """Return why there is no interval, with an upper bound in its place; empty if there is one.
@@ -159,13 +162,14 @@ class StagedRanks(Ranked):
         With few completed users, φ has rare large values that are not seen. The share of users who are not beaten at
         the last boundary that all may reach bounds the metric from above.
         """
-        if self.depth is None or self.completed_users >= FEW_COMPLETED:
+        all_go_on = (shares(self.depth, self.boundaries) == 1).all()
+        if all_go_on or self.completed_users >= FEW_COMPLETED:
             return ""
         full = int(np.flatnonzero(shares(self.depth, self.boundaries) == 1)[-1])
         until = min(full + 1, len(self.boundaries) - 1)
         users = len(np.unique(self.user_numbers))
-        at = self.above_at[np.arange(len(self)), np.minimum(until, self._last)]
-        still_open = len(np.unique(self.user_numbers[(at >= 0) & (at < self.k)]))
+        above = self.above_at[np.arange(len(self)), np.minimum(until, self._last)]
+        still_open = len(np.unique(self.user_numbers[(above >= 0) & (above < self.k)]))
         most = float(betaincinv(still_open + 1, users - still_open, 0.975)) if still_open < users else 1.0
         return (
             f"Only {self.completed_users} users are completed, and fewer than {FEW_COMPLETED} give no interval. With "
@@ -173,18 +177,6 @@ class StagedRanks(Ranked):
             f"{self.k} candidates above the held-out item among the first {self.boundaries[until]}. Take a larger "
             "depth, or depth=None."
         )
-
-    def pair(self, others: Sequence[Table], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
-        """Pair users as other ranks; raise DataError if other staged ranks have another k, depth or seed."""
-        for name, other in zip(names[1:], others, strict=True):
-            if isinstance(other, StagedRanks):
-                for what in ("k", "depth", "seed"):
-                    if getattr(other, what) != getattr(self, what):
-                        raise DataError(
-                            f"{names[0]} has {what} = {getattr(self, what)} and {name} {getattr(other, what)}; staged "
-                            "ranks are compared with the same k, depth and seed"
-                        )
-        return super().pair(others, names)
 
     def _phi(self, metric: Metric) -> tuple[Floats, tuple[float, float]]:
         """Return the (rows,) φ, and the smallest and the largest value that they may have."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,24 @@ from sampled_metrics.ranks.pairing import pair_all
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
     from sampled_metrics.metrics.metric import Metric
+
+
+class OutcomeValues(NamedTuple):
+    """Values of metrics for the rows of a table.
+
+    Attributes:
+        values: (metrics, outcomes) values of the distinct outcomes.
+        outcome: (rows,) the outcome of each row.
+        least: (metrics,) smallest value that a row may have.
+        most: (metrics,) largest value that a row may have.
+        largest: (metrics,) largest value of the metric, which is at least 0.
+    """
+
+    values: Floats
+    outcome: Ints
+    least: Floats
+    most: Floats
+    largest: Floats
 
 
 class Table(ABC):
@@ -64,6 +82,11 @@ class Table(ABC):
         """Return what the numbers are of, such as "60 users, n = 100"; empty if there is nothing to say."""
 
     @property
+    def design(self) -> dict[str, Any]:
+        """Return what tables that are compared must have in common, by name."""
+        return {}
+
+    @property
     @abstractmethod
     def facts(self) -> dict[str, str]:
         """Return what was read, by the heading of a column of a report."""
@@ -81,12 +104,8 @@ class Table(ABC):
         """Raise ConfigError if a metric does not exist for such a table."""
 
     @abstractmethod
-    def outcome_values(self, metrics: Sequence[Metric]) -> tuple[Floats, Ints]:
-        """Return the (metrics, outcomes) values of distinct outcomes, and the (rows,) outcome of each row."""
-
-    @abstractmethod
-    def bounds(self, metrics: Sequence[Metric]) -> tuple[Floats, Floats]:
-        """Return the (metrics,) smallest and largest values that a row may have."""
+    def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
+        """Return the values of metrics, by outcome."""
 
     def without_interval(self) -> str:
         """Return why there are no intervals, as a sentence; empty if there are."""
@@ -161,10 +180,6 @@ class Ranked(Table):
         """Return the numbers of rows, users and candidates."""
         users = "one for each row" if self.user is None else str(self.user_numbers.max() + 1)
         return {"Rows": str(len(self)), "Users": users, "Candidates": span(self.candidates, "d")}
-
-    def bounds(self, metrics: Sequence[Metric]) -> tuple[Floats, Floats]:
-        """Return 0 and the values of rank 1, (metrics,) each."""
-        return np.zeros(len(metrics)), np.array([metric.largest for metric in metrics])
 
     def pair(self, others: Sequence[Any], names: Sequence[str]) -> tuple[list[Ints], list[str]]:
         """Pair users by user if tables have users, else by position; errors as in `pair_all`."""

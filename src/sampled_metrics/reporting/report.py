@@ -124,8 +124,9 @@ def report(
         page.table(f"Comparison of {names}", _worded(compared, list(tables) if len(tables) == 2 else ()))
         page.list(compared.further_remarks)
         page.drawn(figures.intervals(compared), caption_of(compared))
-    if "expect" in first.taken_by:
-        _sampled_negatives(page, tables, wanted, replacement, progress, compared)
+    exact = {name: table for name, table in tables.items() if "expect" in table.taken_by}
+    if exact:
+        _sampled_negatives(page, exact, wanted, replacement, progress, compared)
     _histograms(page, tables, "the sampled negatives" if first.is_sampled else "all candidates")
     page.footer(
         f"Made by sampled-metrics {__version__}, with a confidence level of {100 * confidence_level:g} %, "
