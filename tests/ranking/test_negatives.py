@@ -86,7 +86,7 @@ def test_the_uniform_part_needs_replacement_and_weights_above_0() -> None:
         assert (ranks.negatives == 0).all()
         assert ranks.ranked_items.above.max() > 0
         result = correct(ranks, metrics="recall@10")
-        assert "No negative is kept as a uniform sample" in result.cautions[0]
+        assert "So none of them is kept as a uniform sample, and nothing is known" in result.cautions[0]
         free = result[result["estimator"] == "free"].iloc[0]
         assert (free["low"], free["high"]) == (0, 1)
 

@@ -172,7 +172,7 @@ class StagedRanks(Ranked):
         still_open = len(np.unique(self.user_numbers[(above >= 0) & (above < self.k)]))
         most = float(betaincinv(still_open + 1, users - still_open, 0.975)) if still_open < users else 1.0
         return (
-            f"Only {self.completed_users} users are completed, and fewer than {FEW_COMPLETED} give no interval. With "
+            f"Only {self.completed_users} users are completed, and an interval needs {FEW_COMPLETED}. With "
             f"97.5 % confidence, no metric is above {most:.3f}: of {users} users, {still_open} have fewer than "
             f"{self.k} candidates above the held-out item among the first {self.boundaries[until]}. Take a larger "
             "depth, or depth=None."
