@@ -26,9 +26,9 @@ _Draw = Callable[[Ints], tuple[Ints, Ints]]
 """Function from (users,) ascending users to (drawn,) indices of the users, ascending, and their negatives."""
 
 _NOT_UNIFORM = (
-    "The negatives were drawn with weights, and without replacement or with a weight of 0. So none of them is kept as a "
-    "uniform sample, and nothing is known of the true metrics. Draw with replacement=True and weights above 0, such as "
-    "popularity + 1."
+    "The negatives were drawn with weights, and without replacement or with a weight of 0. So none of them is kept as "
+    "a uniform sample, and nothing is known of the true metrics. Draw with replacement=True and weights above 0, such "
+    "as popularity + 1."
 )
 
 _NEGATIVES, _TIES, _KEPT = range(3)
