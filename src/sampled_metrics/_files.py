@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,14 @@ def write_csv(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
     logging.getLogger(__name__).info("wrote %d rows to %s", len(table), path)
 
 
+def require_parquet(path: str | os.PathLike[str]) -> None:
+    """Raise ConfigError unless the name of a file ends in .parquet and pyarrow is installed."""
+    if Path(path).suffix.lower() != ".parquet":
+        raise ConfigError(f"{os.fspath(path)}: the name of the file must end in .parquet")
+    if find_spec("pyarrow") is None:
+        raise ConfigError(f"{os.fspath(path)}: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'")
+
+
 def write_table(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
     """Write a table as parquet if the name ends so, else as csv.
 
@@ -122,11 +131,9 @@ def write_table(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
     if Path(path).suffix != ".parquet":
         write_csv(path, table)
         return
+    require_parquet(path)
     with atomic_write(path) as temporary:
-        try:
-            table.to_parquet(temporary, engine="pyarrow", index=False)
-        except ImportError:
-            raise ConfigError(f"{path}: parquet needs pyarrow; pip install 'sampled-metrics[parquet]'") from None
+        table.to_parquet(temporary, engine="pyarrow", index=False)
 
 
 def write_npz(path: str | os.PathLike[str], **arrays: np.ndarray) -> None:

@@ -1,32 +1,62 @@
 """Staged ranks: the candidates of a user are scored in an order until k of them are above the held-out item.
 
 A share of the users goes on from each boundary (`sampled_metrics.ranks.staged`). A scorer is called with pairs of users
-and items. Batches of a row end at boundaries, so that the results do not depend on the size of batches and calls.
+and items. Batches of a user end at boundaries, so that the results do not depend on the size of batches and calls, nor
+on the order of the answers.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._running import Progress, no_progress
-from sampled_metrics._validation import Floats, Ints, is_real, is_whole, refuse_masked, shown
+from sampled_metrics._files import require_folder, require_parquet
+from sampled_metrics._validation import Floats, Ints, is_real, is_whole, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics.ranking.candidate_order import CandidateOrder, Places
+from sampled_metrics.ranking.journal import Journal, refuse_other_run
 from sampled_metrics.ranking.pairs import PairsLike, split_of, warn_of_users_without
 from sampled_metrics.ranking.rank import chosen_users
-from sampled_metrics.ranks.staged import StagedRanks, shares
-
-Score = Callable[[NDArray[Any], NDArray[Any]], ArrayLike]
-"""Function from (pairs,) users and (pairs,) items to (pairs,) scores, higher first."""
+from sampled_metrics.ranking.scoring import Request, Score, Scorer
+from sampled_metrics.ranks.staged import StagedRanks
+from sampled_metrics.ranks.stages import last_boundary, shares
 
 FOLDS = 5
 """Number of folds of the users, whose predictions are those of the others."""
 
-_ENTRIES = 2**24  # numbers of an array with the candidates of some rows
+ScoreProgress = Callable[[int, float], object]
+"""Function of the number of scores so far and of the share of users who are not done."""
+
+
+@dataclass(frozen=True)
+class StageCosts:
+    """How many scores and calls staged ranks take.
+
+    Attributes:
+        max_scores: the largest number of scores.
+        max_calls: the largest number of calls.
+        scores: about how many scores, if a tenth of the held-out items are among the first k and the other ones are
+            beaten after 5 k candidates.
+        calls: about how many calls, likewise.
+    """
+
+    max_scores: int
+    max_calls: int
+    scores: int
+    calls: int
+
+    def __str__(self) -> str:
+        return (
+            f"At most {self.max_scores:,} scores in {self.max_calls:,} calls. About {self.scores:,} scores in "
+            f"{self.calls:,} calls, if a tenth of the held-out items are among the first k, and the other ones are "
+            "beaten after 5 k candidates."
+        )
 
 
 def staged_ranks(
@@ -42,10 +72,13 @@ def staged_ranks(
     item_ids: ArrayLike | None = None,
     batch_size: int = 32,
     pairs_per_call: int = 1024,
+    concurrency: int = 1,
     seed: int = 0,
     max_scores: int | None = None,
-    progress: Progress = no_progress,
-) -> StagedRanks:
+    file: str | os.PathLike[str] | None = None,
+    dry_run: bool = False,
+    progress: ScoreProgress | None = None,
+) -> StagedRanks | StageCosts:
     """Rank held-out items by few scores for each user, for unbiased metrics of the first k ranks.
 
     The held-out item of a user is scored, and then the candidates in an order. As soon as k candidates score higher,
@@ -53,10 +86,13 @@ def staged_ranks(
     only a share min(1, (depth / boundary)^(3/4)) of the users who are not beaten goes on. They are the same users for
     all recommenders. `evaluate` and `compare` weight these users, so that the mean is that of all users.
 
+    The candidates of a user with several held-out items are scored once for all of them.
+
     Args:
         score: a function from (pairs,) users and (pairs,) items to (pairs,) scores, higher is better. Users and items
             are indices, or ids if there are `user_ids` and `item_ids`. It is called with the pairs of many users.
-            Scores of -inf rank last and tie with each other.
+            Scores of -inf rank last and tie with each other. The function may be async. It then runs in an event loop
+            of its own, so that what it needs of a loop, such as a client, is made in it.
         training: as in `rank`.
         held_out: as in `rank`.
         k: the largest cut-off of the metrics.
@@ -64,22 +100,31 @@ def staged_ranks(
         order: "popularity", the number of users who have the item in training; or (items,) numbers, higher first; or a
             function of a user, an index or an id, that returns such numbers. Any order is right, and a good one needs
             fewer scores. Ties are in the order of the items.
-        users: a part of the users, as in `rank`.
+        users: a part of the users, as in `rank`. `StagedRanks.concat` joins parts.
         user_ids: as in `rank`.
         item_ids: as in `rank`.
         batch_size: the largest number of candidates of a user in a call. Larger batches score more than is needed.
         pairs_per_call: the largest number of pairs in a call.
+        concurrency: the largest number of calls at a time; in threads, if the function is not async.
         seed: of the users' numbers. Recommenders are compared with the same seed, k and depth.
-        max_scores: the largest number of scores. A run that needs more is refused when it gets there.
-        progress: wraps the range of stages, for a progress bar.
+        max_scores: the largest number of scores, those of the journal of `file` included. A run that needs more stops
+            with an error.
+        file: the Parquet file that the ranks are written to. Each answer is kept at once in a journal beside it, whose
+            name ends in .journal. A run that was stopped goes on from there if it is called again, and the scores of
+            the journal are not asked for again. If the file is there, it is read, and nothing is scored. A file belongs
+            to one recommender: the scores of another one are not told from its own.
+        dry_run: return how many scores and calls the run may take, and call nothing.
+        progress: a function that is called after each answer with the number of scores so far, and the share of users
+            who need more of them; ``print`` is one.
 
     Returns:
         The ranks, one row for each held-out item, in the order of the users.
 
     Raises:
         DataError: as in `rank`; a score is NaN or +inf, or the function does not return a number for each pair; or more
-            than `max_scores` are needed.
-        ConfigError: an option is out of range.
+            than `max_scores` are needed; or `file` is of another run, or another process writes it.
+        ConfigError: an option is out of range, or `file` needs pyarrow.
+        WriteError: `file` cannot be written.
 
     Examples:
         The held-out items of two users among five items. Two candidates are above that of the second user:
@@ -100,7 +145,7 @@ def staged_ranks(
     """
     if not callable(score):
         raise ConfigError(f"score must be a function of users and items, not {shown(score)}")
-    whole = {"k": k, "batch_size": batch_size, "pairs_per_call": pairs_per_call}
+    whole = {"k": k, "batch_size": batch_size, "pairs_per_call": pairs_per_call, "concurrency": concurrency}
     for name, value in (whole if max_scores is None else whole | {"max_scores": max_scores}).items():
         if not is_whole(value) or value < 1:
             raise ConfigError(f"{name} must be a whole number, 1 or more, not {shown(value)}")
@@ -111,212 +156,275 @@ def staged_ranks(
     split, *ids = split_of(training, held_out, (None, None), user_ids, item_ids)
     chosen = chosen_users(users, split.shape.users)
     warn_of_users_without(split, chosen)
-    rows = np.flatnonzero(np.isin(split.user, chosen))
-    if not len(rows):
+    chosen = chosen[np.diff(split.held_out.indptr)[chosen] > 0]
+    if not len(chosen):
         raise DataError("held_out: none of the users has a held-out item")
-    scorer = _Scorer(score, split, (ids[0].is_given, ids[1].is_given), pairs_per_call, max_scores)
-    return _Run(split, rows, scorer, _Order(order, split, ids[0].is_given), k, depth, batch_size, seed).ranks(progress)
+    with_ids = ids[0].is_given, ids[1].is_given
+    candidate_order = CandidateOrder(order, split, with_ids[0])
+    run = _Run(split, chosen, k, depth, seed, batch_size, max(1, pairs_per_call // batch_size), progress)
+    if dry_run:
+        return run.costs(pairs_per_call)
+    digests = _digests(split, chosen) | {"order": candidate_order.name}
+
+    def ranks(journal: Journal | None) -> StagedRanks:
+        with Scorer(score, split, with_ids, concurrency, max_scores, journal) as scorer:
+            return run.ranks(scorer, candidate_order, pairs_per_call, digests)
+
+    if file is None:
+        return ranks(None)
+    return _kept(os.fspath(file), {"k": k, "depth": depth, "seed": seed} | digests, ranks)
 
 
-@dataclass
-class _Scorer:
-    """Calls the function of scores, and counts the scores.
+def _kept(file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks]) -> StagedRanks:
+    """Return the ranks of a run from its file, or compute them with a journal and write the file."""
+    require_parquet(file)
+    require_folder(file)
+    if Path(file).exists():
+        return _finished(file, run)
+    with Journal(f"{file}.journal", run) as journal:
+        if Path(file).exists():  # another process has written it since
+            return _finished(file, run)
+        table = ranks(journal)
+        table.to_parquet(file)
+        return table
 
-    Attributes:
-        score: the function.
-        split: of the users and items.
-        with_ids: whether the function takes ids of users, and of items.
-        pairs_per_call: the largest number of pairs in a call.
-        most: the largest number of scores; None if there is no limit.
-        count: scores so far.
+
+def _finished(file: str, run: dict[str, Any]) -> StagedRanks:
+    table = StagedRanks.from_parquet(file)
+    refuse_other_run(file, table.run, run)
+    return table
+
+
+class _Run:
+    """A run over the stages of some users.
+
+    Args:
+        split: of all users.
+        users: (users,) ascending indices of users who have held-out items.
+        k: as in `staged_ranks`; likewise depth, seed, batch_size and progress.
+        users_per_call: the largest number of users in a call.
     """
 
-    score: Score
-    split: Split
-    with_ids: tuple[bool, bool]
-    pairs_per_call: int
-    most: int | None
-    count: int = field(default=0)
-
-    def __call__(self, users: Ints, items: Ints) -> Floats:
-        """Return the (pairs,) scores of pairs of indices."""
-        starts = range(self.pairs_per_call, len(users), self.pairs_per_call)
-        parts = zip(np.split(users, starts), np.split(items, starts), strict=True)
-        return np.concatenate([self._call(*part) for part in parts])
-
-    def _call(self, users: Ints, items: Ints) -> Floats:
-        self.count += len(users)
-        if self.most is not None and self.count > self.most:
-            raise DataError(f"more than max_scores = {self.most} scores are needed")
-        given = (
-            self.split.user_ids[users] if self.with_ids[0] else users,
-            self.split.item_ids[items] if self.with_ids[1] else items,
-        )
-        scores = self.score(*given)
-        refuse_masked(scores, "scores")
-        try:
-            numbers = np.asarray(scores)
-            wide = numbers.astype(np.float64)
-        except (TypeError, ValueError):
-            raise DataError("the scores are not numbers") from None
-        if numbers.shape != users.shape:
-            raise DataError(f"the scores of {len(users)} pairs must have shape ({len(users)},), not {numbers.shape}")
-        wrong = np.isnan(wide) | (wide == np.inf)
-        if wrong.any():
-            pair = int(wrong.argmax())
-            raise DataError(
-                f"the score of user {shown(self.split.user_ids[users[pair]])} and item "
-                f"{shown(self.split.item_ids[items[pair]])} is NaN or +inf"
-            )
-        return wide
-
-
-class _Order:
-    """The order in which the candidates of rows are scored."""
-
-    def __init__(self, order: Any, split: Split, with_ids: bool) -> None:
-        self.split, self.with_ids, self.function = split, with_ids, None
-        if isinstance(order, str):
-            if order != "popularity":
-                raise ConfigError(f"order must be popularity, numbers of the items or a function, not {shown(order)}")
-            order = np.bincount(split.training.indices, minlength=split.shape.items)
-        if callable(order):
-            self.function = order
-        else:
-            self.items = self._sorted(order, "order")
-            self.place = np.empty_like(self.items)
-            self.place[self.items] = np.arange(len(self.items))
-
-    def _sorted(self, numbers: Any, name: str) -> Ints:
-        """Return the (items,) items, the largest number first."""
-        refuse_masked(numbers, name)
-        try:
-            values = np.asarray(numbers, dtype=np.float64)
-        except (TypeError, ValueError):
-            values = np.empty(0)
-        if values.shape != (self.split.shape.items,) or np.isnan(values).any():
-            raise DataError(f"{name} must be a number for each of the {self.split.shape.items} items")
-        return np.argsort(-values, kind="stable")
-
-    def blocks(self, rows: Ints) -> Iterator[tuple[Ints, Callable[[Ints, Ints], Ints]]]:
-        """Yield some of the rows, and the function from their indices and candidate numbers, from 0, to items."""
-        if self.function is None:
-            yield rows, self._by_place(rows)
-            return
-        user = self.split.user[rows]
-        step = max(1, _ENTRIES // self.split.shape.items)
-        for first in range(0, len(rows), step):
-            part = rows[first : first + step]
-            yield part, self._by_user(user[first : first + step])
-
-    def _by_place(self, rows: Ints) -> Callable[[Ints, Ints], Ints]:
-        excluded = self.split.excluded[self.split.user[rows]]
-        counts = np.diff(excluded.indptr)
-        row, items = np.repeat(np.arange(len(rows)), counts), self.split.shape.items
-        keys = np.sort(row * items + self.place[excluded.indices])
-        # the number of the first candidate after each excluded item; one search covers all rows
-        after = keys - (np.arange(len(keys)) - excluded.indptr.astype(np.int64)[row])
-
-        def items_of(index: Ints, number: Ints) -> Ints:
-            skipped = np.searchsorted(after, index * items + number, side="right") - excluded.indptr[index]
-            return np.asarray(self.items[number + skipped])
-
-        return items_of
-
-    def _by_user(self, user: Ints) -> Callable[[Ints, Ints], Ints]:
-        assert self.function is not None
-        distinct, which = np.unique(user, return_inverse=True)
-        lists = []
-        for one in distinct:
-            name = self.split.user_ids[one] if self.with_ids else one
-            items = self._sorted(self.function(name), f"order of user {shown(name)}")
-            lists.append(items[~np.isin(items, self.split.excluded[[one]].indices)])
-        first = np.cumsum([0, *map(len, lists)])
-        joined = np.concatenate(lists)
-        return lambda index, number: joined[first[which[index]] + number]
-
-
-@dataclass
-class _Run:
-    """A run over the stages."""
-
-    split: Split
-    rows: Ints
-    scorer: _Scorer
-    order: _Order
-    k: int
-    depth: float | None
-    batch_size: int
-    seed: int
-
-    def ranks(self, progress: Progress) -> StagedRanks:
-        """Score what is needed, and return the ranks."""
-        split, rows = self.split, self.rows
-        candidates = split.candidates[rows]
-        boundaries = _boundaries(int(candidates.max()))
-        names = split.user_ids[split.user[rows]]
-        uniform, fold = _numbers(names, self.seed)
-        target = self.scorer(split.user[rows], split.item[rows])
-        above, tied, scored = np.zeros((3, len(rows)), dtype=np.int64)
-        above_at = np.full((len(rows), len(boundaries)), -1)
-        scored += 1
-        others, last = candidates - 1, np.maximum(np.searchsorted(boundaries, candidates / 2, side="left") - 1, 0)
-        share = shares(self.depth, boundaries)
-        position = np.zeros(len(rows), dtype=np.int64)
-        row_of = np.empty(split.held_out.nnz, dtype=np.int64)
-        row_of[rows] = np.arange(len(rows))
-        for part, items_of in self.order.blocks(rows):
-            own = row_of[part]
-            active = np.arange(len(part))
-            for stage in progress(range(len(boundaries))):
-                index = own[active]
-                above_at[index, stage] = np.minimum(above[index], self.k)
-                goes_on = (above[index] < self.k) & (uniform[index] < share[stage])
-                active = active[goes_on]
-                index = own[active]
-                ends = others[index].copy()
-                if stage + 1 < len(boundaries):
-                    ends = np.where(stage < last[index], boundaries[stage + 1], ends)
-                self._score(active, index, ends, position, target, (above, tied, scored), items_of)
-                active = active[stage < last[index]]
-        is_beaten = above >= self.k
-        above[is_beaten], tied[is_beaten] = self.k, 0  # what batches scored beyond k is not used
-        complete = (position >= others) & ~is_beaten
-        return StagedRanks(
-            names, candidates, self.k, self.depth, self.seed, boundaries, above_at,
-            above, tied, complete, uniform, fold, scored,
-        )  # fmt: skip
-
-    def _score(
+    def __init__(
         self,
-        active: Ints,
-        index: Ints,
-        ends: Ints,
-        position: Ints,
-        target: Floats,
-        counts: tuple[Ints, Ints, Ints],
-        items_of: Callable[[Ints, Ints], Ints],
+        split: Split,
+        users: Ints,
+        k: int,
+        depth: float | None,
+        seed: int,
+        batch_size: int,
+        users_per_call: int,
+        progress: ScoreProgress | None,
     ) -> None:
-        """Score the candidates of rows up to an end each, or until k are above; adds to the positions and counts."""
-        above, tied, scored = counts
-        per_call = max(1, self.scorer.pairs_per_call // self.batch_size)
-        queue = np.arange(len(active))
-        while len(queue):
-            now, queue = queue[:per_call], queue[per_call:]
-            row = index[now]
-            size = np.minimum(self.batch_size, ends[now] - position[row])
-            pair = np.repeat(np.arange(len(now)), size)
-            number = np.arange(len(pair)) - np.repeat(np.cumsum(size) - size, size) + position[row][pair]
-            if len(pair):
-                items = items_of(active[now][pair], number)
-                scores = self.scorer(self.split.user[self.rows[row]][pair], items)
-                own = target[row][pair]
-                above[row] += np.bincount(pair[scores > own], minlength=len(now))
-                tied[row] += np.bincount(pair[scores == own], minlength=len(now))
-                scored[row] += size
-                position[row] += size
-            left = now[(above[row] < self.k) & (position[row] < ends[now])]
-            queue = np.concatenate((left, queue))
+        self.split, self.users, self.k, self.depth, self.seed = split, users, k, depth, seed
+        self.batch_size, self.users_per_call, self.progress = batch_size, users_per_call, progress
+        self.rows = np.flatnonzero(np.isin(split.user, users))
+        self.held = np.diff(split.held_out.indptr)[users].astype(np.int64)  # (users,) how many items are held out
+        self.first = np.cumsum(self.held) - self.held  # (users,) the first row of each user
+        self.boundaries = _boundaries(int(split.candidates.max()))
+        self.share = shares(depth, self.boundaries)
+        self.uniform, self.fold = _numbers(split.user_ids[users], seed)
+        self.candidates = split.candidates[self.rows]
+        of_user = self.candidates[self.first]
+        self.others = of_user - 1
+        self.last = last_boundary(self.boundaries, of_user)
+
+    def ranks(self, scorer: Scorer, order: CandidateOrder, pairs_per_call: int, digests: dict[str, str]) -> StagedRanks:
+        """Score what is needed, and return the ranks."""
+        target = self._scores_of_held_out(scorer, pairs_per_call)
+        counts = _Counts(self, target)
+        start = 0
+        for block, items_at in order.blocks(self.users):
+            scorer.run(_Stages(self, counts, scorer, range(start, start + len(block)), items_at))
+            start += len(block)
+        is_beaten = counts.above >= self.k
+        counts.above[is_beaten], counts.tied[is_beaten] = self.k, 0  # what batches scored beyond k is not used
+        user = np.repeat(np.arange(len(self.users)), self.held)
+        scored = np.ones(len(self.rows), dtype=np.int64)
+        scored[self.first] += counts.position
+        return StagedRanks(
+            user=self.split.user_ids[self.users][user],
+            item=self.split.item_ids[self.split.item[self.rows]],
+            score=target,
+            candidates=self.candidates,
+            k=self.k,
+            depth=self.depth,
+            seed=self.seed,
+            boundaries=self.boundaries,
+            above_at=counts.above_at,
+            above=counts.above,
+            tied=counts.tied,
+            complete=(counts.position >= self.others)[user] & ~is_beaten,
+            uniform=self.uniform[user],
+            fold=self.fold[user],
+            scored=scored,
+            digests=digests,
+        )
+
+    def _scores_of_held_out(self, scorer: Scorer, pairs_per_call: int) -> Floats:
+        """Return the (rows,) scores of the held-out items."""
+        items = self.split.item[self.rows].astype(np.int64)
+        work = _HeldOut(self.split.user[self.rows], items, pairs_per_call)
+        scorer.run(work)
+        return work.scores
+
+    def costs(self, pairs_per_call: int) -> StageCosts:
+        """Return how many scores and calls the run may take.
+
+        A call is full, or it has a batch of all users who are not done. So the calls are at most as many as the full
+        ones and the batches of one user.
+        """
+        is_stopped = (self.uniform[:, np.newaxis] >= self.share) | (
+            np.arange(len(self.share)) > self.last[:, np.newaxis]
+        )
+        stop = np.where(is_stopped.any(axis=1), is_stopped.argmax(axis=1), len(self.share))
+        most = np.where(stop > self.last, self.others, self.boundaries[np.minimum(stop, len(self.boundaries) - 1)])
+        steps = np.minimum(np.append(self.boundaries, np.iinfo(np.int64).max), most[:, np.newaxis])
+        batches = -(-np.diff(steps, axis=1) // self.batch_size)
+        usual = np.minimum(most, 5 * self.k)
+        first_calls = -(-len(self.rows) // pairs_per_call)
+        scores = len(self.rows) + round(float((0.1 * most + 0.9 * usual).sum()))
+        per_batch = most.sum() / max(1, batches.sum())
+        return StageCosts(
+            max_scores=len(self.rows) + int(most.sum()),
+            max_calls=first_calls + int(batches.sum()) // self.users_per_call + int(batches.sum(axis=1).max()),
+            scores=scores,
+            calls=first_calls + int(-(-scores // max(1, per_batch * self.users_per_call))),
+        )
+
+
+class _HeldOut:
+    """The scores of held-out items, (rows,) users and items."""
+
+    def __init__(self, users: Ints, items: Ints, pairs_per_call: int) -> None:
+        self.users, self.items, self.pairs_per_call = users, items, pairs_per_call
+        self.scores, self.asked = np.empty(len(users)), 0
+
+    def next_request(self) -> Request | None:
+        rows = np.arange(self.asked, min(self.asked + self.pairs_per_call, len(self.users)))
+        self.asked += len(rows)
+        return Request(self.users[rows], self.items[rows], rows) if len(rows) else None
+
+    def take(self, request: Request, scores: Floats) -> None:
+        self.scores[request.rest] = scores
+
+
+class _Counts:
+    """What is known of the users and rows of a run.
+
+    Attributes:
+        target: (rows,) scores of the held-out items.
+        above: (rows,) candidates that scored higher.
+        tied: (rows,) candidates that scored the same.
+        above_at: as in `StagedRanks`.
+        position: (users,) number of candidates that were scored.
+        stage: (users,) the boundary that was passed last.
+        end: (users,) number of candidates up to the next boundary, or of all.
+        done: number of users who need no more scores.
+    """
+
+    def __init__(self, run: _Run, target: Floats) -> None:
+        rows, users = len(run.rows), len(run.users)
+        self.target = target
+        self.above, self.tied = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
+        self.above_at = np.full((rows, len(run.boundaries)), -1)
+        self.above_at[:, 0] = 0
+        self.position, self.stage = np.zeros(users, dtype=np.int64), np.zeros(users, dtype=np.int64)
+        self.end = run.others.copy()
+        if len(run.boundaries) > 1:
+            self.end = np.where(run.last > 0, run.boundaries[1], run.others)
+        self.done = 0
+
+
+@dataclass(frozen=True)
+class _Batches:
+    """Batches of candidates in a request.
+
+    Attributes:
+        users: (batches,) the user of each, a number in the run.
+        sizes: (batches,) numbers of candidates.
+        batch: (pairs,) the batch of each pair.
+    """
+
+    users: Ints
+    sizes: Ints
+    batch: Ints
+
+
+class _Stages:
+    """The stages of a block of users, given by their numbers in the run.
+
+    Users who may go on for longest are first, so that calls are full for as long as can be.
+    """
+
+    def __init__(self, run: _Run, counts: _Counts, scorer: Scorer, users: range, items_at: Places) -> None:
+        self.run, self.counts, self.scorer = run, counts, scorer
+        self.first_user, self.items_at = users.start, items_at
+        numbers = np.arange(users.start, users.stop)
+        numbers = numbers[np.argsort(-run.uniform[numbers], kind="stable")]
+        self.stack = numbers[counts.end[numbers] > 0].tolist()
+        counts.done += len(numbers) - len(self.stack)
+
+    def next_request(self) -> Request | None:
+        run, counts = self.run, self.counts
+        users = np.array(self.stack[: -run.users_per_call - 1 : -1], dtype=np.int64)
+        if not len(users):
+            return None
+        del self.stack[-len(users) :]
+        position = counts.position[users]
+        sizes = np.minimum(run.batch_size, counts.end[users] - position)
+        batch, offset = _ranges(sizes)
+        items = self.items_at(users[batch] - self.first_user, position[batch] + offset)
+        return Request(run.users[users][batch], items, _Batches(users, sizes, batch))
+
+    def take(self, request: Request, scores: Floats) -> None:
+        run, counts = self.run, self.counts
+        users, batch = request.rest.users, request.rest.batch
+        pair, offset = _ranges(run.held[users][batch])
+        row = run.first[users][batch][pair] + offset
+        scores, target = scores[pair], counts.target[row]
+        np.add.at(counts.above, row[scores > target], 1)
+        np.add.at(counts.tied, row[scores == target], 1)
+        counts.position[users] += request.rest.sizes
+
+        rows, starts = self._rows(users)
+        is_beaten = np.minimum.reduceat(counts.above[rows], starts) >= run.k
+        at_end = counts.position[users] == counts.end[users]
+        self.stack.extend(users[~is_beaten & ~at_end][::-1].tolist())
+        self._pass_boundary(users[is_beaten | at_end], is_beaten[is_beaten | at_end])
+        if run.progress is not None:
+            run.progress(self.scorer.count, 1 - counts.done / len(run.users))
+
+    def _pass_boundary(self, users: Ints, is_beaten: NDArray[np.bool_]) -> None:
+        """Note the counts of users at their next boundary, and let those go on who do."""
+        run, counts = self.run, self.counts
+        has_boundary = counts.stage[users] < run.last[users]
+        counts.done += len(users)
+        users, is_beaten = users[has_boundary], is_beaten[has_boundary]
+        if not len(users):
+            return
+        stage = counts.stage[users] + 1
+        rows, _ = self._rows(users)
+        counts.above_at[rows, np.repeat(stage, run.held[users])] = np.minimum(counts.above[rows], run.k)
+        goes_on = ~is_beaten & (run.uniform[users] < run.share[stage])
+        users, stage = users[goes_on], stage[goes_on]
+        following = run.boundaries[np.minimum(stage + 1, len(run.boundaries) - 1)]
+        counts.stage[users] = stage
+        counts.end[users] = np.where(stage < run.last[users], following, run.others[users])
+        counts.done -= len(users)
+        self.stack.extend(users[::-1].tolist())
+
+    def _rows(self, users: Ints) -> tuple[Ints, Ints]:
+        """Return the (rows,) rows of (users,) users, and where those of each user start."""
+        held = self.run.held[users]
+        user, offset = _ranges(held)
+        return self.run.first[users][user] + offset, np.cumsum(held) - held
+
+
+def _ranges(sizes: Ints) -> tuple[Ints, Ints]:
+    """Return the range that each number of joined ranges is in, and its place there, from 0."""
+    which = np.repeat(np.arange(len(sizes)), sizes)
+    return which, np.arange(len(which)) - (np.cumsum(sizes) - sizes)[which]
 
 
 def _boundaries(candidates: int) -> Ints:
@@ -326,16 +434,32 @@ def _boundaries(candidates: int) -> Ints:
 
 
 def _numbers(names: NDArray[Any], seed: int) -> tuple[Floats, Ints]:
-    """Return a number from 0 to 1, and a fold, for each of (rows,) names of users, by two hashes."""
-    distinct, which = np.unique(names, return_inverse=True)
-    numbers, folds = np.empty(len(distinct)), np.empty(len(distinct), dtype=np.int64)
-    for index, name in enumerate(distinct.tolist()):
+    """Return a number from 0 to 1, and a fold, for each of (users,) names of users, by two hashes."""
+    numbers, folds = np.empty(len(names)), np.empty(len(names), dtype=np.int64)
+    for index, name in enumerate(names.tolist()):
         numbers[index] = _hashed(seed, "share", name) / 2**64
         folds[index] = _hashed(seed, "fold", name) % FOLDS
-    return numbers[which], folds[which]
+    return numbers, folds
 
 
 def _hashed(seed: int, purpose: str, name: Any) -> int:
     """Return a whole number below 2^64 from a hash of the seed, a word and an id as text."""
     text = f"{seed}\0{purpose}\0{name}".encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
+
+
+def _digests(split: Split, users: Ints) -> dict[str, str]:
+    """Return digests of the training and held-out items of all users, and of the users who are ranked."""
+    ids = [np.array(names, dtype=str).tobytes() for names in (split.user_ids, split.item_ids)]
+
+    def digest(*arrays: NDArray[Any]) -> str:
+        content = hashlib.blake2b(digest_size=16)
+        for part in (*ids, *(array.astype("<i8").tobytes() for array in arrays)):
+            content.update(len(part).to_bytes(8, "little") + part)
+        return content.hexdigest()
+
+    return {
+        "training": digest(split.training.indptr, split.training.indices),
+        "held_out": digest(split.held_out.indptr, split.held_out.indices),
+        "users": digest(users),
+    }

@@ -1,30 +1,23 @@
-"""Ranks of held-out items that were completed for a known share of the users alone, and what they estimate.
-
-The candidates of a user are scored in some order, up to boundaries D_0 = 0 < D_1 < … < D_B. A user is beaten once k
-candidates score higher than the held-out item: the metric is 0 then, and nothing more is scored. From D_b on, a user
-who is not beaten goes on only if the user's number v is below P_b. The numbers are uniform, and known before any score.
-
-Let M_b(j) be a prediction of the metric f from the number j of candidates above at D_b. It is 0 for users who are
-beaten, and M_{B+1} = f. Then
-
-    φ = M_0 + Σ_b 1[not beaten at D_b and v < P_b] / P_b (M_{b+1} - M_b).
-
-The mean of φ is that of f, whatever the predictions are, if they do not depend on the user. They are those of the other
-folds of the users: means of the known f, weighted by the inverse of the share that went as far.
-"""
+"""Ranks of held-out items that were completed for a known share of the users alone, in memory and as Parquet."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from sampled_metrics._validation import Floats, Ints
-from sampled_metrics.errors import ConfigError
+from sampled_metrics import _files
+from sampled_metrics._validation import Floats, Ints, shown
+from sampled_metrics.errors import ConfigError, DataError, reason
+from sampled_metrics.ranks.stages import Stages, last_boundary, shares
 from sampled_metrics.ranks.table import OutcomeValues, Ranked, span
 
 if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does not rerun it
@@ -33,19 +26,11 @@ if TYPE_CHECKING:  # ranking does not depend on metrics, so a new metric does no
 FEW_COMPLETED = 30
 """With fewer completed users, there is no interval."""
 
-_EXPONENT = 0.75  # of the share of users who go on
+METADATA = b"sampled_metrics.staged_ranks"
+"""The key of the metadata of a Parquet file with k, depth, seed, boundaries and digests, as JSON."""
 
 
-def shares(depth: float | None, boundaries: Ints) -> Floats:
-    """Return the (boundaries,) shares P_b = min(1, (depth / D_b)^(3/4)) of users who go on from a boundary.
-
-    Args:
-        depth: about how many candidates of each user are scored; None is all that are needed.
-        boundaries: (boundaries,) ascending numbers of candidates, the first of which is 0.
-    """
-    if depth is None:
-        return np.ones(len(boundaries))
-    return np.minimum(1.0, (depth / np.maximum(boundaries, 1)) ** _EXPONENT)
+_COLUMNS = ("user", "item", "score", "candidates", "scored", "above", "tied", "uniform", "fold")
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,6 +39,8 @@ class StagedRanks(Ranked):
 
     Attributes:
         user: (rows,) the user of each held-out item.
+        item: (rows,) the held-out items.
+        score: (rows,) their scores.
         candidates: (rows,) n: the number of items to rank, including the held-out item.
         k: candidates that score higher, with which a held-out item is beaten.
         depth: about how many candidates of each user are scored; None is all that are needed.
@@ -66,10 +53,15 @@ class StagedRanks(Ranked):
         complete: (rows,) whether all candidates were scored, and the item is not beaten.
         uniform: (rows,) the users' numbers v, uniform from 0 to 1.
         fold: (rows,) the folds of the users.
-        scored: (rows,) how many scores were computed, that of the held-out item included.
+        scored: (rows,) how many scores were used: that of the held-out item, and those of the candidates, in the first
+            row of the user if there are several.
+        digests: digests of the training and held-out items of all users, of the users who were ranked, and of the
+            order of the candidates, by name.
     """
 
     user: NDArray[np.generic]
+    item: NDArray[np.generic]
+    score: Floats
     candidates: Ints
     k: int
     depth: float | None
@@ -82,6 +74,7 @@ class StagedRanks(Ranked):
     uniform: Floats
     fold: Ints
     scored: Ints
+    digests: Mapping[str, str]
     notes: tuple[str, ...] = ()
     source: str = ""
     cautions: tuple[str, ...] = ()
@@ -93,7 +86,12 @@ class StagedRanks(Ranked):
 
     @property
     def _among(self) -> str:
-        return f"{self.scored.mean():,.0f} scores for each of {span(self.candidates)} candidates"
+        return f"{self.scores_per_user:,.0f} scores for each of {span(self.candidates)} candidates"
+
+    @property
+    def scores_per_user(self) -> float:
+        """Return how many scores were used for each user, on average."""
+        return float(self.scored.sum() / len(np.unique(self.user_numbers)))
 
     @property
     def is_beaten(self) -> NDArray[np.bool_]:
@@ -103,13 +101,7 @@ class StagedRanks(Ranked):
     @property
     def _last(self) -> Ints:
         """The (rows,) indices of the last boundary of each row."""
-        return np.maximum(np.searchsorted(self.boundaries, self.candidates / 2, side="left") - 1, 0)
-
-    @property
-    def _entered(self) -> NDArray[np.bool_]:
-        """Return whether a row goes on from each boundary, (rows, boundaries)."""
-        reached = (self.above_at >= 0) & (self.above_at < self.k)
-        return reached & (self.uniform[:, np.newaxis] < shares(self.depth, self.boundaries))
+        return last_boundary(self.boundaries, self.candidates)
 
     @property
     def completed_users(self) -> int:
@@ -128,7 +120,7 @@ class StagedRanks(Ranked):
     @property
     def facts(self) -> dict[str, str]:
         """Return the numbers of rows, users, candidates, scores and completed users."""
-        scores = f"{self.scored.mean():,.0f} for each row"
+        scores = f"{self.scores_per_user:,.0f} for each user"
         return super().facts | {"Scores": scores, "Completed users": str(self.completed_users)}
 
     def title(self, names: str) -> str:
@@ -146,7 +138,10 @@ class StagedRanks(Ranked):
 
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Return the φ of each row, which is an outcome of its own."""
-        phi, bounds = zip(*(self._phi(metric) for metric in metrics), strict=True)
+        stages = Stages(
+            self.boundaries, shares(self.depth, self.boundaries), self.above_at, self._last, self.uniform, self.k
+        )
+        phi, bounds = zip(*(self._phi(stages, metric) for metric in metrics), strict=True)
         least, most = np.transpose(bounds)
         largest = np.array([metric.largest for metric in metrics])
         return OutcomeValues(np.stack(phi), np.arange(len(self)), least, most, largest)
@@ -178,62 +173,107 @@ class StagedRanks(Ranked):
             "depth, or depth=None."
         )
 
-    def _phi(self, metric: Metric) -> tuple[Floats, tuple[float, float]]:
-        """Return the (rows,) φ, and the smallest and the largest value that they may have."""
-        known = self.is_beaten | self.complete
-        f = np.zeros(len(self))
-        done = self.complete
+    def _phi(self, stages: Stages, metric: Metric) -> tuple[Floats, tuple[float, float]]:
+        """Return the (rows,) φ of a metric, and the smallest and the largest value that they may have."""
+        f, done = np.zeros(len(self)), self.complete
         f[done] = metric.over_ties(self.above[done], self.tied[done], self.candidates[done])
-        share, entered = shares(self.depth, self.boundaries), self._entered
-        weights = known / share[np.maximum(entered.sum(axis=1) - 1, 0)]
-        phi, bounds = np.empty(len(self)), []
-        for fold in np.unique(self.fold):
-            own = self.fold == fold
-            predictions = self._predictions(f, weights * ~own)
-            phi[own] = self._phi_of(np.flatnonzero(own), predictions, f, entered, share)
-            bounds.append(_bounds(predictions, share, float(metric.of_rank(1, 2))))
-        return phi, (min(low for low, _ in bounds), max(high for _, high in bounds))
+        return stages.phi(f, self.is_beaten | done, self.fold, float(metric.of_rank(1, 2)))
 
-    def _predictions(self, f: Floats, weights: Floats) -> Floats:
-        """Return the (boundaries, k + 1) predictions M_b(j), 0 at j = k, from rows with weights."""
-        predictions = np.zeros((len(self.boundaries), self.k + 1))
-        for index in range(len(self.boundaries)):
-            rows = np.flatnonzero((self.above_at[:, index] >= 0) & (self.above_at[:, index] < self.k) & (weights > 0))
-            if not len(rows):
-                continue
-            above, weight = self.above_at[rows, index], weights[rows]
-            total = np.bincount(above, weight, self.k)
-            sums = np.bincount(above, weight * f[rows], self.k)
-            predictions[index, : self.k] = np.where(
-                total > 0, sums / np.where(total > 0, total, 1.0), sums.sum() / total.sum()
-            )
-        return predictions
+    @property
+    def run(self) -> dict[str, Any]:
+        """Return what tells a run from others, but the function of scores: k, depth, seed and the digests."""
+        return self.design | dict(self.digests)
 
-    def _phi_of(self, rows: Ints, predictions: Floats, f: Floats, entered: NDArray[np.bool_], share: Floats) -> Floats:
-        """Return the (rows,) φ of some rows."""
-        last, phi = self._last[rows], np.full(len(rows), predictions[0, 0])
-        for index in range(len(self.boundaries)):
-            goes_on = entered[rows, index]
-            is_last = index == last
-            before = predictions[index, np.maximum(self.above_at[rows, index], 0)]
-            after = f[rows].copy()
-            if index + 1 < len(self.boundaries):
-                at_next = np.clip(self.above_at[rows, index + 1], 0, self.k)
-                after = np.where(is_last, after, predictions[index + 1, at_next])
-            phi += np.where(goes_on, (after - before) / share[index], 0.0)
-        return phi
+    def to_frame(self) -> pd.DataFrame:
+        """Return the rows as a DataFrame: a column for each attribute, and one for the counts at each boundary.
 
+        The column `outcome` says whether a row is beaten, complete or open. The column `above_30` has the candidates
+        above among the first 30.
+        """
+        outcome = np.where(self.is_beaten, "beaten", np.where(self.complete, "complete", "open"))
+        columns = {name: getattr(self, name) for name in _COLUMNS}
+        counts = {f"above_{boundary}": self.above_at[:, index] for index, boundary in enumerate(self.boundaries)}
+        return pd.DataFrame(columns | {"outcome": outcome} | counts)
 
-def _bounds(predictions: Floats, share: Floats, largest: float) -> tuple[float, float]:
-    """Return the smallest and the largest φ of a row, from (boundaries, k + 1) predictions and (boundaries,) shares.
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the ranks as Parquet, which `from_parquet` and the command read.
 
-    φ is (1 - 1 / P_0) M_0 + Σ_b (1 / P_{b-1} - 1 / P_b) M_b + M / P of the last stage, where M is the last prediction,
-    or f. The coefficients of the sum are not positive.
-    """
-    low = np.minimum(predictions[:, :-1].min(axis=1), 0.0)
-    high = predictions[:, :-1].max(axis=1)
-    falls = np.append(0.0, 1 / share[:-1] - 1 / share[1:])  # P_0 is 1
-    least, most = np.cumsum(falls * high), np.cumsum(falls * low)
-    # a row may stop at boundary b with M_b, after it went on from b - 1, or be complete after the last one
-    ends = [most[index - 1] + high[index] / share[index - 1] for index in range(1, len(share))]
-    return float(least.min()), float(max([*ends, most[-1] + largest / share[-1], high[0]]))
+        Raises:
+            ConfigError: the name of the file does not end in .parquet, or pyarrow is not installed.
+            WriteError: the file cannot be written.
+        """
+        _files.require_parquet(path)
+        import pyarrow
+        import pyarrow.parquet
+
+        content = self.design | {"boundaries": self.boundaries.tolist(), "digests": dict(self.digests)}
+        table = pyarrow.Table.from_pandas(self.to_frame(), preserve_index=False)
+        table = table.replace_schema_metadata({METADATA: json.dumps(content)})
+        with _files.atomic_write(path) as temporary:
+            pyarrow.parquet.write_table(table, temporary)
+
+    @classmethod
+    def from_parquet(cls, path: str | os.PathLike[str]) -> StagedRanks:
+        """Read ranks that `to_parquet`, or `staged_ranks` with a file, has written.
+
+        Raises:
+            ConfigError: the name of the file does not end in .parquet, or pyarrow is not installed.
+            DataError: the file cannot be read, or has no staged ranks.
+        """
+        _files.require_parquet(path)
+        import pyarrow
+        import pyarrow.parquet
+
+        name = os.fspath(path)
+        try:
+            table = pyarrow.parquet.read_table(name, partitioning=None)
+            content = json.loads((table.schema.metadata or {})[METADATA])
+            boundaries = content["boundaries"]
+            columns = {column: table[column].to_numpy() for column in _COLUMNS}
+            above_at = np.stack([table[f"above_{boundary}"].to_numpy() for boundary in boundaries], axis=1)
+            complete = np.asarray(table["outcome"].to_numpy() == "complete")
+            design = {key: content[key] for key in ("k", "depth", "seed")}
+            digests = {str(key): str(value) for key, value in content["digests"].items()}
+        except (OSError, pyarrow.ArrowException) as error:
+            raise DataError(f"{name}: cannot be read: {reason(error)}") from None
+        except (KeyError, ValueError, TypeError, AttributeError):
+            raise DataError(f"{name}: has no staged ranks") from None
+        return cls(
+            boundaries=np.array(boundaries), above_at=above_at, complete=complete, digests=digests, **columns, **design
+        )
+
+    @classmethod
+    def concat(cls, parts: Sequence[StagedRanks]) -> StagedRanks:
+        """Join the ranks of parts of the users.
+
+        Args:
+            parts: staged ranks of distinct users, of one recommender, with the same k, depth, seed, order, training
+                items and held-out items.
+
+        Raises:
+            DataError: there are none, a user is in two of them, or they differ.
+
+        Examples:
+            >>> import numpy as np
+            >>> import sampled_metrics as sm
+            >>> scores, training = np.random.default_rng(1).random((4, 9)), np.zeros((4, 9))
+            >>> parts = [
+            ...     sm.staged_ranks(lambda users, items: scores[users, items], training, [1, 2, 3, 4], users=users)
+            ...     for users in (slice(0, 2), slice(2, 4))
+            ... ]
+            >>> sm.StagedRanks.concat(parts).user.tolist()
+            [0, 1, 2, 3]
+        """
+        if not parts or not all(isinstance(part, StagedRanks) for part in parts):
+            raise DataError("concat takes staged ranks, of one part of the users or more")
+        for number, part in enumerate(parts[1:], 2):
+            for what, value in part.run.items():
+                if what != "users" and value != parts[0].run[what]:
+                    raise DataError(f"part {number} has another {what} than part 1; parts are of one run")
+        users = pd.Series(np.concatenate([np.unique(part.user) for part in parts]))
+        if users.duplicated().any():
+            raise DataError(f"user {shown(users[users.duplicated()].iloc[0])} is in two parts")
+        names = (*_COLUMNS, "above_at", "complete")
+        columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        ranked = hashlib.blake2b("".join(sorted(part.digests["users"] for part in parts)).encode(), digest_size=16)
+        return replace(parts[0], **columns, digests={**parts[0].digests, "users": ranked.hexdigest()})

@@ -1,0 +1,240 @@
+"""Calls of a function that scores pairs of users and items, several at a time, whose answers are kept."""
+
+import asyncio
+import inspect
+import math
+from collections.abc import Awaitable, Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from threading import Thread
+from types import TracebackType
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sampled_metrics._validation import Floats, Ints, refuse_masked, shown
+from sampled_metrics.data.split import Split
+from sampled_metrics.errors import DataError
+from sampled_metrics.ranking.journal import Journal
+
+Score = Callable[[NDArray[Any], NDArray[Any]], ArrayLike | Awaitable[ArrayLike]]
+"""Function from (pairs,) users and (pairs,) items to (pairs,) scores, higher first. It may be async."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """Pairs to score.
+
+    Attributes:
+        users: (pairs,) indices of users.
+        items: (pairs,) indices of items.
+        rest: what the one who asks wants to know again with the answer.
+    """
+
+    users: Ints
+    items: Ints
+    rest: Any = None
+
+
+class Work(Protocol):
+    """Work that needs scores, of which some depend on others."""
+
+    def next_request(self) -> Request | None:
+        """Return pairs to score; None if there are none until an answer is there, or at the end."""
+
+    def take(self, request: Request, scores: Floats) -> None:
+        """Take the (pairs,) scores of a request."""
+
+
+class Scorer:
+    """Calls the function of scores, and counts the scores.
+
+    Args:
+        score: the function.
+        split: of the users and items.
+        with_ids: whether the function takes ids of users, and of items, in place of their indices.
+        concurrency: how many calls run at a time: in threads, or of an async function in one event loop.
+        max_scores: the largest number of scores; None if there is no limit.
+        journal: where scores are kept, and known ones are looked up; None if they are not kept.
+
+    Attributes:
+        count: number of scores so far, those of the journal included.
+    """
+
+    def __init__(
+        self,
+        score: Score,
+        split: Split,
+        with_ids: tuple[bool, bool],
+        concurrency: int,
+        max_scores: int | None,
+        journal: Journal | None,
+    ) -> None:
+        self._split, self._with_ids = split, with_ids
+        self._concurrency, self._max_scores, self._journal = concurrency, max_scores, journal
+        is_async = inspect.iscoroutinefunction(score) or inspect.iscoroutinefunction(type(score).__call__)
+        self._calls: _Calls = (_Loop if is_async else _Threads if concurrency > 1 else _Calls)(score, concurrency)
+        pairs = np.empty(0, dtype=np.int64)
+        self._known_pairs, self._known_scores = pairs, pairs.astype(np.float64)
+        if journal is not None:
+            users, items, scores = journal.scores()
+            pairs, first = np.unique(users * split.shape.items + items, return_index=True)
+            self._known_pairs, self._known_scores = pairs, scores[first]
+        self.count = len(self._known_pairs)
+
+    def __enter__(self) -> "Scorer":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._calls.close()
+
+    def run(self, work: Work) -> None:
+        """Score what work asks for until it asks for nothing more.
+
+        After an error, the calls that run are waited for, and their answers are kept.
+
+        Raises:
+            DataError: a score is NaN or +inf, the function does not return a number for each pair, or more than
+                `max_scores` are needed.
+        """
+        running: dict[Future[Any], Request] = {}
+        try:
+            while True:
+                while len(running) < self._concurrency and (request := work.next_request()) is not None:
+                    running[self._call(request)] = request
+                if not running:
+                    return
+                for call in wait(running, return_when=FIRST_COMPLETED).done:
+                    request = running.pop(call)
+                    work.take(request, self._answer(request, call.result()))
+        except Exception:
+            self._keep(running)
+            raise
+
+    def _keep(self, running: dict[Future[Any], Request]) -> None:
+        """Wait for calls, and keep the answers that are right."""
+        for call in wait(running).done:
+            if call.exception() is None:
+                try:
+                    self._answer(running[call], call.result())
+                except DataError:
+                    continue
+
+    def _call(self, request: Request) -> Future[Any]:
+        """Begin to score the pairs of a request that are not known."""
+        unknown = ~self._known(request)[0]
+        users, items = request.users[unknown], request.items[unknown]
+        if not len(users):
+            call: Future[Any] = Future()
+            call.set_result([])
+            return call
+        if self._max_scores is not None and self.count + len(users) > self._max_scores:
+            raise DataError(f"more than max_scores = {self._max_scores} scores are needed")
+        self.count += len(users)
+        return self._calls.begin(
+            self._split.user_ids[users] if self._with_ids[0] else users,
+            self._split.item_ids[items] if self._with_ids[1] else items,
+        )
+
+    def _answer(self, request: Request, answer: Any) -> Floats:
+        """Return the (pairs,) scores of a request; new ones are checked, and kept in the journal."""
+        is_known, scores = self._known(request)
+        if is_known.all():
+            return scores
+        users, items = request.users[~is_known], request.items[~is_known]
+        new = self._checked(users, items, answer)
+        if self._journal is not None:
+            self._journal.add(users, items, new)
+        scores[~is_known] = new
+        return scores
+
+    def _known(self, request: Request) -> tuple[NDArray[np.bool_], Floats]:
+        """Return which pairs of a request the journal has, and their scores."""
+        if not len(self._known_pairs):
+            return np.zeros(len(request.users), dtype=bool), np.empty(len(request.users))
+        pairs = request.users * np.int64(self._split.shape.items) + request.items
+        place = np.minimum(np.searchsorted(self._known_pairs, pairs), len(self._known_pairs) - 1)
+        return self._known_pairs[place] == pairs, self._known_scores[place]
+
+    def _checked(self, users: Ints, items: Ints, scores: Any) -> Floats:
+        """Return an answer as (pairs,) numbers."""
+        if inspect.isawaitable(scores):
+            raise DataError("score returns an awaitable; define it with async def")
+        refuse_masked(scores, "scores")
+        try:
+            numbers = np.asarray(scores)
+            wide = numbers.astype(np.float64)
+        except (TypeError, ValueError):
+            raise DataError("the scores are not numbers") from None
+        if numbers.shape != users.shape:
+            raise DataError(f"the scores of {len(users)} pairs must have shape ({len(users)},), not {numbers.shape}")
+        is_wrong = np.isnan(wide) | (wide == math.inf)
+        if is_wrong.any():
+            pair = int(is_wrong.argmax())
+            raise DataError(
+                f"the score of user {shown(self._split.user_ids[users[pair]])} and item "
+                f"{shown(self._split.item_ids[items[pair]])} is NaN or +inf"
+            )
+        return wide
+
+
+class _Calls:
+    """Calls of a function, one after the other."""
+
+    def __init__(self, score: Score, concurrency: int) -> None:
+        self.score = score
+
+    def begin(self, users: NDArray[Any], items: NDArray[Any]) -> Future[Any]:
+        """Begin a call, and return its future result."""
+        call: Future[Any] = Future()
+        call.set_result(self.score(users, items))
+        return call
+
+    def close(self) -> None:
+        """End what runs."""
+
+
+class _Threads(_Calls):
+    """Calls of a function in threads."""
+
+    def __init__(self, score: Score, concurrency: int) -> None:
+        super().__init__(score, concurrency)
+        self.pool = ThreadPoolExecutor(concurrency)
+
+    def begin(self, users: NDArray[Any], items: NDArray[Any]) -> Future[Any]:
+        return self.pool.submit(self.score, users, items)
+
+    def close(self) -> None:
+        self.pool.shutdown(cancel_futures=True)
+
+
+class _Loop(_Calls):
+    """Calls of an async function in an event loop, which has a thread of its own, as the caller may be in another."""
+
+    def __init__(self, score: Score, concurrency: int) -> None:
+        super().__init__(score, concurrency)
+        self.loop = asyncio.new_event_loop()
+        self.thread = Thread(target=self.loop.run_forever, daemon=True)
+        self.thread.start()
+
+    def begin(self, users: NDArray[Any], items: NDArray[Any]) -> Future[Any]:
+        async def call() -> Any:
+            return await self.score(users, items)  # type: ignore[misc]  # it is async
+
+        return asyncio.run_coroutine_threadsafe(call(), self.loop)
+
+    def close(self) -> None:
+        async def end() -> None:
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+            await self.loop.shutdown_asyncgens()
+
+        asyncio.run_coroutine_threadsafe(end(), self.loop).result()
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join()
+        self.loop.close()
