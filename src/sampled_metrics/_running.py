@@ -69,6 +69,29 @@ def late_progress(steps: Iterable[Any]) -> Iterator[Any]:
     return terminal_progress(steps, delay=LATE)
 
 
+@contextmanager
+def terminal_status(*, delay: float = LATE) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows a text. A terminal shows it on stderr, after a delay; nothing else does."""
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.status import Status
+
+    status, started = Status("", console=Console(stderr=True)), monotonic()
+
+    def show(text: str) -> None:
+        if monotonic() - started >= delay:
+            status.update(escape(text))
+            status.start()
+
+    try:
+        yield show
+    finally:
+        status.stop()
+
+
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 

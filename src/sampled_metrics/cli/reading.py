@@ -28,6 +28,21 @@ if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, 
 _SEPARATORS = {"tab": "\t", "\\t": "\t"}
 
 
+def _beside_staged_ranks(read: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Give a method that reads columns those alone that are not staged ranks; staged ranks are returned as they are."""
+
+    @wraps(read)
+    def read_others(self: Any, columns: Any) -> Any:
+        from sampled_metrics.ranks.staged import StagedRanks
+
+        if not isinstance(columns, dict):
+            return columns if isinstance(columns, StagedRanks) else read(self, columns)
+        others = {name: table for name, table in columns.items() if not isinstance(table, StagedRanks)}
+        return columns | (read(self, others) if others else {})
+
+    return read_others
+
+
 @dataclass(frozen=True)
 class Reading:
     """How a command was told to read its files.
@@ -65,10 +80,16 @@ class Reading:
         """Return whether one table has the ranks of several recommenders."""
         return self.by is not None or len(self.rank_column or ()) > 1
 
-    def columns(self, path: str) -> Columns:
-        """Read a file, or standard input; columns that are not used may be left out."""
-        from sampled_metrics.ranks.files import read_columns, read_stream
+    def columns(self, path: str) -> Any:
+        """Read a file, or standard input; columns that are not used may be left out.
 
+        A file of staged ranks gives `StagedRanks`, which need no reader.
+        """
+        from sampled_metrics.ranks.files import read_columns, read_stream
+        from sampled_metrics.ranks.staged import StagedRanks, has_staged_ranks
+
+        if has_staged_ranks(path):
+            return StagedRanks.from_parquet(path)
         separator = None if self.separator is None else _SEPARATORS.get(self.separator, self.separator)
         if separator is not None and (len(separator) != 1 or not separator.isascii()):
             raise DataError(f"--separator must be one sign, or tab, not {separator!r}")
@@ -115,12 +136,14 @@ class Reading:
             seeds[name] = [self.columns(path) for path in paths]
         return seeds
 
+    @_beside_staged_ranks
     def exact_ranks(self, columns: Any) -> Any:
         """Return exact ranks, of one recommender or by name."""
         import sampled_metrics as sm
 
         return sm.exact_ranks(columns, candidates=self.candidates, exact=self.exact, **self._names)
 
+    @_beside_staged_ranks
     def sampled_ranks(self, columns: Any) -> Any:
         """Return ranks among sampled negatives, of one recommender or by name."""
         import sampled_metrics as sm
@@ -142,6 +165,7 @@ class Reading:
         judged: dict[str, Any] = {"relevance": self.columns(str(self.relevance)), "relevant_from": self.relevant_from}
         return sm.ranked_lists(columns, **judged, **self._names)
 
+    @_beside_staged_ranks
     def exact_ranks_or_lists(self, columns: Any) -> Any:
         """Return ranked lists if there are judged items, else exact ranks."""
         if self.relevance is not None:
@@ -149,6 +173,7 @@ class Reading:
         self._require_no_relevant_from()
         return self.exact_ranks(columns)
 
+    @_beside_staged_ranks
     def tables(self, columns: Columns | Mapping[str, Columns]) -> Any:
         """Return ranked lists if there are judged items; sampled ranks if m is given or a column; else exact ranks."""
         if self.relevance is not None:

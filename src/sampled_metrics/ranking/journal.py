@@ -56,6 +56,11 @@ class Journal:
                 self._connection.close()
                 raise
 
+    @property
+    def is_empty(self) -> bool:
+        """Return whether there are no scores."""
+        return self._connection.execute("SELECT 1 FROM scores LIMIT 1").fetchone() is None
+
     def scores(self) -> tuple[Ints, Ints, Floats]:
         """Return the (scores,) users, items and scores that were added, also by earlier processes."""
         rows = self._connection.execute("SELECT user, item, score FROM scores")
@@ -80,7 +85,7 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Close the journal. Its file is removed if the run has ended well, or if it has no scores."""
-        is_empty = self._connection.execute("SELECT 1 FROM scores LIMIT 1").fetchone() is None
+        is_empty = self.is_empty
         self._connection.close()
         if error is None or is_empty:
             self.path.unlink(missing_ok=True)

@@ -184,7 +184,12 @@ def _kept(file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks
     with Journal(f"{file}.journal", run) as journal:
         if Path(file).exists():  # another process has written it since
             return _finished(file, run)
-        table = ranks(journal)
+        try:
+            table = ranks(journal)
+        except Exception as error:
+            if not journal.is_empty:
+                error.add_note(f"What was scored is in {journal.path}, and the same call goes on from there.")
+            raise
         table.to_parquet(file)
         return table
 

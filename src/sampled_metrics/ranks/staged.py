@@ -7,6 +7,8 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from sampled_metrics import _files
-from sampled_metrics._validation import Floats, Ints, shown
+from sampled_metrics._validation import Floats, Ints, counted, shown
 from sampled_metrics.errors import ConfigError, DataError, reason
 from sampled_metrics.ranks.stages import Stages, last_boundary, shares
 from sampled_metrics.ranks.table import OutcomeValues, Ranked, span
@@ -75,7 +77,6 @@ class StagedRanks(Ranked):
     fold: Ints
     scored: Ints
     digests: Mapping[str, str]
-    notes: tuple[str, ...] = ()
     source: str = ""
     cautions: tuple[str, ...] = ()
 
@@ -87,6 +88,12 @@ class StagedRanks(Ranked):
     @property
     def _among(self) -> str:
         return f"{self.scores_per_user:,.0f} scores for each of {span(self.candidates)} candidates"
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Return what the ranks took, as a sentence."""
+        text = repr(self)
+        return (f"{text[0].upper()}{text[1:]}; {counted(self.completed_users, 'user')} were completed.",)
 
     @property
     def scores_per_user(self) -> float:
@@ -277,3 +284,16 @@ class StagedRanks(Ranked):
         columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
         ranked = hashlib.blake2b("".join(sorted(part.digests["users"] for part in parts)).encode(), digest_size=16)
         return replace(parts[0], **columns, digests={**parts[0].digests, "users": ranked.hexdigest()})
+
+
+def has_staged_ranks(path: str) -> bool:
+    """Return whether a file is Parquet with staged ranks."""
+    if Path(path).suffix.lower() != ".parquet" or find_spec("pyarrow") is None:
+        return False
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        return METADATA in (pyarrow.parquet.read_schema(path).metadata or {})
+    except (OSError, pyarrow.ArrowException):
+        return False

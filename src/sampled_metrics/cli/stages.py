@@ -1,0 +1,183 @@
+"""The commands of staged ranks."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+import sampled_metrics as sm
+from sampled_metrics._running import terminal_status
+from sampled_metrics.cli.commands import cli
+from sampled_metrics.cli.options import FILE, WHOLE, OutputFile
+from sampled_metrics.errors import DataError, SampledMetricsError
+
+
+class _Depth(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
+    """A number, or none."""
+
+    name = "depth"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
+        """Return the number; None for none."""
+        if value == "none":
+            return None
+        try:
+            depth = float(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a number, nor none")
+        return int(depth) if depth.is_integer() else depth
+
+
+class _Part(click.ParamType):  # type: ignore[type-arg]
+    """One of several equal parts, such as 2/8."""
+
+    name = "part"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """Return the number of the part, from 1, and the number of parts."""
+        number, slash, parts = str(value).partition("/")
+        if not (slash and number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts)):
+            self.fail(f"{value!r} is not a part such as 2/8, the second of eight")
+        return int(number), int(parts)
+
+
+@cli.command(
+    "stages",
+    short_help="Few scores for each user, for unbiased metrics of a ranker that is expensive to score.",
+    epilog="  sampled-metrics stages --score mine:score --training train.csv --held-out test.csv \\\n"
+    "      --item-ids items.txt -k 10 --depth 100 -o mine.parquet\n"
+    "  sampled-metrics evaluate mine.parquet --metrics recall@10,ndcg@10\n\n"
+    "  mine.py: def score(users, items): ...   # arrays of ids of the same length; returns a score for each pair",
+)
+@click.option(
+    "--score", metavar="MODULE:FUNCTION", required=True, help="Scores pairs of users and items; may be async."
+)
+@click.option("--training", type=FILE, required=True, help="Users and their items: csv, parquet, or npz (a matrix).")
+@click.option("--held-out", type=FILE, required=True, help="Users and their held-out items, likewise.")
+@click.option("--item-ids", type=FILE, help="The id of each item on a line, or npy; all items of the catalogue.")
+@click.option("--user-ids", type=FILE, help="The same for users.  [default: those of the files]")
+@click.option(
+    "--order", default="popularity", show_default=True, help="Of candidates: popularity, or a file of numbers."
+)
+@click.option("-k", type=WHOLE, default=10, show_default=True, help="The largest cut-off of the metrics.")
+@click.option(
+    "--depth", type=_Depth(), default="100", show_default=True, help="About how many candidates, or none: exact."
+)
+@click.option("--batch-size", type=WHOLE, default=32, show_default=True, help="Candidates of a user in a call.")
+@click.option("--pairs-per-call", type=WHOLE, default=1024, show_default=True, help="Pairs in a call.")
+@click.option("--concurrency", type=WHOLE, default=1, show_default=True, help="Calls at a time.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same for all recommenders.")
+@click.option("--max-scores", type=WHOLE, help="Stop with an error when more are needed.")
+@click.option("--part", type=_Part(), help="A part of the users, such as 2/8; the command concat joins parts.")
+@click.option("--dry-run", is_flag=True, help="Say how many scores and calls it may take, and call nothing.")
+@click.option(
+    "-o", "--output", type=OutputFile(dir_okay=False, path_type=str), required=True, help="The Parquet file to write."
+)
+def stages(
+    score: str,
+    training: str,
+    held_out: str,
+    item_ids: str | None,
+    user_ids: str | None,
+    order: str,
+    part: tuple[int, int] | None,
+    dry_run: bool,
+    output: str,
+    **options: Any,
+) -> None:
+    """Rank held-out items by few scores for each user.
+
+    Candidates are scored until k of them are above the held-out item. A share of the users goes on from 10, 30, 100,
+    300, ... candidates. Each answer is kept in OUTPUT.journal at once: a run that was stopped goes on if it is called
+    again, and no pair is scored twice. evaluate, compare and report take the file.
+    """
+    from sampled_metrics.ranking.files import read_array, read_ids, read_pairs
+    from sampled_metrics.ranking.pairs import is_table, table_of_pairs
+
+    function = _function(score)
+    pairs: Any = read_pairs(training)
+    test = read_pairs(held_out)
+    users = read_ids(user_ids) if user_ids else None
+    if users is None and is_table(pairs) and is_table(test):
+        tables = [table_of_pairs(table, name).frame["user"] for table, name in ((pairs, training), (test, held_out))]
+        users = np.concatenate(tables)
+        users = users[np.sort(np.unique(users.astype(str), return_index=True)[1])]
+    chosen = None
+    if part is not None:
+        number, parts = part
+        count = len(users) if users is not None else pairs.shape[0]
+        chosen = slice(count * (number - 1) // parts, count * number // parts)
+    with warnings.catch_warnings(record=True) as remarks, terminal_status() as show:
+        warnings.simplefilter("always")
+        try:
+            ranks = sm.staged_ranks(
+                function,
+                pairs,
+                test,
+                order=order if order == "popularity" else np.squeeze(read_array(order)),
+                users=chosen,
+                user_ids=users,
+                item_ids=read_ids(item_ids) if item_ids else None,
+                file=output,
+                dry_run=dry_run,
+                progress=lambda scores, share: show(f"{scores:,} scores, {share:.0%} of users need more"),
+                **options,
+            )
+        except Exception as error:  # whatever the function raises
+            what = str(error) if isinstance(error, SampledMetricsError) else f"--score {score}: {_cause(error)}"
+            raise DataError("; ".join([what, *getattr(error, "__notes__", ())])) from None
+    for remark in remarks:
+        click.echo(str(remark.message), err=True)
+    click.echo(str(ranks) if dry_run else f"{output} is written: {ranks}")
+
+
+@cli.command(
+    "concat",
+    short_help="Join staged ranks of parts of the users.",
+    epilog="  sampled-metrics concat part1.parquet part2.parquet -o all.parquet",
+)
+@click.argument("parts", type=click.Path(path_type=str), nargs=-1, required=True)
+@click.option(
+    "-o", "--output", type=OutputFile(dir_okay=False, path_type=str), required=True, help="The Parquet file to write."
+)
+def concat(parts: tuple[str, ...], output: str) -> None:
+    """Join staged ranks of parts of the users, which stages --part has written, in one file."""
+    ranks = sm.StagedRanks.concat([sm.StagedRanks.from_parquet(part) for part in parts])
+    ranks.to_parquet(output)
+    click.echo(f"{output} is written: {ranks}")
+
+
+def _function(name: str) -> Callable[..., Any]:
+    """Import a function by MODULE:FUNCTION, from the current folder or what is installed."""
+    module, colon, function = name.partition(":")
+    if not (module and colon and function):
+        raise DataError(f"--score must be MODULE:FUNCTION, such as mine:score, not {name!r}")
+    if (folder := str(Path.cwd())) not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        imported: Any = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise DataError(f"--score {name}: {error}; it is looked for in the current folder, too") from None
+    except Exception as error:  # whatever the module raises
+        raise DataError(f"--score {name}: {_cause(error)}") from None
+    for part in function.split("."):
+        if not hasattr(imported, part):
+            raise DataError(f"--score {name}: {module} has no {function}")
+        imported = getattr(imported, part)
+    if not callable(imported):
+        raise DataError(f"--score {name}: is not a function")
+    return imported
+
+
+def _cause(error: Exception) -> str:
+    """Return an exception of a user's function in a line, with the place."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{Path(frame.filename).name}, line {frame.lineno}: {type(error).__name__}: {error}"
