@@ -166,7 +166,7 @@ class Scorer:
         refuse_masked(scores, "scores")
         try:
             numbers = np.asarray(scores)
-            wide = numbers.astype(np.float64)
+            wide = numbers.astype(np.float64) + 0.0  # no -0.0, which a journal does not tell from 0
         except (TypeError, ValueError):
             raise DataError("the scores are not numbers") from None
         if numbers.shape != users.shape:

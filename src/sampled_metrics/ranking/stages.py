@@ -188,7 +188,7 @@ def _kept(file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks
             table = ranks(journal)
         except Exception as error:
             if not journal.is_empty:
-                error.add_note(f"What was scored is in {journal.path}, and the same call goes on from there.")
+                error.add_note(f"what was scored is in {journal.path}, and the same call goes on from there")
             raise
         table.to_parquet(file)
         return table

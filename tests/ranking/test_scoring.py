@@ -1,0 +1,307 @@
+"""How a function of scores is called: nothing is paid twice, in whatever order the answers come."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import fields
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+
+import sampled_metrics as sm
+
+RNG = np.random.default_rng(4)
+USERS, ITEMS = 90, 140
+TRAINING = RNG.random((USERS, ITEMS)) < 0.1
+SCORES = np.round(RNG.normal(size=(USERS, ITEMS)), 2)
+HELD_OUT = np.where(TRAINING, -np.inf, SCORES + RNG.gumbel(size=SCORES.shape)).argmax(axis=1)
+OPTIONS = {"k": 5, "depth": 20, "batch_size": 8, "pairs_per_call": 64}
+
+
+class Asked:
+    """A scorer that notes the pairs that it is asked for, and stops with an error after some calls."""
+
+    def __init__(self, calls=None):
+        self.pairs, self.calls = Counter(), calls
+
+    def __call__(self, users, items):
+        if self.calls is not None:
+            if self.calls == 0:
+                raise ConnectionError("no network")
+            self.calls -= 1
+        self.pairs.update(zip(users.tolist(), items.tolist(), strict=True))
+        return SCORES[users, items]
+
+
+async def score_later(users, items):
+    await asyncio.sleep(float(users[0] % 3) / 500)  # answers come in another order than the calls
+    return SCORES[users, items]
+
+
+def staged(score, **options):
+    return sm.staged_ranks(score, TRAINING, HELD_OUT, **OPTIONS | options)
+
+
+def assert_same(one, other):
+    for field in fields(one):
+        np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name), field.name)
+
+
+class TestConcurrency:
+    @pytest.mark.parametrize("concurrency", [1, 2, 7])
+    def test_ranks_are_the_same(self, concurrency):
+        one = staged(Asked())
+        assert_same(staged(Asked(), concurrency=concurrency), one)
+        assert_same(staged(score_later, concurrency=concurrency), one)
+
+    @pytest.mark.parametrize("concurrency", [1, 5])
+    def test_at_most_so_many_calls_run_at_a_time(self, concurrency):
+        running, most = 0, 0
+
+        async def score(users, items):
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            await asyncio.sleep(0.001)
+            running -= 1
+            return SCORES[users, items]
+
+        staged(score, concurrency=concurrency)
+        assert most == concurrency
+
+    def test_inside_a_running_loop(self):
+        async def main():
+            return staged(score_later, concurrency=3)
+
+        assert_same(asyncio.run(main()), staged(Asked()))
+
+    @pytest.mark.parametrize("concurrency", [1, 4])
+    def test_an_error_of_the_function_is_raised_as_it_is(self, concurrency):
+        async def score(users, items):
+            raise ConnectionError("no network")
+
+        for function in (score, Asked(calls=3)):
+            with pytest.raises(ConnectionError, match="no network"):
+                staged(function, concurrency=concurrency)
+
+    def test_a_function_that_returns_an_awaitable_must_be_async(self):
+        with pytest.warns(RuntimeWarning, match="never awaited"), pytest.raises(sm.DataError, match="with async def"):
+            staged(lambda users, items: score_later(users, items))
+
+
+class TestJournal:
+    @pytest.mark.parametrize("concurrency", [1, 3])
+    def test_a_run_that_was_stopped_goes_on_and_asks_for_nothing_again(self, tmp_path, concurrency):
+        file, whole = tmp_path / "x.parquet", tmp_path / "whole.parquet"
+        expected, total = staged(Asked(), file=whole), Counter()
+        for _ in range(100):
+            scorer = Asked(calls=7)
+            with suppress(ConnectionError):
+                ranks = staged(scorer, file=file, concurrency=concurrency, batch_size=int(RNG.integers(1, 9)))
+            total += scorer.pairs
+            if file.exists():
+                break
+        assert set(total.values()) == {1}
+        assert_same_but_scored(ranks, expected)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["whole.parquet", "x.parquet"]
+
+    def test_the_file_of_a_finished_run_is_read(self, tmp_path):
+        written = staged(Asked(), file=tmp_path / "x.parquet")
+        assert_same(staged(Asked(calls=0), file=tmp_path / "x.parquet"), written)
+        assert_same(sm.StagedRanks.from_parquet(tmp_path / "x.parquet"), written)
+
+    def test_max_scores_bounds_all_runs_together(self, tmp_path):
+        needed = Asked()
+        staged(needed)
+        total, scorers = sum(needed.pairs.values()), [Asked(), Asked(), Asked()]
+        for most, scorer in zip((200, 500, total), scorers, strict=True):
+            options = {"max_scores": most, "file": tmp_path / "x.parquet"}
+            if most < total:
+                with pytest.raises(sm.DataError, match=f"more than max_scores = {most} scores are needed"):
+                    staged(scorer, **options)
+            else:
+                staged(scorer, **options)
+            assert sum(sum(scorer.pairs.values()) for scorer in scorers) <= most
+        assert sum(sum(scorer.pairs.values()) for scorer in scorers) == total
+
+    @pytest.mark.parametrize(
+        ("changes", "what"),
+        [
+            ({"k": 6}, "k is 5 there, and 6 here"),
+            ({"depth": None}, "depth is 20 there, and None here"),
+            ({"seed": 1}, "seed is 0 there, and 1 here"),
+            ({"order": np.arange(ITEMS)}, "order is another one"),
+            ({"users": slice(0, 40)}, "users is another one"),
+            ({"user_ids": [f"u{user}" for user in range(USERS)]}, "training is another one"),
+        ],
+    )
+    def test_files_of_other_runs_are_refused(self, tmp_path, changes, what):
+        with pytest.raises(ConnectionError):
+            staged(Asked(calls=3), file=tmp_path / "x.parquet")
+        for file in ("x.parquet.journal", "x.parquet"):
+            with pytest.raises(sm.DataError, match=rf"{file}: is of another run: {what}"):
+                staged(Asked(calls=0), file=tmp_path / "x.parquet", **changes)
+            staged(Asked(), file=tmp_path / "x.parquet")
+
+    def test_a_second_run_on_the_file_is_refused(self, tmp_path):
+        def score(users, items):
+            with pytest.raises(sm.DataError, match=r"x.parquet.journal: another run is using it"):
+                staged(Asked(), file=tmp_path / "x.parquet")
+            return SCORES[users, items]
+
+        staged(score, file=tmp_path / "x.parquet", pairs_per_call=10**6)
+
+    @pytest.mark.parametrize(
+        ("file", "content", "error", "says"),
+        [
+            ("x.csv", None, sm.ConfigError, "the name of the file must end in .parquet"),
+            ("no/x.parquet", None, sm.WriteError, "there is no folder"),
+            ("x.parquet", b"", sm.DataError, "x.parquet: cannot be read"),
+            ("x.parquet", pd.DataFrame({"a": [1]}).to_parquet(), sm.DataError, "x.parquet: has no staged ranks"),
+            ("x.parquet.journal", b"user,item\n" * 100, sm.DataError, "is not a journal of staged ranks"),
+        ],
+    )
+    def test_wrong_files(self, tmp_path, file, content, error, says):
+        if content is not None:
+            (tmp_path / file).write_bytes(content)
+        with pytest.raises(error, match=says):
+            staged(Asked(calls=0), file=tmp_path / file.removesuffix(".journal"))
+        assert content is None or (tmp_path / file).read_bytes() == content
+
+    def test_an_error_before_the_first_score_leaves_no_file(self, tmp_path):
+        with pytest.raises(ConnectionError):
+            staged(Asked(calls=0), file=tmp_path / "x.parquet")
+        assert not list(tmp_path.iterdir())
+
+    def test_killed_processes_lose_no_answer(self, tmp_path):
+        """Ten processes are killed; what the scorer logged is asked for once, but the calls that ran at the kill."""
+        np.savez(tmp_path / "data.npz", scores=SCORES, training=TRAINING, held_out=HELD_OUT)
+        expected = staged(Asked(), file=tmp_path / "whole.parquet")
+        log = tmp_path / "log"
+        log.touch()
+        for kill in range(KILLS + 1):
+            process = subprocess.Popen([sys.executable, "-c", KILLED], cwd=tmp_path)
+            lines = log.read_text().count("\n") + int(RNG.integers(1, 6))
+            while kill < KILLS and process.poll() is None and log.read_text().count("\n") < lines:
+                time.sleep(0.002)
+            if kill < KILLS:
+                process.kill()
+            assert process.wait() == (-signal.SIGKILL if kill < KILLS else 0)
+        pairs = Counter(pair for line in (tmp_path / "log").read_text().splitlines() for pair in line.split())
+        again = sum(count - 1 for count in pairs.values())
+        assert again <= KILLS * 2 * OPTIONS["pairs_per_call"]  # two calls at a time
+        assert len(pairs) == expected.scored.sum()
+        assert (tmp_path / "x.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+
+
+KILLS = 10
+KILLED = f"""
+import time
+import numpy as np
+import sampled_metrics as sm
+data = np.load("data.npz")
+scores = data["scores"]
+def score(users, items):
+    with open("log", "a") as log:
+        log.write(" ".join(f"{{user}},{{item}}" for user, item in zip(users, items)) + "\\n")
+    time.sleep(0.01)
+    return scores[users, items]
+sm.staged_ranks(score, data["training"], data["held_out"], file="x.parquet", concurrency=2, **{OPTIONS!r})
+"""
+
+
+def assert_same_but_scored(one, other):
+    """Other sizes of batches score other numbers of candidates, and nothing else differs."""
+    for name in ("above", "tied", "complete", "above_at", "uniform", "fold", "score", "item"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), name)
+
+
+class TestSeveralHeldOutItems:
+    HELD = csr_array(
+        (~TRAINING & (RNG.random((USERS, ITEMS)) < 0.03) & (np.arange(USERS) > 2)[:, np.newaxis]).astype(int)
+    )
+
+    @pytest.mark.parametrize("depth", [15, None])
+    def test_no_pair_is_asked_for_twice(self, depth):
+        scorer = Asked()
+        with pytest.warns(UserWarning, match="no held-out item"):
+            ranks = sm.staged_ranks(scorer, TRAINING, self.HELD, k=3, depth=depth)
+        assert set(scorer.pairs.values()) == {1}
+        assert ranks.scored.sum() == sum(scorer.pairs.values())
+
+    def test_each_item_stops_as_if_it_were_the_only_one(self):
+        """The counts of an item are those of a run with the other items of the user in training."""
+        with pytest.warns(UserWarning, match="no held-out item"):
+            ranks = sm.staged_ranks(Asked(), TRAINING, self.HELD, k=3, depth=15)
+        user, item = self.HELD.nonzero()
+        for row in np.flatnonzero(np.isin(user, np.flatnonzero(np.bincount(user) == 3)))[:9]:
+            training = TRAINING.copy()
+            training[user[row], self.HELD[[user[row]]].indices] = True
+            training[user[row], item[row]] = False
+            alone = np.full(USERS, -1)
+            alone[user[row]] = item[row]
+            order = TRAINING.sum(axis=0)
+            with pytest.warns(UserWarning, match="no held-out item"):
+                one = sm.staged_ranks(Asked(), training, alone, k=3, depth=15, order=order)
+            for name in ("candidates", "above", "tied", "complete"):
+                assert getattr(one, name)[0] == getattr(ranks, name)[row], name
+
+
+class TestParts:
+    PARTS = (slice(60, 90), slice(0, 25), slice(25, 60))
+
+    def test_parts_join_to_the_whole(self):
+        whole = staged(Asked())
+        joined = sm.StagedRanks.concat([staged(Asked(), users=part) for part in self.PARTS])
+        pd.testing.assert_frame_equal(joined.to_frame().sort_values("user", ignore_index=True), whole.to_frame())
+        one, other = (sm.evaluate(ranks, metrics=["recall@5", "mrr@3"]) for ranks in (joined, whole))
+        pd.testing.assert_frame_equal(one, other, rtol=1e-12)
+
+    @pytest.mark.parametrize(
+        ("parts", "says"),
+        [
+            ([], "concat takes staged ranks"),
+            ([{}, {}], "user 0 is in two parts"),
+            ([{"users": slice(0, 9)}, {"users": slice(9, 99), "depth": 9}], "part 2 has another depth than part 1"),
+            ([{"users": slice(0, 9)}, {"users": slice(9, 99), "order": np.arange(ITEMS)}], "part 2 has another order"),
+        ],
+    )
+    def test_refuses(self, parts, says):
+        with pytest.raises(sm.DataError, match=says):
+            sm.StagedRanks.concat([staged(Asked(), **part) for part in parts])
+
+
+@pytest.mark.parametrize("depth", [5, 40, None])
+@pytest.mark.parametrize(("batch_size", "pairs_per_call"), [(1, 1), (8, 64), (32, 1024), (500, 7)])
+def test_a_dry_run_bounds_what_is_asked_for(depth, batch_size, pairs_per_call):
+    options = {"depth": depth, "batch_size": batch_size, "pairs_per_call": pairs_per_call}
+    costs = staged(Asked(calls=0), dry_run=True, **options)
+    assert costs.scores <= costs.max_scores
+    assert costs.calls <= costs.max_calls
+    for worst in (False, True):
+        calls, scores = 0, 0
+
+        def score(users, items):
+            nonlocal calls, scores
+            calls, scores = calls + 1, scores + len(users)
+            return np.zeros(len(users)) if worst else SCORES[users, items]  # noqa: B023
+
+        staged(score, **options)
+        assert calls <= costs.max_calls
+        assert scores == costs.max_scores if worst else scores <= costs.max_scores
+
+
+def test_progress_counts_scores_and_open_users():
+    shown = []
+    ranks = staged(Asked(), progress=lambda *numbers: shown.append(numbers))
+    scores, shares = zip(*shown, strict=True)
+    assert list(scores) == sorted(scores)
+    assert scores[-1] == ranks.scored.sum()
+    assert list(shares) == sorted(shares, reverse=True)
+    assert shares[-1] == 0
