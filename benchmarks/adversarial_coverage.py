@@ -29,6 +29,7 @@ from scipy.special import ndtr
 from threadpoolctl import threadpool_limits
 
 import sampled_metrics as sm
+from sampled_metrics.ranks.stages import boundaries, last_boundary, shares
 
 # --- statements of the library: the only place that calls it ----------------------------------------------------------
 
@@ -104,6 +105,53 @@ def state_compare(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dic
     }
 
 
+def state_evaluate_staged(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict[str, Statement]:
+    """Return the statements of `evaluate` on staged ranks; the printed upper bound where there is no interval."""
+    ranks = staged(cell, sides, seed)[0]
+    table = sm.evaluate(ranks, metrics=list(cell.metrics), confidence_level=cell.level, seed=seed)
+    if without := ranks.without_interval():
+        bound = float(without.split("no metric is above ")[1].split(":")[0]) + 5e-4  # it is printed with three digits
+        return dict.fromkeys(cell.metrics, Statement(0.0, bound))
+    return {str(row.metric): Statement(row.low, row.high) for row in table.itertuples()}
+
+
+def state_compare_staged(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> dict[str, Statement]:
+    """Return the statements of `compare` on staged ranks of the same users."""
+    tables = dict(zip("AB", staged(cell, sides, seed), strict=True))
+    table = sm.compare(tables, metrics=list(cell.metrics), confidence_level=cell.level, seed=seed)
+    better = {"A": -1, "B": 1}
+    return {str(row.metric): Statement(row.low, row.high, better.get(row.conclusion, 0)) for row in table.itertuples()}
+
+
+def staged(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> list[sm.StagedRanks]:
+    """Return the staged ranks of users with these ranks, whose candidates are in random order."""
+    rng = np.random.default_rng([seed, 1])
+    steps, n, k = boundaries(cell.n), cell.n, 10
+    uniform, fold = rng.random(cell.users), rng.integers(0, 5, cell.users)
+    last = last_boundary(steps, np.array([n]))[0]
+    tables = []
+    for side in sides:
+        above_at = np.full((cell.users, len(steps)), -1)
+        above, goes_on = np.zeros(cell.users, dtype=np.int64), np.ones(cell.users, dtype=bool)
+        for stage in range(last + 1):
+            if stage:
+                left, better = n - 1 - steps[stage - 1], side - 1 - above
+                more = rng.hypergeometric(better, left - better, steps[stage] - steps[stage - 1])
+                above = np.where(goes_on, above + more, above)
+            above_at[goes_on, stage] = np.minimum(above[goes_on], k)
+            goes_on &= (above < k) & (uniform < shares(cell.depth, steps)[stage])
+        above = np.minimum(np.where(goes_on, side - 1, above), k)
+        tables.append(
+            sm.StagedRanks(
+                user=np.arange(cell.users), item=np.arange(cell.users), score=np.zeros(cell.users),
+                candidates=np.full(cell.users, n), k=k, depth=cell.depth, seed=0, boundaries=steps, above_at=above_at,
+                above=above, tied=np.zeros(cell.users, dtype=np.int64), complete=goes_on & (above < k),
+                uniform=uniform, fold=fold, scored=np.ones(cell.users, dtype=np.int64), digests={},
+            )
+        )  # fmt: skip
+    return tables
+
+
 def is_contradicted(remarks: Iterable[str]) -> bool:
     """Return whether a remark states that the sample contradicts the assumption."""
     return any(words in remark for remark in remarks for words in CONTRADICTIONS)
@@ -135,6 +183,8 @@ PROMISES = {
     "correct convex": Promise(state_correct, "convex"),
     "compare free": Promise(state_compare, "free", 2),
     "compare decreasing": Promise(state_compare, "decreasing", 2),
+    "evaluate staged": Promise(state_evaluate_staged, "free"),
+    "compare staged": Promise(state_compare_staged, "free", 2),
 }
 
 
@@ -152,6 +202,7 @@ class Cell:
         level: confidence level.
         equal: whether two recommenders have equal metrics.
         known: further populations at the start of a search. They take part in the last choice.
+        depth: depth of staged ranks; 0 for others.
     """
 
     promise: str
@@ -162,6 +213,7 @@ class Cell:
     level: float = 0.95
     equal: bool = True
     known: tuple[Population, ...] = ()
+    depth: float = 0.0
 
     @property
     def shape(self) -> str:
@@ -174,7 +226,7 @@ class Cell:
         return PROMISES[self.promise].recommenders == 2
 
     def __str__(self) -> str:
-        sample = f", m = {self.m}" if self.m else ""
+        sample = f", m = {self.m}" if self.m else f", depth = {self.depth:g}" if self.depth else ""
         equal = ", unequal" if self.pair and not self.equal else ""
         metrics = " and ".join(self.metrics)
         return f"{self.promise}: n = {self.n}{sample}, {self.users} users, {metrics}, {100 * self.level:g} %{equal}"
@@ -237,6 +289,12 @@ def cells() -> Iterator[Cell]:
         yield Cell("evaluate", 1000, 0, users, ("ap",))
     yield Cell("evaluate", 1000, 0, 100, ("recall@10",))
     yield Cell("evaluate", 1000, 0, 100, ("ap",), 0.8)
+    for users, depth in ((6040, 30), (2000, 100), (500, 100)):
+        yield Cell("evaluate staged", 1000, 0, users, ("recall@10", "recall@1", "ndcg@10"), depth=depth)
+        yield Cell("compare staged", 1000, 0, users, ("recall@10",), depth=depth)
+        yield Cell("compare staged", 1000, 0, users, ("ndcg@10",), depth=depth)
+    yield Cell("evaluate staged", 20000, 0, 6040, ("recall@10", "ndcg@10"), depth=100)
+    yield Cell("compare staged", 20000, 0, 6040, ("recall@10",), depth=100)
 
 
 def quick_cells() -> list[Cell]:
@@ -250,6 +308,8 @@ def quick_cells() -> list[Cell]:
         Cell("compare", 1000, 0, 60, ("ap",)),
         Cell("compare", 1000, 0, 400, ("ap",)),
         Cell("evaluate", 1000, 0, 60, ("ap",)),
+        Cell("evaluate staged", 1000, 0, 1000, ("recall@10",), depth=100),
+        Cell("compare staged", 1000, 0, 1000, ("recall@10",), depth=100),
     ]
 
 
@@ -337,6 +397,7 @@ EXACT = 1e-9
 def seeded(cell: Cell, stage: str, number: int) -> np.random.Generator:
     """Return the generator of a simulation, which is the same for all laws in a stage of a cell."""
     place = f"{cell.promise} {cell.n} {cell.m} {cell.users} {cell.level} {cell.equal or not cell.pair}"
+    place += f" {cell.depth}" if cell.depth else ""
     return np.random.default_rng(np.random.SeedSequence([crc32(place.encode()), crc32(stage.encode()), number]))
 
 
@@ -455,6 +516,7 @@ def row_of(cell: Cell, metric: str, population: Population, tally: Tally) -> dic
         "promise": cell.promise,
         "n": cell.n,
         "m": cell.m,
+        "depth": cell.depth,
         "users": cell.users,
         "metric": metric,
         "level": cell.level,
@@ -477,7 +539,9 @@ def row_of(cell: Cell, metric: str, population: Population, tally: Tally) -> dic
 def again(row: dict[str, object], simulations: int) -> list[dict[str, object]]:
     """Return the line of the csv of a population, simulated by the present code."""
     metric, equal = str(row["metric"]), abs(float(row["truth"])) < EXACT
-    cell = Cell(row["promise"], row["n"], row["m"], row["users"], (metric,), row["level"], equal)
+    cell = Cell(
+        row["promise"], row["n"], row["m"], row["users"], (metric,), row["level"], equal, depth=row.get("depth", 0.0)
+    )
     population = Population.from_text(str(row["parameters"]))
     return [row_of(cell, metric, population, simulate(cell, population, "confirm", simulations)[metric])]
 
@@ -500,7 +564,7 @@ def markdown(table: pd.DataFrame) -> str:
         covered = f"{100 * row['covered']:.1f} ± {100 * row['standard_error']:.1f}"
         names = ("missed_below", "missed_above", "refused", "contradicted", "wrong")
         shares = [f"{100 * row[name]:.1f}" for name in names]
-        m = str(row["m"]) if row["m"] else "exact"
+        m = str(row["m"]) if row["m"] else f"depth {row['depth']:g}" if row.get("depth") else "exact"
         cell = [row["promise"], f"{100 * row['level']:g}", str(row["n"]), m, str(row["users"]), row["metric"]]
         lines.append(f"| {' | '.join([*cell, row['law'], covered, *shares, format(row['width'], '.4f')])} |")
     return "\n".join(lines) + "\n"

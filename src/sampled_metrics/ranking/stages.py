@@ -25,7 +25,7 @@ from sampled_metrics.ranking.pairs import PairsLike, split_of, warn_of_users_wit
 from sampled_metrics.ranking.rank import chosen_users
 from sampled_metrics.ranking.scoring import Request, Score, Scorer
 from sampled_metrics.ranks.staged import StagedRanks
-from sampled_metrics.ranks.stages import last_boundary, shares
+from sampled_metrics.ranks.stages import boundaries, last_boundary, shares
 
 FOLDS = 5
 """Number of folds of the users, whose predictions are those of the others."""
@@ -226,7 +226,7 @@ class _Run:
         self.rows = np.flatnonzero(np.isin(split.user, users))
         self.held = np.diff(split.held_out.indptr)[users].astype(np.int64)  # (users,) how many items are held out
         self.first = np.cumsum(self.held) - self.held  # (users,) the first row of each user
-        self.boundaries = _boundaries(int(split.candidates.max()))
+        self.boundaries = boundaries(int(split.candidates.max()))
         self.share = shares(depth, self.boundaries)
         self.uniform, self.fold = _numbers(split.user_ids[users], seed)
         self.candidates = split.candidates[self.rows]
@@ -430,12 +430,6 @@ def _ranges(sizes: Ints) -> tuple[Ints, Ints]:
     """Return the range that each number of joined ranges is in, and its place there, from 0."""
     which = np.repeat(np.arange(len(sizes)), sizes)
     return which, np.arange(len(which)) - (np.cumsum(sizes) - sizes)[which]
-
-
-def _boundaries(candidates: int) -> Ints:
-    """Return 0 and the boundaries 10, 30, 100, 300, … below half of the largest number of candidates."""
-    steps = [digit * 10**power for power in range(1, 12) for digit in (1, 3)]
-    return np.array([0, *(step for step in steps if step < candidates / 2)])
 
 
 def _numbers(names: NDArray[Any], seed: int) -> tuple[Floats, Ints]:

@@ -23,6 +23,12 @@ from sampled_metrics._validation import Floats, Ints
 _EXPONENT = 0.75  # of the share of users who go on
 
 
+def boundaries(candidates: int) -> Ints:
+    """Return 0 and the boundaries 10, 30, 100, 300, … below half of the largest number of candidates."""
+    steps = [digit * 10**power for power in range(1, 12) for digit in (1, 3)]
+    return np.array([0, *(step for step in steps if step < candidates / 2)])
+
+
 def shares(depth: float | None, boundaries: Ints) -> Floats:
     """Return the (boundaries,) shares P_b = min(1, (depth / D_b)^(3/4)) of users who go on from a boundary.
 
