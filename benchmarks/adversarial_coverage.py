@@ -135,9 +135,8 @@ def staged(cell: "Cell", sides: tuple[np.ndarray, ...], seed: int) -> list[sm.St
         above, goes_on = np.zeros(cell.users, dtype=np.int64), np.ones(cell.users, dtype=bool)
         for stage in range(last + 1):
             if stage:
-                left, better = n - 1 - steps[stage - 1], side - 1 - above
-                more = rng.hypergeometric(better, left - better, steps[stage] - steps[stage - 1])
-                above = np.where(goes_on, above + more, above)
+                left, better = n - 1 - steps[stage - 1], (side - 1 - above)[goes_on]
+                above[goes_on] += rng.hypergeometric(better, left - better, steps[stage] - steps[stage - 1])
             above_at[goes_on, stage] = np.minimum(above[goes_on], k)
             goes_on &= (above < k) & (uniform < shares(cell.depth, steps)[stage])
         above = np.minimum(np.where(goes_on, side - 1, above), k)

@@ -52,8 +52,8 @@ class _Part(click.ParamType):  # type: ignore[type-arg]
 @cli.command(
     "stages",
     short_help="Few scores for each user, for unbiased metrics of a ranker that is expensive to score.",
-    epilog="  sampled-metrics stages --score mine:score --training train.csv --held-out test.csv \\\n"
-    "      --item-ids items.txt -k 10 --depth 100 -o mine.parquet\n"
+    epilog="  sampled-metrics stages --score mine:score --training train.csv --held-out test.csv --item-ids items.txt "
+    "-o mine.parquet\n"
     "  sampled-metrics evaluate mine.parquet --metrics recall@10,ndcg@10\n\n"
     "  mine.py: def score(users, items): ...   # arrays of ids of the same length; returns a score for each pair",
 )

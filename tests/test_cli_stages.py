@@ -1,0 +1,179 @@
+"""The commands of staged ranks: from files and a function of scores to ranks that the other commands read."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sampled_metrics as sm
+from sampled_metrics import cli
+
+USERS, ITEMS = 120, 200
+RNG = np.random.default_rng(5)
+HELD_OUT = RNG.integers(0, ITEMS, USERS)
+SCORES = RNG.random((USERS, ITEMS)).round(3)
+SCORES[np.arange(USERS), HELD_OUT] += 0.4
+TRAINING = (RNG.random((USERS, ITEMS)) < 0.1) & (np.arange(ITEMS) != HELD_OUT[:, np.newaxis])
+MODULE = """
+import asyncio
+import numpy as np
+scores = np.load("scores.npy")
+def score(users, items):
+    return scores[[int(user[1:]) for user in users], [int(item[1:]) for item in items]]
+async def later(users, items):
+    await asyncio.sleep(0.001)
+    return score(users, items)
+def fails(users, items):
+    raise TimeoutError("after 30 s")
+number = 3
+"""
+FILES = ("--training", "train.csv", "--held-out", "test.csv", "--item-ids", "items.txt")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Go to a folder with the files of a catalogue, and with a function of scores."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    user, item = TRAINING.nonzero()
+    pd.DataFrame({"user": [f"u{one}" for one in user], "item": [f"i{one}" for one in item]}).to_csv(
+        "train.csv", index=False
+    )
+    held = pd.DataFrame({"user": [f"u{one}" for one in range(USERS)], "item": [f"i{one}" for one in HELD_OUT]})
+    held.to_csv("test.csv", index=False)
+    (tmp_path / "items.txt").write_text("".join(f"i{one}\n" for one in range(ITEMS)))
+    np.save("scores.npy", SCORES)
+    (tmp_path / "mine.py").write_text(MODULE)
+    (tmp_path / "broken.py").write_text("import os\n1 / 0\n")
+    monkeypatch.delitem(__import__("sys").modules, "mine", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command; return its exit code, stdout and stderr."""
+
+    def call(*arguments):
+        code = 0
+        try:
+            cli.main([str(argument) for argument in arguments])
+        except SystemExit as left:
+            code = left.code or 0
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def stages(run, *options, score="mine:score", output="x.parquet"):
+    return run("stages", "--score", score, *FILES, "--depth", 20, *options, "-o", output)
+
+
+def test_ranks_are_those_of_the_function(run):
+    code, out, err = stages(run)
+    assert (code, err) == (0, "")
+    assert out.startswith("x.parquet is written: staged ranks of 120 users, ")
+    frame = sm.StagedRanks.from_parquet("x.parquet").to_frame().set_index("user")
+    above = sm.rank(SCORES, TRAINING, HELD_OUT).above[[int(user[1:]) for user in frame.index]]
+    is_complete, is_beaten = (frame["outcome"] == outcome for outcome in ("complete", "beaten"))
+    assert is_complete.sum() > 10
+    np.testing.assert_array_equal(frame.loc[is_complete, "above"], above[is_complete])
+    assert (above[is_beaten] >= 10).all()
+
+
+def test_an_async_function_an_order_and_all_candidates(run):
+    np.save("order.npy", np.arange(ITEMS))
+    assert stages(run, "--concurrency", 4, "--order", "order.npy", "--depth", "none", score="mine:later")[0] == 0
+    code, out, _ = run("evaluate", "x.parquet", "--metrics", "recall@10", "--json")
+    assert code == 0
+    value = json.loads(out)["rows"][0]["value"]
+    assert value == pytest.approx(sm.rank(SCORES, TRAINING, HELD_OUT).mean(sm.metric("recall@10")), abs=1e-14)
+
+
+def test_parts_join(run):
+    stages(run)
+    for part in (1, 2, 3):
+        assert stages(run, "--part", f"{part}/3", output=f"{part}.parquet")[0] == 0
+    assert run("concat", "1.parquet", "2.parquet", "3.parquet", "-o", "all.parquet")[0] == 0
+    whole, joined = (
+        run("evaluate", file, "--metrics", "recall@10,mrr@5", "--csv")[1] for file in ("x.parquet", "all.parquet")
+    )
+    assert whole == joined
+    code, _, err = run("concat", "1.parquet", "1.parquet", "-o", "twice.parquet")
+    assert code == 2
+    assert "is in two parts" in err
+
+
+def test_other_commands_read_the_file(run, folder):
+    stages(run)
+    exact = sm.rank(SCORES, TRAINING, HELD_OUT, user_ids=[f"u{user}" for user in range(USERS)]).to_frame()
+    exact.to_csv("exact.csv", index=False)
+    code, out, _ = run("compare", "staged=x.parquet", "exact=exact.csv", "--metrics", "recall@10")
+    assert code == 0
+    assert "undecided" in out
+    assert run("report", "x.parquet", "exact.csv", "-o", "page.html")[0] == 0
+    assert "Completed users" in (folder / "page.html").read_text()
+    for command in (["correct", "x.parquet"], ["expect", "x.parquet", "--negatives", 9]):
+        code, _, err = run(*command)
+        assert code == 2
+        assert "has staged ranks, which" in err
+        assert "use evaluate, compare or report instead" in err
+
+
+def test_the_examples_work(run):
+    for part in (1, 2):
+        stages(run, "--part", f"{part}/2", output=f"part{part}.parquet")
+    examples = [
+        example
+        for command in ("stages", "concat")
+        for example in re.findall(r"^  sampled-metrics (.*)$", run(command, "--help")[1], flags=re.MULTILINE)
+    ]
+    assert len(examples) == 3
+    for example in examples:
+        assert run(*example.split())[0] == 0
+
+
+def test_a_run_that_stops_goes_on(run, folder):
+    code, _, err = stages(run, "--max-scores", 500)
+    assert code == 2
+    assert err.startswith(
+        "error: more than max_scores = 500 scores are needed; what was scored is in x.parquet.journal"
+    )
+    assert (folder / "x.parquet.journal").exists()
+    assert stages(run)[0] == 0
+    assert not (folder / "x.parquet.journal").exists()
+    assert stages(run, score="mine:fails")[0] == 0  # nothing is left to score
+
+
+def test_a_dry_run_calls_nothing(run, folder):
+    code, out, _ = stages(run, "--dry-run", score="mine:fails")
+    assert code == 0
+    assert out.startswith("At most ")
+    assert not list(folder.glob("*.parquet*"))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"score": "mine"}, "--score must be MODULE:FUNCTION, such as mine:score, not 'mine'"),
+        ({"score": "nothing:score"}, "--score nothing:score: No module named 'nothing'"),
+        ({"score": "broken:score"}, "--score broken:score: broken.py, line 2: ZeroDivisionError: division by zero"),
+        ({"score": "mine:other"}, "--score mine:other: mine has no other"),
+        ({"score": "mine:number"}, "--score mine:number: is not a function"),
+        ({"score": "mine:fails"}, "--score mine:fails: mine.py, line 11: TimeoutError: after 30 s"),
+        ({"output": "x.csv"}, "x.csv: the name of the file must end in .parquet"),
+        ({"--part": "3/2"}, "'3/2' is not a part such as 2/8"),
+        ({"--depth": "deep"}, "'deep' is not a number, nor none"),
+        ({"--depth": "0"}, "depth must be a number of 1 or more, or None, not 0"),
+        ({"--order": "items.txt"}, "items.txt: an array is a file whose name ends in"),
+    ],
+)
+def test_refuses(run, folder, options, says):
+    named = {name: value for name, value in options.items() if not name.startswith("-")}
+    others = [text for name, value in options.items() if name.startswith("-") for text in (name, value)]
+    code, _, err = stages(run, *others, **named)
+    assert code == 2
+    assert says in err
+    assert err.count("\n") == 1
+    assert not list(folder.glob("x.*"))
