@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the 
     from sampled_metrics.evaluation.evaluate import evaluate
     from sampled_metrics.evaluation.expect import expect
     from sampled_metrics.evaluation.plan import plan
+    from sampled_metrics.evaluation.plan_stages import plan_stages
     from sampled_metrics.evaluation.published import published
     from sampled_metrics.metrics.metric import metric
     from sampled_metrics.ranking.negatives import rank_among_negatives
@@ -49,6 +50,7 @@ __all__ = [
     "expect",
     "metric",
     "plan",
+    "plan_stages",
     "published",
     "rank",
     "rank_among_negatives",
@@ -72,6 +74,7 @@ _MODULES = {
     "expect": "evaluation",
     "metric": "metrics.metric",
     "plan": "evaluation",
+    "plan_stages": "evaluation",
     "rank": "ranking.rank",
     "rank_among_negatives": "ranking.negatives",
     "ranked_lists": "ranks.judged_lists",

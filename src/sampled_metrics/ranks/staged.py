@@ -82,7 +82,7 @@ class StagedRanks(Ranked):
 
     kind: ClassVar[str] = "staged ranks"
     reader: ClassVar[str] = "staged_ranks"
-    taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "report")
+    taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "report", "plan_stages")
     beside: ClassVar[tuple[str, ...]] = ("exact ranks",)
 
     @property
@@ -247,6 +247,55 @@ class StagedRanks(Ranked):
             raise DataError(f"{name}: has no staged ranks") from None
         return cls(
             boundaries=np.array(boundaries), above_at=above_at, complete=complete, digests=digests, **columns, **design
+        )
+
+    def redrawn(self, users: Ints, uniform: Floats, fold: Ints, depth: float | None) -> StagedRanks:
+        """Return the ranks that users have by a depth, from ranks of which all are known, as by depth None.
+
+        Args:
+            users: (draws,) numbers of users from 0, in the order of `user_numbers`; one may be drawn several times.
+            uniform: (draws,) their numbers v.
+            fold: (draws,) their folds.
+            depth: as in `staged_ranks`.
+
+        Returns:
+            The ranks; the user of each row is the number of the draw.
+
+        Raises:
+            DataError: some ranks are not known.
+        """
+        if not (self.is_beaten | self.complete).all():
+            raise DataError("only ranks that are all known, by depth=None, stand for those of another depth")
+        order = np.argsort(self.user_numbers, kind="stable")
+        held = np.bincount(self.user_numbers)
+        first = (np.cumsum(held) - held)[users]
+        draw = np.repeat(np.arange(len(users)), held[users])
+        rows = order[np.arange(len(draw)) - np.repeat(np.cumsum(held[users]) - held[users], held[users]) + first[draw]]
+
+        last, stages = self._last[rows], np.arange(len(self.boundaries))
+        stays = (uniform[draw, np.newaxis] >= shares(depth, self.boundaries)) & (stages <= last[:, np.newaxis])
+        stop = np.where(stays.any(axis=1), stays.argmax(axis=1), len(stages))
+        reached = np.where(stages <= stop[:, np.newaxis], self.above_at[rows], -1)
+        at_stop = self.above_at[rows, np.minimum(stop, last)]
+        is_beaten = (reached == self.k).any(axis=1) | (self.is_beaten[rows] & (stop == len(stages)))
+        is_open = ~is_beaten & (stop < len(stages))
+        user_is_open = np.bincount(draw, is_open, len(users)) > 0
+        is_first = np.append(True, draw[1:] != draw[:-1])
+        until_stop = np.where(is_first, 1 + self.boundaries[np.minimum(stop, last)], 1)
+        return replace(
+            self,
+            user=draw,
+            item=self.item[rows],
+            score=self.score[rows],
+            candidates=self.candidates[rows],
+            depth=depth,
+            above_at=reached,
+            above=np.where(is_beaten, self.k, np.where(is_open, at_stop, self.above[rows])),
+            tied=np.where(is_beaten | is_open, 0, self.tied[rows]),
+            complete=~is_beaten & ~is_open,
+            uniform=uniform[draw],
+            fold=fold[draw],
+            scored=np.where(user_is_open[draw], until_stop, self.scored[rows]),
         )
 
     @classmethod

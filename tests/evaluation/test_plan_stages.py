@@ -1,0 +1,121 @@
+"""What a number of scores buys: the rows against evaluations that are simulated on other users."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sampled_metrics as sm
+
+RNG = np.random.default_rng(3)
+USERS, ITEMS = 1500, 300
+TRAINING = RNG.random((USERS, ITEMS)) < 0.05
+TASTE = RNG.normal(size=(USERS, ITEMS)) + 0.01 * np.arange(ITEMS)
+HELD_OUT = np.where(TRAINING, -np.inf, TASTE + RNG.gumbel(size=TASTE.shape)).argmax(axis=1)
+SCORES = {name: TASTE + noise * RNG.normal(size=TASTE.shape) for name, noise in {"A": 0.8, "B": 0.5}.items()}
+
+
+def staged(name, **options):
+    scores = SCORES[name]
+    return sm.staged_ranks(lambda u, i: scores[u, i], TRAINING, HELD_OUT, pairs_per_call=10**5, **options)
+
+
+PILOT = {name: staged(name, depth=None, users=slice(0, 1000)) for name in SCORES}
+EXACT = {name: sm.rank(scores, TRAINING, HELD_OUT, users=slice(0, 1000)) for name, scores in SCORES.items()}
+
+
+def row(result, method, depth=None):
+    rows = result[(result["method"] == method) & ((result["depth"] == depth) if depth else True)]
+    return rows.iloc[0]
+
+
+class TestAgainstEvaluations:
+    RESULT = sm.plan_stages(PILOT, depths=[25, 60], users=500)
+
+    @pytest.mark.parametrize("depth", [25, 60])
+    def test_stages(self, depth):
+        """Twenty evaluations of 500 other users, by other seeds."""
+        runs = [staged("A", depth=depth, seed=seed, users=slice(1000, 1500)) for seed in range(20)]
+        planned = row(self.RESULT, "stages", depth)
+        assert planned["scores"] == pytest.approx(np.mean([run.scores_per_user for run in runs]), rel=0.1)
+        assert planned["completed"] == pytest.approx(np.mean([run.completed_users for run in runs]), rel=0.1)
+        widths = [np.ptp(sm.evaluate(run, metrics="recall@10")[["low", "high"]].to_numpy()) for run in runs]
+        assert planned["width"] == pytest.approx(np.mean(widths), rel=0.1)
+
+    def test_exact_ways(self):
+        table = sm.rank(SCORES["A"], TRAINING, HELD_OUT, users=slice(1000, 1500))
+        width = np.ptp(sm.evaluate(table, metrics="recall@10")[["low", "high"]].to_numpy())
+        for method in ("all candidates", "stop at k"):
+            assert row(self.RESULT, method)["width"] == pytest.approx(width, rel=0.1)
+        assert row(self.RESULT, "all candidates")["scores"] == EXACT["A"].candidates.mean()
+        assert row(self.RESULT, "stop at k")["scores"] == pytest.approx(PILOT["A"].scores_per_user, rel=0.03)
+
+    def test_a_part_of_the_users_takes_as_many_scores(self):
+        parts = self.RESULT[self.RESULT["method"] == "stop at k, part of users"]
+        stages = self.RESULT[self.RESULT["method"] == "stages"]
+        np.testing.assert_allclose(parts["scores"], stages["scores"], rtol=0.05)
+        assert parts["width"].iloc[0] > stages["width"].iloc[0]
+
+    def test_the_chance_of_a_verdict(self):
+        """Simulated with users drawn from all, 100 times; the pilot's gap is within its error of that of all."""
+        rng, full = np.random.default_rng(1), {name: staged(name, depth=None) for name in SCORES}
+        better = 0
+        for _ in range(100):
+            drawn, coins = rng.integers(0, USERS, 500), (rng.random(500), rng.integers(0, 5, 500))
+            tables = {name: ranks.redrawn(drawn, *coins, 60) for name, ranks in full.items()}
+            better += sm.compare(tables, metrics="recall@10")["conclusion"].item() == "B"
+        assert row(self.RESULT, "stages", 60)["conclusive"] == pytest.approx(better / 100, abs=0.2)
+
+
+def test_sampled_negatives_are_those_of_correct():
+    result = sm.plan_stages(PILOT, depths=[60], users=200, exact=EXACT, negatives=[50])
+    assert result["method"].tolist()[-2:] == ["decreasing", "free"]
+    rng, widths = np.random.default_rng(1), []
+    for _ in range(5):
+        rank = 1 + EXACT["A"].above[rng.integers(0, 1000, 200)]
+        sampled = 1 + rng.hypergeometric(rank - 1, 270 - rank, 50)
+        table = sm.correct(
+            sm.sampled_ranks(sampled, negatives=50, candidates=270), metrics="recall@10", estimators="free"
+        )
+        widths.append((table["high"] - table["low"]).item())
+    assert row(result, "free")["width"] == pytest.approx(np.mean(widths), rel=0.15)
+    assert row(result, "free")["conclusive"] < row(result, "stages")["conclusive"]
+
+
+def test_redrawn_ranks_are_those_of_a_run():
+    """Every user once, with the numbers and folds of a run by the depth."""
+    for depth in (5, 30, 200):
+        run = staged("A", depth=depth, batch_size=1)
+        full = staged("A", depth=None, batch_size=1)
+        again = full.redrawn(np.arange(USERS), run.uniform, run.fold, depth)
+        for name in ("above_at", "complete", "scored", "is_beaten"):
+            np.testing.assert_array_equal(getattr(again, name), getattr(run, name), name)
+        metrics = [sm.metric(label) for label in ("recall@10", "ndcg@10")]
+        np.testing.assert_array_equal(again.outcome_values(metrics).values, run.outcome_values(metrics).values)
+
+
+def test_few_completed_users_are_told():
+    result = sm.plan_stages(PILOT["A"], depths=[3], users=200)
+    assert "conclusive" not in result
+    assert "With depth 3, fewer than 30 users are completed" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"pilot": EXACT["A"]}, sm.DataError, "has exact ranks, which plan_stages does not take"),
+        ({"pilot": staged("A", depth=5)}, sm.DataError, "some ranks are not known; a pilot takes depth=None"),
+        ({"pilot": {"A": PILOT["A"], "B": PILOT["A"]}}, sm.DataError, "A and B have the same Recall@10"),
+        ({"pilot": dict.fromkeys("ABC", PILOT["A"])}, sm.DataError, "one recommender or two, not 3"),
+        ({"pilot": {"A": PILOT["A"], "B": staged("B", depth=None)}}, sm.DataError, "A and B are of other users"),
+        ({"metric": "auc"}, sm.ConfigError, "auc has no cut-off"),
+        ({"metric": ["recall@10", "recall@5"]}, sm.ConfigError, "metric: give one"),
+        ({"depths": [0]}, sm.ConfigError, "depths must be numbers of 1 or more, not 0"),
+        ({"users": 0}, sm.ConfigError, "must be whole numbers of 1 or more, not 0"),
+        ({"confidence_level": 2}, sm.ConfigError, "confidence_level must be above 0 and below 1, not 2"),
+        ({"exact": EXACT["B"]}, sm.DataError, "exact: has other ranks than the pilot"),
+        ({"exact": EXACT}, sm.DataError, "exact: must be of one recommender"),
+    ],
+)
+def test_refuses(options, error, says):
+    with pytest.raises(error, match=says):
+        sm.plan_stages(**({"pilot": PILOT["A"]} | options))
