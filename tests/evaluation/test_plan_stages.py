@@ -53,7 +53,6 @@ class TestAgainstEvaluations:
         parts = self.RESULT[self.RESULT["method"] == "stop at k, part of users"]
         stages = self.RESULT[self.RESULT["method"] == "stages"]
         np.testing.assert_allclose(parts["scores"], stages["scores"], rtol=0.05)
-        assert parts["width"].iloc[0] > stages["width"].iloc[0]
 
     def test_the_chance_of_a_verdict(self):
         """Simulated with users drawn from all, 100 times; the pilot's gap is within its error of that of all."""
@@ -67,18 +66,16 @@ class TestAgainstEvaluations:
 
 
 def test_sampled_negatives_are_those_of_correct():
-    result = sm.plan_stages(PILOT, depths=[60], users=200, exact=EXACT, negatives=[50])
+    result = sm.plan_stages(PILOT["A"], depths=[60], users=100, exact=EXACT["A"], negatives=[50])
     assert result["method"].tolist()[-2:] == ["decreasing", "free"]
     rng, widths = np.random.default_rng(1), []
     for _ in range(5):
-        rank = 1 + EXACT["A"].above[rng.integers(0, 1000, 200)]
-        sampled = 1 + rng.hypergeometric(rank - 1, 270 - rank, 50)
-        table = sm.correct(
-            sm.sampled_ranks(sampled, negatives=50, candidates=270), metrics="recall@10", estimators="free"
-        )
+        drawn = rng.integers(0, 1000, 100)
+        above, n = EXACT["A"].above[drawn], EXACT["A"].candidates[drawn]
+        columns = {"rank": 1 + rng.hypergeometric(above, n - 1 - above, 50), "candidates": n, "negatives": 50}
+        table = sm.correct(sm.sampled_ranks(pd.DataFrame(columns)), metrics="recall@10", estimators="free")
         widths.append((table["high"] - table["low"]).item())
     assert row(result, "free")["width"] == pytest.approx(np.mean(widths), rel=0.15)
-    assert row(result, "free")["conclusive"] < row(result, "stages")["conclusive"]
 
 
 def test_redrawn_ranks_are_those_of_a_run():
