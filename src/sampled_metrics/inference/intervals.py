@@ -33,7 +33,7 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.inference.bounded_means import SMALLEST_P_VALUE, mean_interval, p_value_of_zero
 
 Statistic = Callable[[np.ndarray], Floats]
-"""(samples, outcomes) counts → (samples, metrics) estimates."""
+"""(samples, outcomes) counts → (samples, metrics) estimates, or (samples, recommenders, metrics) ones."""
 
 
 METHODS = ("bootstrap", "delta")
@@ -114,50 +114,93 @@ def in_blocks(statistic: Statistic, numbers: int) -> Statistic:
     return blockwise
 
 
-def uncertainty(
+@dataclass(frozen=True)
+class Evaluated:
+    """The values of a statistic that its interval is made of.
+
+    Attributes:
+        estimate: (…, metrics) the value for the users.
+        left_out: (outcomes, …, metrics) values with one user left out, by the outcome of that user; None if they are
+            not needed, or are too many.
+        replicates: (resamples, …, metrics) values for users that are drawn with replacement; None without a bootstrap.
+    """
+
+    estimate: Floats
+    left_out: Floats | None = None
+    replicates: Floats | None = None
+
+    def difference(self, one: int, other: int) -> "Evaluated":
+        """Return the values of a difference, from those of several recommenders, (…, recommenders, metrics)."""
+        left_out, replicates = (
+            None if values is None else values[:, other] - values[:, one] for values in (self.left_out, self.replicates)
+        )
+        return Evaluated(self.estimate[other] - self.estimate[one], left_out, replicates)
+
+
+def evaluated(
     statistic: Statistic,
+    counts: Ints,
+    options: IntervalOptions,
+    weights: Floats | None = None,
+    progress: Progress = no_progress,
+) -> Evaluated:
+    """Return the values of a statistic that its interval is made of.
+
+    Args:
+        statistic: the metrics, or those of several recommenders.
+        counts: (outcomes,) numbers of users by outcome.
+        options: of the interval.
+        weights: (…, metrics, outcomes) weights of a linear statistic.
+        progress: wraps the blocks of bootstrap samples.
+
+    Raises:
+        DataError: there are fewer than two users.
+    """
+    users = int(counts.sum())
+    if users < 2:
+        raise DataError(f"an interval needs two users or more, not {users}")
+    estimate, is_linear = statistic(counts[np.newaxis])[0], weights is not None
+    if not uses_bootstrap(options, is_linear):
+        return Evaluated(estimate, None if is_linear else _left_out(statistic, counts, None, estimate))
+    left_out = _left_out(statistic, counts, weights, estimate)
+    replicates = [statistic(drawn) for drawn in resamples(counts, options, progress)]
+    return Evaluated(estimate, left_out, np.concatenate(replicates))
+
+
+def uncertainty(
+    values: Evaluated,
     counts: Ints,
     options: IntervalOptions,
     *,
     bounds: tuple[ArrayLike, ArrayLike],
     weights: Floats | None = None,
     alpha: Floats | None = None,
-    replicates: Floats | None = None,
     differ: int = 0,
     test: bool = False,
-    progress: Progress = no_progress,
 ) -> Uncertainty:
     """Return the intervals of a statistic of the users' outcomes.
 
     Args:
-        statistic: the metrics.
+        values: the values of the statistic, by `evaluated` with the same options and weights.
         counts: (outcomes,) numbers of users by outcome.
         options: of the intervals; the method is delta for a linear statistic and bootstrap for others, unless given.
         bounds: (metrics,) smallest and largest values that a user can have.
         weights: (metrics, outcomes) weights of a linear statistic.
         alpha: (metrics,) error rates of the intervals, in place of 1 - the confidence level.
-        replicates: (resamples, metrics) bootstrap estimates, if they are known already.
         differ: number of users who can differ from 0, for the p-values of a statistic that is not linear.
         test: whether to compute p-values; the metrics are then differences.
-        progress: wraps the blocks of bootstrap samples.
 
     Raises:
-        DataError: there are fewer than two users, or the delta method takes too much work.
+        DataError: the delta method takes too much work.
     """
-    users = int(counts.sum())
-    if users < 2:
-        raise DataError(f"an interval needs two users or more, not {users}")
-    estimate = statistic(counts[np.newaxis])[0]
+    users, estimate, left_out, replicates = int(counts.sum()), values.estimate, values.left_out, values.replicates
     least, most = (np.broadcast_to(np.asarray(bound, dtype=np.float64), estimate.shape) for bound in bounds)
     rates = np.broadcast_to(1 - options.confidence_level if alpha is None else alpha, estimate.shape)
     if weights is not None:
         of_mean = _of_means(weights, counts, estimate, (least, most), rates, test)
-        if not uses_bootstrap(options, is_linear=True):
-            return of_mean
-    left_out = _left_out(statistic, counts, weights, estimate)
-    if uses_bootstrap(options, weights is not None):
         if replicates is None:
-            replicates = bootstrap(statistic, counts, options, progress)
+            return of_mean
+    if replicates is not None:
         error, smallest = replicates.std(axis=0, ddof=1), 1 / (len(replicates) + 1)
         reach = error if test else np.zeros_like(error)
         ends = partial(_bootstrap_ends, estimate, replicates, left_out, counts, reach)
@@ -258,21 +301,16 @@ def _both_signs(least: ArrayLike, most: ArrayLike) -> np.ndarray:
 
 
 def _left_out(statistic: Statistic, counts: Ints, weights: Floats | None, estimate: Floats) -> Floats | None:
-    """Return (outcomes, metrics) estimates with one user left out, by the outcome of that user."""
+    """Return (outcomes, …, metrics) estimates with one user left out, by the outcome of that user."""
     users = counts.sum()
     if weights is not None:
-        return (users * estimate - weights.T) / (users - 1)
+        return np.asarray((users * estimate - np.moveaxis(weights, -1, 0)) / (users - 1))
     if len(counts) > MOST_OUTCOMES:
         return None
-    left_out = np.tile(estimate, (len(counts), 1))
+    left_out = np.repeat(estimate[np.newaxis], len(counts), axis=0)
     seen = np.flatnonzero(counts)
     left_out[seen] = statistic(counts - np.eye(len(counts), dtype=counts.dtype)[seen])
     return left_out
-
-
-def bootstrap(statistic: Statistic, counts: Ints, options: IntervalOptions, progress: Progress) -> Floats:
-    """Return (resamples, metrics) estimates."""
-    return np.concatenate([statistic(drawn) for drawn in resamples(counts, options, progress)])
 
 
 def resamples(counts: Ints, options: IntervalOptions, progress: Progress) -> Iterator[Ints]:
