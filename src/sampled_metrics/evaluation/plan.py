@@ -21,7 +21,7 @@ from sampled_metrics.evaluation.result import Result
 from sampled_metrics.inference.expectation import (
     DesignWeights,
     Expectation,
-    exact_chance,
+    exact_probability,
     mean_of_rows,
     step_of_difference,
 )
@@ -33,9 +33,9 @@ from sampled_metrics.ranks.pairing import Pairs, pair_users
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
-_EXACT_USERS = 100  # up to this number of users, chances near the given probability are exact
+_EXACT_USERS = 100  # up to this number of users, probabilities near the given one are exact
 _EXACT_TERMS = 2500  # as they are up to this number of rows times different weights
-_NEAR = 0.1  # chances are near if they differ by less
+_NEAR = 0.1  # probabilities are near if they differ by less
 _FEW_USERS = 1000  # up to this number of users, larger m are tried in small steps
 _MOST_USERS = 1000.0  # largest multiple of the users of the pilot that a plan names
 _STEP = 1.02  # ratio of such a step
@@ -118,7 +118,7 @@ def plan(
     sizes = _sizes(pilot, replacement)
     smallest = _Search(pilot, replacement, probability).smallest(chosen, sizes, progress)
     rows = [_row(label, *smallest[label], pilot.users, probability) for label in chosen]
-    exact = _Chance(pilot.gap, 0.0, pilot.user_deviation, 1.0)
+    exact = _ExpectedDifference(pilot.gap, 0.0, pilot.user_deviation, 1.0)
     rows.append(_row("exact", None, [exact], pilot.users, probability))
     table = Result(rows)
     table.attrs = {"probability": probability, "parameters": f"{what}, {pilot.worse.description}"}
@@ -184,7 +184,7 @@ class _Pilot:
         return float(self.differences.std(ddof=1)) if self.users > 1 else np.nan
 
 
-class _Chance(NamedTuple):
+class _ExpectedDifference(NamedTuple):
     """An expected difference, better - worse."""
 
     gap: float  # its expectation
@@ -211,7 +211,7 @@ class _Search:
 
     def smallest(
         self, estimators: Mapping[str, Estimator], sizes: Sequence[int], progress: Progress
-    ) -> dict[str, tuple[int | None, list[_Chance]]]:
+    ) -> dict[str, tuple[int | None, list[_ExpectedDifference]]]:
         """Return the smallest m of each estimator, by label; None if no m is enough.
 
         Args:
@@ -220,28 +220,28 @@ class _Search:
             progress: wraps these m, and then the strict bounds.
 
         Returns:
-            The m, and the chances at this m or at the largest: one of a linear estimator, and several of strict bounds,
-            as `verdicts` has them.
+            The m, and the expected differences at this m or at the largest: one of a linear estimator, and several of
+            strict bounds, as `verdicts` returns them.
         """
         strict = [label for label in estimators if label in SHAPES]
-        chances: dict[str, dict[int, _Chance]] = {label: {} for label in estimators if label not in SHAPES}
-        verdicts: dict[str, list[_Chance]] = {}  # of the largest m
-        smallest: dict[str, tuple[int | None, list[_Chance]]] = {}
-        for step in progress([*(sizes if chances else []), *strict]):
+        by_label: dict[str, dict[int, _ExpectedDifference]] = {label: {} for label in estimators if label not in SHAPES}
+        verdicts: dict[str, list[_ExpectedDifference]] = {}  # of the largest m
+        smallest: dict[str, tuple[int | None, list[_ExpectedDifference]]] = {}
+        for step in progress([*(sizes if by_label else []), *strict]):
             if step in strict:
                 verdicts = verdicts or self.verdicts(sizes[-1], strict)
                 smallest[step] = self._smallest_of_bounds(step, sizes[-1], verdicts[step])
-            elif left := [label for label, by_size in chances.items() if not self._is_settled(by_size)]:
-                of_size = self.chances(step, [estimators[label] for label in left])
-                for label, chance in zip(left, of_size, strict=True):
-                    chances[label][step] = chance
-        for label, by_size in chances.items():
+            elif left := [label for label, by_size in by_label.items() if not self._is_settled(by_size)]:
+                of_size = self.expected(step, [estimators[label] for label in left])
+                for label, difference in zip(left, of_size, strict=True):
+                    by_label[label][step] = difference
+        for label, by_size in by_label.items():
             m = self._smallest_of_linear(estimators[label], by_size)
             smallest[label] = m, [by_size[m or sizes[-1]]]
         return smallest
 
-    def chances(self, negatives: int, estimators: Sequence[Estimator]) -> list[_Chance]:
-        """Return the expected difference by linear estimator with m negatives."""
+    def expected(self, negatives: int, estimators: Sequence[Estimator]) -> list[_ExpectedDifference]:
+        """Return the expected difference by each linear estimator, with m negatives."""
         pilot, design = self.pilot, SamplingDesign(negatives, self.replacement)
         weights = DesignWeights.from_tables([pilot.worse], design, estimators, (pilot.metric,))
         worse = Expectation.from_ranks(pilot.worse, pilot.pairs.one, weights)
@@ -251,55 +251,57 @@ class _Search:
         spread = gaps.var(axis=0, ddof=1) if users > 1 else np.full(gaps.shape[1], np.nan)
         user_deviations = np.sqrt(np.maximum(spread + variances.mean(axis=0), 0.0))
         deviations = np.sqrt(np.maximum(variances.sum(axis=0), 0.0)) / users
-        chances = []
+        expected = []
         for number, values in enumerate(zip(gaps.mean(axis=0), deviations, user_deviations, strict=True)):
             gap, deviation, user_deviation = map(float, values)
             right = probability_of_order(gap, deviation, step_of_difference(better, worse, number))
             if _is_small(better, number) and abs(right - self.probability) < _NEAR:
-                right = exact_chance(better, worse, number)
-            chances.append(_Chance(gap, deviation, user_deviation, right))
-        return chances
+                right = exact_probability(better, worse, number)
+            expected.append(_ExpectedDifference(gap, deviation, user_deviation, right))
+        return expected
 
-    def verdicts(self, negatives: int, shapes: Sequence[str]) -> dict[str, list[_Chance]]:
+    def verdicts(self, negatives: int, shapes: Sequence[str]) -> dict[str, list[_ExpectedDifference]]:
         """Return the expected lower bounds of the difference, for weights that are best for `FACTORS` of the users."""
         pilot, design = self.pilot, SamplingDesign(negatives, self.replacement)
         sides = (pilot.better, pilot.pairs.other), (pilot.worse, pilot.pairs.one)
         verdicts = {}
         for shape, bounds in expected_gaps(*sides, design, shapes, pilot.metric).items():
-            chances = [_Chance(gap, np.nan, deviation, np.nan) for gap, deviation in bounds]
-            verdicts[shape] = [chance._replace(right=chance.conclusive(pilot.users)) for chance in chances]
+            expected = [_ExpectedDifference(gap, np.nan, deviation, np.nan) for gap, deviation in bounds]
+            verdicts[shape] = [difference._replace(right=difference.conclusive(pilot.users)) for difference in expected]
         return verdicts
 
-    def _is_settled(self, chances: dict[int, _Chance]) -> bool:
+    def _is_settled(self, by_size: dict[int, _ExpectedDifference]) -> bool:
         """Return whether the last two m leave less than a tenth of the allowed chance of a wrong order."""
-        last = [chances[m].right for m in sorted(chances)[-2:]]
+        last = [by_size[m].right for m in sorted(by_size)[-2:]]
         return len(last) == 2 and min(last) > 1 - (1 - self.probability) / 10
 
-    def _smallest_of_linear(self, estimator: Estimator, chances: dict[int, _Chance]) -> int | None:
-        """Return the smallest m from which on the chance is enough; adds the chances of further m."""
+    def _smallest_of_linear(self, estimator: Estimator, by_size: dict[int, _ExpectedDifference]) -> int | None:
+        """Return the smallest m from which on the probability is enough; adds further m to `by_size`."""
 
         def enough(m: int) -> bool:
-            if m not in chances:
-                (chances[m],) = self.chances(m, [estimator])
-            return chances[m].right >= self.probability
+            if m not in by_size:
+                (by_size[m],) = self.expected(m, [estimator])
+            return by_size[m].right >= self.probability
 
-        sizes = sorted(chances)
+        sizes = sorted(by_size)
         failed = [m for m in sizes if not enough(m)]
         if failed and failed[-1] == sizes[-1]:
             return None
         low = failed[-1] if failed else 0
-        high = last = self._bisect(enough, chances, low, next(m for m in sizes if m > low))
-        low, later = 0, {high: chances[high]}
+        high = last = self._bisect(enough, by_size, low, next(m for m in sizes if m > low))
+        low, later = 0, {high: by_size[high]}
         while last < sizes[-1] and self.pilot.users <= _FEW_USERS and not self._is_settled(later):
             last = min(max(last + 1, int(_STEP * last)), sizes[-1])
             if not enough(last):
                 low = last
             elif low:
-                high, low = self._bisect(enough, chances, low, last), 0
-            later[last] = chances[last]
+                high, low = self._bisect(enough, by_size, low, last), 0
+            later[last] = by_size[last]
         return high
 
-    def _smallest_of_bounds(self, shape: str, most: int, verdict: list[_Chance]) -> tuple[int | None, list[_Chance]]:
+    def _smallest_of_bounds(
+        self, shape: str, most: int, verdict: list[_ExpectedDifference]
+    ) -> tuple[int | None, list[_ExpectedDifference]]:
         """Return the m at which a verdict is likely enough, up to 3 %, and the verdict at this m.
 
         Args:
@@ -307,20 +309,25 @@ class _Search:
             most: the largest m.
             verdict: that of the largest m, which is returned if no m is enough.
         """
-        verdicts, chances = {most: verdict}, {most: verdict[0]}
+        verdicts, by_size = {most: verdict}, {most: verdict[0]}
         if verdict[0].right < self.probability:
             return None, verdict
 
         def enough(m: int) -> bool:
             verdicts[m] = self.verdicts(m, [shape])[shape]
-            chances[m] = verdicts[m][0]
-            return chances[m].right >= self.probability
+            by_size[m] = verdicts[m][0]
+            return by_size[m].right >= self.probability
 
-        m = self._bisect(enough, chances, 1, most, 1.03)
+        m = self._bisect(enough, by_size, 1, most, 1.03)
         return m, verdicts[m]
 
     def _bisect(
-        self, enough: Callable[[int], bool], chances: dict[int, _Chance], low: int, high: int, ratio: float = 1.0
+        self,
+        enough: Callable[[int], bool],
+        by_size: dict[int, _ExpectedDifference],
+        low: int,
+        high: int,
+        ratio: float = 1.0,
     ) -> int:
         """Return an m that is enough, next to one that is not or within the ratio of it, between two such m.
 
@@ -328,16 +335,16 @@ class _Search:
         that place, between two close m, is within the ratio.
         """
         while high > ratio * low and high - low > 1:
-            expected = self._between(chances, low, high)
+            expected = self._between(by_size, low, high)
             if high <= min(ratio * expected, _CLOSE * low):
                 break
             middle = min(round(np.sqrt(ratio) * expected), high - 1)
             low, high = (low, middle) if enough(middle) else (middle, high)
         return high
 
-    def _between(self, chances: dict[int, _Chance], low: int, high: int) -> int:
+    def _between(self, by_size: dict[int, _ExpectedDifference], low: int, high: int) -> int:
         """Return an m between two, by interpolation of the normal quantile of the chance in log m."""
-        levels = [ndtri(chances[m].right) - ndtri(self.probability) if m in chances else np.nan for m in (low, high)]
+        levels = [ndtri(by_size[m].right) - ndtri(self.probability) if m in by_size else np.nan for m in (low, high)]
         share = min(max(levels[0] / (levels[0] - levels[1]), 0.05), 0.95) if np.isfinite(levels).all() else 0.5
         middle = low * (high / low) ** share if low else high * share
         return int(min(max(round(middle), low + 1), high - 1))
@@ -352,31 +359,31 @@ def _is_small(side: Expectation, estimate: int) -> bool:
 
 
 def _row(
-    label: str, negatives: int | None, chances: Sequence[_Chance], users: int, probability: float
+    label: str, negatives: int | None, differences: Sequence[_ExpectedDifference], users: int, probability: float
 ) -> dict[str, Any]:
-    """Return a row of the result; further chances are those of other weights, which are better for more users."""
-    chance = chances[0]
-    possible = [one for one in chances if one.gap > 0 and np.isfinite(one.user_deviation)]
+    """Return a row of the result; further differences are by weights that are better for more users."""
+    difference = differences[0]
+    possible = [one for one in differences if one.gap > 0 and np.isfinite(one.user_deviation)]
     needed = [_users_needed(one, probability) for one in possible]
     enough = [number for number in needed if number <= _MOST_USERS * users or label not in SHAPES]
     return {
         "estimator": label,
         "negatives": pd.NA if negatives is None else negatives,
-        "probability": chance.right,
-        "gap": chance.gap,
-        "conclusive": chance.conclusive(users) if np.isfinite(chance.user_deviation) else np.nan,
+        "probability": difference.right,
+        "gap": difference.gap,
+        "conclusive": difference.conclusive(users) if np.isfinite(difference.user_deviation) else np.nan,
         "users": min(enough, default=pd.NA),
     }
 
 
-def _users_needed(chance: _Chance, probability: float) -> int:
-    """Return the smallest number of users for which a conclusion has a chance."""
+def _users_needed(difference: _ExpectedDifference, probability: float) -> int:
+    """Return the smallest number of users for which a conclusion has the probability."""
     low, high = 5, 6  # fewer than six users cannot conclude
-    while chance.conclusive(high) < probability:
+    while difference.conclusive(high) < probability:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if chance.conclusive(middle) >= probability else (middle, high)
+        low, high = (low, middle) if difference.conclusive(middle) >= probability else (middle, high)
     return high
 
 

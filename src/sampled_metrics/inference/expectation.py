@@ -107,7 +107,7 @@ def step_of_difference(better: Expectation, worse: Expectation, estimate: int = 
     return common_step(np.concatenate([np.unique(weights) / count for count in rows])) / len(better.means)
 
 
-def exact_chance(better: Expectation, worse: Expectation, estimate: int = 0) -> float:
+def exact_probability(better: Expectation, worse: Expectation, estimate: int = 0) -> float:
     """Return the chance that an estimate, by index, of `better` is above that of `worse`; a tie is no order.
 
     The difference of the means is a sum of independent terms, one for each row. Its distribution is computed on a

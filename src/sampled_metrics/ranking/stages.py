@@ -227,10 +227,10 @@ class _Order:
         assert self.function is not None
         distinct, which = np.unique(user, return_inverse=True)
         lists = []
-        for one in distinct:
-            name = self.split.user_ids[one] if self.with_ids else one
+        for index in distinct:
+            name = self.split.user_ids[index] if self.with_ids else index
             items = self._sorted(self.function(name), f"order of user {shown(name)}")
-            lists.append(items[~np.isin(items, self.split.excluded[[one]].indices)])
+            lists.append(items[~np.isin(items, self.split.excluded[[index]].indices)])
         first = np.cumsum([0, *map(len, lists)])
         joined = np.concatenate(lists)
         return lambda index, number: joined[first[which[index]] + number]
