@@ -29,8 +29,8 @@ class MaximumEntropy(RankPrior):
     """The flattest distribution of true ranks that fits the sample.
 
     It minimises (m + 1) Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π) over the simplex. The dual, which is smooth and
-    unconstrained, is solved for each class of users with similar n. If n or m differ in a class, x is compared over all
-    of its events together, with the means of A and of m + 1.
+    unconstrained, is solved for each class of users with similar n. If n or m differ within a class, the x of all its
+    events are compared together, with the mean of A and the mean of m + 1.
 
     Attributes:
         eta: η, the weight of entropy; 0.01 in the source.
@@ -59,7 +59,7 @@ class MaximumEntropy(RankPrior):
             likelihood = np.zeros((len(nodes.ranks), int(negatives.max()) + 1))
             for m, probabilities in by_m.items():
                 likelihood[:, : m + 1] += sample[negatives == m].sum() * probabilities
-            # a rank that the n of no user with some m allows
+            # the sum is 0 at a rank that no user's n allows
             likelihood /= np.maximum(likelihood.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
             merged = np.bincount(x, weights=sample, minlength=likelihood.shape[1])
             scale = float(sample @ (negatives + 1) / sample.sum())

@@ -10,8 +10,8 @@ ranks, up to h = n / 2. The worse half may have any distribution, as items that 
   distribution on 1 … h, and of single ranks above h.
 
 The members of a mixture are indexed by k. All k up to 60 are taken, about 160 more in geometric steps, the last 20,
-about 40 in geometric steps before them, and the cut-offs of the metrics. Instead of a single rank k, a mixture has all
-ranks from the k before it to k, so that none is left out.
+about 40 in geometric steps before them, and the cut-offs of the metrics. A single rank k stands for all ranks from the
+k before it to k, so that no rank is left out.
 
 Users of a class (`sampled_metrics.sampling.rank_classes`) have similar n, and their ranks may depend on it. So a class
 has the members of its smallest and of its largest n. For a user with fewer candidates, k is at most n.

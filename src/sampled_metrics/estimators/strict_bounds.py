@@ -50,13 +50,13 @@ from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import RankClass, Size, rank_classes
 
 PAIRED = 0.5
-"""Standard errors that each of two recommenders is bounded at, relative to those of the interval of the difference."""
+"""Distance of the bounds of each of two recommenders, relative to that of the difference, in standard errors."""
 
 SIGNIFICANCE = 0.05
-"""A shape is taken as contradicted by the sample if its p-value is below this."""
+"""The sample contradicts a shape if the p-value of the shape is at most this."""
 
 IMPOSSIBLE = 0.01
-"""A sample is taken as one that no ranks explain if the p-value of any ranks is not above this."""
+"""No ranks explain a sample if the p-value of `free` is at most this."""
 
 _LEAST = 0.005  # smallest share of the users that makes a class
 _STEPS = 30  # most steps of the fit, of the search for an end, and of those that leave members out
@@ -74,7 +74,7 @@ _DECISIVE = 10  # samples that fit no better than the observed one, itself inclu
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The precision of a fit and its bounds. Any weights bound the truth, and its effect on them is of second order.
+    """The precision of a fit and its bounds. The bounds hold at any precision, and a lower one hardly widens them.
 
     Attributes:
         step: change of the fitted shares at which a fit ends, in standard errors of the largest share.
@@ -93,7 +93,7 @@ PRECISE = Tolerance(1e-4, 1e-2, 1e-3, 1e-5)
 """The tolerance for the users that are analysed."""
 
 ROUGH = Tolerance(1e-2, 0.25, 0.1, 0.02)
-"""The tolerance for weights that a part of the users chooses for others: its spread is larger than the error."""
+"""The tolerance for weights that a part of the users chooses for others: these vary by more than the error."""
 
 
 @dataclass(frozen=True)
@@ -290,8 +290,8 @@ class ShapeEstimate(Estimate):
     def fits_of_part(self, shape: str, part: Floats) -> Fits:
         """Return fits for weights that are chosen by a part of the users, for others.
 
-        The sample that they are near is the best fit of the next stronger shape to the part, as this varies less from
-        one part of the users to another than the best fit of the shape.
+        The fits are near the best fit of the next stronger shape to the part. That fit varies less from one part of the
+        users to another than the best fit of the shape itself.
 
         Args:
             shape: the shape of the bounds.
@@ -441,8 +441,8 @@ class ShapeTest:
 def p_value_of(tests: Sequence[ShapeTest], seed: int, significance: float) -> float:
     """Return the share of samples from the fits that are as far from the shape as the observed one, itself included.
 
-    The number of samples is that at which ten of them decide about the significance. Fewer are drawn if the p-value is
-    above it already.
+    The number of samples is that at which ten of them decide about the significance. Fewer are drawn once the p-value
+    is certain to be above it.
     """
     rng, samples = np.random.default_rng(seed), round(_DECISIVE / significance)
     observed, further, drawn = sum(test.statistic(test.observed) for test in tests), 1, 1
