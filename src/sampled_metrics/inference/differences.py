@@ -107,7 +107,7 @@ class Differences:
 
     @property
     def undecided(self) -> NDArray[np.bool_]:
-        """Return whether an interval does not exclude 0, or its own difference, or is missing, (pairs, metrics)."""
+        """Return whether an interval includes 0, excludes its own difference, or is missing, (pairs, metrics)."""
         return ~((self.low > EQUAL) | (self.high < -EQUAL)) | self.apart
 
     @property

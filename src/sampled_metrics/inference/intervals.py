@@ -11,12 +11,12 @@ Other statistics have the bootstrap interval BCa, bias-corrected and accelerated
 Intervals, JASA 82, 1987), widened by the ratio of the quantiles of Student's and the normal distribution, or Student's
 interval by the delta method. For a difference, the bootstrap interval is at least Student's, with the standard
 deviation of the bootstrap estimates: BCa alone excludes a true 0 in up to a third of samples in which few users differ.
-If few users differ, that all of them have the same sign is no surprise: with a chance of 2^(1 - d) for d users. The
-interval of such a statistic includes 0 if this chance is above α.
+If only d users differ, all of their differences have the same sign with a probability of 2^(1 - d). The interval of
+such a statistic includes 0 if this probability is above α.
 
 The p-value of a difference is two-sided, and is the interval inverted: the smallest α for which the interval at the
-level 1 - α excludes 0. So p < 0.05 if the 95 % interval excludes 0. It is the chance of a difference of this size or
-more, in either direction, if there is none in the population; it is not the probability that there is none.
+level 1 - α excludes 0. So p < 0.05 if the 95 % interval excludes 0. It is the probability of a difference of this size
+or more, in either direction, if there is none in the population; it is not the probability that there is none.
 """
 
 from collections.abc import Callable, Iterator
@@ -213,7 +213,7 @@ def uncertainty(
         error, smallest = _jackknife_error(left_out, counts), SMALLEST_P_VALUE
         ends = partial(_student_ends, estimate, error, users)
     if weights is None:
-        # chance that as many values as differ from 0 have the same sign, if they can have both
+        # probability that all values that differ from 0 have the same sign, if both signs are possible
         same_sign = np.where(_both_signs(least, most), 2.0 ** (1.0 - differ), 0.0) if test else np.zeros_like(least)
         ends = partial(_with_width, ends, estimate, users, (least, most), same_sign)
     low, high = ends(rates)
@@ -265,7 +265,7 @@ def _jackknife_error(left_out: Floats, counts: Ints) -> Floats:
 def _with_width(
     ends: Ends, estimate: Floats, users: int, bounds: tuple[Floats, Floats], same_sign: Floats, rates: Floats
 ) -> tuple[Floats, Floats]:
-    """Return ends that hold the estimate, 0 where few users differ, and more than a point."""
+    """Return the ends of intervals that hold the estimate, hold 0 if few users differ, and are not points."""
     least, most = bounds
     low, high = ends(rates)
     few = same_sign > rates
@@ -279,7 +279,7 @@ def _with_width(
 
 
 def uses_bootstrap(options: IntervalOptions, is_linear: bool) -> bool:
-    """Return whether intervals are made by the bootstrap: it is the default of what is not linear."""
+    """Return whether the bootstrap makes the intervals; it is the default for statistics that are not linear."""
     return options.method == "bootstrap" or (options.method is None and not is_linear)
 
 

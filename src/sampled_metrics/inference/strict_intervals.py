@@ -2,18 +2,18 @@
 
 The ends are confidence limits of mean weights, as those of linear estimators. Users are the unit.
 
-Weights that are chosen for a sample are too good for this very sample. So the users are divided into five folds, and
-the weights for the users of a fold are those that are best for the users of the other folds. Whatever they choose, the
-mean of these weights over the users of the fold bounds the metric in expectation, so that the interval of the mean over
-all users holds the metric.
+Weights that a sample chooses fit this sample too well. So the users are divided into five folds, and the weights for
+the users of a fold are those that are best for the users of the other folds. Whatever they choose, the mean of these
+weights over the users of the fold bounds the metric in expectation, so that the interval of the mean over all users
+holds the metric.
 
-A published value has no users to divide. Of it, the sample is known up to a few shares of users. The interval then
-holds the means of all weights together (Scheffé), so that the weights may be chosen by the sample.
+A published value has no users to divide: it shows only a few shares of the users. The interval then holds the means of
+all weights together (Scheffé), so that the weights may be chosen by the sample.
 
 Where the sample contradicts the assumed shape of the distribution of ranks, the next weaker one takes its place. Where
 it contradicts any distribution of ranks, there is no interval. A test does not notice all wrong assumptions. So an
-assumption is not used either where it alone would decide: where the interval would be hardly wider than one from the
-exact ranks of as many users. AUC needs no assumption, as samples have no bias for it.
+assumption is also dropped where it alone would decide, that is, where the interval would be hardly wider than one from
+the exact ranks of as many users. AUC needs no assumption, as samples have no bias for it.
 
 References:
     P. Batlle, P. Patil, M. Stanley and M. Kuusela, Optimization-Based Frequentist Confidence Intervals for Functionals
@@ -58,7 +58,7 @@ class Support:
         p_value: of the test of this assumption.
         contradicted: the p-values of the stronger assumptions that the sample contradicts; `free` is among them if no
             distribution of ranks explains the sample.
-        narrow: the stronger assumptions that alone would make an interval hardly wider than exact ranks do.
+        narrow: the stronger assumptions with which an interval would be hardly wider than that of exact ranks.
         fits: the best fits of the assumption, by class of users.
         ends: (2, 2 metrics) ends of the weights of this recommender by folds, if they are known.
     """
@@ -106,7 +106,7 @@ def strict_interval(
     supports: Sequence[Support],
     progress: Progress = no_progress,
 ) -> StrictInterval:
-    """Return the interval of a metric of the last of one or two recommenders, minus that of the first of two.
+    """Return the intervals of the metrics of a recommender, or of the second of two minus the first.
 
     Args:
         estimates: one or two recommenders, with the same shape.
@@ -163,12 +163,12 @@ def fits_of(estimate: ShapeEstimate, support: Support, counts: Floats, shape: st
 def supported(
     estimate: ShapeEstimate, by_outcome: Users, options: IntervalOptions, variances: Floats | None = None
 ) -> Support:
-    """Return the strongest assumption that the sample of a recommender supports, from that of the estimate on.
+    """Return the strongest assumption that the sample supports; the estimate's own is tried first, then weaker ones.
 
     Args:
         estimate: the recommender.
         by_outcome: its users.
-        options: of the interval that the assumption shall not make too narrow; only a seed is needed for `free`.
+        options: of the interval, which an assumption must not make too narrow; `free` needs only the seed.
         variances: (metrics,) variances over users, by the same estimate. None, if no interval can be too narrow: for
             `free`, and where the users are not known.
     """
