@@ -43,7 +43,7 @@ def evaluate(
             `Metric` in place of a label; lists have none.
         confidence_level: probability that the interval covers the mean over the population of users.
         method: delta (the likelihood ratio of a mean of values with bounds) or bootstrap (BCa, where it is wider). The
-            page docs/coverage.md shows how often the first hold the truth.
+            page docs/coverage.md shows how often the intervals of delta hold the truth.
         n_resamples: bootstrap samples, from 100 to 1,000,000.
         seed: seed of the bootstrap.
         progress: wraps the blocks of bootstrap samples, for a progress bar.
@@ -102,7 +102,7 @@ def _evaluate(table: Table, metrics: MetricsLike | None, options: IntervalOption
 
 
 def checked_metrics(table: Table, metrics: MetricsLike | None) -> dict[str, Metric]:
-    """Return the metrics of a table by label as it is written; None stands for the default ones.
+    """Return the metrics of a table by their labels as written; None stands for the default ones.
 
     Raises:
         ConfigError: there are none, one is unknown or not of such a table, or two are the same.

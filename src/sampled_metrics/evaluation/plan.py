@@ -71,12 +71,13 @@ def plan(
         concludes for the better one at 95 %, with as many users drawn anew), users (the number of users for which that
         chance is the given probability, or NA). The last row, `exact`, ranks all candidates.
 
-        Ten m a decade are tried, and then those between. With up to 1000 users, larger m are tried in steps of 2 %, as
-        the probability may fall again; with more, five a decade are. The search ends after two m that leave less than a
-        tenth of the allowed chance of a wrong order. A tie is no correct order. Probabilities near the given one are
-        exact sums with up to 100 users, and with up to 1250 if the weights have two values, as those of the
-        uncorrected recall have. Otherwise they are those of a normal distribution, with a correction for ties. Those of
-        a conclusion are, too; they are too high where only a few users differ.
+        The search tries ten m per decade, and then the m between two of them. With up to 1000 users, it also tries
+        larger m in steps of 2 %, because the probability may fall again. With more users, it tries five m per decade.
+        The search ends after two m that leave less than a tenth of the allowed chance of a wrong order. A tie is not a
+        correct order. Probabilities near the given one are exact sums with up to 100 users, and with up to 1250 if the
+        weights have two values, as those of the uncorrected recall have. Otherwise they are normal approximations, with
+        a correction for ties. Probabilities of a conclusion are always normal approximations; they are too high where
+        only a few users differ.
 
         The first remark says whether the exact ranks decide which recommender is better, by `compare`. If they do not,
         the plan holds for a true difference as large as the one in these ranks, and of the same sign.
@@ -329,10 +330,10 @@ class _Search:
         high: int,
         ratio: float = 1.0,
     ) -> int:
-        """Return an m that is enough, next to one that is not or within the ratio of it, between two such m.
+        """Return an m that is enough, between one that is not enough and one that is.
 
-        With a ratio, m are tried a little above where the chance is expected to be enough, and the search ends once
-        that place, between two close m, is within the ratio.
+        The search ends at two neighbours. With a ratio above 1, it tries m a little above the expected solution, and it
+        ends once two close m hold the expected solution and the larger one is within the ratio of it.
         """
         while high > ratio * low and high - low > 1:
             expected = self._between(by_size, low, high)
@@ -351,7 +352,7 @@ class _Search:
 
 
 def _is_small(side: Expectation, estimate: int) -> bool:
-    """Return whether the exact chance of an order is computed fast."""
+    """Return whether the exact probability of an order is computed fast."""
     if len(side.means) <= _EXACT_USERS:
         return True
     rows, kinds = len(side.user), len(np.unique(side.weights[0, estimate]))
@@ -398,7 +399,7 @@ def _sizes(pilot: _Pilot, replacement: bool) -> list[int]:
 
 
 def _of_pilot(pilot: _Pilot, what: str) -> str:
-    """Return what the pilot says of the true order, by the comparison of its exact ranks, and what follows."""
+    """Return sentences on what the exact ranks of the pilot show of the true order, and what the plan assumes."""
     worse, better = pilot.names
     if pilot.users == 1:
         verdict = "one user shows no order of the population"
@@ -431,7 +432,7 @@ def _words(labels: Sequence[str]) -> str:
 
 
 def _sentences(table: Result, probability: float, most: int) -> list[str]:
-    """Return what each estimator takes as sentences."""
+    """Return a sentence for each estimator on what it needs."""
     sentences: list[str] = []
     for row in table.iloc[:-1].to_dict("records"):
         name = estimator_name(str(row["estimator"]))
@@ -460,7 +461,7 @@ def _sentences(table: Result, probability: float, most: int) -> list[str]:
 
 
 def _verdict(name: str, row: Mapping[str, Any], probability: float, most: int) -> str:
-    """Return what it takes to decide by strict bounds as a sentence."""
+    """Return a sentence on what strict bounds need to decide."""
     if not pd.isna(row["negatives"]):
         enough = counted(row["negatives"], "negative")
         return f"{name}: with {enough} or more, compare decides with a chance of {probability:g}."
