@@ -52,7 +52,7 @@ def with_readme(app: Sphinx, page: str, content: list[str]) -> None:
 
 
 def escape(app: Sphinx, what: str, name: str, documented: Any, options: Any, lines: list[str]) -> None:
-    """Escape |R|, which is no substitution, and words before a colon, which are no types."""
+    """Escape |R|, which is not a substitution, and words before a colon, which are not types."""
     for number, line in enumerate(lines):
         lines[number] = line.replace("|", r"\|")
         if number == 0 and what in ("property", "data"):

@@ -150,7 +150,7 @@ def _counts(
 
     Raises:
         ConfigError: a metric does not say how many users have x < k; there are too many values.
-        DataError: a value is no number from 0 to 1, or the values contradict one another.
+        DataError: a value is not a number from 0 to 1, or the values contradict one another.
     """
     if len(given) > MOST_VALUES:
         raise ConfigError(f"values: at most {MOST_VALUES} values are taken together, not {len(given)}")

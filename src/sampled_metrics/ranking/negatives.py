@@ -357,7 +357,7 @@ def _look_up(negatives: Any, replacement: bool, split: Split, ids: list[Ids]) ->
         if (wrong | is_repeated).any():
             first = (wrong | is_repeated).argmax()
             row, item_position = divmod(pair[first], width)
-            fault = "is no negative, but a training or held-out item of the user"
+            fault = "is not a negative, but a training or held-out item of the user"
             raise DataError(
                 f"negatives, user {shown(users.values[chosen[row]])}: item {shown(items.values[item_position])} "
                 f"{fault if wrong[first] else 'is there twice; give replacement=True'}"
