@@ -134,10 +134,11 @@ def _correct(
     cautions += _on_uncorrected(estimators, metrics)
     limits = np.zeros(len(wanted)), np.array([one.largest for one in wanted])
     bias = _biases(fitted, outcomes, by_outcome, wanted, options.seed)
+    moments = _moments(fitted, counts)
     tests, parts = list[str](), list[pd.DataFrame]()
     for label, estimate in fitted.items():
         if has_bounds(estimate):
-            value, variances = estimate.moments(counts)
+            value, variances = moments[estimate.estimator.replacement]
             support = supported(estimate, by_outcome, options, variances)
             strict = strict_interval([estimate], by_outcome, options, limits, [support], progress)
             columns = _of_bounds(value, strict)
@@ -167,6 +168,12 @@ def _correct(
             *ranks.notes,
         ]
     ).with_cautions([*cautions, *ranks.cautions])
+
+
+def _moments(fitted: Mapping[str, Estimate], counts: Floats) -> dict[bool | None, tuple[Floats, Floats]]:
+    """Return means and variances by `smooth`, by the replacement that strict bounds assume; all shapes share them."""
+    bounds = {estimate.estimator.replacement: estimate for estimate in fitted.values() if has_bounds(estimate)}
+    return {replacement: estimate.moments(counts) for replacement, estimate in bounds.items()}
 
 
 def _of_bounds(value: Floats, strict: StrictInterval) -> dict[str, Any]:
