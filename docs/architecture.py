@@ -99,9 +99,9 @@ def draw(path: Path = PICTURE) -> None:
         for package, paths in packages.items()
     }
     widths = {package: max(lines[package] / LINES, needed[package]) for package in packages}
-    at = {package: row for row, package in enumerate(packages)}
-    left = max(widths[package] - LANE * at[package] for package in packages) + GAP
-    right = {package: left + LANE * row for package, row in at.items()}
+    lane_of = {package: row for row, package in enumerate(packages)}
+    left = max(widths[package] - LANE * lane_of[package] for package in packages) + GAP
+    right = {package: left + LANE * row for package, row in lane_of.items()}
     width, height = max(right.values()) + LANE, HEIGHT * len(packages)
 
     mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "architecture", "font.family": "sans-serif"})
@@ -110,13 +110,13 @@ def draw(path: Path = PICTURE) -> None:
     axes.set(xlim=(0, width), ylim=(height, 0))
     axes.axis("off")
     for number, layer in enumerate(layers()):
-        top, bottom = HEIGHT * at[layer[0]], HEIGHT * (at[layer[-1]] + 1)
+        top, bottom = HEIGHT * lane_of[layer[0]], HEIGHT * (lane_of[layer[-1]] + 1)
         axes.add_patch(Rectangle((0, top), width, bottom - top, facecolor="0.93" if number % 2 else "1", zorder=0))
     for package, paths in packages.items():
         draw_package(
-            axes, right[package], HEIGHT * at[package], widths[package], package, lines[package], labels(paths)
+            axes, right[package], HEIGHT * lane_of[package], widths[package], package, lines[package], labels(paths)
         )
-    draw_imports(axes, imports(), right, {package: HEIGHT * (row + 0.5) for package, row in at.items()})
+    draw_imports(axes, imports(), right, {package: HEIGHT * (row + 0.5) for package, row in lane_of.items()})
     axes.text(GAP, height - GAP, LEGEND, size=6.5, va="bottom", linespacing=1.5)
     figure.savefig(path, metadata={"Date": None, "Title": "Packages of sampled_metrics", "Description": description()})
 

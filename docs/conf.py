@@ -52,13 +52,13 @@ def with_readme(app: Sphinx, page: str, content: list[str]) -> None:
 
 
 def escape(app: Sphinx, what: str, name: str, documented: Any, options: Any, lines: list[str]) -> None:
-    """Escape |R|, which is no substitution, and words before a colon, which are no types."""
-    for at, line in enumerate(lines):
-        lines[at] = line.replace("|", r"\|")
-        if at == 0 and what in ("property", "data"):
-            lines[at] = lines[at].replace(": ", " – ", 1)
-        elif at and lines[at - 1].strip() in ("Returns:", "Yields:"):
-            lines[at] = re.sub(r"^( *)", r"\1: ", lines[at])
+    """Escape |R|, which is not a substitution, and words before a colon, which are not types."""
+    for number, line in enumerate(lines):
+        lines[number] = line.replace("|", r"\|")
+        if number == 0 and what in ("property", "data"):
+            lines[number] = lines[number].replace(": ", " – ", 1)
+        elif number and lines[number - 1].strip() in ("Returns:", "Yields:"):
+            lines[number] = re.sub(r"^( *)", r"\1: ", lines[number])
 
 
 def standalone(inliner: Inliner, match: re.Match[str], line: int) -> list[nodes.Node]:

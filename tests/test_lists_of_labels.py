@@ -1,4 +1,4 @@
-"""Labels and names: what is taken, and that nothing is there twice or is no text."""
+"""Labels and names: what is taken, and that nothing is repeated and everything is text."""
 
 import numpy as np
 import pandas as pd

@@ -1,5 +1,6 @@
 """The public face of the library: what `import sampled_metrics as sm` gives, and that it is documented."""
 
+import ast
 import doctest
 import inspect
 import subprocess
@@ -21,6 +22,13 @@ def test_all_names_exist():
     assert all(getattr(sm, name) is not None for name in sm.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         sm.nothing  # noqa: B018
+
+
+def test_type_checkers_see_the_same_names():
+    statements = ast.parse(Path(sm.__file__).read_text(encoding="utf-8")).body
+    [block] = [statement for statement in statements if isinstance(statement, ast.If)]
+    imports = [statement for statement in block.body if isinstance(statement, ast.ImportFrom)]
+    assert {"__version__", *(alias.asname for one in imports for alias in one.names)} == set(sm.__all__)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

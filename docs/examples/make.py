@@ -46,10 +46,10 @@ def graded_lists() -> dict[str, pd.DataFrame]:
     rng = np.random.default_rng(5)
     taste = rng.normal(size=(120, 100))
     score = taste + rng.normal(scale=2, size=taste.shape)
-    listed = np.argsort(-score, axis=1)[:, :20]
+    item = np.argsort(-score, axis=1)[:, :20]
     judged = np.argsort(-taste - rng.normal(size=taste.shape), axis=1)[:, :10]
     user = np.arange(1, 121)
-    run = {"user": user.repeat(20), "item": listed.ravel(), "score": np.take_along_axis(score, listed, 1).ravel()}
+    run = {"user": user.repeat(20), "item": item.ravel(), "score": np.take_along_axis(score, item, 1).ravel()}
     grade = np.digitize(np.take_along_axis(taste, judged, 1), [0, 1, 2])
     qrels = {"user": user.repeat(10), "item": judged.ravel(), "relevance": grade.ravel()}
     return {"run.csv": pd.DataFrame(run).round(5), "qrels.csv": pd.DataFrame(qrels)}

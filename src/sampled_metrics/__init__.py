@@ -7,81 +7,53 @@ them hold the parts that they are made of (docs/architecture.md).
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sampled_metrics.errors import ConfigError, DataError, DownloadError, NumericError, SampledMetricsError, WriteError
-
 if TYPE_CHECKING:  # at run time each is imported when it is used: a job of the workflow needs few of the modules
-    from sampled_metrics.estimators import estimator
-    from sampled_metrics.evaluation.compare import compare
-    from sampled_metrics.evaluation.correct import correct
-    from sampled_metrics.evaluation.evaluate import evaluate
-    from sampled_metrics.evaluation.expect import expect
-    from sampled_metrics.evaluation.plan import plan
-    from sampled_metrics.evaluation.plan_stages import plan_stages
-    from sampled_metrics.evaluation.published import published
-    from sampled_metrics.metrics.metric import metric
-    from sampled_metrics.ranking.negatives import rank_among_negatives
-    from sampled_metrics.ranking.rank import rank
-    from sampled_metrics.ranking.stages import staged_ranks
-    from sampled_metrics.ranks.exact import ExactRanks, exact_ranks
-    from sampled_metrics.ranks.judged_lists import RankedLists, ranked_lists
-    from sampled_metrics.ranks.sampled import SampledRanks, sampled_ranks
-    from sampled_metrics.ranks.staged import StagedRanks
-    from sampled_metrics.reporting.report import report
+    from sampled_metrics.errors import ConfigError as ConfigError
+    from sampled_metrics.errors import DataError as DataError
+    from sampled_metrics.errors import DownloadError as DownloadError
+    from sampled_metrics.errors import NumericError as NumericError
+    from sampled_metrics.errors import SampledMetricsError as SampledMetricsError
+    from sampled_metrics.errors import WriteError as WriteError
+    from sampled_metrics.estimators import estimator as estimator
+    from sampled_metrics.evaluation.compare import compare as compare
+    from sampled_metrics.evaluation.correct import correct as correct
+    from sampled_metrics.evaluation.evaluate import evaluate as evaluate
+    from sampled_metrics.evaluation.expect import expect as expect
+    from sampled_metrics.evaluation.plan import plan as plan
+    from sampled_metrics.evaluation.plan_stages import plan_stages as plan_stages
+    from sampled_metrics.evaluation.published import published as published
+    from sampled_metrics.metrics.metric import metric as metric
+    from sampled_metrics.ranking.negatives import rank_among_negatives as rank_among_negatives
+    from sampled_metrics.ranking.rank import rank as rank
+    from sampled_metrics.ranking.stages import staged_ranks as staged_ranks
+    from sampled_metrics.ranks.exact import ExactRanks as ExactRanks
+    from sampled_metrics.ranks.exact import exact_ranks as exact_ranks
+    from sampled_metrics.ranks.judged_lists import RankedLists as RankedLists
+    from sampled_metrics.ranks.judged_lists import ranked_lists as ranked_lists
+    from sampled_metrics.ranks.sampled import SampledRanks as SampledRanks
+    from sampled_metrics.ranks.sampled import sampled_ranks as sampled_ranks
+    from sampled_metrics.ranks.staged import StagedRanks as StagedRanks
+    from sampled_metrics.reporting.report import report as report
 
     __version__: str
 
-__all__ = [
-    "ConfigError",
-    "DataError",
-    "DownloadError",
-    "ExactRanks",
-    "NumericError",
-    "RankedLists",
-    "SampledMetricsError",
-    "SampledRanks",
-    "StagedRanks",
-    "WriteError",
-    "__version__",
-    "compare",
-    "correct",
-    "estimator",
-    "evaluate",
-    "exact_ranks",
-    "expect",
-    "metric",
-    "plan",
-    "plan_stages",
-    "published",
-    "rank",
-    "rank_among_negatives",
-    "ranked_lists",
-    "report",
-    "sampled_ranks",
-    "staged_ranks",
-]
-
-_MODULES = {
-    "ExactRanks": "ranks.exact",
-    "RankedLists": "ranks.judged_lists",
-    "SampledRanks": "ranks.sampled",
-    "StagedRanks": "ranks.staged",
-    "compare": "evaluation",
-    "correct": "evaluation",
-    "published": "evaluation",
-    "estimator": "estimators",
-    "evaluate": "evaluation",
-    "exact_ranks": "ranks.exact",
-    "expect": "evaluation",
-    "metric": "metrics.metric",
-    "plan": "evaluation",
-    "plan_stages": "evaluation",
-    "rank": "ranking.rank",
-    "rank_among_negatives": "ranking.negatives",
-    "ranked_lists": "ranks.judged_lists",
-    "report": "reporting.report",
-    "sampled_ranks": "ranks.sampled",
-    "staged_ranks": "ranking.stages",
+_EXPORTS = {
+    "errors": ("ConfigError", "DataError", "DownloadError", "NumericError", "SampledMetricsError", "WriteError"),
+    "estimators": ("estimator",),
+    "evaluation": ("compare", "correct", "evaluate", "expect", "plan", "plan_stages", "published"),
+    "metrics.metric": ("metric",),
+    "ranking.negatives": ("rank_among_negatives",),
+    "ranking.rank": ("rank",),
+    "ranking.stages": ("staged_ranks",),
+    "ranks.exact": ("ExactRanks", "exact_ranks"),
+    "ranks.judged_lists": ("RankedLists", "ranked_lists"),
+    "ranks.sampled": ("SampledRanks", "sampled_ranks"),
+    "ranks.staged": ("StagedRanks",),
+    "reporting.report": ("report",),
 }
+_MODULES = {name: module for module, names in _EXPORTS.items() for name in names}
+
+__all__ = ["__version__", *_MODULES]
 
 
 def __getattr__(name: str) -> Any:

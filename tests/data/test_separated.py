@@ -39,7 +39,7 @@ def test_blocks_may_end_anywhere(way, monkeypatch):
     [
         ((1, 2, 3), "has 3 fields, but the lines before have 4: "),
         ((1, 2, "\x1b[31m", 4), r"must be a number, not '\x1b[31m'"),
-        (("1\0", 2, 3, 4), "holds a zero byte, so this is no table"),
+        (("1\0", 2, 3, 4), "holds a zero byte, so this is not a table"),
         ((), "is empty"),
     ],
 )

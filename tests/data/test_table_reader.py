@@ -56,12 +56,12 @@ def test_the_same_table_in_other_clothes(clothes, block):
 
 
 FAULTS = {
-    "a zero byte": (b"a,b\n1,2\n\0,4\n", "f, line 3: holds a zero byte, so this is no table"),
+    "a zero byte": (b"a,b\n1,2\n\0,4\n", "f, line 3: holds a zero byte, so this is not a table"),
     "Latin-1": ("a,b\nMüller,2\n".encode("latin-1"), "f, line 2: is not UTF-8 text"),
     "Latin-1, far down": (b"a,b\n" + b"1,2\n" * 50_000 + b"\xff,2\n", "f, line 50002: is not UTF-8 text"),
     "half a letter at the end": ("a,b\n1,é".encode()[:-1], "f, line 2: is not UTF-8 text"),
     "UTF-16": ("a\n1\n".encode("utf-16"), "f: is UTF-16 text; save it as UTF-8"),
-    "UTF-16 without a mark": ("a\n1\n".encode("utf-16-le"), "f, line 1: holds a zero byte, so this is no table"),
+    "UTF-16 without a mark": ("a\n1\n".encode("utf-16-le"), "f, line 1: holds a zero byte, so this is not a table"),
     "gzip": (
         gzip.compress(b"a\n1\n"),
         "f: is packed by gzip, but not by its name; let that end in .gz, or unpack it first",
@@ -86,13 +86,13 @@ FAULTS = {
     ),
     "a long line": (
         b"a\n1\n" + b"1" * (LONGEST_LINE + 1) + b"\n2\n",
-        "f, line 3: is longer than 1,000,000 bytes, so this is no table",
+        "f, line 3: is longer than 1,000,000 bytes, so this is not a table",
     ),
     "a long line of fields": (
         b"a,b\n" + b"x" * 100_000 + b"\n",
         f"f, line 2: has 1 fields, but the lines before have 2: '{'x' * 79}…'",
     ),
-    "a header of one letter": (b"x" * 3_000_000, "f, line 1: is longer than 1,000,000 bytes, so this is no table"),
+    "a header of one letter": (b"x" * 3_000_000, "f, line 1: is longer than 1,000,000 bytes, so this is not a table"),
 }
 
 

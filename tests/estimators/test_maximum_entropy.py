@@ -144,7 +144,7 @@ class TestSamples:
         outcomes, which = Outcomes.observed(SampledRanks(x, m, n))
         [users] = rank_classes(outcomes)
         counts = users.counts(np.bincount(which)[np.newaxis])
-        pi = MaximumEntropy().solve(users, users.nodes(tuple(METRICS)), counts)[0]
+        pi = MaximumEntropy().solver(users, users.nodes(tuple(METRICS)))(counts)[0]
         assert excess(pi, A, h, np.mean(m) + 1, 0.01) < 1e-8
 
     def test_classes_far_apart_are_the_mean_of_each_class_alone(self):

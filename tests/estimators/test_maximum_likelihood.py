@@ -52,7 +52,7 @@ def distribution_of(prior, outcomes, counts):
     [users] = rank_classes(outcomes)
     nodes = users.nodes(tuple(METRICS))
     assert (nodes.weights == 1).all()
-    return prior.solve(users, nodes, users.counts(np.atleast_2d(counts)))
+    return prior.solver(users, nodes)(users.counts(np.atleast_2d(counts)))
 
 
 class TestByHand:

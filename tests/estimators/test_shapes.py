@@ -60,14 +60,14 @@ def members(shape, n, largest):
 class TestMembers:
     @pytest.mark.parametrize("m", [1, 5, 11])
     def test_are_sums_over_all_ranks(self, shape, replacement, m):
-        found = mixtures(class_of([12, 12], [m, m], replacement), METRICS)[shape]
+        found = mixtures(class_of([12, 12], [m, m], replacement).sizes, METRICS)[shape]
         each = members(shape, 12, 12)
         np.testing.assert_allclose(found.probabilities, each @ shown(12, m, np.arange(1, 13), replacement), atol=1e-12)
         np.testing.assert_allclose(found.values, each @ values(12, np.arange(1, 13)), atol=1e-12)
 
     def test_of_users_with_other_n_and_m_are_those_of_the_smallest_and_of_the_largest_n(self, shape, replacement):
         n, m = [12, 10, 12, 11, 11], [3, 3, 7, 7, 7]
-        found = mixtures(class_of(n, m, replacement), METRICS)[shape]
+        found = mixtures(class_of(n, m, replacement).sizes, METRICS)[shape]
         chances, of_metrics = [], []
         for smallest_of_3, smallest_of_7 in ((10, 11), (12, 12)):
             of_m, of_values = [], 0
@@ -82,10 +82,10 @@ class TestMembers:
 
     def test_of_a_large_catalogue_are_sums_over_all_ranks(self, shape, replacement):
         n, m, ranks = 3541, 30, np.arange(1, 3542)
-        found = mixtures(class_of([n], [m], replacement), METRICS)[shape]
+        found = mixtures(class_of([n], [m], replacement).sizes, METRICS)[shape]
         of_ranks, of_metrics = dense(n, m, replacement), values(n, ranks)
         chosen = {0: 1, 1: 2, 2: 3, 3: 4, 59: 60}  # the first 60 members are those of k = 1 … 60
-        last, k_of = len(found.values) - 1 - (shape == "convex"), sizes(mixtures(class_of([n], [m]), METRICS), n)
+        last, k_of = len(found.values) - 1 - (shape == "convex"), sizes(mixtures(class_of([n], [m]).sizes, METRICS), n)
         for at, k in [*chosen.items(), (last, n), (len(found.values) - 1, None if shape == "convex" else n)]:
             probabilities = member(shape, k, n, after=k_of[last - 1] if at >= last else None)
             np.testing.assert_allclose(found.probabilities[at], probabilities @ of_ranks, atol=1e-9)
@@ -93,7 +93,7 @@ class TestMembers:
 
     @pytest.mark.parametrize(("n", "m"), [(2, 1), (50, 49), (3541, 100), (10**7, 500)])
     def test_are_distributions(self, shape, replacement, n, m):
-        found = mixtures(class_of([n], [m], replacement), METRICS)[shape]
+        found = mixtures(class_of([n], [m], replacement).sizes, METRICS)[shape]
         np.testing.assert_allclose(found.probabilities.sum(axis=1), 1, rtol=1e-9)
         assert found.probabilities.min() >= -1e-15
         assert found.values.min() >= 0
@@ -103,7 +103,7 @@ class TestMembers:
 @pytest.mark.parametrize(("n", "m"), [(12, 5), (3541, 20), (3541, 100), (10**6, 50)])
 def test_uniform_ones_have_a_closed_form(n, m):
     """The (x + 1)-th best of m + 1 items that are drawn is among the best k."""
-    found = mixtures(class_of([n], [m]), METRICS)
+    found = mixtures(class_of([n], [m]).sizes, METRICS)
     k, x = sizes(found, n), np.arange(m + 1)
     k = k[k <= n // 2]
     assert len(k) > n / 3 or len(k) > 100
@@ -122,7 +122,7 @@ def sizes(found, n):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_distances_have_the_products_of_scaled_differences(shape):
     """Between members; the shares may add the same to all products."""
-    found = mixtures(class_of([300], [40]), METRICS)[shape]
+    found = mixtures(class_of([300], [40]).sizes, METRICS)[shape]
     rng = np.random.default_rng(1)
     shares, scale = rng.dirichlet(np.ones(41)), rng.uniform(1, 100, 41)
     differences = (found.probabilities - shares) * scale

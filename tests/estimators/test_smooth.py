@@ -18,7 +18,7 @@ def solved(n, m, counts, replacement=False):
     """The nodes and the distributions of samples that have the same n and m."""
     (users,) = rank_classes(Outcomes.from_design(SamplingDesign(m, replacement), n))
     nodes = users.nodes(METRICS)
-    return nodes, Smooth().solve(users, nodes, np.atleast_2d(counts).astype(float))
+    return nodes, Smooth().solver(users, nodes)(np.atleast_2d(counts).astype(float))
 
 
 def likelihood(n, m):

@@ -28,7 +28,7 @@ def fit_of(shape, n, m, users, seed=1, finer=1, exponent=0.7):
 
 def mixtures_of(n, m, finer=1):
     (users,) = rank_classes(Outcomes.from_design(SamplingDesign(m), n))
-    return mixtures(users, METRICS, finer=finer)
+    return mixtures(users.sizes, METRICS, finer=finer)
 
 
 def end(fit, weights, side, z):

@@ -13,7 +13,7 @@ from tables_of_ranks import rank_table
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator
-from sampled_metrics.inference.expectation import DesignWeights, Expectation, exact_chance
+from sampled_metrics.inference.expectation import DesignWeights, Expectation, exact_probability
 from sampled_metrics.metrics.metric import metric as metric_of
 from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.sampling.design import SamplingDesign
@@ -119,7 +119,7 @@ class TestExactChance:
         one, other = (expectation(each, 300, m, replacement=replacement) for each in ranks)
         sampled = stats.binom(m, (ranks - 1) / 299) if replacement else stats.hypergeom(299, ranks - 1, m)
         hits = sampled.cdf(9)
-        assert exact_chance(one, other) == pytest.approx(above(*map(poisson_binomial, hits)), abs=1e-9)
+        assert exact_probability(one, other) == pytest.approx(above(*map(poisson_binomial, hits)), abs=1e-9)
 
     @pytest.mark.parametrize("m", [12, 20, 50])
     def test_of_recall_with_exact_ties(self, m):
@@ -136,7 +136,7 @@ class TestExactChance:
                     for b, t in zip(above_it, ties, strict=True)
                 ]
             )
-        assert exact_chance(*sides) == pytest.approx(above(*map(poisson_binomial, hits)), abs=1e-9)
+        assert exact_probability(*sides) == pytest.approx(above(*map(poisson_binomial, hits)), abs=1e-9)
 
     @pytest.mark.parametrize(("label", "of"), [("bv-0.1", "recall@10"), ("bv-0.01", "ap"), ("uncorrected", "ndcg@10")])
     def test_of_other_weights_is_that_of_simulation(self, label, of):
@@ -150,8 +150,8 @@ class TestExactChance:
         gap = means[0] - means[1]
         chance, ties = (gap > 1e-12).mean(), (np.abs(gap) <= 1e-12).mean()
         assert 0.05 < chance < 0.95
-        assert exact_chance(one, other) == pytest.approx(chance, abs=4 * np.sqrt(0.25 / 60_000))
-        assert exact_chance(other, one) == pytest.approx(1 - ties - chance, abs=4 * np.sqrt(0.25 / 60_000))
+        assert exact_probability(one, other) == pytest.approx(chance, abs=4 * np.sqrt(0.25 / 60_000))
+        assert exact_probability(other, one) == pytest.approx(1 - ties - chance, abs=4 * np.sqrt(0.25 / 60_000))
 
 
 class TestWrongOrder:

@@ -80,7 +80,7 @@ def test_an_estimator() -> None:
         ),
         (
             lambda: read_and.evaluate({"a": {"x": 1}}, relevance={"a": {"x": 1}}, metrics=[RBP]),
-            "is no metric of ranked lists",
+            "is not a metric of ranked lists",
         ),
     ],
 )

@@ -8,7 +8,7 @@ from scipy import stats
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import linear_estimator
-from sampled_metrics.inference.intervals import IntervalOptions, linear, uncertainty
+from sampled_metrics.inference.intervals import IntervalOptions, evaluated, linear, uncertainty
 from sampled_metrics.metrics.metric import metric as metric_of
 from sampled_metrics.sampling.design import SamplingDesign
 
@@ -174,7 +174,8 @@ class TestConclusive:
             sampled = [1 + rng.hypergeometric(each[drawn] - 1, n - each[drawn], m) for each in (worse, better)]
         gains, most = values[sampled[1] - 1] - values[sampled[0] - 1], np.ptp(values)
         ones = np.ones(users, dtype=np.int64)
-        low = uncertainty(linear(gains), ones, IntervalOptions(), bounds=(-most, most), weights=gains).low
+        values = evaluated(linear(gains), ones, IntervalOptions(), gains)
+        low = uncertainty(values, ones, IntervalOptions(), bounds=(-most, most), weights=gains).low
         said = compare(
             sampled[0][0], sampled[1][0], candidates=n, metrics="recall@10", negatives=m,
             estimator=None if m is None else label,

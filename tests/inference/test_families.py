@@ -8,7 +8,7 @@ from read_and import compare
 from scipy import stats
 
 from sampled_metrics.inference.families import groups, holm, max_t_rates, pairs_of, replicate_rates
-from sampled_metrics.inference.intervals import IntervalOptions, linear, no_progress, resamples, uncertainty
+from sampled_metrics.inference.intervals import IntervalOptions, evaluated, linear, no_progress, resamples, uncertainty
 
 
 class TestHolm:
@@ -97,9 +97,8 @@ class TestFalseAlarms:
             hits = (np.random.default_rng([6, seed]).random((5, 1, 200)) < share).astype(float)
             rates = max_t_rates(hits, ones, 0.05, samples)
             gaps = (hits[other] - hits[one])[:, 0]
-            found = uncertainty(
-                linear(gaps), ones, IntervalOptions(), bounds=(-1, 1), weights=gaps, alpha=rates, test=True
-            )
+            values, options = evaluated(linear(gaps), ones, IntervalOptions(), gaps), IntervalOptions()
+            found = uncertainty(values, ones, options, bounds=(-1, 1), weights=gaps, alpha=rates, test=True)
             if seed == 0:  # these are what `compare` says
                 ranks = {f"R{at}": np.where(each, 1, 50) for at, each in enumerate(hits[:, 0])}
                 table = compare(ranks, candidates=100, metrics="recall@1")

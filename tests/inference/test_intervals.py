@@ -7,7 +7,7 @@ from scipy import stats
 
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.inference.bounded_means import mean_interval, p_value_of_zero
-from sampled_metrics.inference.intervals import IntervalOptions, linear, uncertainty
+from sampled_metrics.inference.intervals import IntervalOptions, evaluated, linear, uncertainty
 
 VALUES = np.array([0.0, 0.1, 0.2, 0.5, 1.0])
 COUNTS = np.array([31, 9, 5, 4, 2])
@@ -35,7 +35,8 @@ def jackknife(statistic, users):
 
 def of_values(options, counts=COUNTS, values=VALUES, bounds=(0.0, 1.0), **more):
     weights = values[np.newaxis]
-    return uncertainty(linear(weights), counts, options, bounds=bounds, weights=weights, **more)
+    of_statistic = evaluated(linear(weights), counts, options, weights)
+    return uncertainty(of_statistic, counts, options, bounds=bounds, weights=weights, **more)
 
 
 def of_users_values(users, bounds, confidence=0.95, method="delta", **more):
@@ -43,7 +44,8 @@ def of_users_values(users, bounds, confidence=0.95, method="delta", **more):
     weights = np.atleast_2d(users).astype(float)
     ones = np.ones(weights.shape[1], dtype=np.int64)
     options = IntervalOptions(confidence, method)
-    return uncertainty(linear(weights), ones, options, bounds=bounds, weights=weights, **more)
+    values = evaluated(linear(weights), ones, options, weights)
+    return uncertainty(values, ones, options, bounds=bounds, weights=weights, **more)
 
 
 def widened(interval, estimate, users, confidence):
@@ -63,7 +65,9 @@ class TestDelta:
         assert sure.standard_error[0] == pytest.approx(jackknife(np.mean, list(USERS)))
 
     def test_of_any_statistic_is_the_jackknife(self):
-        sure = uncertainty(logarithm, COUNTS, IntervalOptions(method="delta"), bounds=(-1.0, 1.0), differ=20, test=True)
+        options = IntervalOptions(method="delta")
+        values = evaluated(logarithm, COUNTS, options)
+        sure = uncertainty(values, COUNTS, options, bounds=(-1.0, 1.0), differ=20, test=True)
         error, estimate = jackknife(of_users, list(USERS)), of_users(USERS)
         assert sure.standard_error == pytest.approx(error, rel=1e-9)
         ends = stats.t.interval(0.95, len(USERS) - 1, estimate, error)
@@ -71,9 +75,10 @@ class TestDelta:
         assert sure.p_value == pytest.approx(2 * stats.t.sf(estimate / error, len(USERS) - 1))
 
     def test_refuses_a_statistic_that_is_not_linear_of_too_many_outcomes(self):
-        counts = np.ones(301, dtype=int)
+        counts, options = np.ones(301, dtype=int), IntervalOptions(method="delta")
+        values = evaluated(lambda counts: counts[:, :1] / 301, counts, options)
         with pytest.raises(DataError, match="300 different outcomes or fewer, not 301; take the bootstrap"):
-            uncertainty(lambda counts: counts[:, :1] / 301, counts, IntervalOptions(method="delta"), bounds=(0.0, 1.0))
+            uncertainty(values, counts, options, bounds=(0.0, 1.0))
 
 
 class TestBootstrap:
@@ -85,7 +90,8 @@ class TestBootstrap:
         assert sure.high[0] - sure.low[0] < 1.2 * (high - low)
 
     def test_of_a_statistic_that_is_not_linear_is_what_scipy_gives(self):
-        sure = uncertainty(logarithm, COUNTS, IntervalOptions(0.8, n_resamples=40_000), bounds=(-9, 9))
+        options = IntervalOptions(0.8, n_resamples=40_000)
+        sure = uncertainty(evaluated(logarithm, COUNTS, options), COUNTS, options, bounds=(-9, 9))
 
         def variance(users, axis):
             return (users**2).mean(axis=axis) - users.mean(axis=axis) ** 2
@@ -184,7 +190,8 @@ class TestCoverage:
         values = (ranks <= 50).astype(float) if kind == "hits" else 1 / ranks
         weights = np.append(values[1] - values[0], np.zeros((120, 1)), axis=1)
         counts, options = np.append(np.ones(differ, dtype=int), 200 - differ), IntervalOptions(method="bootstrap")
-        found = uncertainty(linear(weights), counts, options, bounds=(-1, 1), weights=weights, test=True)
+        of_users = evaluated(linear(weights), counts, options, weights)
+        found = uncertainty(of_users, counts, options, bounds=(-1, 1), weights=weights, test=True)
         alarms = (found.low > 0) | (found.high < 0)
         assert ((found.p_value < 0.05) == alarms).all()
         assert alarms.mean() <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 120)

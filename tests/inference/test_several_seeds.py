@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sampled_metrics.inference.intervals import IntervalOptions, Uncertainty, linear, uncertainty
+from sampled_metrics.inference.intervals import IntervalOptions, Uncertainty, evaluated, linear, uncertainty
 from sampled_metrics.inference.seeds import SeedSpread, with_seeds
 
 ALPHA = np.array([0.05])
@@ -18,7 +18,8 @@ def values(rng, seeds, spread, both, users=200):
 def interval(one, other, test=False):
     """The interval of `compare` of the difference of (seeds, 1, users) values."""
     gap = other.mean(axis=0) - one.mean(axis=0)
-    of_users = uncertainty(linear(gap), ONES, IntervalOptions(), bounds=(-2, 2), weights=gap, test=test)
+    values = evaluated(linear(gap), ONES, IntervalOptions(), gap)
+    of_users = uncertainty(values, ONES, IntervalOptions(), bounds=(-2, 2), weights=gap, test=test)
     spreads = [SeedSpread.from_seeds(each.mean(axis=2), each, ONES) for each in (one, other)]
     return with_seeds(of_users, gap.mean(axis=1), spreads, ALPHA), of_users
 

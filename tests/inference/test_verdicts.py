@@ -88,6 +88,15 @@ class TestThreeRecommenders:
         said = "No number of users would decide A and C by Recall@5; more negatives for each user would."
         assert said in table.remarks
 
+    def test_have_the_same_weights_in_all_pairs(self, monkeypatch):
+        made, weights = [], strict_bounds.Fit.weights
+        monkeypatch.setattr(strict_bounds.Fit, "weights", lambda *given: made.append(given) or weights(*given))
+        names = dict(zip("ABC", pair((0.7, 0.8, 0.9), 500, 8), strict=True))
+        table = compare(names, negatives=8, candidates=N, metrics="recall@5")
+        assert (table["conclusion"] == "undecided").all()
+        best = {(id(fit), *which) for fit, *which in made}
+        assert len(best) == len(made)
+
 
 class TestDifference:
     def test_outside_its_interval_is_no_verdict(self):

@@ -191,8 +191,16 @@ SMALL = {"scores": np.zeros((2, 5)), "training": [[1, 0, 0, 0, 0], [0] * 5], "he
         ({"negatives": 2.5}, DataError, "negatives must be their number, a list of items for each of the 2 users"),
         ({"negatives": [[2, 3]]}, DataError, "negatives must be their number, a list of items for each of the 2 users"),
         ({"negatives": {0: [2, 3]}}, DataError, "negatives, user 1: has no negatives"),
-        ({"negatives": {0: [2, 3], 1: [2, 1]}}, DataError, "user 1: item 1 is no negative, but a training or held-out"),
-        ({"negatives": {0: [2, 0], 1: [2, 3]}}, DataError, "user 0: item 0 is no negative, but a training or held-out"),
+        (
+            {"negatives": {0: [2, 3], 1: [2, 1]}},
+            DataError,
+            "user 1: item 1 is not a negative, but a training or held-out",
+        ),
+        (
+            {"negatives": {0: [2, 0], 1: [2, 3]}},
+            DataError,
+            "user 0: item 0 is not a negative, but a training or held-out",
+        ),
         ({"negatives": [[2, 2], [2, 3]]}, DataError, "user 0: item 2 is there twice; give replacement=True"),
         ({"negatives": [[2, 5], [2, 3]]}, DataError, "negatives, user 0: item 5 is not an index from 0 to 4"),
         ({"negatives": 2, "seed": -1}, ConfigError, "seed must be a whole number, 0 or more, not -1"),

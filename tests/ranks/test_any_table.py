@@ -34,7 +34,7 @@ class TestForms:
         same(rank_table(form(FRAME.to_dict("list") if form is pl.DataFrame else FRAME)))
 
     def test_of_what_is_no_table_are_refused(self):
-        with pytest.raises(DataError, match="ranks: is no table: All arrays must be of the same length"):
+        with pytest.raises(DataError, match="ranks: is not a table: All arrays must be of the same length"):
             rank_table({"rank": [1, 2], "user": [1]}, 50)
         with pytest.raises(DataError, match="ranks: rank must have one dimension"):
             rank_table(object(), 50)

@@ -52,7 +52,7 @@ class Output:
         else:
             above = "".join(f"{caution}\n\n" for caution in result.cautions)
             header, *rest = str(result).removeprefix(above).split("\n")
-            click.echo("\n".join([above + click.style(header, bold=True), *rest]))  # plain where it is no terminal
+            click.echo("\n".join([above + click.style(header, bold=True), *rest]))  # plain where it is not a terminal
 
 
 def prints_result(command: Callable[..., Result]) -> Callable[..., None]:

@@ -100,10 +100,10 @@ class Text:
         while len(self.block) - start > LONGEST_LINE:
             end = self.block.rfind(b"\n", start, start + LONGEST_LINE + 1)
             if end < 0:
-                raise self._refused(start, f"is longer than {LONGEST_LINE:,} bytes, so this is no table")
+                raise self._refused(start, f"is longer than {LONGEST_LINE:,} bytes, so this is not a table")
             start = end + 1
         if b"\0" in self.block:
-            raise self._refused(self.block.index(b"\0"), "holds a zero byte, so this is no table")
+            raise self._refused(self.block.index(b"\0"), "holds a zero byte, so this is not a table")
         if not self.block.isascii():  # decoding makes a copy
             whole = len(self.block) if self.is_last else self.block.rfind(b"\n") + 1
             try:

@@ -44,7 +44,7 @@ class Entry:
     """What is known of an estimator, or of a family of them, before it is loaded.
 
     Attributes:
-        label: the label. A family has that of a member here.
+        label: the label; for a family, that of one member.
         path: the dotted path of the class, a frozen dataclass. If the class has a field `replacement`, it says whether
             P(x | r) is taken as binomial.
         name: the displayed name, with ``{}`` in place of the parameter.
@@ -209,9 +209,9 @@ def estimator(label: str, *, assume_replacement: bool | None = None) -> Estimato
 
 
 def usual_label(label: str) -> str:
-    """Return the label that files have of an estimator, from one in any case or a displayed name.
+    """Return the label by which files name an estimator, from a label in any case or a displayed name.
 
-    Others are returned unchanged.
+    Other text is returned unchanged.
     """
     words = re.sub(r"[\s_]+", "-", label.strip().lower())
     aliases = {alias: entry.label for entry in ESTIMATORS for alias in entry.aliases}
@@ -245,7 +245,7 @@ def line_styles(labels: Iterable[str]) -> dict[str, int]:
 
 
 def estimators_by_label(given: EstimatorsLike, what: str = "estimators") -> dict[str, Estimator]:
-    """Return one estimator, or several, by label as it is written: MLE is the estimator ``mle`` by this name.
+    """Return one or several estimators by label. Labels stay as written: for MLE, the key is MLE.
 
     An estimator is given by its label, or as an `Estimator`, whose label is its text.
 

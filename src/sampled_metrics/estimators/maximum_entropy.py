@@ -13,7 +13,7 @@ from scipy.special import xlogy
 
 from sampled_metrics._validation import Floats
 from sampled_metrics.errors import ConfigError, DataError
-from sampled_metrics.estimators.rank_prior import RankPrior
+from sampled_metrics.estimators.rank_prior import RankPrior, Solver
 from sampled_metrics.sampling.rank_classes import RankClass
 from sampled_metrics.sampling.rank_nodes import RankNodes
 
@@ -29,8 +29,8 @@ class MaximumEntropy(RankPrior):
     """The flattest distribution of true ranks that fits the sample.
 
     It minimises (m + 1) Σ_x h_x ((Aᵀπ)_x - h_x)² - η H(π) over the simplex. The dual, which is smooth and
-    unconstrained, is solved for each class of users with similar n. If n or m differ in a class, x is compared over all
-    of its events together, with the means of A and of m + 1.
+    unconstrained, is solved for each class of users with similar n. If n or m differ within a class, the x of all its
+    events are compared together, with the mean of A and the mean of m + 1.
 
     Attributes:
         eta: η, the weight of entropy; 0.01 in the source.
@@ -49,24 +49,23 @@ class MaximumEntropy(RankPrior):
     def __str__(self) -> str:
         return "mes" if self.eta == 0.01 else f"mes-{self.eta:g}"
 
-    def solve(self, users: RankClass, nodes: RankNodes, counts: Floats) -> Floats:
-        """Return (samples, nodes) probabilities of the true ranks."""
+    def solver(self, users: RankClass, nodes: RankNodes) -> Solver:
+        """Return the function that estimates the distributions of true ranks from samples."""
         negatives, x, _ = users.columns
         by_m = {int(m): users.probabilities(nodes.ranks, int(m), self.replacement) for m in np.unique(negatives)}
         seen = np.unique(x)
-        distributions: list[Floats] = []
-        likelihood = np.zeros((len(nodes.ranks), int(negatives.max()) + 1))
-        for sample in counts:
-            if len(by_m) > 1 or not distributions:
-                likelihood[:] = 0
-                for m, probabilities in by_m.items():
-                    likelihood[:, : m + 1] += sample[negatives == m].sum() * probabilities
-                # a rank that the n of no user with some m allows
-                likelihood /= np.maximum(likelihood.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+
+        def solve_one(sample: Floats) -> Floats:
+            likelihood = np.zeros((len(nodes.ranks), int(negatives.max()) + 1))
+            for m, probabilities in by_m.items():
+                likelihood[:, : m + 1] += sample[negatives == m].sum() * probabilities
+            # the sum is 0 at a rank that no user's n allows
+            likelihood /= np.maximum(likelihood.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
             merged = np.bincount(x, weights=sample, minlength=likelihood.shape[1])
             scale = float(sample @ (negatives + 1) / sample.sum())
-            distributions.append(maximum_entropy(likelihood[:, seen], merged[seen], scale, self.eta, nodes.weights)[0])
-        return np.stack(distributions)
+            return maximum_entropy(likelihood[:, seen], merged[seen], scale, self.eta, nodes.weights)[0]
+
+        return lambda counts: np.stack([solve_one(sample) for sample in counts])
 
 
 def maximum_entropy(

@@ -10,7 +10,7 @@ import numpy as np
 from sampled_metrics._validation import Floats
 from sampled_metrics.errors import ConfigError
 from sampled_metrics.estimators.banded import Banded
-from sampled_metrics.estimators.rank_prior import RankPrior
+from sampled_metrics.estimators.rank_prior import RankPrior, Solver
 from sampled_metrics.sampling.rank_classes import RankClass
 from sampled_metrics.sampling.rank_nodes import RankNodes
 
@@ -37,10 +37,10 @@ class MaximumLikelihood(RankPrior):
     def __str__(self) -> str:
         return "mle" if self.iterations == 100 else f"mle-{self.iterations}"
 
-    def solve(self, users: RankClass, nodes: RankNodes, counts: Floats) -> Floats:
-        """Return (samples, nodes) probabilities of the true ranks."""
+    def solver(self, users: RankClass, nodes: RankNodes) -> Solver:
+        """Return the function that estimates the distributions of true ranks from samples."""
         likelihood = users.likelihood(nodes.ranks, self.replacement)
-        return expectation_maximisation(likelihood, counts, self.iterations, nodes.weights)
+        return lambda counts: expectation_maximisation(likelihood, counts, self.iterations, nodes.weights)
 
 
 def expectation_maximisation(likelihood: Floats, counts: np.ndarray, iterations: int, weights: Floats) -> Floats:

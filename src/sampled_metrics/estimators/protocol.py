@@ -3,9 +3,9 @@
 A sample is a count of outcomes (`sampled_metrics.sampling.outcomes`): the number of events with x of m negatives above
 the held-out item. The outcomes hold everything else that an estimator needs, including n and m.
 
-An estimator of your own is a subclass of `Estimator`, and its estimate one of `Estimate`. Each property has a default,
-so that a subclass defines only what differs. Of an estimator that is linear in the sample, the subclass is one of
-`sampled_metrics.estimators.linear.LinearEstimator`, and needs no class for its estimate.
+An estimator of your own is a subclass of `Estimator`, and its estimate is a subclass of `Estimate`. Each property has a
+default, so that a subclass defines only what differs. An estimator that is linear in the sample is a subclass of
+`sampled_metrics.estimators.linear.LinearEstimator` and needs no class for its estimate.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Estimate(ABC):
 
     @property
     def bounds(self) -> tuple[Floats, Floats] | None:
-        """Return the (metrics,) smallest and largest value of one event, or None if those of the metric hold."""
+        """Return the (metrics,) smallest and largest value of one event, or None if they are those of the metric."""
         return None
 
     @property

@@ -5,10 +5,9 @@ Maximum likelihood and maximum entropy estimate the distribution of true ranks, 
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -19,15 +18,18 @@ from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.rank_classes import RankClass, rank_classes
 from sampled_metrics.sampling.rank_nodes import RankNodes
 
+Solver = Callable[[Floats], Floats]
+"""(samples, distinct (m, x)) counts, not all 0 in any sample → (samples, nodes) probabilities of the true ranks."""
+
 
 class RankPrior(Estimator):
-    """An estimator of the distribution of true ranks. Equal instances must have equal hashes."""
+    """An estimator of the distribution of true ranks."""
 
     replacement: bool | None  # whether P(x | r) is taken as binomial; None follows the design
 
     @abstractmethod
-    def solve(self, users: RankClass, nodes: RankNodes, counts: Floats) -> Floats:
-        """Return (samples, nodes) probabilities of the true ranks from (samples, distinct (m, x)) counts above 0."""
+    def solver(self, users: RankClass, nodes: RankNodes) -> Solver:
+        """Return the function that estimates the distributions of true ranks of a class of users from samples."""
 
     def fit(self, outcomes: Outcomes, metrics: Sequence[Metric]) -> "PlugIn":
         """Return the estimate, which computes the distribution of true ranks from each sample."""
@@ -52,61 +54,15 @@ class ClassDistribution:
     events: Floats
 
 
-def rank_distributions(
-    prior: RankPrior, outcomes: Outcomes, metrics: tuple[Metric, ...], counts: np.ndarray
-) -> tuple[ClassDistribution, ...]:
-    """Return the distributions of true ranks by class of users, from (samples, outcomes) counts, cached by samples.
-
-    The nodes are right for sums of these metrics.
-    """
-    return _solved(prior, Keyed.from_outcomes(outcomes), Keyed((_key(counts),), counts), metrics)
-
-
-@dataclass(frozen=True)
-class Keyed:
-    """A value that compares equal to another one if their keys are equal."""
-
-    key: tuple[object, ...]
-    value: Any = field(compare=False)
-
-    @classmethod
-    def from_outcomes(cls, outcomes: Outcomes) -> "Keyed":
-        """Return outcomes that compare equal to the same outcomes."""
-        columns = (outcomes.x, outcomes.negatives, outcomes.candidates, outcomes.events)
-        return cls((outcomes.replacement, *map(_key, columns)), outcomes)
-
-
-def _key(array: np.ndarray) -> tuple[object, ...]:
-    return array.shape, array.dtype.str, np.ascontiguousarray(array).tobytes()
-
-
-@lru_cache(maxsize=4)
-def _classes(outcomes: Keyed) -> tuple[RankClass, ...]:
-    return rank_classes(outcomes.value)
-
-
-@lru_cache(maxsize=4)
-def _solved(
-    prior: RankPrior, outcomes: Keyed, samples: Keyed, metrics: tuple[Metric, ...]
-) -> tuple[ClassDistribution, ...]:
-    distributions = []
-    for users in _classes(outcomes):
-        nodes, counts = users.nodes(metrics), users.counts(samples.value)
-        events = counts.sum(axis=1)
-        distinct, which = np.unique(counts[events > 0], axis=0, return_inverse=True)
-        probabilities = np.zeros((len(counts), len(nodes.ranks)))
-        if len(distinct):
-            solved = prior.solve(users, nodes, distinct)
-            require_sum_of_one(solved, f"ranks behind the sample, by {prior}", tolerance=1e-6)  # errors of iteration
-            probabilities[events > 0] = solved[np.asarray(which).ravel()]
-        probabilities.flags.writeable = False
-        distributions.append(ClassDistribution(users, nodes.ranks, probabilities, events))
-    return tuple(distributions)
-
-
 @dataclass(frozen=True)
 class PlugIn(Estimate):
-    """Metrics of the estimated distributions of true ranks: the mean over users of Σ_r π_r f(r)."""
+    """Metrics of the estimated distributions of true ranks: the mean over users of Σ_r π_r f(r).
+
+    Attributes:
+        prior: the estimator of the distributions.
+        outcomes: the outcomes of the samples.
+        metrics: the metrics of one relevant item.
+    """
 
     prior: RankPrior
     outcomes: Outcomes
@@ -115,16 +71,44 @@ class PlugIn(Estimate):
     def estimate(self, counts: np.ndarray) -> Floats:
         """Return (…, metrics) estimates from (…, outcomes) counts."""
         samples = counts.reshape(-1, counts.shape[-1])
-        total = np.zeros((len(samples), len(self.metrics)))
-        for distribution in rank_distributions(self.prior, self.outcomes, self.metrics, samples):
-            values = distribution.users.values(self.metrics, distribution.ranks)
-            total += distribution.events[:, np.newaxis] * (distribution.probabilities @ values)
-        return (total / samples.sum(axis=1, keepdims=True)).reshape(*counts.shape[:-1], len(self.metrics))
+        return self._moment(self.distributions(samples), samples, 1).reshape(*counts.shape[:-1], len(self.metrics))
 
-    def variances(self, counts: Floats) -> Floats:
-        """Return the (metrics,) variances over users, with true ranks as estimated from (outcomes,) counts."""
-        squares = np.zeros(len(self.metrics))
-        for distribution in rank_distributions(self.prior, self.outcomes, self.metrics, counts[np.newaxis]):
-            values = distribution.users.values(self.metrics, distribution.ranks)
-            squares += distribution.events[0] * (distribution.probabilities[0] @ values**2)
-        return np.asarray(np.maximum(squares / counts.sum() - self.estimate(counts) ** 2, 0.0))
+    def moments(self, counts: Floats) -> tuple[Floats, Floats]:
+        """Return the (metrics,) means and variances over users, with true ranks estimated from (outcomes,) counts."""
+        samples = counts[np.newaxis]
+        distributions = self.distributions(samples)
+        mean, square = (self._moment(distributions, samples, power)[0] for power in (1, 2))
+        return mean, np.maximum(square - mean**2, 0.0)
+
+    def distributions(self, samples: np.ndarray) -> tuple[ClassDistribution, ...]:
+        """Return the distributions of true ranks by class of users, from (samples, outcomes) counts.
+
+        The nodes are right for sums of the metrics.
+        """
+        return tuple(self._distribution(*of_class, samples) for of_class in self._classes)
+
+    @cached_property
+    def _classes(self) -> tuple[tuple[RankClass, RankNodes, Solver], ...]:
+        """Return the classes of users with their nodes and solvers, which all samples share."""
+        classes = [(users, users.nodes(self.metrics)) for users in rank_classes(self.outcomes)]
+        return tuple((users, nodes, self.prior.solver(users, nodes)) for users, nodes in classes)
+
+    def _distribution(self, users: RankClass, nodes: RankNodes, solve: Solver, samples: Floats) -> ClassDistribution:
+        """Return the distribution of a class; equal samples are solved once."""
+        counts = users.counts(samples)
+        events = counts.sum(axis=1)
+        distinct, which = np.unique(counts[events > 0], axis=0, return_inverse=True)
+        probabilities = np.zeros((len(counts), len(nodes.ranks)))
+        if len(distinct):
+            solved = solve(distinct)
+            require_sum_of_one(solved, f"ranks behind the sample, by {self.prior}", tolerance=1e-6)  # of iteration
+            probabilities[events > 0] = solved[np.asarray(which).ravel()]
+        return ClassDistribution(users, nodes.ranks, probabilities, events)
+
+    def _moment(self, distributions: Sequence[ClassDistribution], samples: np.ndarray, power: int) -> Floats:
+        """Return the (samples, metrics) means over users of a power of the metrics."""
+        total = np.zeros((len(samples), len(self.metrics)))
+        for one in distributions:
+            values = one.users.values(self.metrics, one.ranks)
+            total += one.events[:, np.newaxis] * (one.probabilities @ values**power)
+        return total / samples.sum(axis=1, keepdims=True)

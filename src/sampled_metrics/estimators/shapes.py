@@ -10,8 +10,8 @@ ranks, up to h = n / 2. The worse half may have any distribution, as items that 
   distribution on 1 … h, and of single ranks above h.
 
 The members of a mixture are indexed by k. All k up to 60 are taken, about 160 more in geometric steps, the last 20,
-about 40 in geometric steps before them, and the cut-offs of the metrics. Instead of a single rank k, a mixture has all
-ranks from the k before it to k, so that none is left out.
+about 40 in geometric steps before them, and the cut-offs of the metrics. A single rank k stands for all ranks from the
+k before it to k, so that no rank is left out.
 
 Users of a class (`sampled_metrics.sampling.rank_classes`) have similar n, and their ranks may depend on it. So a class
 has the members of its smallest and of its largest n. For a user with fewer candidates, k is at most n.
@@ -30,8 +30,7 @@ from sampled_metrics._validation import Floats, Ints, check_memory_limit
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import sparse_pmf
-from sampled_metrics.sampling.outcomes import Group
-from sampled_metrics.sampling.rank_classes import RankClass
+from sampled_metrics.sampling.rank_classes import RankClass, Size
 from sampled_metrics.sampling.rank_nodes import rank_nodes
 
 SHAPES = ("free", "decreasing", "convex")
@@ -96,18 +95,25 @@ def cells(users: RankClass) -> tuple[Ints, int]:
 
 
 def mixtures(
-    users: RankClass, metrics: tuple[Metric, ...], replacement: bool | None = None, finer: int = 1
+    users: Sequence[Size], metrics: tuple[Metric, ...], replacement: bool | None = None, finer: int = 1
 ) -> dict[str, Mixture]:
-    """Return the mixture of each shape; `finer` times as many k in geometric steps, to see that the grid suffices.
+    """Return the mixture of each shape for a class of users.
 
-    Raises DataError if n or m is too large for the allowed memory.
+    Args:
+        users: the sizes of the groups of the class.
+        metrics: the metrics.
+        replacement: whether P(x | r) is taken as binomial; None follows the design.
+        finer: factor of the number of k in geometric steps, to see that the grid suffices.
+
+    Raises:
+        DataError: n or m is too large for the allowed memory.
     """
-    replaced = users.groups[0].replacement
-    cutoffs = {users.candidates // 2} | {metric.cutoff for metric in metrics if metric.cutoff is not None}
-    k = _grid(users.candidates, cutoffs, finer)
+    replaced, largest = users[0].replacement, max(group.candidates for group in users)
+    cutoffs = {largest // 2} | {metric.cutoff for metric in metrics if metric.cutoff is not None}
+    k = _grid(largest, cutoffs, finer)
     by_size = [
         (m, list(groups))
-        for m, groups in groupby(sorted(users.groups, key=lambda group: group.negatives), key=lambda g: g.negatives)
+        for m, groups in groupby(sorted(users, key=lambda group: group.negatives), key=lambda g: g.negatives)
     ]
     ends = [min, max] if any(len({group.candidates for group in groups}) > 1 for _, groups in by_size) else [max]
     of_ends = [_of_end(end, by_size, k, replaced, metrics, replacement) for end in ends]
@@ -122,7 +128,7 @@ def mixtures(
 
 def _of_end(
     end: Callable[[Iterable[int]], int],
-    by_size: Sequence[tuple[int, Sequence[Group]]],
+    by_size: Sequence[tuple[int, Sequence[Size]]],
     k: Ints,
     replaced: bool,
     metrics: tuple[Metric, ...],

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sampled_metrics._validation import Floats
-from sampled_metrics.estimators.rank_prior import RankPrior
+from sampled_metrics.estimators.rank_prior import RankPrior, Solver
 from sampled_metrics.sampling.rank_classes import RankClass
 from sampled_metrics.sampling.rank_nodes import RankNodes
 
@@ -55,18 +55,22 @@ class Smooth(RankPrior):
     def __str__(self) -> str:
         return "smooth"
 
-    def solve(self, users: RankClass, nodes: RankNodes, counts: Floats) -> Floats:
-        """Return (samples, nodes) probabilities of the true ranks."""
+    def solver(self, users: RankClass, nodes: RankNodes) -> Solver:
+        """Return the function that estimates the distributions of true ranks from samples."""
         if users.candidates == 1:
-            return np.ones((len(counts), 1))
+            return lambda counts: np.ones((len(counts), 1))
         likelihood = users.likelihood(nodes.ranks, self.replacement)
         basis, penalty = spline(nodes.ranks, users.candidates)
         _, same = np.unique(users.columns[0], return_inverse=True)  # outcomes with the same m
         size = max(1, _ENTRIES // (basis.shape[1] * len(basis)))
-        parts = [counts[first : first + size] for first in range(0, len(counts), size)]
-        return np.concatenate(
-            [_Posterior(part, same, likelihood, nodes.weights, basis, penalty).mean() for part in parts]
-        )
+
+        def solve(counts: Floats) -> Floats:
+            parts = [counts[first : first + size] for first in range(0, len(counts), size)]
+            return np.concatenate(
+                [_Posterior(part, same, likelihood, nodes.weights, basis, penalty).mean() for part in parts]
+            )
+
+        return solve
 
 
 def spline(ranks: Floats, candidates: int) -> tuple[Floats, Floats]:

@@ -38,7 +38,7 @@ from scipy.sparse import csr_array
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.nonnegative import nonnegative_least_squares
 from sampled_metrics.estimators.protocol import Estimate, Estimator
-from sampled_metrics.estimators.rank_prior import Keyed, PlugIn
+from sampled_metrics.estimators.rank_prior import PlugIn
 from sampled_metrics.estimators.shapes import SHAPES, Mixture, cells, mixtures
 from sampled_metrics.estimators.smooth import Smooth
 from sampled_metrics.metrics.metric import Metric
@@ -47,16 +47,16 @@ from sampled_metrics.ranks.sampled import SampledRanks
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import expected_distribution
 from sampled_metrics.sampling.outcomes import Outcomes
-from sampled_metrics.sampling.rank_classes import RankClass, rank_classes
+from sampled_metrics.sampling.rank_classes import RankClass, Size, rank_classes
 
 PAIRED = 0.5
-"""Standard errors that each of two recommenders is bounded at, relative to those of the interval of the difference."""
+"""Distance of the bounds of each of two recommenders, relative to that of the difference, in standard errors."""
 
 SIGNIFICANCE = 0.05
-"""A shape is taken as contradicted by the sample if its p-value is below this."""
+"""The sample contradicts a shape if the p-value of the shape is at most this."""
 
 IMPOSSIBLE = 0.01
-"""A sample is taken as one that no ranks explain if the p-value of any ranks is not above this."""
+"""No ranks explain a sample if the p-value of `free` is at most this."""
 
 _LEAST = 0.005  # smallest share of the users that makes a class
 _STEPS = 30  # most steps of the fit, of the search for an end, and of those that leave members out
@@ -74,7 +74,7 @@ _DECISIVE = 10  # samples that fit no better than the observed one, itself inclu
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The precision of a fit and its bounds. Any weights bound the truth, and its effect on them is of second order.
+    """The precision of a fit and its bounds. The bounds hold at any precision, and a lower one hardly widens them.
 
     Attributes:
         step: change of the fitted shares at which a fit ends, in standard errors of the largest share.
@@ -93,7 +93,7 @@ PRECISE = Tolerance(1e-4, 1e-2, 1e-3, 1e-5)
 """The tolerance for the users that are analysed."""
 
 ROUGH = Tolerance(1e-2, 0.25, 0.1, 0.02)
-"""The tolerance for weights that a part of the users chooses for others: its spread is larger than the error."""
+"""The tolerance for weights that a part of the users chooses for others: these vary by more than the error."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Fit:
         value = side * self.mixture.values[:, metric]
         if np.isnan(value).any():
             return np.full_like(self.fitted, np.nan)
-        proportions = self._furthest(metric, side, deviations)
+        proportions = self._furthest(value, deviations)
         probabilities = self.mixture.probabilities
         slope = (proportions @ probabilities - self.fitted) * self.scale**2
         slope -= slope @ self.fitted
@@ -169,20 +169,8 @@ class Fit:
         best = int(np.argmin(limits))
         return side * (offsets[best] + lines[best] * slope)
 
-    def _furthest(self, metric: int, side: int, deviations: float) -> Floats:
-        """Return the proportions with the largest value within a distance of `deviations` standard errors."""
-        key = metric, side, deviations
-        if key not in self._known:
-            self._known[key] = self._search(side * self.mixture.values[:, metric], deviations)
-        return self._known[key]
-
-    @cached_property
-    def _known(self) -> dict[tuple[int, int, float], Floats]:
-        """Return the furthest proportions so far; the pairs of a recommender have the same."""
-        return {}
-
-    def _search(self, value: Floats, deviations: float) -> Floats:
-        """Return the furthest proportions for the (members,) values.
+    def _furthest(self, value: Floats, deviations: float) -> Floats:
+        """Return the proportions with the largest mean of (members,) values within a distance in standard errors.
 
         The least distance at a value is a convex function of the value, so Newton's method approaches from above, after
         its first step at the latest. The value is held near its target by a penalty, from which the slope of the
@@ -229,6 +217,10 @@ class Bounds:
     least: Floats
     most: Floats
     fitted: Floats
+
+    def of_metrics(self, columns: Sequence[int]) -> "Bounds":
+        """Return the bounds of some metrics, by index."""
+        return Bounds(*(values[:, columns] for values in (self.weights, self.least, self.most, self.fitted)))
 
 
 @dataclass(frozen=True)
@@ -282,28 +274,24 @@ class ShapeEstimate(Estimate):
         """Return (…, metrics) estimates by `smooth`, from (…, outcomes) counts."""
         return self._smooth.estimate(counts)
 
-    def variances(self, counts: Floats) -> Floats:
-        """Return the (metrics,) variances of a metric over users, by `smooth`, from (outcomes,) counts."""
-        return self._smooth.variances(counts)
+    def moments(self, counts: Floats) -> tuple[Floats, Floats]:
+        """Return the (metrics,) means and variances over users, by `smooth`, from (outcomes,) counts."""
+        return self._smooth.moments(counts)
 
-    @property
+    @cached_property
     def _smooth(self) -> PlugIn:
         return Smooth(self.estimator.replacement).fit(self.outcomes, self.metrics)
 
     def fits(self, counts: Floats, shape: str | None = None) -> Fits:
         """Return the best fits with a shape, by default its own, to (outcomes,) counts."""
-        key = shape or self.estimator.shape, counts.tobytes()
-        if key not in self._known:
-            self._known[key] = tuple(
-                (users, self._fit(users, of_shapes[key[0]], counts, PRECISE)) for users, of_shapes in self._classes
-            )
-        return self._known[key]
+        shape = shape or self.estimator.shape
+        return tuple((users, self._fit(users, of_shapes[shape], counts, PRECISE)) for users, of_shapes in self._classes)
 
     def fits_of_part(self, shape: str, part: Floats) -> Fits:
         """Return fits for weights that are chosen by a part of the users, for others.
 
-        The sample that they are near is the best fit of the next stronger shape to the part, as this varies less from
-        one part of the users to another than the best fit of the shape.
+        The fits are near the best fit of the next stronger shape to the part. That fit varies less from one part of the
+        users to another than the best fit of the shape itself.
 
         Args:
             shape: the shape of the bounds.
@@ -343,34 +331,32 @@ class ShapeEstimate(Estimate):
         of_outcomes, number = self._cells(users)
         return np.bincount(of_outcomes, counts[users.outcomes], minlength=number).astype(np.float64)
 
-    @cached_property
-    def _known(self) -> dict[tuple[str, bytes], Fits]:
-        """Return the fits so far; the pairs of a recommender have the same."""
-        return {}
+    def bounding_weights(self, fits: Fits, deviations: float, wanted: Sequence[int] | None = None) -> Bounds:
+        """Return the weights of the metrics whose bounds are best at so many standard errors.
 
-    def bounding_weights(self, fits: Fits, deviations: float, wanted: Sequence[int]) -> Bounds:
-        """Return the weights of some metrics, by index, whose bounds are best at so many standard errors.
+        If indices of metrics are given as `wanted`, the weights of the others are NaN.
 
         The standard errors of a class are a part of those of the mean of all users: √(its share of the users). A class
         without users in the fitted sample has the largest, or smallest, value of a metric as its weights.
         """
-        shape = 2, len(wanted)
-        weights = np.zeros((*shape, len(self.outcomes)))
-        least, most, fitted = np.full(shape, np.inf), np.full(shape, -np.inf), np.zeros(shape)
+        shape, wanted = (2, len(self.metrics)), range(len(self.metrics)) if wanted is None else wanted
+        weights = np.full((*shape, len(self.outcomes)), np.nan)
+        least, most, fitted = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, np.nan)
+        least[:, wanted], most[:, wanted], fitted[:, wanted] = np.inf, -np.inf, 0.0
         total = sum(fit.users for _, fit in fits if fit)
         for (users, fit), (_, of_shapes) in zip(fits, self._classes, strict=True):
             share, of_members = fit.users / total if fit else 0.0, self._cells(users)[0]
-            for place, metric in enumerate(wanted):
+            for metric in wanted:
                 values = of_shapes[SHAPES[0]].values[:, metric]
                 for end, (side, extreme) in enumerate(((-1, values.min()), (1, values.max()))):
                     if fit is None:
                         of_cells = np.full(self._cells(users)[1], extreme)
                     else:
                         of_cells = fit.weights(metric, side, deviations * float(np.sqrt(share)))
-                        fitted[end, place] += share * float(of_cells @ fit.fitted)
-                    weights[end, place, users.outcomes] = of_cells[of_members]
-                    least[end, place] = min(least[end, place], of_cells.min())
-                    most[end, place] = max(most[end, place], of_cells.max())
+                        fitted[end, metric] += share * float(of_cells @ fit.fitted)
+                    weights[end, metric, users.outcomes] = of_cells[of_members]
+                    least[end, metric] = min(least[end, metric], of_cells.min())
+                    most[end, metric] = max(most[end, metric], of_cells.max())
         return Bounds(weights, least, most, fitted)
 
     def p_value(self, users: Ints, shares: csr_array, fits: Fits, seed: int, significance: float) -> float:
@@ -455,8 +441,8 @@ class ShapeTest:
 def p_value_of(tests: Sequence[ShapeTest], seed: int, significance: float) -> float:
     """Return the share of samples from the fits that are as far from the shape as the observed one, itself included.
 
-    The number of samples is that at which ten of them decide about the significance. Fewer are drawn if the p-value is
-    above it already.
+    The number of samples is that at which ten of them decide about the significance. Fewer are drawn once the p-value
+    is certain to be above it.
     """
     rng, samples = np.random.default_rng(seed), round(_DECISIVE / significance)
     observed, further, drawn = sum(test.statistic(test.observed) for test in tests), 1, 1
@@ -529,18 +515,20 @@ def class_mixtures(
 ) -> tuple[tuple[RankClass, dict[str, Mixture]], ...]:
     """Return the classes of users with the mixture of each shape."""
     classes = rank_classes(outcomes, _LEAST)
-    numbers = [[(group.candidates, group.negatives, group.events) for group in users.groups] for users in classes]
-    key = outcomes.replacement, *map(tuple, numbers)
-    return tuple(zip(classes, _mixtures(Keyed(key, classes), metrics, replacement), strict=True))
+    of_classes = _mixtures(tuple(users.sizes for users in classes), metrics, replacement)
+    return tuple(zip(classes, of_classes, strict=True))
 
 
 @lru_cache(maxsize=2)
-def _mixtures(classes: Keyed, metrics: tuple[Metric, ...], replacement: bool | None) -> tuple[dict[str, Mixture], ...]:
-    """Return the mixtures of classes of users, which are the same for all recommenders of the same users.
+def _mixtures(
+    classes: tuple[tuple[Size, ...], ...], metrics: tuple[Metric, ...], replacement: bool | None
+) -> tuple[dict[str, Mixture], ...]:
+    """Return the mixtures of classes of users.
 
-    They depend on the numbers of users by n and m, which are the key, and not on what the samples show.
+    They do not depend on what a sample shows. So the estimators of one call have the same mixtures, and so do all
+    recommenders of the same users, in this call and in the next one.
     """
-    return tuple(mixtures(users, metrics, replacement) for users in classes.value)
+    return tuple(mixtures(sizes, metrics, replacement) for sizes in classes)
 
 
 def inverse_errors(shares: Floats, users: float) -> Floats:

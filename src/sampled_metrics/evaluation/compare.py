@@ -53,14 +53,14 @@ def compare(
 
     Of more than two recommenders, all pairs are compared. The intervals of a metric hold together for all of its pairs,
     by the max-t bootstrap or, for strict bounds and several seeds, Bonferroni's inequality. The p-values are adjusted
-    for the pairs by the method of Holm. Several metrics are several families, and are not adjusted for one another.
+    for the pairs by the method of Holm. Each metric is a family of its own; metrics are not adjusted for one another.
 
     Args:
         ranks: a mapping from the names of two recommenders or more to their tables, all of one kind: `ExactRanks`,
             `SampledRanks`, `StagedRanks` or `RankedLists`, as the readers, `rank` and `staged_ranks` return them.
-            `ExactRanks` and `StagedRanks` may stand beside each other. A list of several tables is of
-            several seeds of a recommender, of which the means are compared. The spread between the seeds counts as a
-            part of the uncertainty. This is not possible with strict bounds.
+            `ExactRanks` and `StagedRanks` may be compared with each other. A list of several tables holds the seeds of
+            a recommender, and their means are compared. The spread between the seeds counts as a part of the
+            uncertainty. This is not possible with strict bounds.
         metrics: labels such as recall@10, ndcg@10, ap, auc; the default is that of `evaluate`.
         estimator: label of the estimator that corrects sampled ranks, or an estimator of your own. The default is
             decreasing: the interval holds the true difference if better ranks are more frequent than worse ones in the
@@ -83,10 +83,10 @@ def compare(
         them.
 
         The p-value is the interval inverted: the smallest α for which the interval at the level 1 - α excludes 0. So a
-        p-value of a single pair is below 0.05 if the 95 % interval excludes 0. It is no probability that a recommender
-        is better. With more than two recommenders it may disagree with the interval near the limit, because the two are
-        adjusted by different methods; the conclusion is that of the interval. By the bootstrap it is never below
-        1 / (n_resamples + 1), times the number of pairs. It is missing for strict bounds.
+        p-value of a single pair is below 0.05 if the 95 % interval excludes 0. It is not the probability that a
+        recommender is better. With more than two recommenders it may disagree with the interval near the limit, because
+        the two are adjusted by different methods; the conclusion is that of the interval. By the bootstrap it is never
+        below 1 / (n_resamples + 1), times the number of pairs. It is missing for strict bounds.
 
     Raises:
         DataError: the ranks have not been read by a reader, or are of several kinds; their users or a user's candidates
@@ -207,7 +207,7 @@ def _one_estimator(given: str | Estimator | None, table: Table) -> tuple[str, Es
 
 
 def _fitted(table: Any, metrics: Sequence[Metric], estimator: Estimator | None) -> _Fitted:
-    """Return what is estimated from a table; of exact ranks and lists, the mean of the values."""
+    """Return what is estimated from a table: for exact ranks and lists, the mean of the values."""
     if estimator is not None:
         outcomes, outcome = Outcomes.observed(table)
         return _Fitted(estimator.fit(outcomes, metrics), outcome, outcomes.x, outcomes)
@@ -238,7 +238,7 @@ def _recommenders(
 
 
 def _compared_name(label: str, is_uncorrected: bool) -> str:
-    """Return what is compared: a sampled metric, or the metric itself, as of AUC."""
+    """Return the name of what is compared: a sampled metric, or the metric itself, as for AUC."""
     is_sampled = is_uncorrected and metric(label).label != "auc"
     return f"{'Sampled ' if is_sampled else ''}{metric_name(label)}"
 
@@ -312,7 +312,10 @@ def _conclusions(table: Comparison, compared: Differences, is_uncorrected: bool,
 
 
 def _without_users(table: Comparison, compared: Differences) -> list[str]:
-    """Return a sentence on the pairs that no number of users would decide: those that are decided have a dash too."""
+    """Return a sentence on the pairs that no number of users would decide; the table has a dash for them.
+
+    Decided pairs have a dash, too.
+    """
     never = table[(table["conclusion"] == "undecided") & table["users_needed"].isna() & table["low"].notna()]
     if not compared.strict or table["users_needed"].isna().all() or never.empty:
         return []

@@ -25,7 +25,7 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True)
 class Standings:
-    """The recommenders by a metric, best first, what is decided, and the groups of those that cannot be told apart.
+    """The recommenders by a metric, best first, with the decided pairs and the groups that cannot be told apart.
 
     Attributes:
         rows: the recommenders.

@@ -20,14 +20,13 @@ from sampled_metrics.estimators import (
     linear_estimator,
 )
 from sampled_metrics.estimators.maximum_likelihood import MaximumLikelihood
-from sampled_metrics.estimators.rank_prior import rank_distributions
 from sampled_metrics.estimators.shapes import ASSUMPTIONS
-from sampled_metrics.estimators.strict_bounds import ShapeEstimate, has_bounds
+from sampled_metrics.estimators.strict_bounds import has_bounds
 from sampled_metrics.evaluation.evaluate import about_users, equal_metrics, undefined
 from sampled_metrics.evaluation.result import Result, by_recommender, with_clauses
-from sampled_metrics.inference.intervals import IntervalOptions, in_blocks, uncertainty
+from sampled_metrics.inference.intervals import IntervalOptions, evaluated, in_blocks, uncertainty
 from sampled_metrics.inference.strict_intervals import (
-    Support,
+    StrictInterval,
     contradictions,
     strict_interval,
     supported,
@@ -135,15 +134,18 @@ def _correct(
     cautions += _on_uncorrected(estimators, metrics)
     limits = np.zeros(len(wanted)), np.array([one.largest for one in wanted])
     bias = _biases(fitted, outcomes, by_outcome, wanted, options.seed)
+    moments = _moments(fitted, counts)
     tests, parts = list[str](), list[pd.DataFrame]()
     for label, estimate in fitted.items():
         if has_bounds(estimate):
-            support = supported(estimate, by_outcome, options)
-            columns = _of_bounds(estimate, counts, by_outcome, options, limits, support, progress)
+            value, variances = moments[estimate.estimator.replacement]
+            support = supported(estimate, by_outcome, options, variances)
+            strict = strict_interval([estimate], by_outcome, options, limits, [support], progress)
+            columns = _of_bounds(value, strict)
             cautions += contradictions(support)
             tests += tested({"": support})
         else:
-            columns = _of_estimate(estimate, counts, by_outcome, options, limits, progress)
+            columns = _of_estimate(estimate, by_outcome, options, limits, progress)
             columns |= bias.get(label, {})
             if p_values:
                 columns |= {"low": np.nan, "high": np.nan}
@@ -168,24 +170,20 @@ def _correct(
     ).with_cautions([*cautions, *ranks.cautions])
 
 
-def _of_bounds(
-    estimate: ShapeEstimate,
-    counts: Floats,
-    by_outcome: Users,
-    options: IntervalOptions,
-    limits: tuple[Floats, Floats],
-    support: Support,
-    progress: Progress,
-) -> dict[str, Any]:
+def _moments(fitted: Mapping[str, Estimate], counts: Floats) -> dict[bool | None, tuple[Floats, Floats]]:
+    """Return means and variances by `smooth`, by the replacement that strict bounds assume; all shapes share them."""
+    bounds = {estimate.estimator.replacement: estimate for estimate in fitted.values() if has_bounds(estimate)}
+    return {replacement: estimate.moments(counts) for replacement, estimate in bounds.items()}
+
+
+def _of_bounds(value: Floats, strict: StrictInterval) -> dict[str, Any]:
     """Return the columns of strict bounds; the value is that of `smooth`, or the nearest end of the interval."""
-    strict = strict_interval([estimate], by_outcome, options, limits, [support], progress)
-    value = np.fmax(np.fmin(estimate.estimate(counts), strict.high), strict.low)
-    return {"value": value, "low": strict.low, "high": strict.high, "assumes": strict.assumes}
+    nearest = np.fmax(np.fmin(value, strict.high), strict.low)
+    return {"value": nearest, "low": strict.low, "high": strict.high, "assumes": strict.assumes}
 
 
 def _of_estimate(
     estimate: Estimate,
-    counts: Floats,
     by_outcome: Users,
     options: IntervalOptions,
     limits: tuple[Floats, Floats],
@@ -193,16 +191,11 @@ def _of_estimate(
 ) -> dict[str, Any]:
     """Return the columns of an estimator whose bias is taken to be zero."""
     weights = None if estimate.weights is None else by_outcome.weights(estimate.weights)
-    interval = uncertainty(
-        by_outcome.statistic(in_blocks(estimate.estimate, len(counts))),
-        by_outcome.counts,
-        options,
-        bounds=estimate.bounds or limits,
-        weights=weights,
-        progress=progress,
-    )
+    statistic = by_outcome.statistic(in_blocks(estimate.estimate, by_outcome.shares[0].shape[1]))
+    values = evaluated(statistic, by_outcome.counts, options, weights, progress)
+    interval = uncertainty(values, by_outcome.counts, options, bounds=estimate.bounds or limits, weights=weights)
     return {
-        "value": estimate.estimate(counts),
+        "value": values.estimate,
         "low": interval.low,
         "high": interval.high,
         "assumes": "bias is zero",
@@ -277,7 +270,7 @@ def _biases(
         return group.pmf(ranks) @ of_group[_key(group)].T - np.tile(truth, len(linear))
 
     total = np.zeros((len(samples), len(linear) * len(metrics)))
-    for of_class in rank_distributions(MaximumLikelihood(), outcomes, metrics, samples):
+    for of_class in MaximumLikelihood().fit(outcomes, metrics).distributions(samples):
         mean_errors = of_class.probabilities @ of_class.users.mean(errors, of_class.ranks)
         total += of_class.events[:, np.newaxis] * mean_errors
     bias = total / samples.sum(axis=1, keepdims=True)

@@ -10,7 +10,7 @@ import numpy as np
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import enumerated
 from sampled_metrics.evaluation.result import Result, by_recommender
-from sampled_metrics.inference.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
+from sampled_metrics.inference.intervals import FEW_USERS, IntervalOptions, evaluated, linear, uncertainty
 from sampled_metrics.inference.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, alike, metric_name, metrics_by_label
 from sampled_metrics.ranks.given import tables_by_name
@@ -43,7 +43,7 @@ def evaluate(
             `Metric` in place of a label; lists have none.
         confidence_level: probability that the interval covers the mean over the population of users.
         method: delta (the likelihood ratio of a mean of values with bounds) or bootstrap (BCa, where it is wider). The
-            page docs/coverage.md shows how often the first hold the truth.
+            page docs/coverage.md shows how often the intervals of delta hold the truth.
         n_resamples: bootstrap samples, from 100 to 1,000,000.
         seed: seed of the bootstrap.
         progress: wraps the blocks of bootstrap samples, for a progress bar.
@@ -80,13 +80,12 @@ def _evaluate(table: Table, metrics: MetricsLike | None, options: IntervalOption
     of_table = table.outcome_values(list(by_label.values()))
     by_outcome = users_by_outcome((of_table.outcome, table.user_numbers, of_table.values.shape[1]))
     weights, bounds = by_outcome.weights(of_table.values), (of_table.least, of_table.most)
-    interval = uncertainty(
-        linear(weights), by_outcome.counts, options, bounds=bounds, weights=weights, progress=progress
-    )
+    values = evaluated(linear(weights), by_outcome.counts, options, weights, progress)
+    interval = uncertainty(values, by_outcome.counts, options, bounds=bounds, weights=weights)
     result = Result(
         {
             "metric": list(by_label),
-            "value": linear(weights)(by_outcome.counts[np.newaxis])[0],
+            "value": values.estimate,
             "low": np.maximum(interval.low, 0.0),
             "high": np.minimum(interval.high, of_table.largest),
             "standard_error": interval.standard_error,
@@ -103,7 +102,7 @@ def _evaluate(table: Table, metrics: MetricsLike | None, options: IntervalOption
 
 
 def checked_metrics(table: Table, metrics: MetricsLike | None) -> dict[str, Metric]:
-    """Return the metrics of a table by label as it is written; None stands for the default ones.
+    """Return the metrics of a table by their labels as written; None stands for the default ones.
 
     Raises:
         ConfigError: there are none, one is unknown or not of such a table, or two are the same.

@@ -21,7 +21,7 @@ from sampled_metrics.evaluation.result import Result
 from sampled_metrics.inference.expectation import (
     DesignWeights,
     Expectation,
-    exact_chance,
+    exact_probability,
     mean_of_rows,
     step_of_difference,
 )
@@ -33,9 +33,9 @@ from sampled_metrics.ranks.pairing import Pairs, pair_users
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.moments import EQUAL, probability_of_order
 
-_EXACT_USERS = 100  # up to this number of users, chances near the given probability are exact
+_EXACT_USERS = 100  # up to this number of users, probabilities near the given one are exact
 _EXACT_TERMS = 2500  # as they are up to this number of rows times different weights
-_NEAR = 0.1  # chances are near if they differ by less
+_NEAR = 0.1  # probabilities are near if they differ by less
 _FEW_USERS = 1000  # up to this number of users, larger m are tried in small steps
 _MOST_USERS = 1000.0  # largest multiple of the users of the pilot that a plan names
 _STEP = 1.02  # ratio of such a step
@@ -71,12 +71,13 @@ def plan(
         concludes for the better one at 95 %, with as many users drawn anew), users (the number of users for which that
         chance is the given probability, or NA). The last row, `exact`, ranks all candidates.
 
-        Ten m a decade are tried, and then those between. With up to 1000 users, larger m are tried in steps of 2 %, as
-        the probability may fall again; with more, five a decade are. The search ends after two m that leave less than a
-        tenth of the allowed chance of a wrong order. A tie is no correct order. Probabilities near the given one are
-        exact sums with up to 100 users, and with up to 1250 if the weights have two values, as those of the
-        uncorrected recall have. Otherwise they are those of a normal distribution, with a correction for ties. Those of
-        a conclusion are, too; they are too high where only a few users differ.
+        The search tries ten m per decade, and then the m between two of them. With up to 1000 users, it also tries
+        larger m in steps of 2 %, because the probability may fall again. With more users, it tries five m per decade.
+        The search ends after two m that leave less than a tenth of the allowed chance of a wrong order. A tie is not a
+        correct order. Probabilities near the given one are exact sums with up to 100 users, and with up to 1250 if the
+        weights have two values, as those of the uncorrected recall have. Otherwise they are normal approximations, with
+        a correction for ties. Probabilities of a conclusion are always normal approximations; they are too high where
+        only a few users differ.
 
         The first remark says whether the exact ranks decide which recommender is better, by `compare`. If they do not,
         the plan holds for a true difference as large as the one in these ranks, and of the same sign.
@@ -118,7 +119,7 @@ def plan(
     sizes = _sizes(pilot, replacement)
     smallest = _Search(pilot, replacement, probability).smallest(chosen, sizes, progress)
     rows = [_row(label, *smallest[label], pilot.users, probability) for label in chosen]
-    exact = _Chance(pilot.gap, 0.0, pilot.user_deviation, 1.0)
+    exact = _ExpectedDifference(pilot.gap, 0.0, pilot.user_deviation, 1.0)
     rows.append(_row("exact", None, [exact], pilot.users, probability))
     table = Result(rows)
     table.attrs = {"probability": probability, "parameters": f"{what}, {pilot.worse.description}"}
@@ -184,7 +185,7 @@ class _Pilot:
         return float(self.differences.std(ddof=1)) if self.users > 1 else np.nan
 
 
-class _Chance(NamedTuple):
+class _ExpectedDifference(NamedTuple):
     """An expected difference, better - worse."""
 
     gap: float  # its expectation
@@ -211,7 +212,7 @@ class _Search:
 
     def smallest(
         self, estimators: Mapping[str, Estimator], sizes: Sequence[int], progress: Progress
-    ) -> dict[str, tuple[int | None, list[_Chance]]]:
+    ) -> dict[str, tuple[int | None, list[_ExpectedDifference]]]:
         """Return the smallest m of each estimator, by label; None if no m is enough.
 
         Args:
@@ -220,28 +221,28 @@ class _Search:
             progress: wraps these m, and then the strict bounds.
 
         Returns:
-            The m, and the chances at this m or at the largest: one of a linear estimator, and several of strict bounds,
-            as `verdicts` has them.
+            The m, and the expected differences at this m or at the largest: one of a linear estimator, and several of
+            strict bounds, as `verdicts` returns them.
         """
         strict = [label for label in estimators if label in SHAPES]
-        chances: dict[str, dict[int, _Chance]] = {label: {} for label in estimators if label not in SHAPES}
-        verdicts: dict[str, list[_Chance]] = {}  # of the largest m
-        smallest: dict[str, tuple[int | None, list[_Chance]]] = {}
-        for step in progress([*(sizes if chances else []), *strict]):
+        by_label: dict[str, dict[int, _ExpectedDifference]] = {label: {} for label in estimators if label not in SHAPES}
+        verdicts: dict[str, list[_ExpectedDifference]] = {}  # of the largest m
+        smallest: dict[str, tuple[int | None, list[_ExpectedDifference]]] = {}
+        for step in progress([*(sizes if by_label else []), *strict]):
             if step in strict:
                 verdicts = verdicts or self.verdicts(sizes[-1], strict)
                 smallest[step] = self._smallest_of_bounds(step, sizes[-1], verdicts[step])
-            elif left := [label for label, by_size in chances.items() if not self._is_settled(by_size)]:
-                of_size = self.chances(step, [estimators[label] for label in left])
-                for label, chance in zip(left, of_size, strict=True):
-                    chances[label][step] = chance
-        for label, by_size in chances.items():
+            elif left := [label for label, by_size in by_label.items() if not self._is_settled(by_size)]:
+                of_size = self.expected(step, [estimators[label] for label in left])
+                for label, difference in zip(left, of_size, strict=True):
+                    by_label[label][step] = difference
+        for label, by_size in by_label.items():
             m = self._smallest_of_linear(estimators[label], by_size)
             smallest[label] = m, [by_size[m or sizes[-1]]]
         return smallest
 
-    def chances(self, negatives: int, estimators: Sequence[Estimator]) -> list[_Chance]:
-        """Return the expected difference by linear estimator with m negatives."""
+    def expected(self, negatives: int, estimators: Sequence[Estimator]) -> list[_ExpectedDifference]:
+        """Return the expected difference by each linear estimator, with m negatives."""
         pilot, design = self.pilot, SamplingDesign(negatives, self.replacement)
         weights = DesignWeights.from_tables([pilot.worse], design, estimators, (pilot.metric,))
         worse = Expectation.from_ranks(pilot.worse, pilot.pairs.one, weights)
@@ -251,55 +252,57 @@ class _Search:
         spread = gaps.var(axis=0, ddof=1) if users > 1 else np.full(gaps.shape[1], np.nan)
         user_deviations = np.sqrt(np.maximum(spread + variances.mean(axis=0), 0.0))
         deviations = np.sqrt(np.maximum(variances.sum(axis=0), 0.0)) / users
-        chances = []
+        expected = []
         for number, values in enumerate(zip(gaps.mean(axis=0), deviations, user_deviations, strict=True)):
             gap, deviation, user_deviation = map(float, values)
             right = probability_of_order(gap, deviation, step_of_difference(better, worse, number))
             if _is_small(better, number) and abs(right - self.probability) < _NEAR:
-                right = exact_chance(better, worse, number)
-            chances.append(_Chance(gap, deviation, user_deviation, right))
-        return chances
+                right = exact_probability(better, worse, number)
+            expected.append(_ExpectedDifference(gap, deviation, user_deviation, right))
+        return expected
 
-    def verdicts(self, negatives: int, shapes: Sequence[str]) -> dict[str, list[_Chance]]:
+    def verdicts(self, negatives: int, shapes: Sequence[str]) -> dict[str, list[_ExpectedDifference]]:
         """Return the expected lower bounds of the difference, for weights that are best for `FACTORS` of the users."""
         pilot, design = self.pilot, SamplingDesign(negatives, self.replacement)
         sides = (pilot.better, pilot.pairs.other), (pilot.worse, pilot.pairs.one)
         verdicts = {}
         for shape, bounds in expected_gaps(*sides, design, shapes, pilot.metric).items():
-            chances = [_Chance(gap, np.nan, deviation, np.nan) for gap, deviation in bounds]
-            verdicts[shape] = [chance._replace(right=chance.conclusive(pilot.users)) for chance in chances]
+            expected = [_ExpectedDifference(gap, np.nan, deviation, np.nan) for gap, deviation in bounds]
+            verdicts[shape] = [difference._replace(right=difference.conclusive(pilot.users)) for difference in expected]
         return verdicts
 
-    def _is_settled(self, chances: dict[int, _Chance]) -> bool:
+    def _is_settled(self, by_size: dict[int, _ExpectedDifference]) -> bool:
         """Return whether the last two m leave less than a tenth of the allowed chance of a wrong order."""
-        last = [chances[m].right for m in sorted(chances)[-2:]]
+        last = [by_size[m].right for m in sorted(by_size)[-2:]]
         return len(last) == 2 and min(last) > 1 - (1 - self.probability) / 10
 
-    def _smallest_of_linear(self, estimator: Estimator, chances: dict[int, _Chance]) -> int | None:
-        """Return the smallest m from which on the chance is enough; adds the chances of further m."""
+    def _smallest_of_linear(self, estimator: Estimator, by_size: dict[int, _ExpectedDifference]) -> int | None:
+        """Return the smallest m from which on the probability is enough; adds further m to `by_size`."""
 
         def enough(m: int) -> bool:
-            if m not in chances:
-                (chances[m],) = self.chances(m, [estimator])
-            return chances[m].right >= self.probability
+            if m not in by_size:
+                (by_size[m],) = self.expected(m, [estimator])
+            return by_size[m].right >= self.probability
 
-        sizes = sorted(chances)
+        sizes = sorted(by_size)
         failed = [m for m in sizes if not enough(m)]
         if failed and failed[-1] == sizes[-1]:
             return None
         low = failed[-1] if failed else 0
-        high = last = self._bisect(enough, chances, low, next(m for m in sizes if m > low))
-        low, later = 0, {high: chances[high]}
+        high = last = self._bisect(enough, by_size, low, next(m for m in sizes if m > low))
+        low, later = 0, {high: by_size[high]}
         while last < sizes[-1] and self.pilot.users <= _FEW_USERS and not self._is_settled(later):
             last = min(max(last + 1, int(_STEP * last)), sizes[-1])
             if not enough(last):
                 low = last
             elif low:
-                high, low = self._bisect(enough, chances, low, last), 0
-            later[last] = chances[last]
+                high, low = self._bisect(enough, by_size, low, last), 0
+            later[last] = by_size[last]
         return high
 
-    def _smallest_of_bounds(self, shape: str, most: int, verdict: list[_Chance]) -> tuple[int | None, list[_Chance]]:
+    def _smallest_of_bounds(
+        self, shape: str, most: int, verdict: list[_ExpectedDifference]
+    ) -> tuple[int | None, list[_ExpectedDifference]]:
         """Return the m at which a verdict is likely enough, up to 3 %, and the verdict at this m.
 
         Args:
@@ -307,44 +310,49 @@ class _Search:
             most: the largest m.
             verdict: that of the largest m, which is returned if no m is enough.
         """
-        verdicts, chances = {most: verdict}, {most: verdict[0]}
+        verdicts, by_size = {most: verdict}, {most: verdict[0]}
         if verdict[0].right < self.probability:
             return None, verdict
 
         def enough(m: int) -> bool:
             verdicts[m] = self.verdicts(m, [shape])[shape]
-            chances[m] = verdicts[m][0]
-            return chances[m].right >= self.probability
+            by_size[m] = verdicts[m][0]
+            return by_size[m].right >= self.probability
 
-        m = self._bisect(enough, chances, 1, most, 1.03)
+        m = self._bisect(enough, by_size, 1, most, 1.03)
         return m, verdicts[m]
 
     def _bisect(
-        self, enough: Callable[[int], bool], chances: dict[int, _Chance], low: int, high: int, ratio: float = 1.0
+        self,
+        enough: Callable[[int], bool],
+        by_size: dict[int, _ExpectedDifference],
+        low: int,
+        high: int,
+        ratio: float = 1.0,
     ) -> int:
-        """Return an m that is enough, next to one that is not or within the ratio of it, between two such m.
+        """Return an m that is enough, between one that is not enough and one that is.
 
-        With a ratio, m are tried a little above where the chance is expected to be enough, and the search ends once
-        that place, between two close m, is within the ratio.
+        The search ends at two neighbours. With a ratio above 1, it tries m a little above the expected solution, and it
+        ends once two close m hold the expected solution and the larger one is within the ratio of it.
         """
         while high > ratio * low and high - low > 1:
-            expected = self._between(chances, low, high)
+            expected = self._between(by_size, low, high)
             if high <= min(ratio * expected, _CLOSE * low):
                 break
             middle = min(round(np.sqrt(ratio) * expected), high - 1)
             low, high = (low, middle) if enough(middle) else (middle, high)
         return high
 
-    def _between(self, chances: dict[int, _Chance], low: int, high: int) -> int:
+    def _between(self, by_size: dict[int, _ExpectedDifference], low: int, high: int) -> int:
         """Return an m between two, by interpolation of the normal quantile of the chance in log m."""
-        levels = [ndtri(chances[m].right) - ndtri(self.probability) if m in chances else np.nan for m in (low, high)]
+        levels = [ndtri(by_size[m].right) - ndtri(self.probability) if m in by_size else np.nan for m in (low, high)]
         share = min(max(levels[0] / (levels[0] - levels[1]), 0.05), 0.95) if np.isfinite(levels).all() else 0.5
         middle = low * (high / low) ** share if low else high * share
         return int(min(max(round(middle), low + 1), high - 1))
 
 
 def _is_small(side: Expectation, estimate: int) -> bool:
-    """Return whether the exact chance of an order is computed fast."""
+    """Return whether the exact probability of an order is computed fast."""
     if len(side.means) <= _EXACT_USERS:
         return True
     rows, kinds = len(side.user), len(np.unique(side.weights[0, estimate]))
@@ -352,31 +360,31 @@ def _is_small(side: Expectation, estimate: int) -> bool:
 
 
 def _row(
-    label: str, negatives: int | None, chances: Sequence[_Chance], users: int, probability: float
+    label: str, negatives: int | None, differences: Sequence[_ExpectedDifference], users: int, probability: float
 ) -> dict[str, Any]:
-    """Return a row of the result; further chances are those of other weights, which are better for more users."""
-    chance = chances[0]
-    possible = [one for one in chances if one.gap > 0 and np.isfinite(one.user_deviation)]
+    """Return a row of the result; further differences are by weights that are better for more users."""
+    difference = differences[0]
+    possible = [one for one in differences if one.gap > 0 and np.isfinite(one.user_deviation)]
     needed = [_users_needed(one, probability) for one in possible]
     enough = [number for number in needed if number <= _MOST_USERS * users or label not in SHAPES]
     return {
         "estimator": label,
         "negatives": pd.NA if negatives is None else negatives,
-        "probability": chance.right,
-        "gap": chance.gap,
-        "conclusive": chance.conclusive(users) if np.isfinite(chance.user_deviation) else np.nan,
+        "probability": difference.right,
+        "gap": difference.gap,
+        "conclusive": difference.conclusive(users) if np.isfinite(difference.user_deviation) else np.nan,
         "users": min(enough, default=pd.NA),
     }
 
 
-def _users_needed(chance: _Chance, probability: float) -> int:
-    """Return the smallest number of users for which a conclusion has a chance."""
+def _users_needed(difference: _ExpectedDifference, probability: float) -> int:
+    """Return the smallest number of users for which a conclusion has the probability."""
     low, high = 5, 6  # fewer than six users cannot conclude
-    while chance.conclusive(high) < probability:
+    while difference.conclusive(high) < probability:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if chance.conclusive(middle) >= probability else (middle, high)
+        low, high = (low, middle) if difference.conclusive(middle) >= probability else (middle, high)
     return high
 
 
@@ -391,7 +399,7 @@ def _sizes(pilot: _Pilot, replacement: bool) -> list[int]:
 
 
 def _of_pilot(pilot: _Pilot, what: str) -> str:
-    """Return what the pilot says of the true order, by the comparison of its exact ranks, and what follows."""
+    """Return sentences on what the exact ranks of the pilot show of the true order, and what the plan assumes."""
     worse, better = pilot.names
     if pilot.users == 1:
         verdict = "one user shows no order of the population"
@@ -424,7 +432,7 @@ def _words(labels: Sequence[str]) -> str:
 
 
 def _sentences(table: Result, probability: float, most: int) -> list[str]:
-    """Return what each estimator takes as sentences."""
+    """Return a sentence for each estimator on what it needs."""
     sentences: list[str] = []
     for row in table.iloc[:-1].to_dict("records"):
         name = estimator_name(str(row["estimator"]))
@@ -453,7 +461,7 @@ def _sentences(table: Result, probability: float, most: int) -> list[str]:
 
 
 def _verdict(name: str, row: Mapping[str, Any], probability: float, most: int) -> str:
-    """Return what it takes to decide by strict bounds as a sentence."""
+    """Return a sentence on what strict bounds need to decide."""
     if not pd.isna(row["negatives"]):
         enough = counted(row["negatives"], "negative")
         return f"{name}: with {enough} or more, compare decides with a chance of {probability:g}."

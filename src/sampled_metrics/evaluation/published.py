@@ -52,8 +52,8 @@ def published(
 
     Args:
         values: for each recommender, by its name, the values by label: recall@k, hit-rate@k, or precision@k, which is
-            that divided by k. Several values of a recommender are of the same users and negatives. A value is rounded
-            as it is written: .62 stands for .615 to .625, and the intervals are those of both ends together. An
+            the hit rate divided by k. Several values of a recommender are of the same users and negatives. A value is
+            rounded as it is written: .62 stands for .615 to .625, and the intervals are those of both ends together. An
             assumption is contradicted only if all of these numbers contradict it. Text keeps zeros at the end: "0.620".
             A value that no whole number of users has, such as .333333 of 100 users, is refused; a mean over seeds needs
             fewer digits.
@@ -73,7 +73,7 @@ def published(
     Raises:
         ConfigError: values are not by name and label, a metric does not say how many users have x < k, an estimator is
             not one of bounds, or an option does not exist.
-        DataError: a value is no number from 0 to 1, the values contradict one another, or candidates, negatives and
+        DataError: a value is not a number from 0 to 1, the values contradict one another, or candidates, negatives and
             users do not fit.
 
     Examples:
@@ -150,7 +150,7 @@ def _counts(
 
     Raises:
         ConfigError: a metric does not say how many users have x < k; there are too many values.
-        DataError: a value is no number from 0 to 1, or the values contradict one another.
+        DataError: a value is not a number from 0 to 1, or the values contradict one another.
     """
     if len(given) > MOST_VALUES:
         raise ConfigError(f"values: at most {MOST_VALUES} values are taken together, not {len(given)}")

@@ -46,7 +46,8 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
 
         Examples:
             >>> import sampled_metrics as sm
-            >>> axes = sm.evaluate([1, 4, 20, 3, 50], candidates=100).plot("metrics.svg")  # doctest: +SKIP
+            >>> ranks = sm.exact_ranks([1, 4, 20, 3, 50], candidates=100)
+            >>> axes = sm.evaluate(ranks).plot("metrics.svg")  # doctest: +SKIP
         """
         table: Result = self._parent
         if args or kwargs:
@@ -117,12 +118,12 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Return the first of the remarks: those that would make all numbers wrong."""
+        """Return the cautions, the first of the remarks: what they name would make all numbers wrong."""
         return self._cautions
 
     @property
     def further_remarks(self) -> tuple[str, ...]:
-        """Return the remarks that are no cautions."""
+        """Return the remarks that are not cautions."""
         return self._remarks
 
     def __repr__(self) -> str:
@@ -159,7 +160,7 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
 def by_recommender(results: Mapping[str, Result]) -> Result:
     """Return the results of recommenders as one, with their names in the first column; an unnamed one is unchanged.
 
-    A sentence that is not the same for all recommenders says which it is about.
+    A sentence that differs between recommenders says which one it is about.
     """
     if list(results) == [UNNAMED]:
         return results[UNNAMED]
@@ -173,7 +174,7 @@ def by_recommender(results: Mapping[str, Result]) -> Result:
 
 
 def _named(sentences: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the sentences on recommenders, each with the name if it has none and is not about all of them."""
+    """Return the sentences on recommenders; one that is not about all of them begins with the name."""
     shared = set.intersection(*map(set, sentences.values()))
     return [
         sentence if sentence in shared or sentence.startswith(f"{name}: ") else f"{name}: {sentence}"
@@ -206,5 +207,5 @@ def cell(value: Any) -> str:
 
 
 def p_value(value: float) -> str:
-    """Return a p-value as text; one that rounding may have made 0 is shown as smaller than what it can be."""
+    """Return a p-value as text; one that may be 0 by rounding only is shown as below 1e-16."""
     return "< 1e-16" if value < 1e-16 else "-" if value != value else f"{value:.4g}"

@@ -15,19 +15,19 @@ from sampled_metrics.estimators import Estimate
 from sampled_metrics.estimators.strict_bounds import ShapeEstimate, has_bounds
 from sampled_metrics.inference.families import Pair, holm, max_t_rates, pairs_of, replicate_rates
 from sampled_metrics.inference.intervals import (
+    Evaluated,
     IntervalOptions,
     Statistic,
     Uncertainty,
-    bootstrap,
+    evaluated,
     in_blocks,
     resamples,
     uncertainty,
-    uses_bootstrap,
 )
 from sampled_metrics.inference.seeds import SeedSpread, with_seeds
-from sampled_metrics.inference.strict_intervals import StrictInterval, strict_interval, supported
+from sampled_metrics.inference.strict_intervals import StrictInterval, fits_of, strict_interval, supported
 from sampled_metrics.inference.users import Users
-from sampled_metrics.inference.verdicts import users_needed
+from sampled_metrics.inference.verdicts import Contender, users_needed
 from sampled_metrics.sampling.moments import EQUAL
 
 MAX_T, BONFERRONI = "max-t bootstrap", "Bonferroni"
@@ -107,7 +107,7 @@ class Differences:
 
     @property
     def undecided(self) -> NDArray[np.bool_]:
-        """Return whether an interval does not exclude 0, or its own difference, or is missing, (pairs, metrics)."""
+        """Return whether an interval includes 0, excludes its own difference, or is missing, (pairs, metrics)."""
         return ~((self.low > EQUAL) | (self.high < -EQUAL)) | self.apart
 
     @property
@@ -146,25 +146,26 @@ def differences(
     """
     if all(has_bounds(estimate) for recommender in recommenders for estimate in recommender.estimates):
         return _strict(recommenders, by_outcome, options, most, progress)
-    of_users, replicates = [recommender.weights(by_outcome) for recommender in recommenders], None
-    if uses_bootstrap(options, of_users[0] is not None):
-        statistics = [recommender.statistic(by_outcome) for recommender in recommenders]
-        replicates = bootstrap(
-            lambda counts: np.stack([statistic(counts) for statistic in statistics], axis=1),
-            by_outcome.counts,
-            options,
-            progress,
-        )
-    of_seeds = [recommender.of_seeds(by_outcome) for recommender in recommenders]
-    family = _Family(recommenders, by_outcome, of_seeds, of_users, replicates)
+    of_users = [recommender.weights(by_outcome) for recommender in recommenders]
+    means = [weights.mean(axis=0) for weights in of_users if weights is not None]
+    weights = np.stack(means) if means else None
+    statistics = [recommender.statistic(by_outcome) for recommender in recommenders]
+    values = evaluated(
+        lambda counts: np.stack([statistic(counts) for statistic in statistics], axis=1),
+        by_outcome.counts,
+        options,
+        weights,
+        progress,
+    )
+    family = _Family(recommenders, by_outcome, values, of_users, weights)
     rates, method = family.rates(options, progress)
     intervals = [family.interval(pair, most, options, rates) for pair in pairs_of(len(recommenders))]
     low, high, p_value = (
         np.stack([getattr(interval, name) for interval in intervals]) for name in ("low", "high", "p_value")
     )
     one, other = np.transpose(pairs_of(len(recommenders)))
-    gaps, unknown = family.values[other] - family.values[one], np.full(low.shape, np.nan)
-    return Differences(family.values, gaps, low, high, holm(p_value), rates, method, unknown)
+    gaps, unknown = values.estimate[other] - values.estimate[one], np.full(low.shape, np.nan)
+    return Differences(values.estimate, gaps, low, high, holm(p_value), rates, method, unknown)
 
 
 @dataclass(frozen=True)
@@ -174,38 +175,35 @@ class _Family:
     Attributes:
         recommenders: all with the same estimator.
         by_outcome: their users.
-        of_seeds: of each recommender, the (seeds, metrics) estimates.
+        values: their metrics, (…, recommenders, metrics), which are means over seeds.
         of_users: of each recommender, the (seeds, metrics, groups) values of users; None if not linear.
-        replicates: (samples, recommenders, metrics) bootstrap estimates; None if intervals need none.
+        weights: (recommenders, metrics, groups) means of these values over seeds; None if not linear.
     """
 
     recommenders: Sequence[ComparedRecommender]
     by_outcome: Users
-    of_seeds: list[Floats]
+    values: Evaluated
     of_users: list[Floats | None]
-    replicates: Floats | None
+    weights: Floats | None
 
     @cached_property
-    def values(self) -> Floats:
-        """The (recommenders, metrics) estimates, the means over seeds."""
-        return np.stack([estimates.mean(axis=0) for estimates in self.of_seeds])
-
-    @cached_property
-    def weights(self) -> Floats | None:
-        """The (recommenders, metrics, groups) values of users, the means over seeds; None if there are none."""
-        weights = [of_users.mean(axis=0) for of_users in self.of_users if of_users is not None]
-        return np.stack(weights) if weights else None
+    def spreads(self) -> list[SeedSpread]:
+        """The spread of each recommender between its seeds."""
+        return [
+            SeedSpread.from_seeds(recommender.of_seeds(self.by_outcome), of_users, self.by_outcome.counts)
+            for recommender, of_users in zip(self.recommenders, self.of_users, strict=True)
+        ]
 
     def rates(self, options: IntervalOptions, progress: Progress) -> tuple[Floats, str]:
         """Return the (metrics,) error rates with which the intervals of all pairs hold together, and their method."""
         pairs, alpha = len(pairs_of(len(self.recommenders))), 1 - options.confidence_level
-        if pairs > 1 and all(len(estimates) == 1 for estimates in self.of_seeds):
-            if self.replicates is not None:
-                return replicate_rates(self.values, self.replicates, alpha), MAX_T
+        if pairs > 1 and all(len(recommender.sides) == 1 for recommender in self.recommenders):
+            if self.values.replicates is not None:
+                return replicate_rates(self.values.estimate, self.values.replicates, alpha), MAX_T
             if self.weights is not None:
                 samples = resamples(self.by_outcome.counts, options, progress)
                 return max_t_rates(self.weights, self.by_outcome.counts, alpha, samples), MAX_T
-        return np.full(self.values.shape[1], alpha / pairs), BONFERRONI
+        return np.full(self.values.estimate.shape[1], alpha / pairs), BONFERRONI
 
     def interval(self, pair: Pair, most: Floats, options: IntervalOptions, rates: Floats) -> Uncertainty:
         """Return the (metrics,) intervals of the differences of the second recommender of a pair from the first."""
@@ -213,23 +211,20 @@ class _Family:
         first, second = self.recommenders[one], self.recommenders[other]
         (least_first, most_first), (least_second, most_second) = first.bounds(most), second.bounds(most)
         least, largest = least_second - most_first, most_second - least_first
-        of_first, of_second = first.statistic(self.by_outcome), second.statistic(self.by_outcome)
-        counts = self.by_outcome.counts
+        values, counts = self.values.difference(one, other), self.by_outcome.counts
         interval = uncertainty(
-            lambda counts: of_second(counts) - of_first(counts),
+            values,
             counts,
             options,
             bounds=(least, largest),
             weights=None if self.weights is None else self.weights[other] - self.weights[one],
             alpha=rates,
-            replicates=None if self.replicates is None else self.replicates[:, other] - self.replicates[:, one],
             differ=int(counts @ (np.abs(second.seen - first.seen) > EQUAL)),
             test=True,
         )
-        if len(self.of_seeds[one]) == len(self.of_seeds[other]) == 1:
+        if len(first.sides) == len(second.sides) == 1:
             return interval
-        spreads = [SeedSpread.from_seeds(self.of_seeds[place], self.of_users[place], counts) for place in pair]
-        wider = with_seeds(interval, self.values[other] - self.values[one], spreads, rates)
+        wider = with_seeds(interval, values.estimate, [self.spreads[one], self.spreads[other]], rates)
         return replace(wider, low=np.maximum(wider.low, least), high=np.minimum(wider.high, largest))
 
 
@@ -248,19 +243,26 @@ def _strict(
         options = replace(options, confidence_level=1 - rate)
     estimates = [one for recommender in recommenders for one in recommender.estimates[:1] if has_bounds(one)]
     places = [recommender.sides[0] for recommender in recommenders]
-    supports = [
-        supported(estimate, by_outcome.of(place), options) for estimate, place in zip(estimates, places, strict=True)
+    moments = [
+        estimate.moments(by_outcome.counts @ by_outcome.shares[place])
+        for estimate, place in zip(estimates, places, strict=True)
     ]
-    intervals, needed = [], []
-    for one, other in of_pairs(pairs):
-        of_pair = [estimates[one], estimates[other]]
-        users = by_outcome.of(places[one], places[other])
-        interval = strict_interval(
-            of_pair, users, options, (-most, most), [supports[one], supports[other]], within_pair
+    supports = [
+        supported(estimate, by_outcome.of(place), options, variances)
+        for estimate, place, (_, variances) in zip(estimates, places, moments, strict=True)
+    ]
+    intervals = [
+        strict_interval(
+            [estimates[one], estimates[other]],
+            by_outcome.of(places[one], places[other]),
+            options,
+            (-most, most),
+            [supports[one], supports[other]],
+            within_pair,
         )
-        intervals.append(interval)
-        needed.append(_needed(of_pair, interval, users, options.confidence_level))
-    values = np.stack([recommender.of_seeds(by_outcome)[0] for recommender in recommenders])
+        for one, other in of_pairs(pairs)
+    ]
+    values = np.stack([mean for mean, _ in moments])
     first, second = np.transpose(pairs)
     low, high = np.stack([one.low for one in intervals]), np.stack([one.high for one in intervals])
     return Differences(
@@ -271,21 +273,42 @@ def _strict(
         p_value=np.full(low.shape, np.nan),
         rates=np.full(len(most), rate),
         family=BONFERRONI,
-        users_needed=np.stack(needed),
+        users_needed=_needed(estimates, places, by_outcome, intervals, options.confidence_level),
         strict=tuple(intervals),
     )
 
 
 def _needed(
-    estimates: Sequence[ShapeEstimate], strict: StrictInterval, by_outcome: Users, confidence_level: float
+    estimates: Sequence[ShapeEstimate],
+    places: Sequence[int],
+    by_outcome: Users,
+    intervals: Sequence[StrictInterval],
+    confidence_level: float,
 ) -> Floats:
-    """Return the (metrics,) numbers of users that would decide what is undecided; NaN where no number would."""
-    undecided = (strict.low <= EQUAL) & (strict.high >= -EQUAL)
-    needed, columns = np.full(len(undecided), np.nan), np.flatnonzero(undecided).tolist()
-    if columns:
-        users = users_needed(estimates, strict.fits, by_outcome, confidence_level, columns)
-        needed[columns] = [_rounded(number) if np.isfinite(number) else np.nan for number in users]
-    return needed
+    """Return the (pairs, metrics) numbers of users that would decide what is undecided; NaN where no number would.
+
+    A recommender has the same fits and weights in all pairs with the same assumption.
+    """
+    undecided = np.stack([(strict.low <= EQUAL) & (strict.high >= -EQUAL) for strict in intervals])
+    sides = [
+        [(number, strict.shape, support) for number, support in zip(pair, strict.supports, strict=True)]
+        for pair, strict in zip(pairs_of(len(estimates)), intervals, strict=True)
+    ]
+    rows = np.flatnonzero(undecided.any(axis=1))
+    supports = {(number, shape): support for row in rows for number, shape, support in sides[row]}
+    contenders = [
+        Contender(
+            estimates[number],
+            fits_of(estimates[number], support, by_outcome.counts @ by_outcome.shares[places[number]], shape),
+            places[number],
+        )
+        for (number, shape), support in supports.items()
+    ]
+    index = {key: position for position, key in enumerate(supports)}
+    pairs = [(index[sides[row][0][:2]], index[sides[row][1][:2]]) for row in rows]
+    needed = np.full(undecided.shape, np.inf)
+    needed[rows] = users_needed(contenders, pairs, by_outcome, confidence_level, undecided[rows])
+    return np.array([[_rounded(number) if np.isfinite(number) else np.nan for number in row] for row in needed])
 
 
 def _rounded(number: float) -> float:

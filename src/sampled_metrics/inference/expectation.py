@@ -1,6 +1,6 @@
-"""What sampled evaluations of exact ranks give, by user: means, variances, and the chance of an order.
+"""Means and variances of sampled evaluations of exact ranks by user, and the probability of an order.
 
-A tie is no order: the chance of an order is that of a difference above 0.
+A tie is not an order: the probability of an order is that of a difference above 0.
 """
 
 from collections.abc import Iterable, Sequence
@@ -94,7 +94,7 @@ def mean_of_rows(values: Floats, user: Ints) -> Floats:
 
 
 def step_of_difference(better: Expectation, worse: Expectation, estimate: int = 0) -> float:
-    """Return the number of which the difference of the means of an estimate is a whole multiple; 0 if there is none.
+    """Return the largest step of which the difference of the means is a whole multiple; 0 if there is none.
 
     A mean of 0 and 1 over users has the step 1 / users.
     """
@@ -107,8 +107,8 @@ def step_of_difference(better: Expectation, worse: Expectation, estimate: int = 
     return common_step(np.concatenate([np.unique(weights) / count for count in rows])) / len(better.means)
 
 
-def exact_chance(better: Expectation, worse: Expectation, estimate: int = 0) -> float:
-    """Return the chance that an estimate, by index, of `better` is above that of `worse`; a tie is no order.
+def exact_probability(better: Expectation, worse: Expectation, estimate: int = 0) -> float:
+    """Return the probability that an estimate, by index, of `better` is above that of `worse`; a tie is not.
 
     The difference of the means is a sum of independent terms, one for each row. Its distribution is computed on a
     lattice of 2048 points from its characteristic function. The lattice is the one on which the weights lie best. A

@@ -11,12 +11,12 @@ Other statistics have the bootstrap interval BCa, bias-corrected and accelerated
 Intervals, JASA 82, 1987), widened by the ratio of the quantiles of Student's and the normal distribution, or Student's
 interval by the delta method. For a difference, the bootstrap interval is at least Student's, with the standard
 deviation of the bootstrap estimates: BCa alone excludes a true 0 in up to a third of samples in which few users differ.
-If few users differ, that all of them have the same sign is no surprise: with a chance of 2^(1 - d) for d users. The
-interval of such a statistic includes 0 if this chance is above α.
+If only d users differ, all of their differences have the same sign with a probability of 2^(1 - d). The interval of
+such a statistic includes 0 if this probability is above α.
 
 The p-value of a difference is two-sided, and is the interval inverted: the smallest α for which the interval at the
-level 1 - α excludes 0. So p < 0.05 if the 95 % interval excludes 0. It is the chance of a difference of this size or
-more, in either direction, if there is none in the population; it is not the probability that there is none.
+level 1 - α excludes 0. So p < 0.05 if the 95 % interval excludes 0. It is the probability of a difference of this size
+or more, in either direction, if there is none in the population; it is not the probability that there is none.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.inference.bounded_means import SMALLEST_P_VALUE, mean_interval, p_value_of_zero
 
 Statistic = Callable[[np.ndarray], Floats]
-"""(samples, outcomes) counts → (samples, metrics) estimates."""
+"""(samples, outcomes) counts → (samples, metrics) estimates, or (samples, recommenders, metrics) ones."""
 
 
 METHODS = ("bootstrap", "delta")
@@ -114,50 +114,93 @@ def in_blocks(statistic: Statistic, numbers: int) -> Statistic:
     return blockwise
 
 
-def uncertainty(
+@dataclass(frozen=True)
+class Evaluated:
+    """The values of a statistic that its interval is made of.
+
+    Attributes:
+        estimate: (…, metrics) the value for the users.
+        left_out: (outcomes, …, metrics) values with one user left out, by the outcome of that user; None if they are
+            not needed, or are too many.
+        replicates: (resamples, …, metrics) values for users that are drawn with replacement; None without a bootstrap.
+    """
+
+    estimate: Floats
+    left_out: Floats | None = None
+    replicates: Floats | None = None
+
+    def difference(self, one: int, other: int) -> "Evaluated":
+        """Return the values of a difference, from those of several recommenders, (…, recommenders, metrics)."""
+        left_out, replicates = (
+            None if values is None else values[:, other] - values[:, one] for values in (self.left_out, self.replicates)
+        )
+        return Evaluated(self.estimate[other] - self.estimate[one], left_out, replicates)
+
+
+def evaluated(
     statistic: Statistic,
+    counts: Ints,
+    options: IntervalOptions,
+    weights: Floats | None = None,
+    progress: Progress = no_progress,
+) -> Evaluated:
+    """Return the values of a statistic that its interval is made of.
+
+    Args:
+        statistic: the metrics, or those of several recommenders.
+        counts: (outcomes,) numbers of users by outcome.
+        options: of the interval.
+        weights: (…, metrics, outcomes) weights of a linear statistic.
+        progress: wraps the blocks of bootstrap samples.
+
+    Raises:
+        DataError: there are fewer than two users.
+    """
+    users = int(counts.sum())
+    if users < 2:
+        raise DataError(f"an interval needs two users or more, not {users}")
+    estimate, is_linear = statistic(counts[np.newaxis])[0], weights is not None
+    if not uses_bootstrap(options, is_linear):
+        return Evaluated(estimate, None if is_linear else _left_out(statistic, counts, None, estimate))
+    left_out = _left_out(statistic, counts, weights, estimate)
+    replicates = [statistic(drawn) for drawn in resamples(counts, options, progress)]
+    return Evaluated(estimate, left_out, np.concatenate(replicates))
+
+
+def uncertainty(
+    values: Evaluated,
     counts: Ints,
     options: IntervalOptions,
     *,
     bounds: tuple[ArrayLike, ArrayLike],
     weights: Floats | None = None,
     alpha: Floats | None = None,
-    replicates: Floats | None = None,
     differ: int = 0,
     test: bool = False,
-    progress: Progress = no_progress,
 ) -> Uncertainty:
     """Return the intervals of a statistic of the users' outcomes.
 
     Args:
-        statistic: the metrics.
+        values: the values of the statistic, by `evaluated` with the same options and weights.
         counts: (outcomes,) numbers of users by outcome.
         options: of the intervals; the method is delta for a linear statistic and bootstrap for others, unless given.
         bounds: (metrics,) smallest and largest values that a user can have.
         weights: (metrics, outcomes) weights of a linear statistic.
         alpha: (metrics,) error rates of the intervals, in place of 1 - the confidence level.
-        replicates: (resamples, metrics) bootstrap estimates, if they are known already.
         differ: number of users who can differ from 0, for the p-values of a statistic that is not linear.
         test: whether to compute p-values; the metrics are then differences.
-        progress: wraps the blocks of bootstrap samples.
 
     Raises:
-        DataError: there are fewer than two users, or the delta method takes too much work.
+        DataError: the delta method takes too much work.
     """
-    users = int(counts.sum())
-    if users < 2:
-        raise DataError(f"an interval needs two users or more, not {users}")
-    estimate = statistic(counts[np.newaxis])[0]
+    users, estimate, left_out, replicates = int(counts.sum()), values.estimate, values.left_out, values.replicates
     least, most = (np.broadcast_to(np.asarray(bound, dtype=np.float64), estimate.shape) for bound in bounds)
     rates = np.broadcast_to(1 - options.confidence_level if alpha is None else alpha, estimate.shape)
     if weights is not None:
         of_mean = _of_means(weights, counts, estimate, (least, most), rates, test)
-        if not uses_bootstrap(options, is_linear=True):
-            return of_mean
-    left_out = _left_out(statistic, counts, weights, estimate)
-    if uses_bootstrap(options, weights is not None):
         if replicates is None:
-            replicates = bootstrap(statistic, counts, options, progress)
+            return of_mean
+    if replicates is not None:
         error, smallest = replicates.std(axis=0, ddof=1), 1 / (len(replicates) + 1)
         reach = error if test else np.zeros_like(error)
         ends = partial(_bootstrap_ends, estimate, replicates, left_out, counts, reach)
@@ -170,7 +213,7 @@ def uncertainty(
         error, smallest = _jackknife_error(left_out, counts), SMALLEST_P_VALUE
         ends = partial(_student_ends, estimate, error, users)
     if weights is None:
-        # chance that as many values as differ from 0 have the same sign, if they can have both
+        # probability that all values that differ from 0 have the same sign, if both signs are possible
         same_sign = np.where(_both_signs(least, most), 2.0 ** (1.0 - differ), 0.0) if test else np.zeros_like(least)
         ends = partial(_with_width, ends, estimate, users, (least, most), same_sign)
     low, high = ends(rates)
@@ -222,7 +265,7 @@ def _jackknife_error(left_out: Floats, counts: Ints) -> Floats:
 def _with_width(
     ends: Ends, estimate: Floats, users: int, bounds: tuple[Floats, Floats], same_sign: Floats, rates: Floats
 ) -> tuple[Floats, Floats]:
-    """Return ends that hold the estimate, 0 where few users differ, and more than a point."""
+    """Return the ends of intervals that hold the estimate, hold 0 if few users differ, and are not points."""
     least, most = bounds
     low, high = ends(rates)
     few = same_sign > rates
@@ -236,7 +279,7 @@ def _with_width(
 
 
 def uses_bootstrap(options: IntervalOptions, is_linear: bool) -> bool:
-    """Return whether intervals are made by the bootstrap: it is the default of what is not linear."""
+    """Return whether the bootstrap makes the intervals; it is the default for statistics that are not linear."""
     return options.method == "bootstrap" or (options.method is None and not is_linear)
 
 
@@ -258,21 +301,16 @@ def _both_signs(least: ArrayLike, most: ArrayLike) -> np.ndarray:
 
 
 def _left_out(statistic: Statistic, counts: Ints, weights: Floats | None, estimate: Floats) -> Floats | None:
-    """Return (outcomes, metrics) estimates with one user left out, by the outcome of that user."""
+    """Return (outcomes, …, metrics) estimates with one user left out, by the outcome of that user."""
     users = counts.sum()
     if weights is not None:
-        return (users * estimate - weights.T) / (users - 1)
+        return np.asarray((users * estimate - np.moveaxis(weights, -1, 0)) / (users - 1))
     if len(counts) > MOST_OUTCOMES:
         return None
-    left_out = np.tile(estimate, (len(counts), 1))
+    left_out = np.repeat(estimate[np.newaxis], len(counts), axis=0)
     seen = np.flatnonzero(counts)
     left_out[seen] = statistic(counts - np.eye(len(counts), dtype=counts.dtype)[seen])
     return left_out
-
-
-def bootstrap(statistic: Statistic, counts: Ints, options: IntervalOptions, progress: Progress) -> Floats:
-    """Return (resamples, metrics) estimates."""
-    return np.concatenate([statistic(drawn) for drawn in resamples(counts, options, progress)])
 
 
 def resamples(counts: Ints, options: IntervalOptions, progress: Progress) -> Iterator[Ints]:

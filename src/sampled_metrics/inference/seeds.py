@@ -6,12 +6,13 @@ A recommender that is trained S times ranks the same U users S times. The value 
 
 with independent parts for the user, the seed, and both. The mean over all of them has the variance
 σ_a² / U + σ_b² / S + σ_c² / (U S). The variance of the users' means, divided by U, estimates the first and the third
-term. So only σ_b² / S is added for the seeds. It is the variance of the S means over users, divided by S, minus the
-third term, which it holds too: the mean square of the interaction, divided by U S. It is at least 0. For a difference,
-the users are paired, and the seeds of the two recommenders are independent.
+term. So only σ_b² / S is added for the seeds. The variance of the S means over users, divided by S, estimates it
+together with the third term. The third term is the mean square of the interaction, divided by U S, and is subtracted.
+The result is at least 0. For a difference, the users are paired, and the seeds of the two recommenders are
+independent.
 
-The number of seeds is small, and may be another one for each recommender. So the interval is that of W. V. Behrens and
-R. A. Fisher: the variance of S seeds is uncertain as (S - 1) / χ² with S - 1 degrees of freedom, and the p-value of a
+The number of seeds is small, and may differ between the recommenders. So the interval is that of W. V. Behrens and R.
+A. Fisher: the variance of S seeds is uncertain as (S - 1) / χ² with S - 1 degrees of freedom, and the p-value of a
 difference d is the mean of P(|z| > |d| / √V) over the possible variances V, with a normal z. The interval over users
 alone takes its place where it is wider. Satterthwaite's approximation raises up to twice as many false alarms as stated
 for two seeds against ten.

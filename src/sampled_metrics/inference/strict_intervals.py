@@ -2,18 +2,18 @@
 
 The ends are confidence limits of mean weights, as those of linear estimators. Users are the unit.
 
-Weights that are chosen for a sample are too good for this very sample. So the users are divided into five folds, and
-the weights for the users of a fold are those that are best for the users of the other folds. Whatever they choose, the
-mean of these weights over the users of the fold bounds the metric in expectation, so that the interval of the mean over
-all users holds the metric.
+Weights that a sample chooses fit this sample too well. So the users are divided into five folds, and the weights for
+the users of a fold are those that are best for the users of the other folds. Whatever they choose, the mean of these
+weights over the users of the fold bounds the metric in expectation, so that the interval of the mean over all users
+holds the metric.
 
-A published value has no users to divide. Of it, the sample is known up to a few shares of users. The interval then
-holds the means of all weights together (Scheffé), so that the weights may be chosen by the sample.
+A published value has no users to divide: it shows only a few shares of the users. The interval then holds the means of
+all weights together (Scheffé), so that the weights may be chosen by the sample.
 
 Where the sample contradicts the assumed shape of the distribution of ranks, the next weaker one takes its place. Where
 it contradicts any distribution of ranks, there is no interval. A test does not notice all wrong assumptions. So an
-assumption is not used either where it alone would decide: where the interval would be hardly wider than one from the
-exact ranks of as many users. AUC needs no assumption, as samples have no bias for it.
+assumption is also dropped where it alone would decide, that is, where the interval would be hardly wider than one from
+the exact ranks of as many users. AUC needs no assumption, as samples have no bias for it.
 
 References:
     P. Batlle, P. Patil, M. Stanley and M. Kuusela, Optimization-Based Frequentist Confidence Intervals for Functionals
@@ -32,9 +32,17 @@ from scipy.special import chdtri, ndtri
 from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.estimators.shapes import SHAPES
-from sampled_metrics.estimators.strict_bounds import IMPOSSIBLE, PAIRED, SIGNIFICANCE, Fits, ShapeEstimate, StrictBounds
+from sampled_metrics.estimators.strict_bounds import (
+    IMPOSSIBLE,
+    PAIRED,
+    SIGNIFICANCE,
+    Bounds,
+    Fits,
+    ShapeEstimate,
+    StrictBounds,
+)
 from sampled_metrics.inference.bounded_means import mean_interval
-from sampled_metrics.inference.intervals import FEW_USERS, IntervalOptions, linear, uncertainty
+from sampled_metrics.inference.intervals import FEW_USERS, IntervalOptions, evaluated, linear, uncertainty
 from sampled_metrics.inference.users import Users
 from sampled_metrics.sampling.outcomes import Outcomes
 
@@ -50,7 +58,8 @@ class Support:
         p_value: of the test of this assumption.
         contradicted: the p-values of the stronger assumptions that the sample contradicts; `free` is among them if no
             distribution of ranks explains the sample.
-        narrow: the stronger assumptions that alone would make an interval hardly wider than exact ranks do.
+        narrow: the stronger assumptions with which an interval would be hardly wider than that of exact ranks.
+        fits: the best fits of the assumption, by class of users.
         ends: (2, 2 metrics) ends of the weights of this recommender by folds, if they are known.
     """
 
@@ -58,6 +67,7 @@ class Support:
     p_value: float
     contradicted: dict[str, float]
     narrow: tuple[str, ...] = ()
+    fits: Fits = ()
     ends: Floats | None = None
 
     @property
@@ -75,14 +85,12 @@ class StrictInterval:
         high: (metrics,) upper ends.
         shape: the assumption under which they hold.
         supports: what the sample of each recommender supports.
-        fits: of each recommender, by class of users.
     """
 
     low: Floats
     high: Floats
     shape: str
     supports: Sequence[Support]
-    fits: Sequence[Fits]
 
     @property
     def assumes(self) -> str:
@@ -98,7 +106,7 @@ def strict_interval(
     supports: Sequence[Support],
     progress: Progress = no_progress,
 ) -> StrictInterval:
-    """Return the interval of a metric of the last of one or two recommenders, minus that of the first of two.
+    """Return the intervals of the metrics of a recommender, or of the second of two minus the first.
 
     Args:
         estimates: one or two recommenders, with the same shape.
@@ -109,12 +117,12 @@ def strict_interval(
         progress: wraps the blocks of bootstrap samples.
     """
     shape = min((support.shape for support in supports), key=SHAPES.index)
-    sides = zip(estimates, by_outcome.shares, strict=True)
-    fits = [one.fits(np.asarray(by_outcome.counts @ shares), shape) for one, shares in sides]
     if not all(support.is_explained for support in supports):
         missing = np.full(len(estimates[0].metrics), np.nan)
-        return StrictInterval(missing, missing, shape, supports, fits)
+        return StrictInterval(missing, missing, shape, supports)
     if by_outcome.folds is None:
+        sides = zip(estimates, supports, by_outcome.shares, strict=True)
+        fits = [fits_of(one, support, by_outcome.counts @ shares, shape) for one, support, shares in sides]
         ends = _simultaneous_ends(estimates, fits, by_outcome, options.confidence_level)
     elif len(estimates) == 1 and supports[0].ends is not None:
         ends = supports[0].ends
@@ -122,7 +130,7 @@ def strict_interval(
         ends = _ends_by_fold(estimates, shape, by_outcome, options, progress)
     low, high = np.split(ends[0], 2)[0], np.split(ends[1], 2)[1]
     low, high = (np.clip(end, *limits) for end in (np.minimum(low, high), np.maximum(low, high)))
-    return StrictInterval(low, high, shape, supports, fits)
+    return StrictInterval(low, high, shape, supports)
 
 
 def _ends_by_fold(
@@ -138,26 +146,31 @@ def _ends_by_fold(
     deviations = quantile * (PAIRED if len(estimates) == 2 else 1.0)
     weights = weights_by_fold(estimates, shape, by_outcome, deviations)
     defined = np.isfinite(weights.values.sum(axis=1))
-    interval = uncertainty(
-        linear(weights.values[defined]),
-        by_outcome.folds.ravel(),
-        options,
-        bounds=(weights.least[defined], weights.most[defined]),
-        weights=weights.values[defined],
-        progress=progress,
-    )
+    kept, counts = weights.values[defined], by_outcome.folds.ravel()
+    values = evaluated(linear(kept), counts, options, kept, progress)
+    bounds = weights.least[defined], weights.most[defined]
+    interval = uncertainty(values, counts, options, bounds=bounds, weights=kept)
     ends = np.full((2, len(defined)), np.nan)
     ends[:, defined] = interval.low, interval.high
     return ends
 
 
-def supported(estimate: ShapeEstimate, by_outcome: Users, options: IntervalOptions) -> Support:
-    """Return the strongest assumption that the sample of a recommender supports, from that of the estimate on.
+def fits_of(estimate: ShapeEstimate, support: Support, counts: Floats, shape: str) -> Fits:
+    """Return the best fits of a shape to (outcomes,) counts: those of the support, if they have the shape."""
+    return support.fits if support.shape == shape else estimate.fits(counts, shape)
+
+
+def supported(
+    estimate: ShapeEstimate, by_outcome: Users, options: IntervalOptions, variances: Floats | None = None
+) -> Support:
+    """Return the strongest assumption that the sample supports; the estimate's own is tried first, then weaker ones.
 
     Args:
         estimate: the recommender.
         by_outcome: its users.
-        options: of the interval that the assumption shall not make too narrow; only a seed is needed for `free`.
+        options: of the interval, which an assumption must not make too narrow; `free` needs only the seed.
+        variances: (metrics,) variances over users, by the same estimate. None, if no interval can be too narrow: for
+            `free`, and where the users are not known.
     """
     contradicted, narrow, ends = dict[str, float](), list[str](), None
     shares = by_outcome.shares[0]
@@ -171,15 +184,16 @@ def supported(estimate: ShapeEstimate, by_outcome: Users, options: IntervalOptio
             continue
         if shape == SHAPES[0] or by_outcome.folds is None:
             break
+        assert variances is not None
         ends = _ends_by_fold([estimate], shape, by_outcome, options)
         biased = np.array([metric.label != "auc" for metric in estimate.metrics])
-        deviations = np.where(biased, np.sqrt(estimate.variances(counts) / by_outcome.counts.sum()), 0.0)
+        deviations = np.where(biased, np.sqrt(variances / by_outcome.counts.sum()), 0.0)
         few = by_outcome.counts.sum() < FEW_USERS  # whose intervals are as wide as the bounds of a metric
         if few or not _is_too_narrow(ends, deviations, options.confidence_level):
             break
         narrow.append(shape)
         ends = None
-    return Support(shape, p_value, contradicted, tuple(narrow), ends)
+    return Support(shape, p_value, contradicted, tuple(narrow), fits, ends)
 
 
 def _is_too_narrow(ends: Floats, deviations: Floats, confidence_level: float) -> bool:
@@ -210,7 +224,8 @@ def _simultaneous_ends(
     """
     freedom, alpha = max(1, len(estimates[0].cuts)), 1 - confidence_level
     deviations = float(np.sqrt(chdtri(freedom, alpha)))
-    weights = bound_weights(estimates, fits, by_outcome, deviations, range(len(estimates[0].metrics)))
+    bounds = [one.bounding_weights(fit, deviations) for one, fit in zip(estimates, fits, strict=True)]
+    weights = bound_weights(bounds, by_outcome)
     rows = zip(weights.values, weights.least, weights.most, strict=True)
     ends = [mean_interval(values, by_outcome.counts, (least, most), alpha, freedom) for values, least, most in rows]
     return np.transpose(ends)
@@ -247,8 +262,8 @@ def weights_by_fold(
     for own in by_outcome.folds:
         counts = by_outcome.counts - own
         sides = zip(estimates, by_outcome.shares, strict=True)
-        chosen = [one.fits_of_part(shape, np.asarray(counts @ shares)) for one, shares in sides]
-        of_folds.append(bound_weights(estimates, chosen, by_outcome, deviations, range(len(estimates[0].metrics))))
+        bounds = [one.bounding_weights(one.fits_of_part(shape, counts @ shares), deviations) for one, shares in sides]
+        of_folds.append(bound_weights(bounds, by_outcome))
     values = np.concatenate([weights.values for weights in of_folds], axis=1)
     least, most = (
         np.min([weights.least for weights in of_folds], axis=0),
@@ -257,15 +272,8 @@ def weights_by_fold(
     return BoundWeights(values, least, most, np.mean([weights.fitted for weights in of_folds], axis=0))
 
 
-def bound_weights(
-    estimates: Sequence[ShapeEstimate],
-    fits: Sequence[Fits],
-    by_outcome: Users,
-    deviations: float,
-    wanted: Sequence[int],
-) -> BoundWeights:
-    """Return the weights of some metrics, or of their differences between the second and the first recommender."""
-    bounds = [one.bounding_weights(fit, deviations, wanted) for one, fit in zip(estimates, fits, strict=True)]
+def bound_weights(bounds: Sequence[Bounds], by_outcome: Users) -> BoundWeights:
+    """Return the weights of users from the bounds of one recommender, or of the second minus the first of two."""
     last = bounds[-1]
     values = np.concatenate([by_outcome.weights(weights, len(bounds) - 1) for weights in last.weights])
     least, most, fitted = last.least, last.most, last.fitted

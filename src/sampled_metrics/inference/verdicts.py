@@ -1,14 +1,17 @@
 """What it takes to decide a comparison by strict bounds."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from sampled_metrics._validation import Floats, Ints
-from sampled_metrics.estimators.strict_bounds import PAIRED, Fits, ShapeEstimate, expected_weights
+from sampled_metrics.estimators.strict_bounds import PAIRED, Bounds, Fits, ShapeEstimate, expected_weights
 from sampled_metrics.inference.expectation import mean_of_rows
-from sampled_metrics.inference.strict_intervals import bound_weights
+from sampled_metrics.inference.families import Pair
+from sampled_metrics.inference.strict_intervals import BoundWeights, bound_weights
 from sampled_metrics.inference.users import Users
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.ranks.exact import ExactRanks
@@ -24,35 +27,68 @@ MOST = 10.0
 _QUANTILE = float(ndtri(0.975))  # of the intervals of a plan
 
 
+@dataclass(frozen=True)
+class Contender:
+    """A recommender under an assumption, in some of the pairs of a comparison.
+
+    Attributes:
+        estimate: its fitted estimator.
+        fits: the best fits of the assumption, by class of users.
+        side: its place among the recommenders of `Users`.
+    """
+
+    estimate: ShapeEstimate
+    fits: Fits
+    side: int
+
+
 def users_needed(
-    estimates: Sequence[ShapeEstimate],
-    fits: Sequence[Fits],
+    contenders: Sequence[Contender],
+    pairs: Sequence[Pair],
     by_outcome: Users,
     confidence_level: float,
-    undecided: Sequence[int],
+    undecided: NDArray[np.bool_],
 ) -> Floats:
-    """Return the numbers of users for which the interval of the difference would not include 0, by undecided metric.
+    """Return the numbers of users for which the intervals of differences would not include 0, (pairs, metrics).
 
-    A number is infinite where ten times as many users are not enough. Samples of more users are taken to be like the
-    fitted one. The weights are the best ones for some multiples of the present users, so the numbers are rough.
+    A number is infinite where ten times as many users are not enough, or where the metric of the pair is not undecided.
+    Samples of more users are taken to be like the fitted one. The weights are the best ones for some multiples of the
+    present users, so the numbers are rough.
+
+    Args:
+        contenders: the recommenders, each with the assumption of its pairs.
+        pairs: pairs of contenders.
+        by_outcome: the users of all recommenders.
+        confidence_level: of the interval of a pair.
+        undecided: (pairs, metrics) whether the interval includes 0.
     """
-    quantile = float(ndtri(0.5 + confidence_level / 2))
-    users = by_outcome.counts.sum()
-    needed, still_open = np.full(len(undecided), np.inf), list(range(len(undecided)))
+    quantile, users = float(ndtri(0.5 + confidence_level / 2)), by_outcome.counts.sum()
+    needed, still_open = np.full(undecided.shape, np.inf), undecided
     for factor in FACTORS[::-1]:
-        wanted = [undecided[column] for column in still_open]
-        weights = bound_weights(estimates, fits, by_outcome, PAIRED * quantile / np.sqrt(factor), wanted)
-        low, high = np.split(weights.fitted, 2)
-        spreads = np.split(np.sqrt(weights.variances(by_outcome.counts)), 2)
-        for distance, spread in zip((low, -high), spreads, strict=True):
-            enough = (
-                np.divide(quantile * spread, distance, out=np.full(len(still_open), np.inf), where=distance > 0) ** 2
-            )
-            needed[still_open] = np.fmin(needed[still_open], np.maximum(enough, users + 1.0))
-        still_open = np.flatnonzero(needed < np.inf).tolist()  # where no number is enough, the first factor says so
-        if not still_open:
-            break
+        deviations, bounds = PAIRED * quantile / np.sqrt(factor), list[Bounds]()
+        for number, contender in enumerate(contenders):
+            of_pairs = [metrics for pair, metrics in zip(pairs, still_open, strict=True) if number in pair]
+            wanted = np.flatnonzero(np.any(of_pairs, axis=0)).tolist()
+            bounds.append(contender.estimate.bounding_weights(contender.fits, deviations, wanted))
+        for row, pair in enumerate(pairs):
+            columns = np.flatnonzero(still_open[row]).tolist()
+            of_pair = by_outcome.of(*(contenders[number].side for number in pair))
+            weights = bound_weights([bounds[number].of_metrics(columns) for number in pair], of_pair)
+            enough = _enough(weights, by_outcome.counts, quantile)
+            needed[row, columns] = np.fmin(needed[row, columns], np.maximum(enough, users + 1.0))
+        still_open = undecided & (needed < np.inf)  # where no number is enough, the first factor says so
     return np.where(needed <= MOST * users, needed, np.inf)
+
+
+def _enough(weights: BoundWeights, counts: Ints, quantile: float) -> Floats:
+    """Return the (metrics,) numbers of users at which the ends of the mean weights exclude 0; infinite if none do."""
+    low, high = np.split(weights.fitted, 2)
+    spreads = np.split(np.sqrt(weights.variances(counts)), 2)
+    ends = [
+        np.divide(quantile * spread, distance, out=np.full(len(low), np.inf), where=distance > 0) ** 2
+        for distance, spread in zip((low, -high), spreads, strict=True)
+    ]
+    return np.fmin(*ends)
 
 
 def expected_gaps(

@@ -133,19 +133,19 @@ def _values(
     nothing_relevant: float = 0.0,
 ) -> Floats:
     """Return the (users,) values of a formula; parameters as this module describes them."""
-    convention, listed = _convention("nothing_relevant", nothing_relevant), formula.gains(_lists(relevance))
-    of_judged = listed if judged is None else formula.gains(_grades(judged, "judged"))
-    if len(of_judged) != len(listed):
-        raise DataError(f"judged has {len(of_judged)} users and relevance {len(listed)}; each needs a row in both")
+    convention, gains = _convention("nothing_relevant", nothing_relevant), formula.gains(_lists(relevance))
+    of_judged = gains if judged is None else formula.gains(_grades(judged, "judged"))
+    if len(of_judged) != len(gains):
+        raise DataError(f"judged has {len(of_judged)} users and relevance {len(gains)}; each needs a row in both")
     if judged is not None:
-        _refuse_lacking(-np.sort(-listed, axis=1), -np.sort(-of_judged, axis=1))
-    return formula.of_lists(listed, of_judged, None if k is None else _cutoff(k), convention)
+        _refuse_lacking(-np.sort(-gains, axis=1), -np.sort(-of_judged, axis=1))
+    return formula.of_lists(gains, of_judged, None if k is None else _cutoff(k), convention)
 
 
-def _refuse_lacking(listed: Floats, judged: Floats) -> None:
+def _refuse_lacking(gains: Floats, judged: Floats) -> None:
     """Raise DataError if gains on a list are not among those judged; both are (users, …), the highest first."""
     width = judged.shape[1]
-    lacking = (listed[:, :width] > judged[:, : listed.shape[1]]).any(axis=1) | (listed[:, width:] > 0).any(axis=1)
+    lacking = (gains[:, :width] > judged[:, : gains.shape[1]]).any(axis=1) | (gains[:, width:] > 0).any(axis=1)
     if lacking.any():
         row = np.flatnonzero(lacking)[0]
         raise DataError(f"judged of user row {row} lacks grades that are on the list; it has to hold those too")
@@ -310,7 +310,9 @@ def spearman(relevance: ArrayLike, *, scores: ArrayLike | None = None, nothing_t
     """
     convention = _convention("nothing_to_order", nothing_to_order, least=-1.0)
     lists = _lists(relevance)
-    by_user, by_recommender = (rankdata(-each, axis=1, nan_policy="omit") for each in (lists, _scores(scores, lists)))
+    by_user, by_recommender = (
+        rankdata(-values, axis=1, nan_policy="omit") for values in (lists, _scores(scores, lists))
+    )
     mean_rank = (1 + (~np.isnan(lists)).sum(axis=1, keepdims=True)) / 2
     user, recommender = (np.nan_to_num(ranks - mean_rank) for ranks in (by_user, by_recommender))
     covariance = (user * recommender).sum(axis=1)

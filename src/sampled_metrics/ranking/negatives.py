@@ -1,8 +1,9 @@
 """Ranks of held-out items among a few negatives of each user, by the scores of any model."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -109,46 +110,88 @@ def rank_among_negatives(
     weight = None if weights is None else _checked(weights, split.item_ids)
     streams = cache(lambda *address: np.random.default_rng(np.random.SeedSequence(seed, spawn_key=address)))
     draw, most = _drawing(negatives, weight, replacement, split, ids, streams)
-    user, items = split.user, split.shape.items
     # factors need several arrays with a number for each negative, instead of the scores of all items
-    size = users_of_batch(4 * most if isinstance(scorer, tuple) else items, batch_size)
-    blocks = in_blocks(np.arange(len(user)), user // size)
-    counts_of_blocks, smallest = list[tuple[Ints, ...]](), np.inf
-    for step in progress(range(len(blocks))):
-        rows = blocks[step]
-        users, user_position = np.unique(user[rows], return_inverse=True)
-        score, tie = _score_function(scorer, user[rows], items, split.user_ids), streams(_TIES).random(len(rows))
-        target = score(np.arange(len(rows)), split.item[rows])
-        require_comparable(not_comparable(target), split.user_ids[user[rows]])
-        position, drawn = draw(users)
-        row, item = (position, drawn) if len(users) == len(rows) else _of_rows(user_position, position, drawn)
-        negative_score, target_score = score(row, item), target[row]
-        wrong = np.bincount(row[not_comparable(negative_score)], minlength=len(rows)) > 0
-        require_comparable(wrong, split.user_ids[user[rows]])
-        above, tied = negative_score > target_score, np.flatnonzero(negative_score == target_score)
-        counts = _ranks(tie, row, row[above], row[tied])
-        if weight is not None and replacement:
-            least = np.array([np.delete(weight, own).min() for own in _lists(split.excluded[users])])
-            # kept with probability q_min / q_j, so that the kept ones are a uniform sample of a random size
-            is_kept = streams(_KEPT).random(len(row)) * weight[item] < least[user_position][row]
-            counts += _ranks(tie, row[is_kept], row[above & is_kept], row[tied[is_kept[tied]]])
-            smallest = min(smallest, least.min())
-        counts_of_blocks.append(tuple(counts))
-    drawn_negatives, rank, *kept = (np.concatenate(counts) for counts in zip(*counts_of_blocks, strict=True))
-    users_of_rows, candidates = split.user_ids[user], split.candidates
+    size = users_of_batch(4 * most if isinstance(scorer, tuple) else split.shape.items, batch_size)
+    blocks = in_blocks(np.arange(len(split.user)), split.user // size)
+    ranking = _Ranking(scorer, split, draw, streams, weight if replacement else None)
+    of_blocks = [ranking.counts(blocks[step]) for step in progress(range(len(blocks)))]
+    counts = _Counts(*(np.concatenate(parts) for parts in zip(*of_blocks, strict=True)))
+    users, candidates = split.user_ids[split.user], split.candidates
     if weight is None:
-        return SampledRanks(rank - 1, drawn_negatives, candidates, replacement, users_of_rows)
-    among_drawn = ExactRanks(users_of_rows, drawn_negatives + 1, rank - 1, np.zeros_like(rank))
-    if not (replacement and smallest > 0):
-        nothing = np.zeros_like(rank)
-        return SampledRanks(
-            nothing, nothing, candidates, replacement, users_of_rows, cautions=(_NOT_UNIFORM,), drawn=among_drawn
-        )
-    negatives_kept, rank_kept = kept
-    note = f"On average {negatives_kept.mean():.3g} of {negatives:.3g} negatives are kept, as a uniform sample."
-    return SampledRanks(
-        rank_kept - 1, negatives_kept, candidates, replacement, users_of_rows, notes=(note,), drawn=among_drawn
-    )
+        return SampledRanks(counts.rank - 1, counts.negatives, candidates, replacement, users)
+    drawn = ExactRanks(users, counts.negatives + 1, counts.rank - 1, np.zeros_like(counts.rank))
+    if not (replacement and counts.least.min() > 0):
+        nothing = np.zeros_like(counts.rank)
+        return SampledRanks(nothing, nothing, candidates, replacement, users, cautions=(_NOT_UNIFORM,), drawn=drawn)
+    note = f"On average {counts.kept.mean():.3g} of {negatives:.3g} negatives are kept, as a uniform sample."
+    return SampledRanks(counts.rank_kept - 1, counts.kept, candidates, replacement, users, notes=(note,), drawn=drawn)
+
+
+class _Counts(NamedTuple):
+    """What is counted of rows.
+
+    Attributes:
+        negatives: (rows,) numbers of negatives.
+        rank: (rows,) ranks among them.
+        kept: (rows,) numbers of negatives that are kept as a uniform sample.
+        rank_kept: (rows,) ranks among these.
+        least: (rows,) smallest weight of a negative that the user could have; 0 if none are kept.
+    """
+
+    negatives: Ints
+    rank: Ints
+    kept: Ints
+    rank_kept: Ints
+    least: Floats
+
+
+@dataclass(frozen=True)
+class _Ranking:
+    """What the blocks of rows share.
+
+    Attributes:
+        scores: the function of the scores, or the factors.
+        split: the held-out items.
+        draw: the function that draws negatives.
+        streams: of random numbers.
+        weight: (items,) weights with which negatives are drawn, if some of them are kept as a uniform sample.
+    """
+
+    scores: Any
+    split: Split
+    draw: _Draw
+    streams: Streams
+    weight: Floats | None
+
+    def counts(self, rows: Ints) -> _Counts:
+        """Rank the held-out items of some rows.
+
+        Raises:
+            DataError: a score is not comparable.
+        """
+        split, of_rows = self.split, self.split.user[rows]
+        users, user_position = np.unique(of_rows, return_inverse=True)
+        score = _score_function(self.scores, of_rows, split.shape.items, split.user_ids)
+        tie, target = self.streams(_TIES).random(len(rows)), score(np.arange(len(rows)), split.item[rows])
+        require_comparable(not_comparable(target), split.user_ids[of_rows])
+        position, drawn = self.draw(users)
+        row, item = (position, drawn) if len(users) == len(rows) else _of_rows(user_position, position, drawn)
+        of_negatives = score(row, item)
+        wrong = np.bincount(row[not_comparable(of_negatives)], minlength=len(rows)) > 0
+        require_comparable(wrong, split.user_ids[of_rows])
+        above, tied = of_negatives > target[row], of_negatives == target[row]
+        ranks = _ranks(tie, row, row[above], row[tied])
+        if self.weight is None:
+            return _Counts(*ranks, np.zeros_like(rows), np.ones_like(rows), np.zeros(len(rows)))
+        least = self._least(users)[user_position]
+        # kept with probability q_min / q_j, so that the kept ones are a uniform sample of a random size
+        is_kept = self.streams(_KEPT).random(len(row)) * self.weight[item] < least[row]
+        return _Counts(*ranks, *_ranks(tie, row[is_kept], row[above & is_kept], row[tied & is_kept]), least)
+
+    def _least(self, users: Ints) -> Floats:
+        """Return the (users,) smallest weight of an item that is not excluded."""
+        assert self.weight is not None
+        return np.array([np.delete(self.weight, own).min() for own in _lists(self.split.excluded[users])])
 
 
 def _score_function(
@@ -185,7 +228,7 @@ def _of_rows(user_position: Ints, position: Ints, drawn: Ints) -> tuple[Ints, In
     return row, drawn[np.arange(len(row)) + np.repeat(first - np.cumsum(number) + number, number)]
 
 
-def _ranks(tie: Floats, row: Ints, above: Ints, tied: Ints) -> list[Ints]:
+def _ranks(tie: Floats, row: Ints, above: Ints, tied: Ints) -> tuple[Ints, Ints]:
     """Return the (rows,) numbers of negatives, and the ranks among them.
 
     Args:
@@ -195,7 +238,7 @@ def _ranks(tie: Floats, row: Ints, above: Ints, tied: Ints) -> list[Ints]:
         tied: row of each negative that ties with it.
     """
     drawn, higher, same = (np.bincount(row_numbers, minlength=len(tie)) for row_numbers in (row, above, tied))
-    return [drawn, 1 + higher + (tie * (same + 1)).astype(np.int64)]
+    return drawn, 1 + higher + (tie * (same + 1)).astype(np.int64)
 
 
 def _rows_of(matrix: csr_array) -> Ints:
@@ -314,7 +357,7 @@ def _look_up(negatives: Any, replacement: bool, split: Split, ids: list[Ids]) ->
         if (wrong | is_repeated).any():
             first = (wrong | is_repeated).argmax()
             row, item_position = divmod(pair[first], width)
-            fault = "is no negative, but a training or held-out item of the user"
+            fault = "is not a negative, but a training or held-out item of the user"
             raise DataError(
                 f"negatives, user {shown(users.values[chosen[row]])}: item {shown(items.values[item_position])} "
                 f"{fault if wrong[first] else 'is there twice; give replacement=True'}"

@@ -362,7 +362,7 @@ def as_pandas(data: Any, name: str) -> Any:
         try:
             return pd.DataFrame(dict(data))
         except (TypeError, ValueError) as error:
-            raise DataError(f"{name}: is no table: {error}") from None
+            raise DataError(f"{name}: is not a table: {error}") from None
     if isinstance(data, pd.DataFrame | pd.Series | np.ndarray | list | tuple) or np.isscalar(data):
         return data
     import narwhals as nw  # slow to import

@@ -24,8 +24,8 @@ def tables_by_name(given: Any, function: str) -> dict[str, Any]:
         function: its name.
 
     Raises:
-        DataError: there are none, one is no table, or one that the function does not take; some are of other kinds than
-            others; or two names are the same text.
+        DataError: there are none; one is not a table, or is one that the function does not take; the tables are of
+            several kinds; or two names are the same text.
     """
     seeds = seeds_by_name(given if isinstance(given, Mapping) else {UNNAMED: given}, function, several=False)
     return {name: tables[0] for name, tables in seeds.items()}

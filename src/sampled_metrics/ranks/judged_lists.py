@@ -76,7 +76,7 @@ class Judgements:
         The items are in the order of their scores; of equal scores, the last id as text comes first, as in trec_eval.
 
         Raises:
-            DataError: the table is no run; the message names it.
+            DataError: the table is not a run; the message names it.
         """
         columns = _with_columns(run, "score")
         about = [*columns.remarks_on_taken, *columns.unused(("user", "item", "score", "rank"))]
@@ -205,7 +205,7 @@ class RankedLists(Table):
         """Raise ConfigError if a metric is not one of ranked lists."""
         for metric in metrics.values():
             if not isinstance(metric.formula, Formula):
-                raise ConfigError(f"{metric.label} is no metric of ranked lists; those are {', '.join(FORMULAS)}")
+                raise ConfigError(f"{metric.label} is not a metric of ranked lists; those are {', '.join(FORMULAS)}")
 
     def outcome_values(self, metrics: Sequence[Metric]) -> OutcomeValues:
         """Return the values of the lists; each user is an outcome. The largest DCG is that of the best list."""

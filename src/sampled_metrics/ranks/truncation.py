@@ -55,13 +55,13 @@ def seems_truncated(ranks: Ints, most: float) -> bool:
     while kept >= FEWEST:
         thresholds.add(int(np.searchsorted(-left, -kept)))
         kept //= 2
-    chances = [
+    probabilities = [
         np.exp(log_share_of_compositions(int(left[first]), int(total), last - int(values[first]) + 1))
         for first in thresholds
         if first < len(values) and left[first] >= FEWEST
         for total in [counts[first:] @ (values[first:] - values[first] + 1)]
     ]
-    return bool(chances) and bool(len(chances) * min(chances) < (USUAL if _is_usual(last) else SURE))
+    return bool(probabilities) and bool(len(probabilities) * min(probabilities) < (USUAL if _is_usual(last) else SURE))
 
 
 def log_share_of_compositions(parts: int, total: int, largest: int) -> float:

@@ -34,5 +34,5 @@ class SamplingDesign:
         require_candidates(candidates, self.negatives, self.replacement)
 
     def assumed(self, replacement: bool | None) -> "SamplingDesign":
-        """Return the design with another replacement, as assumed by an estimator; None keeps it."""
+        """Return the design with the replacement that an estimator assumes; None keeps that of the design."""
         return self if replacement is None else SamplingDesign(self.negatives, replacement)

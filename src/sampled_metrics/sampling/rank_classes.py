@@ -6,8 +6,9 @@ metrics are means over the users whose n allows the rank.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,22 @@ FEW = 8
 """The different n of a class end panels of nodes if they are at most this many."""
 
 
+class Size(NamedTuple):
+    """What the users of a group share, whatever their ranks are.
+
+    Attributes:
+        candidates: n.
+        negatives: m.
+        replacement: whether negatives were drawn with replacement.
+        events: the number of events.
+    """
+
+    candidates: int
+    negatives: int
+    replacement: bool
+    events: int
+
+
 @dataclass(frozen=True)
 class RankClass:
     """Users with similar n.
@@ -40,12 +57,16 @@ class RankClass:
     outcomes: Ints
     negatives: Ints
     x: Ints
-    _known: dict[tuple[object, ...], Floats] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def candidates(self) -> int:
         """Return the largest n."""
         return max(group.candidates for group in self.groups)
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """Return the size of each group. Classes with the same sizes differ in the ranks of their users only."""
+        return tuple(Size(one.candidates, one.negatives, one.replacement, one.events) for one in self.groups)
 
     @cached_property
     def columns(self) -> tuple[Ints, Ints, Ints]:
@@ -92,16 +113,12 @@ class RankClass:
         return self.mean(lambda group, allowed: group.pmf(allowed, replacement, x), ranks, groups)
 
     def likelihood(self, ranks: Floats, replacement: bool | None) -> Floats:
-        """Return P(x | rank) of the distinct (m, x), (ranks, distinct (m, x)), computed once."""
-        key = replacement, ranks.tobytes()
-        if key not in self._known:
-            negatives, x, _ = self.columns
-            likelihood = np.empty((len(ranks), len(x)))
-            for m in np.unique(negatives):
-                likelihood[:, negatives == m] = self.probabilities(ranks, int(m), replacement, x[negatives == m])
-            self._known.clear()
-            self._known[key] = likelihood
-        return self._known[key]
+        """Return P(x | rank) of the distinct (m, x), (ranks, distinct (m, x))."""
+        negatives, x, _ = self.columns
+        likelihood = np.empty((len(ranks), len(x)))
+        for m in np.unique(negatives):
+            likelihood[:, negatives == m] = self.probabilities(ranks, int(m), replacement, x[negatives == m])
+        return likelihood
 
     def values(self, metrics: tuple[Metric, ...], ranks: Floats) -> Floats:
         """Return (ranks, metrics) values of the metrics."""

@@ -1,14 +1,14 @@
 """Sums over all ranks as weighted sums over a few: Gauss quadrature for sums.
 
 The ranks 1 … n are cut into panels, and the sum over a panel of N ranks is a Gauss rule of 16 nodes. Its nodes are the
-zeros of the discrete Chebyshev polynomials on N points, so it is exact for polynomials of degree up to 31, without an
-integral in place of the sum. Panels of 16 ranks or fewer are summed rank by rank.
+zeros of the discrete Chebyshev polynomials on N points, so the rule is exact for sums of polynomials of degree up to
+31. Panels of 16 ranks or fewer are summed rank by rank.
 
 P(x | rank) changes over a distance of about 1/√m in φ = 2 arcsin √(rank/n), so panels are no wider than that. A metric
 changes relative to the rank, so a panel is no wider than the ranks before it. The number of nodes grows as √m + log n.
 
-Without replacement P(x | rank) is a polynomial in the rank only where x is possible. So ranks are also summed one by
-one at both ends, as far as a not negligible part of the samples shows all of the items that rank above, or below.
+Without replacement P(x | rank) is a polynomial in the rank only where x is possible. So ranks near both ends are also
+summed one by one: those at which samples of all items above the rank, or of all items below it, are not negligible.
 """
 
 from dataclasses import dataclass

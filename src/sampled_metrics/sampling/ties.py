@@ -42,7 +42,7 @@ def distribution_over_ties(
 ) -> Floats:
     """Return P(x) of each event, (events, m + 1), over its samples and the breaking of their ties.
 
-    Negligible probabilities are 0, as of `sparse_pmf`.
+    Negligible probabilities are 0, as in `sparse_pmf`.
 
     `above`, `tied` and `candidates` are (events,), as in a rank table.
 
