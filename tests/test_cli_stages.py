@@ -118,7 +118,7 @@ def test_other_commands_read_the_file(run, folder):
         code, _, err = run(*command)
         assert code == 2
         assert "has staged ranks, which" in err
-        assert "use evaluate, compare or report instead" in err
+        assert "use evaluate, compare, report or plan_stages instead" in err
 
 
 def test_the_examples_work(run):

@@ -160,7 +160,8 @@ class TestEvaluations:
     @pytest.mark.parametrize("function", [sm.correct, lambda ranks: sm.expect(ranks, negatives=5)])
     def test_functions_of_samples_refuse_them(self, function):
         with pytest.raises(
-            sm.DataError, match=r"has staged ranks, which .* does not take; use evaluate, compare or rep"
+            sm.DataError,
+            match=r"has staged ranks, which .* does not take; use evaluate, compare, report or plan_stages",
         ):
             function(sm.staged_ranks(score, TRAINING, HELD_OUT))
 

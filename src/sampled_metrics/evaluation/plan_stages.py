@@ -74,7 +74,8 @@ def plan_stages(
         - all candidates: exact ranks of all users;
         - stop at k: exact metrics, as by depth None;
         - stages: staged ranks;
-        - stop at k, part of users: as many scores as the row above, spent on some of the users alone;
+        - stop at k, part of users; and all candidates, part of users: as many scores as the stages above, spent on some
+          of the users alone;
         - decreasing and free: m uniform negatives, and `correct` by this estimator.
 
     Raises:
@@ -91,7 +92,11 @@ def plan_stages(
         >>> pilot = sm.staged_ranks(lambda u, i: scores[u, i], training, np.zeros(500, dtype=int), depth=None)
         >>> result = sm.plan_stages(pilot, depths=[100])
         >>> print(result["method"].tolist())
-        ['all candidates', 'stop at k', 'stages', 'stop at k, part of users']
+        ['all candidates', 'stop at k', 'stages', 'stop at k, part of users', 'all candidates, part of users']
+
+    References:
+        C.-E. Särndal, B. Swensson and J. Wretman, Model Assisted Survey Sampling, Springer 1992, chapter 9: two-phase
+        sampling.
     """
     tables = tables_by_name(pilot, "plan_stages")
     for name, table in tables.items():
@@ -194,25 +199,25 @@ class _Study:
 
     def rows(self, depths: Sequence[float], negatives: Sequence[int], progress: Progress) -> Iterator[dict[str, Any]]:
         """Yield the rows of the result."""
-        every = float(self.first.candidates.mean())
-        scores = {"all candidates": every}
         steps: list[Callable[[], list[dict[str, Any]]]] = [self._exact_rows]
         steps += [lambda depth=depth: self._rows_of_depth(depth) for depth in depths]  # type: ignore[misc]
         steps += [lambda m=m: self._rows_of_negatives(m) for m in (negatives if self.exact else ())]  # type: ignore[misc]
         for step in progress(steps):
-            for row in step():
-                yield row | {"scores": scores.get(row["method"], row["scores"])}
+            yield from step()
 
     def _exact_rows(self) -> list[dict[str, Any]]:
         row = self._simulated("stop at k", None, self.users)
-        return [row | {"method": "all candidates"}, row]
+        return [row | {"method": "all candidates", "scores": float(self.first.candidates.mean())}, row]
 
     def _rows_of_depth(self, depth: float) -> list[dict[str, Any]]:
+        """Return the row of a depth, and those of as many scores for a part of the users."""
         stages = self._simulated("stages", depth, self.users)
-        all_scores = float(self.first.scores_per_user)
-        part = max(2, min(self.users, round(self.users * stages["scores"] / all_scores)))
-        row = self._simulated("stop at k, part of users", None, part)
-        return [stages, row | {"scores": row["scores"] * part / self.users, "depth": np.nan}]
+        rows, pilot = [stages], self.first
+        for method, scores in {"stop at k": pilot.scores_per_user, "all candidates": pilot.candidates.mean()}.items():
+            part = max(2, min(self.users, round(self.users * stages["scores"] / scores)))
+            row = self._simulated(f"{method}, part of users", None, part)
+            rows.append(row | {"scores": scores * part / self.users})
+        return rows
 
     def _simulated(self, method: str, depth: float | None, users: int) -> dict[str, Any]:
         """Return the row of evaluations without bias."""
