@@ -40,6 +40,11 @@ if config["figures"]["proof"]:
     include: "workflow/rules/proof.smk"
 
 
+if config["figures"]["budget"]:
+
+    include: "workflow/rules/budget.smk"
+
+
 if config["estimator_study"]:
 
     include: "workflow/rules/estimator_study.smk"

@@ -104,6 +104,8 @@ KINDS = {
     "table": ["csv", "md", "tex", "html"],
     "figure": ["csv", "svg", "png"],
     "proof": ["csv", "svg", "png"],
+    "budget": ["csv", "md", "html", "svg", "png"],
+    "budget-pair": ["csv"],
     "proof-pairs": ["csv"],
     "estimator-study": ["csv", "md", "html", "svg", "png"],
     "estimator-study-order": ["csv"],
@@ -154,6 +156,8 @@ def result_names():
         names[dataset] = ["studied", "table-3", "table-4", "figure-5", "figure-6"]
         if config["figures"]["proof"]:
             names[dataset] += ["proof", "proof-pairs"]
+        if config["figures"]["budget"] and TRAINED[dataset]:
+            names[dataset] += ["budget", "budget-pair"]
         if config["estimator_study"]:
             names[dataset] += ["estimator-study", "estimator-study-order"]
         if reference.covers_study(config):

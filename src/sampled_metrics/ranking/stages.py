@@ -78,7 +78,7 @@ def staged_ranks(
     file: str | os.PathLike[str] | None = None,
     dry_run: bool = False,
     progress: ScoreProgress | None = None,
-) -> StagedRanks | StageCosts:
+) -> Any:
     """Rank held-out items by few scores for each user, for unbiased metrics of the first k ranks.
 
     The held-out item of a user is scored, and then the candidates in an order. As soon as k candidates score higher,
@@ -118,7 +118,8 @@ def staged_ranks(
             who need more of them; ``print`` is one.
 
     Returns:
-        The ranks, one row for each held-out item, in the order of the users.
+        The ranks, a `StagedRanks` with one row for each held-out item, in the order of the users. By `dry_run`, the
+        `StageCosts`.
 
     Raises:
         DataError: as in `rank`; a score is NaN or +inf, or the function does not return a number for each pair; or more

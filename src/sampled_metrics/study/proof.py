@@ -53,6 +53,7 @@ def proven(
     negatives: Sequence[int],
     *,
     replacement: bool,
+    shapes: Sequence[str] = SHAPES,
     progress: Progress = no_progress,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return what samples prove, at a confidence of 95 %: intervals of metrics and of differences.
@@ -62,6 +63,7 @@ def proven(
         label: the metric.
         negatives: m, the sample sizes. Sizes larger than the number of other candidates of an event are left out.
         replacement: whether negatives are drawn with replacement.
+        shapes: the assumptions on the ranks.
         progress: wraps the sample sizes, for a progress bar.
 
     Returns:
@@ -79,18 +81,18 @@ def proven(
     fewest = min(int(table.candidates.min()) for table in tables.values()) - 1
     sizes = [m for m in sorted(negatives) if replacement or m <= fewest]
     if not sizes:
-        raise DataError(f"figures.proof.negatives: each is above {fewest}, the fewest other candidates of an event")
+        raise DataError(f"negatives of the figure: each is above {fewest}, the fewest other candidates of a row")
     pairs = [pair for names in combinations(tables, 2) if (pair := worse_and_better(*names, exact))]
     bounds = [(side, share * _QUANTILE) for share in (1.0, PAIRED) for side in (-1, 1)]
     alone, paired = [], []
     for m in progress(sizes):
         design = SamplingDesign(m, replacement)
-        by_shape: dict[str, dict[str, tuple[Floats, Floats]]] = {shape: {} for shape in SHAPES}
+        by_shape: dict[str, dict[str, tuple[Floats, Floats]]] = {shape: {} for shape in shapes}
         for name, table in tables.items():
-            weights = expected_weights(table, design, SHAPES, target, bounds)
+            weights = expected_weights(table, design, shapes, target, bounds)
             moments = _of_users(table, *user_moments(table, design, *weights))
-            parts = (np.split(values, len(SHAPES), axis=1) for values in moments)
-            for shape, means, variances in zip(SHAPES, *parts, strict=True):
+            parts = (np.split(values, len(shapes), axis=1) for values in moments)
+            for shape, means, variances in zip(shapes, *parts, strict=True):
                 by_shape[shape][name] = means, variances
         for shape, by_name in by_shape.items():
             for name, (means, variances) in by_name.items():

@@ -74,8 +74,19 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
     edges = config["figures"]["figure-5"]["edges"]
     if sorted(set(edges)) != edges:
         raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
+    if config["figures"]["budget"]:
+        _check_budget(config["figures"]["budget"], config["recommenders"])
     if config["toy"] is not None:
         _check_toy(config["toy"], config["figures"])
+
+
+def _check_budget(budget: Mapping[str, Any], recommenders: Mapping[str, Any]) -> None:
+    """Refuse a metric without a cut-off, and a pair that is not of two recommenders."""
+    if metric(budget["metric"]).cutoff is None:
+        raise ConfigError(f"figures.budget.metric: must have a cut-off, such as recall@10, not {budget['metric']}")
+    pair = budget["pair"]
+    if pair and (len(set(pair)) != 2 or not set(pair) <= set(recommenders)):
+        raise ConfigError(f"figures.budget.pair: must be two of {', '.join(recommenders)}, not {pair}")
 
 
 def _check_toy(toy: Mapping[str, Any], figures: Mapping[str, Any]) -> None:

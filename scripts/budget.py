@@ -1,0 +1,45 @@
+"""Compute what a number of scores buys, from the models of a dataset."""
+
+from typing import Any
+
+from sampled_metrics import _files
+from sampled_metrics.data.split import read_split
+from sampled_metrics.metrics.metric import metric
+from sampled_metrics.ranks.exact import read_rank_tables
+from sampled_metrics.recommenders.models import read_model
+from sampled_metrics.rendering import drawing, page
+from sampled_metrics.study import budget
+from sampled_metrics.study.workflow.jobs import progress_bar, run
+
+
+def main(snakemake: Any) -> None:
+    """Write the widths, the chances of the pair, their page and the figure."""
+    params, output, dataset = snakemake.params, snakemake.output, snakemake.wildcards.dataset
+    figure, names = params.figure, params.recommenders
+    exact = read_rank_tables(names, snakemake.input.ranks)
+    split = read_split(snakemake.input.split)
+    progress = progress_bar(f"what scores buy on {dataset}")
+    pilots, k = {}, int(metric(figure["metric"]).cutoff or 1)
+    for name, path in zip(names, snakemake.input.models, strict=True):
+        model = read_model(path)
+        model.check(split, path)
+        pilots[name] = budget.pilot_of(model, split, k)
+    widths, chances = budget.bought(
+        pilots,
+        exact,
+        figure["metric"],
+        figure["depths"],
+        figure["negatives"],
+        params.pair,
+        replacement=params.replacement,
+        progress=progress,
+    )
+    _files.write_csv(output.csv, widths)
+    _files.write_csv(output.pair, chances)
+    page.write(budget.TITLE, budget.sections(widths, chances, figure["metric"]), output.md, output.html)
+    note = f"{dataset}: {next(iter(exact.values())).description}"
+    drawing.write(budget.draw(widths, chances, figure["metric"], note), output.svg, output.png)
+
+
+if __name__ == "__main__":
+    run(main, snakemake, "what scores buy on {wildcards.dataset}")
