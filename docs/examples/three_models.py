@@ -30,3 +30,9 @@ models = {
     for name, noise in {"A": 0.5, "B": 0.6, "C": 1.0}.items()
 }
 """By name of the model, the factors of its users and of its items."""
+
+
+def score(users: np.ndarray, items: np.ndarray) -> np.ndarray:
+    """Return the scores of pairs by model A, in place of an expensive ranker."""
+    of_users, of_items = models["A"]
+    return (of_users[users] * of_items[items]).sum(axis=1)
