@@ -20,6 +20,7 @@ CONFIG = "test_a_config_is_complete_and_allowed, below"
 SLURM = "needs a cluster; make test-slurm brings one up"
 COMMANDS = "tests/workflow/test_commands.py runs it in a study"
 RAW = "tests/data/test_raw_files.py reads a made-up file of each layout"
+SERVICE = "takes 90 s; tests/docs/test_expensive_ranker.py runs its parts, and compares what it printed"
 NOT_CODE = "not code"
 
 ELSEWHERE = {
@@ -62,6 +63,8 @@ ELSEWHERE = {
     ("docs/architecture.md", "study"): NOT_CODE,
     ("docs/workflow.md", "train E on ml-1m failed"): "tests/workflow/test_messages.py has such a failure",
     ("docs/how-to/rank.md", "import torch"): "tests/adapters/test_arrays.py runs it, where torch is installed",
+    ("docs/how-to/expensive-rankers.md", "return sm.staged_ranks("): SERVICE,
+    ("docs/how-to/expensive-rankers.md", "python -m docs.examples.expensive_ranker"): SERVICE,
     ("docs/reference/datasets.md", "import csv"): RAW,
 }
 """(page, beginning of a block) that test_what_blocks_print does not run, and why."""
