@@ -50,36 +50,10 @@ class Population:
     scored: dict[int, np.ndarray]
     exact: np.ndarray
 
-    def draw(
-        self, users: np.ndarray, uniform: np.ndarray, fold: np.ndarray, depth: float, batch: int = 32
-    ) -> sm.StagedRanks:
-        """Return the staged ranks of (draws,) users who have these numbers and folds."""
-        full, boundaries = self.ranks, self.ranks.boundaries
-        last = full._last[users]
-        stays = (uniform[:, np.newaxis] >= shares(depth, boundaries)) & (
-            np.arange(len(boundaries)) <= last[:, np.newaxis]
-        )
-        stop = np.where(stays.any(axis=1), stays.argmax(axis=1), len(boundaries))
-        above_at = np.where(np.arange(len(boundaries)) <= stop[:, np.newaxis], full.above_at[users], -1)
-        beaten_before = (above_at == full.k).any(axis=1) | (full.is_beaten[users] & (stop == len(boundaries)))
-        at_stop = full.above_at[users, np.minimum(stop, len(boundaries) - 1)]
-        is_open = ~beaten_before & (stop < len(boundaries))
-        scored = np.where(is_open, 1 + boundaries[np.minimum(stop, len(boundaries) - 1)], self.scored[batch][users])
-        return replace(
-            full,
-            user=np.arange(len(users)),
-            item=full.item[users],
-            score=full.score[users],
-            candidates=full.candidates[users],
-            depth=depth,
-            above_at=above_at,
-            above=np.where(beaten_before, full.k, np.where(is_open, at_stop, full.above[users])),
-            tied=np.where(is_open | beaten_before, 0, full.tied[users]),
-            complete=full.complete[users] & ~is_open & ~beaten_before,
-            uniform=uniform,
-            fold=fold,
-            scored=scored,
-        )
+    def draw(self, users: np.ndarray, uniform: np.ndarray, fold: np.ndarray, depth: float) -> sm.StagedRanks:
+        """Return the staged ranks of (draws,) users who have these numbers and folds, in batches of 32."""
+        ranks = replace(self.ranks, scored=self.scored[32])
+        return ranks.redrawn(users, np.arange(len(users)), uniform, fold, depth)
 
     @property
     def truth(self) -> np.ndarray:

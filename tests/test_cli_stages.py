@@ -1,5 +1,6 @@
 """The commands of staged ranks: from files and a function of scores to ranks that the other commands read."""
 
+import io
 import json
 import re
 
@@ -97,9 +98,10 @@ def test_parts_join(run):
         assert stages(run, "--part", f"{part}/3", output=f"{part}.parquet")[0] == 0
     assert run("concat", "1.parquet", "2.parquet", "3.parquet", "-o", "all.parquet")[0] == 0
     whole, joined = (
-        run("evaluate", file, "--metrics", "recall@10,mrr@5", "--csv")[1] for file in ("x.parquet", "all.parquet")
+        pd.read_csv(io.StringIO(run("evaluate", file, "--metrics", "recall@10,mrr@5", "--csv")[1]))
+        for file in ("x.parquet", "all.parquet")
     )
-    assert whole == joined
+    pd.testing.assert_frame_equal(whole, joined, rtol=1e-12)
     code, _, err = run("concat", "1.parquet", "1.parquet", "-o", "twice.parquet")
     assert code == 2
     assert "is in two parts" in err

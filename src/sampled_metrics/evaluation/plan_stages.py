@@ -10,15 +10,16 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from sampled_metrics._running import Progress, late_progress
-from sampled_metrics._validation import Ints, is_real, is_whole, shown
+from sampled_metrics._validation import Floats, Ints, counted, enumerated, is_real, is_whole, shown
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.evaluation.compare import compare
 from sampled_metrics.evaluation.correct import correct
 from sampled_metrics.evaluation.evaluate import evaluate
 from sampled_metrics.evaluation.result import Result
 from sampled_metrics.metrics.metric import Metric, metric_name, metrics_by_label
+from sampled_metrics.ranks.by_recommender import UNNAMED
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.ranks.given import tables_by_name
+from sampled_metrics.ranks.given import require_same_design, tables_by_name
 from sampled_metrics.ranks.sampled import SampledRanks, sampled_ranks
 from sampled_metrics.ranks.staged import FEW_COMPLETED, StagedRanks
 from sampled_metrics.sampling.moments import EQUAL
@@ -29,11 +30,14 @@ DRAWS = 20
 SAMPLES = 5
 """Number of simulated samples of negatives."""
 
+_MANY_HITS = 400  # with more, the error of the pilot is not said
+_QUANTILE = 1.96  # of the stated error of the widths, which is that of the square root of a count
+
 FOLDS = 5  # as many as those of `staged_ranks`
 
 
 def plan_stages(
-    pilot: StagedRanks | Mapping[str, StagedRanks],
+    pilot: StagedRanks | Mapping[str, StagedRanks | ExactRanks],
     *,
     metric: str | Metric = "recall@10",
     depths: Sequence[float] = (30, 100, 300, 1000),
@@ -54,12 +58,13 @@ def plan_stages(
 
     Args:
         pilot: the `StagedRanks` of some users by ``depth=None``, so that all are known; or a mapping from the names of
-            two recommenders to those of the same users, whose comparison is planned too.
+            two recommenders to those of the same users, whose comparison is planned too. One of the two may be
+            `ExactRanks`, as those of a model that is cheap to score.
         metric: one label, with a cut-off of k or below.
         depths: the depths to try.
         users: how many users the evaluation has; as many as the pilot by default.
-        exact: the `ExactRanks` of the pilot, or of both, in the order of its rows. With them there are rows of sampled
-            negatives, which need the ranks above k, too.
+        exact: the `ExactRanks` of the pilot, or of both by name. With them there are rows of sampled negatives, which
+            need the ranks above k, too.
         negatives: the numbers of negatives of these rows.
         confidence_level: of the intervals.
         seed: of the simulations.
@@ -67,7 +72,7 @@ def plan_stages(
 
     Returns:
         A row for each way to spend scores, with the columns method, depth, scores (for each of the users, on average),
-        users (who are scored), completed (users, of stages), width (of the interval of the first recommender; NaN if
+        users (who are scored), completed (users, of stages), width (of the interval of the first staged ranks; NaN if
         there is none), conclusive (the chance that `compare` decides for the better one; of two recommenders). The
         methods are
 
@@ -99,11 +104,12 @@ def plan_stages(
         sampling.
     """
     tables = tables_by_name(pilot, "plan_stages")
-    for name, table in tables.items():
-        if not (table.is_beaten | table.complete).all():
+    staged = {name: table for name, table in tables.items() if isinstance(table, StagedRanks)}
+    if not staged or len(tables) > 2:
+        raise DataError("pilot: plan_stages takes staged ranks of one recommender, or of one beside another one")
+    for name, table in staged.items():
+        if not table.is_all_known:
             raise DataError(f"{name or 'pilot'}: some ranks are not known; a pilot takes depth=None")
-    if len(tables) > 2:
-        raise DataError(f"pilot: plan_stages takes one recommender or two, not {len(tables)}")
     by_label = metrics_by_label(metric, "metric")
     if len(by_label) > 1:
         raise ConfigError(f"metric: give one, not {', '.join(by_label)}")
@@ -118,7 +124,7 @@ def plan_stages(
             raise ConfigError(f"users and negatives must be whole numbers of 1 or more, not {shown(number)}")
     if not (is_real(confidence_level) and 0 < confidence_level < 1):
         raise ConfigError(f"confidence_level must be above 0 and below 1, not {shown(confidence_level)}")
-    study = _Study.from_tables(tables, _exact_of(exact, tables), measure, users, confidence_level, seed)
+    study = _Study.from_tables(tables, exact, measure, users, confidence_level, seed)
     result = Result(list(study.rows(depths, negatives, progress)))
     if not study.is_pair:
         result = result.drop(columns="conclusive")
@@ -126,20 +132,21 @@ def plan_stages(
     return result.with_remarks(_advice(result, study, metric_name(label)))
 
 
-def _exact_of(exact: Any, tables: Mapping[str, StagedRanks]) -> dict[str, ExactRanks]:
-    """Return the exact ranks of the rows of the pilot, by name; none if they are not given."""
+def _exact_of(exact: Any, tables: Mapping[str, Any], numbers: Mapping[str, Ints]) -> dict[str, ExactRanks]:
+    """Return exact ranks in the order of the rows of each pilot, by name; none if they are not given."""
     if exact is None:
         return {}
-    by_name = tables_by_name(exact, "plan")
-    if list(by_name) != list(tables):
-        raise DataError(f"exact: must be of {', '.join(tables) or 'one recommender'}, as the pilot is")
+    given = tables_by_name(exact, "plan")
+    by_name = {name: table for name, table in tables.items() if isinstance(table, ExactRanks)} | given
+    if set(by_name) != set(tables):
+        raise DataError(f"exact: must be of {enumerated(tables) if list(tables) != [UNNAMED] else 'one recommender'}")
     for name, ranks in by_name.items():
-        staged = tables[name]
-        if len(ranks) != len(staged) or (ranks.candidates != staged.candidates).any():
-            raise DataError(f"exact: has other rows or candidates than the pilot of {name or 'the recommender'}")
-        if (np.minimum(ranks.above, staged.k) != staged.above).any():
-            raise DataError(f"exact: has other ranks than the pilot of {name or 'the recommender'}")
-    return by_name
+        pilot = tables[name]
+        if len(ranks) != len(pilot) or (ranks.candidates != pilot.candidates).any():
+            raise DataError(f"exact: has other rows or candidates than the pilot {name}".rstrip())
+        if isinstance(pilot, StagedRanks) and (np.minimum(ranks.above, pilot.k) != pilot.above).any():
+            raise DataError(f"exact: has other ranks than the pilot {name}".rstrip())
+    return {name: by_name[name] for name in tables}
 
 
 @dataclass(frozen=True)
@@ -147,8 +154,9 @@ class _Study:
     """Simulated evaluations of users who are drawn from a pilot.
 
     Attributes:
-        pilots: the staged ranks of one recommender or two, the rows of the same users in the same order.
-        exact: their exact ranks; none if not known.
+        pilots: the ranks of one recommender or two, by name.
+        numbers: (rows,) numbers of their users, the same for the same users.
+        exact: exact ranks of the same rows; none if not known.
         metric: the metric.
         users: number of users of an evaluation.
         confidence_level: of the intervals.
@@ -156,7 +164,8 @@ class _Study:
         gap: the difference of the metric in the pilot, the second minus the first; NaN of one recommender.
     """
 
-    pilots: dict[str, StagedRanks]
+    pilots: dict[str, Any]
+    numbers: dict[str, Ints]
     exact: dict[str, ExactRanks]
     metric: Metric
     users: int
@@ -166,26 +175,21 @@ class _Study:
 
     @classmethod
     def from_tables(
-        cls,
-        tables: dict[str, StagedRanks],
-        exact: dict[str, ExactRanks],
-        metric: Metric,
-        users: int | None,
-        confidence_level: float,
-        seed: int,
+        cls, tables: dict[str, Any], exact: Any, metric: Metric, users: int | None, confidence_level: float, seed: int
     ) -> _Study:
-        """Return the study of a pilot; raise DataError if two recommenders are not of the same rows."""
-        names, gap = list(tables), np.nan
-        if len(names) == 2:
-            one, other = tables.values()
-            if one.user.astype(str).tolist() != other.user.astype(str).tolist():
-                raise DataError(f"pilot: {names[0]} and {names[1]} are of other users, or in another order")
-            values = [evaluate(table, metrics=[metric.label])["value"].item() for table in (one, other)]
+        """Return the study of a pilot; raise DataError if two recommenders are of other users, or are equal."""
+        names, (one, *others) = list(tables), tables.values()
+        numbers, gap = {names[0]: one.user_numbers}, np.nan
+        if others:
+            require_same_design(tables)
+            numbers = dict(zip(names, one.pair(others, names)[0], strict=True))
+            values = [evaluate(table, metrics=[metric.label])["value"].item() for table in tables.values()]
             gap = values[1] - values[0]
             if abs(gap) <= EQUAL:
                 raise DataError(f"pilot: {names[0]} and {names[1]} have the same {metric_name(metric.label)}")
-        count = len(np.unique(next(iter(tables.values())).user_numbers))
-        return cls(tables, exact, metric, users or count, confidence_level, seed, gap)
+        count = int(numbers[names[0]].max()) + 1
+        exact = _exact_of(exact, tables, numbers)
+        return cls(tables, numbers, exact, metric, users or count, confidence_level, seed, gap)
 
     @property
     def is_pair(self) -> bool:
@@ -193,9 +197,29 @@ class _Study:
         return len(self.pilots) == 2
 
     @property
+    def staged(self) -> str:
+        """Return the name of the first recommender with staged ranks."""
+        return next(name for name, table in self.pilots.items() if isinstance(table, StagedRanks))
+
+    @property
     def first(self) -> StagedRanks:
-        """Return the pilot of the first recommender."""
-        return next(iter(self.pilots.values()))
+        """Return the first staged ranks."""
+        return cast(StagedRanks, self.pilots[self.staged])
+
+    def _rows_of(self, name: str, users: Ints) -> tuple[Ints, Ints]:
+        """Return the rows of (draws,) users by number, those of a draw side by side, and the number of their draw."""
+        numbers = self.numbers[name]
+        order, held = np.argsort(numbers, kind="stable"), np.bincount(numbers)
+        draw = np.repeat(np.arange(len(users)), held[users])
+        offset = np.arange(len(draw)) - np.repeat(np.cumsum(held[users]) - held[users], held[users])
+        return order[(np.cumsum(held) - held)[users][draw] + offset], draw
+
+    def _redrawn(self, name: str, users: Ints, uniform: Floats, fold: Ints, depth: float | None) -> Any:
+        """Return the ranks of (draws,) users of a recommender."""
+        table, (rows, draw) = self.pilots[name], self._rows_of(name, users)
+        if isinstance(table, StagedRanks):
+            return table.redrawn(rows, draw, uniform, fold, depth)
+        return ExactRanks(draw, table.candidates[rows], table.above[rows], table.tied[rows])
 
     def rows(self, depths: Sequence[float], negatives: Sequence[int], progress: Progress) -> Iterator[dict[str, Any]]:
         """Yield the rows of the result."""
@@ -225,10 +249,10 @@ class _Study:
         widths, distances, scores, completed = [], [], [], []
         label = [self.metric.label]
         for _ in range(DRAWS):
-            drawn = numbers.integers(0, self.first.user_numbers.max() + 1, users)
+            drawn = numbers.integers(0, self.numbers[self.staged].max() + 1, users)
             coins = numbers.random(users), numbers.integers(0, FOLDS, users)
-            tables = {name: pilot.redrawn(drawn, *coins, depth) for name, pilot in self.pilots.items()}
-            first = next(iter(tables.values()))
+            tables = {name: self._redrawn(name, drawn, *coins, depth) for name in self.pilots}
+            first = tables[self.staged]
             value = evaluate(first, metrics=label, confidence_level=self.confidence_level)
             widths.append(value["high"].item() - value["low"].item())
             scores.append(first.scores_per_user)
@@ -258,10 +282,13 @@ class _Study:
             numbers = np.random.default_rng([self.seed, self.users, negatives])
             widths, ends = [], []
             for _ in range(SAMPLES):
-                drawn = numbers.integers(0, len(self.first), self.users)
-                samples = {name: _sampled(ranks, drawn, negatives, numbers) for name, ranks in self.exact.items()}
+                drawn = numbers.integers(0, self.numbers[self.staged].max() + 1, self.users)
+                samples = {
+                    name: _sampled(ranks, *self._rows_of(name, drawn), negatives, numbers)
+                    for name, ranks in self.exact.items()
+                }
                 options: dict[str, Any] = {"metrics": [self.metric.label], "confidence_level": self.confidence_level}
-                value = correct(next(iter(samples.values())), estimators=[estimator], **options)
+                value = correct(samples[self.staged], estimators=[estimator], **options)
                 widths.append(value["high"].item() - value["low"].item())
                 if self.is_pair:
                     difference = compare(samples, estimator=estimator, **options)
@@ -288,12 +315,12 @@ def _mean_if_usual(widths: Sequence[float]) -> float:
     return float(np.nanmean(widths)) if is_there.mean() >= 0.5 else np.nan
 
 
-def _sampled(ranks: ExactRanks, rows: Ints, negatives: int, numbers: np.random.Generator) -> SampledRanks:
-    """Return ranks among uniform negatives of (draws,) rows; ties are broken at random."""
+def _sampled(ranks: ExactRanks, rows: Ints, user: Ints, negatives: int, numbers: np.random.Generator) -> SampledRanks:
+    """Return ranks among uniform negatives of (n,) rows and their users; ties are broken at random."""
     above, tied, n = ranks.above[rows], ranks.tied[rows], ranks.candidates[rows]
     rank = 1 + above + np.floor(numbers.random(len(rows)) * (tied + 1)).astype(np.int64)
     sampled = 1 + numbers.hypergeometric(rank - 1, n - rank, np.minimum(negatives, n - 1))
-    columns = {"rank": sampled, "candidates": n, "negatives": np.minimum(negatives, n - 1)}
+    columns = {"user": user, "rank": sampled, "candidates": n, "negatives": np.minimum(negatives, n - 1)}
     return cast(SampledRanks, sampled_ranks(columns))
 
 
@@ -306,7 +333,7 @@ def _advice(result: Result, study: _Study, what: str) -> list[str]:
         first, second = study.pilots
         better, worse = (second, first) if study.gap > 0 else (first, second)
         sentences.append(f"In the pilot, {better} is better than {worse} by {what}, by {abs(study.gap):.4f}.")
-    good = stages[stages["width"].notna() & (stages["completed"] >= FEW_COMPLETED)]
+    good = stages[stages["width"].notna()]
     if len(good):
         best = good.loc[(good["width"] ** 2 * good["scores"]).idxmin()]
         part = result.loc[best.name + 1]
@@ -320,12 +347,17 @@ def _advice(result: Result, study: _Study, what: str) -> list[str]:
                 "Stages do not pay here: as many scores for some of the users alone give a narrower interval. Take a "
                 "part of the users, with depth=None."
             )
-    few = stages[stages["completed"] < FEW_COMPLETED]
+    few = stages[stages["width"].isna()]
     if len(few):
-        least = FEW_COMPLETED * every["scores"] / study.users
         sentences.append(
-            f"With depth {few['depth'].iloc[-1]:g}, fewer than {FEW_COMPLETED} users are completed, so that there is "
-            f"often no interval. {FEW_COMPLETED} completed users take about {least:,.0f} scores for each user."
+            f"With depth {few['depth'].iloc[-1]:g}, fewer than {FEW_COMPLETED} users are completed in most "
+            "evaluations, so that there is no interval."
+        )
+    hits = int(study.first.complete.sum())
+    if hits < _MANY_HITS:
+        sentences.append(
+            f"The pilot has {counted(hits, 'held-out item')} among the first {study.first.k}, so that the widths hold "
+            f"within about ±{100 * _QUANTILE / (2 * np.sqrt(max(hits, 1))):.0f} %."
         )
     sentences.append(
         "Stages are for a score that does not depend on the other candidates, and for metrics of the first k ranks."

@@ -102,7 +102,8 @@ def split_of(
     count, items = (next((n for n in counts if n is not None), None) for counts in zip(*shapes, strict=True))
     if count is None or items is None:
         raise DataError(
-            "the numbers of users and items are not known: give user_ids and item_ids, or training as a matrix"
+            "the numbers of users and items are not known: give user_ids and item_ids (--user-ids, --item-ids), or "
+            "training as a matrix"
         )
     if (shape[0] or count, shape[1] or items) != (count, items):
         raise DataError(f"scores have shape {shape}, but training has {count} users and {items} items")

@@ -1,6 +1,7 @@
 """Exact ranks of held-out items by the scores of any model."""
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -170,6 +171,8 @@ def scores_and_shape(
     if batch_size is not None and not (is_whole(batch_size) and batch_size >= 1):
         raise ConfigError(f"batch_size must be a whole number, 1 or more, not {shown(batch_size)}")
     if callable(scores):
+        if _takes_pairs(scores):
+            raise ConfigError("scores: a function takes a slice of the users; one of pairs is for staged_ranks")
         return scores, (None, None)
     if isinstance(scores, tuple):
         if batch_size is not None:
@@ -183,6 +186,20 @@ def scores_and_shape(
     if dense.ndim != 2:
         raise DataError(f"scores {MATRIX}")
     return lambda users: dense[users, ...], tuple(dense.shape)
+
+
+def _takes_pairs(scores: Callable[..., Any]) -> bool:
+    """Return whether a function must be given two arguments, as one of users and items must."""
+    try:
+        parameters = signature(scores).parameters.values()
+    except (TypeError, ValueError):  # of a function without a signature
+        return False
+    needed = [
+        one
+        for one in parameters
+        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+    ]
+    return len(needed) == 2
 
 
 def _scores_on_device(users: Any, items: Any) -> tuple[ScoreFunction | Factors, Tolerance | None]:

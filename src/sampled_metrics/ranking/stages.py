@@ -96,7 +96,9 @@ def staged_ranks(
         training: as in `rank`.
         held_out: as in `rank`.
         k: the largest cut-off of the metrics.
-        depth: about how many candidates of each user are scored. None scores all that are needed for exact metrics.
+        depth: number of candidates from which on only a share of the users goes on; None lets all go on, for exact
+            metrics. Users take about as many scores or somewhat more on average: some are beaten before, and others
+            are completed.
         order: "popularity", the number of users who have the item in training; or (items,) numbers, higher first; or a
             function of a user, an index or an id, that returns such numbers. Any order is right, and a good one needs
             fewer scores. Ties are in the order of the items.

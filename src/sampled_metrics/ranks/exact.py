@@ -117,7 +117,7 @@ class ExactRanks(Ranked):
 
     kind: ClassVar[str] = "exact ranks"
     reader: ClassVar[str] = "exact_ranks"
-    taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "expect", "plan", "report")
+    taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "expect", "plan", "plan_stages", "report")
     beside: ClassVar[tuple[str, ...]] = ("staged ranks",)
 
     @property

@@ -106,6 +106,11 @@ class StagedRanks(Ranked):
         return self.above >= self.k
 
     @property
+    def is_all_known(self) -> bool:
+        """Return whether every item is beaten or complete."""
+        return bool((self.is_beaten | self.complete).all())
+
+    @property
     def _last(self) -> Ints:
         """The (rows,) indices of the last boundary of each row."""
         return last_boundary(self.boundaries, self.candidates)
@@ -249,42 +254,34 @@ class StagedRanks(Ranked):
             boundaries=np.array(boundaries), above_at=above_at, complete=complete, digests=digests, **columns, **design
         )
 
-    def redrawn(self, users: Ints, uniform: Floats, fold: Ints, depth: float | None) -> StagedRanks:
-        """Return the ranks that users have by a depth, from ranks of which all are known, as by depth None.
+    def redrawn(self, rows: Ints, user: Ints, uniform: Floats, fold: Ints, depth: float | None) -> StagedRanks:
+        """Return the ranks that users would have by a depth, from ranks of which all are known, as by depth None.
 
         Args:
-            users: (draws,) numbers of users from 0, in the order of `user_numbers`; one may be drawn several times.
-            uniform: (draws,) their numbers v.
-            fold: (draws,) their folds.
+            rows: (n,) rows of this table; one may be drawn several times.
+            user: (n,) numbers of the users who have them, from 0, those of a user side by side.
+            uniform: (users,) their numbers v.
+            fold: (users,) their folds.
             depth: as in `staged_ranks`.
-
-        Returns:
-            The ranks; the user of each row is the number of the draw.
 
         Raises:
             DataError: some ranks are not known.
         """
-        if not (self.is_beaten | self.complete).all():
+        if not self.is_all_known:
             raise DataError("only ranks that are all known, by depth=None, stand for those of another depth")
-        order = np.argsort(self.user_numbers, kind="stable")
-        held = np.bincount(self.user_numbers)
-        first = (np.cumsum(held) - held)[users]
-        draw = np.repeat(np.arange(len(users)), held[users])
-        rows = order[np.arange(len(draw)) - np.repeat(np.cumsum(held[users]) - held[users], held[users]) + first[draw]]
-
         last, stages = self._last[rows], np.arange(len(self.boundaries))
-        stays = (uniform[draw, np.newaxis] >= shares(depth, self.boundaries)) & (stages <= last[:, np.newaxis])
+        stays = (uniform[user, np.newaxis] >= shares(depth, self.boundaries)) & (stages <= last[:, np.newaxis])
         stop = np.where(stays.any(axis=1), stays.argmax(axis=1), len(stages))
         reached = np.where(stages <= stop[:, np.newaxis], self.above_at[rows], -1)
         at_stop = self.above_at[rows, np.minimum(stop, last)]
         is_beaten = (reached == self.k).any(axis=1) | (self.is_beaten[rows] & (stop == len(stages)))
         is_open = ~is_beaten & (stop < len(stages))
-        user_is_open = np.bincount(draw, is_open, len(users)) > 0
-        is_first = np.append(True, draw[1:] != draw[:-1])
+        user_is_open = np.bincount(user, is_open, len(uniform)) > 0
+        is_first = np.append(True, user[1:] != user[:-1])
         until_stop = np.where(is_first, 1 + self.boundaries[np.minimum(stop, last)], 1)
         return replace(
             self,
-            user=draw,
+            user=user,
             item=self.item[rows],
             score=self.score[rows],
             candidates=self.candidates[rows],
@@ -293,9 +290,9 @@ class StagedRanks(Ranked):
             above=np.where(is_beaten, self.k, np.where(is_open, at_stop, self.above[rows])),
             tied=np.where(is_beaten | is_open, 0, self.tied[rows]),
             complete=~is_beaten & ~is_open,
-            uniform=uniform[draw],
-            fold=fold[draw],
-            scored=np.where(user_is_open[draw], until_stop, self.scored[rows]),
+            uniform=uniform[user],
+            fold=fold[user],
+            scored=np.where(user_is_open[user], until_stop, self.scored[rows]),
         )
 
     @classmethod
