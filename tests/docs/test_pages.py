@@ -5,6 +5,7 @@
 
 import re
 import runpy
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -130,3 +131,11 @@ def test_the_examples_are_what_the_script_makes(tmp_path: Path) -> None:
 
 def content(path: Path) -> Any:
     return path.read_bytes() if path.suffix == ".csv" else pd.read_parquet(path).to_dict()
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/how-to/expensive-rankers.md"])
+def test_the_numbers_of_what_scores_buy_are_those_of_the_run(page):
+    sys.path.append(str(ROOT))
+    from docs.publish import budget_table
+
+    assert f"<!-- budget -->\n{budget_table()}<!-- end of budget -->" in (ROOT / page).read_text(encoding="utf-8")
