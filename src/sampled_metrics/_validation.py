@@ -66,6 +66,10 @@ def require_candidates(candidates: ArrayLike, negatives: int, replacement: bool,
         )
 
 
+MOST = 2**53
+"""Largest number of candidates: double precision holds all whole numbers up to it."""
+
+
 def is_whole(value: Any) -> bool:
     """Return whether a value is of a type of whole numbers; bool is not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
@@ -90,6 +94,13 @@ def enumerated(words: Iterable[str], conjunction: str = "and") -> str:
     """Return words as a sentence lists them: "a", "a and b", "a, b and c"."""
     *first, last = words
     return f"{', '.join(first)} {conjunction} {last}" if first else last
+
+
+def require_flags(**flags: Any) -> None:
+    """Raise ConfigError unless all values are True or False; they are given by the names of their options."""
+    for name, value in flags.items():
+        if not isinstance(value, bool | np.bool_):
+            raise ConfigError(f"{name}: is True or False, not {shown(value)}")
 
 
 def refuse_masked(values: Any, what: str) -> None:
