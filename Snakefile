@@ -55,7 +55,9 @@ STARTED = time.time()
 onstart:
     for folder in output_folders():
         if os.path.isdir(folder) and not os.access(folder, os.W_OK):
-            sys.exit(f"error: {folder}: cannot be written: it is read-only (Read-only file system, or no permission)")
+            sys.exit(
+                f"error: {folder}: cannot be written: it is read-only (Read-only file system, or no permission)"
+            )
     remove_leftovers(output_folders())
     # onerror says why a job failed; snakemake would add the command
     logger.addFilter(lambda record: "CalledProcessError" not in record.getMessage())

@@ -447,6 +447,10 @@ class TestUnusualNames:
             assert (ran.returncode, ran.stderr) == (0, b"")
             assert f"(other - {shown})" in ran.stdout.decode()
 
+    @pytest.mark.parametrize("where", [("evaluate", "{}"), ("evaluate", "exact.csv", "--plot", "{}.svg")])
+    def test_that_have_a_zero_byte(self, run, files, where):
+        refused(run, "has a zero byte", *(word.format("a\0b") for word in where))
+
     @pytest.mark.parametrize("where", [("evaluate", "{}.csv"), ("evaluate", "exact.csv", "--plot", "{}.svg")])
     @pytest.mark.parametrize("name", ["x" * 300, "x" * 5000])
     def test_that_are_too_long(self, run, files, where, name):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics.errors import ConfigError, DataError, NumericError
+from sampled_metrics.errors import ConfigError, DataError, NumericError, reason
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -109,6 +109,22 @@ def refuse_masked(values: Any, what: str) -> None:
     masked = sum(int(np.ma.getmaskarray(part).sum()) for part in parts if np.ma.is_masked(part))
     if masked:
         raise DataError(f"{what}: has {masked} masked, and none may be missing; leave out what has no number")
+
+
+def whole_numbers(values: Any, what: str) -> Ints:
+    """Return numbers as integers, in their shape.
+
+    Raises:
+        DataError: an entry is masked, or they are not integers.
+    """
+    refuse_masked(values, what)
+    try:
+        numbers = np.asarray(values)
+    except ValueError as error:  # rows that differ in length
+        raise DataError(f"{what} must be integers: {reason(error)}") from None
+    if numbers.dtype.kind not in "iu" and numbers.size:
+        raise DataError(f"{what} must be integers, not {numbers.dtype}")
+    return numbers.astype(np.int64, copy=False)
 
 
 def check_label(given: Any, what: str) -> str:

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from read_and import evaluate
 
@@ -77,3 +78,22 @@ def test_a_batch_of_any_size():
     for rank in (sm.rank, lambda *given, **options: sm.rank_among_negatives(*given, negatives=2, **options)):
         found = rank(SCORES, TRAINING, HELD_OUT, batch_size=2**70).to_frame()
         assert found.equals(rank(SCORES, TRAINING, HELD_OUT).to_frame())
+
+
+@pytest.mark.parametrize(
+    "numbers", [None, 1.5, np.nan, 2**70, "9", [9, None], [[9], [9, 9]], {}, 1j, [9, 2.5]], ids=repr
+)
+@pytest.mark.parametrize("column", ["x", "negatives", "candidates"])
+def test_columns_of_sampled_ranks_are_integers(column, numbers):
+    with pytest.raises(sm.DataError, match=f"^{column} must be integers"):
+        sm.SampledRanks(**({"x": np.array([0, 1]), "negatives": 9, "candidates": 99} | {column: numbers}))
+
+
+def test_a_method_is_text():
+    with pytest.raises(sm.ConfigError, match="unknown method"):
+        sm.evaluate(EXACT, method=np.array([1, 2]))
+
+
+def test_a_name_in_a_column_with_half_a_pair_of_surrogates():
+    frame = pd.DataFrame({"model": pd.Series(["a\udcff", "b"], dtype=object), "rank": [1, 2]})
+    assert list(sm.exact_ranks(frame, candidates=9, by="model")) == [r"a\udcff", "b"]

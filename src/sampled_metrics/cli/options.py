@@ -65,7 +65,17 @@ def together(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Cal
     return decorate
 
 
-FILE = click.Path(path_type=str, allow_dash=True)
+class File(click.Path):
+    """A file. No command line has a path with a zero byte, but a caller from Python may."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the path."""
+        if "\0" in str(value):
+            self.fail(f"{value!r} has a zero byte, which no path has")
+        return str(super().convert(value, param, ctx))
+
+
+FILE = File(path_type=str, allow_dash=True)
 WHOLE = click.IntRange(1, MOST)
 METRIC_LIST = label_option("metrics", METRICS)
 CANDIDATES = click.option(
@@ -124,14 +134,14 @@ def interval_options(default: str | None) -> Callable[[Callable[..., Any]], Call
     )
 
 
-class OutputFile(click.Path):
+class OutputFile(File):
     """A file to write; - is standard output where it is allowed. `Command` checks that it can be written."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the path."""
         if value == "-" and not self.allow_dash:
             self.fail("standard output (-) is not possible here; name a file, or ./- for one that is called so")
-        return str(super().convert(value, param, ctx))
+        return super().convert(value, param, ctx)
 
 
 class Command(click.Command):

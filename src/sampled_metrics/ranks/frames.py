@@ -421,4 +421,4 @@ def _cell_as_text(value: Any) -> str:
         return ""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    return str(value).strip()
+    return str(value).strip().encode(errors="backslashreplace").decode()  # half a pair of surrogates is not text

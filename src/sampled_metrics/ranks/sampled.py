@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from sampled_metrics._validation import MOST, Ints, counted, enumerated, refuse_masked, require_flags, shown
+from sampled_metrics._validation import MOST, Ints, counted, enumerated, require_flags, shown, whole_numbers
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.by_recommender import columns_by_recommender, require_same_order
@@ -61,9 +61,7 @@ class SampledRanks(Ranked):
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
         require_flags(replacement=self.replacement)
-        for name in ("x", "negatives", "candidates"):
-            refuse_masked(getattr(self, name), name)
-        columns = [np.asarray(column, dtype=np.int64) for column in (self.x, self.negatives, self.candidates)]
+        columns = [whole_numbers(getattr(self, name), name) for name in ("x", "negatives", "candidates")]
         if len({column.shape for column in columns if column.ndim}) > 1 or max(column.ndim for column in columns) > 1:
             shapes = enumerated([str(column.shape) for column in columns])
             raise DataError(f"x, negatives and candidates must be one number each, or one for each row, not {shapes}")
