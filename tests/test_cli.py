@@ -163,11 +163,16 @@ class TestMalformedFiles:
         refused(run, "f.csv, line 3: rank", "expect", "exact.csv", "f.csv", "--negatives", 3)
 
     def test_in_a_folder_that_cannot_be_read_is_no_output(self, run, files, monkeypatch):
-        def forbidden(*arguments, **options):
-            raise PermissionError(13, "Permission denied")
+        def forbidden(function):
+            def of_the_folder(path, *arguments, **options):
+                if str(path) == "a/f.csv":
+                    raise PermissionError(13, "Permission denied")
+                return function(path, *arguments, **options)
 
-        for name in ("os.stat", "builtins.open"):
-            monkeypatch.setattr(name, forbidden)
+            return of_the_folder
+
+        monkeypatch.setattr("os.stat", forbidden(os.stat))
+        monkeypatch.setattr("builtins.open", forbidden(open))
         refused(run, "a/f.csv: cannot be read: Permission denied", "evaluate", "a/f.csv")
 
     @pytest.mark.parametrize("text", ['{"rank": 3}\n{"rank": 4}\n', '[{"rank": 3}]'])
@@ -451,10 +456,10 @@ class TestUnusualNames:
     def test_that_have_a_zero_byte(self, run, files, where):
         refused(run, "has a zero byte", *(word.format("a\0b") for word in where))
 
-    @pytest.mark.parametrize("where", [("evaluate", "{}.csv"), ("evaluate", "exact.csv", "--plot", "{}.svg")])
     @pytest.mark.parametrize("name", ["x" * 300, "x" * 5000])
-    def test_that_are_too_long(self, run, files, where, name):
-        refused(run, "File name too long", *(word.format(name) for word in where))
+    def test_that_are_too_long(self, run, files, name):
+        refused(run, "x: cannot be read: File name too long", "evaluate", name)
+        refused(run, "x.svg: cannot be written: File name too long", "evaluate", "exact.csv", "--plot", f"{name}.svg")
 
 
 class TestReport:

@@ -1,7 +1,7 @@
 """The number of threads of linear algebra while functions compute."""
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Event, Thread
 
 import matplotlib
 import numpy as np
@@ -125,23 +125,40 @@ class TestThreadsOfTheCaller:
         assert [name for name in settings if matplotlib.rcParams[name] != settings[name]] == []
         assert list(tmp_path.glob(".*")) == []
 
-    def test_threads_of_linear_algebra_are_as_before(self):
-        together = Barrier(2)
+    def test_threads_of_linear_algebra_are_as_before(self, monkeypatch):
+        class Limit:
+            """As of threadpoolctl: it ends with the number that it began with."""
+
+            number = 2
+
+            def __init__(self, number, user_api):
+                self.before, Limit.number = Limit.number, number
+
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *_):
+                Limit.number = self.before
+
+        monkeypatch.setattr("threadpoolctl.threadpool_limits", Limit)
+        first_inside, second_inside, first_left = Event(), Event(), Event()
 
         @on_one_thread
-        def compute(last: bool) -> None:
-            together.wait(10)
-            if last:
-                together.wait(10)
+        def first() -> None:
+            first_inside.set()
+            second_inside.wait(10)
 
-        def call(last: bool) -> None:
-            compute(last)
-            if not last:
-                together.wait(10)
+        @on_one_thread
+        def second() -> None:
+            second_inside.set()
+            first_left.wait(10)
 
-        on_one_thread(lambda: None)()  # loads all libraries
-        with threadpool_limits(2, "blas"):
-            before = {each["filepath"]: each["num_threads"] for each in threadpool_info()}
-            with ThreadPoolExecutor(2) as pool:
-                list(pool.map(call, [False, True]))
-            assert {each["filepath"]: each["num_threads"] for each in threadpool_info()} == before
+        threads = Thread(target=first), Thread(target=second)
+        threads[0].start()
+        first_inside.wait(10)
+        threads[1].start()
+        threads[0].join()
+        assert Limit.number == 1
+        first_left.set()
+        threads[1].join()
+        assert Limit.number == 2
