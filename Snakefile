@@ -2,6 +2,7 @@
 # `snakemake --cores 2` makes everything that config.yaml describes. Other workflows may import it as a module
 # (docs/how-to/import-the-workflow.md).
 import atexit
+import os
 import sys
 import time
 
@@ -57,7 +58,12 @@ STARTED = time.time()
 
 
 onstart:
-    remove_leftovers("results")
+    for folder in output_folders():
+        if os.path.isdir(folder) and not os.access(folder, os.W_OK):
+            sys.exit(
+                f"error: {folder}: cannot be written: it is read-only (Read-only file system, or no permission)"
+            )
+    remove_leftovers(output_folders())
     # onerror says why a job failed; snakemake would add the command
     logger.addFilter(lambda record: "CalledProcessError" not in record.getMessage())
 

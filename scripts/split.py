@@ -21,7 +21,7 @@ from sampled_metrics.study.workflow.seeds import stream
 def main(snakemake: Any) -> None:
     """Write the split, and facts about the dataset."""
     archive, dataset, name = Path(snakemake.input.archive), snakemake.params.dataset, snakemake.wildcards.dataset
-    download.verify(archive, md5=dataset["md5"], sha256=dataset["sha256"])
+    download.verify(archive, md5=dataset["md5"], sha256=dataset["sha256"], is_own=bool(dataset["path"]))
     sha256 = _files.digest(archive, "sha256")
     if not dataset["path"] and not dataset["md5"] and not dataset["sha256"]:
         download.verify_as_first_seen(archive, sha256, Path("data", name, "first-seen.sha256"))

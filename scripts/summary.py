@@ -1,6 +1,5 @@
 """Write the summary of the run, a page for readers who open nothing else."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.study.paper.reference import ARCHIVE_MD5, has_paper_users
 from sampled_metrics.study.workflow.jobs import run
 from sampled_metrics.study.workflow.provenance import provenance
-from sampled_metrics.study.workflow.stage_files import read_table
+from sampled_metrics.study.workflow.stage_files import read_facts, read_table
 from sampled_metrics.study.workflow.summary import Studied, dataset_facts, exact_standings, made_from, summary
 
 
@@ -28,9 +27,7 @@ def main(snakemake: Any) -> None:
     for index, (name, trained) in enumerate(params.trained.items()):
         files = given.ranks[index * len(names) : (index + 1) * len(names)]
         ranks = read_rank_tables(names, files)
-        facts = [
-            json.loads(Path(path).read_text(encoding="utf-8")) for path in given.facts if Path(path).parts[-2] == name
-        ]
+        facts = [read_facts(path) for path in given.facts if Path(path).parts[-2] == name]
         figures = [
             (params.titles[path.stem], path.read_text(encoding="utf-8"), captions[path.stem])
             for path in map(Path, given.figures)

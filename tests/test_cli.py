@@ -174,6 +174,39 @@ class TestMalformedFiles:
             refused(run, "f.csv, line 3: rank", command, "f.csv", "exact.csv")
         refused(run, "f.csv, line 3: rank", "expect", "exact.csv", "f.csv", "--negatives", 3)
 
+    def test_in_a_folder_that_cannot_be_read_is_no_output(self, run, files, monkeypatch):
+        def forbidden(function):
+            def of_the_folder(path, *arguments, **options):
+                if str(path) == "a/f.csv":
+                    raise PermissionError(13, "Permission denied")
+                return function(path, *arguments, **options)
+
+            return of_the_folder
+
+        monkeypatch.setattr("os.stat", forbidden(os.stat))
+        monkeypatch.setattr("builtins.open", forbidden(open))
+        refused(run, "a/f.csv: cannot be read: Permission denied", "evaluate", "a/f.csv")
+
+    @pytest.mark.parametrize("text", ['{"rank": 3}\n{"rank": 4}\n', '[{"rank": 3}]'])
+    def test_of_json(self, run, tmp_path, text):
+        (tmp_path / "f.jsonl").write_text(text)
+        refused(run, "f.jsonl, line 1: is JSON, and tables of ranks are csv or parquet", "correct", "f.jsonl", *NM)
+
+    @pytest.mark.parametrize(
+        ("text", "command"),
+        [
+            ("candidates,rank\n{n},1\n{n},3\n", ["evaluate"]),
+            ("candidates,rank\n{n},1\n{n},3\n", ["expect", "--negatives", 9]),
+            ("candidates,negatives,rank\n{n},9,1\n{n},9,3\n", ["correct"]),
+            ("candidates,negatives,rank\n{n},9,1\n{n},9,3\n", ["report", "-o", "r.html"]),
+        ],
+    )
+    def test_of_numbers_that_a_float_does_not_hold(self, run, tmp_path, text, command):
+        write(tmp_path, text.format(n=2**53 + 1))
+        refused(run, "candidates must be 2^53 or less, not 9007199254740993", command[0], "f.csv", *command[1:])
+        write(tmp_path, text.format(n=2**53))
+        assert run(command[0], "f.csv", *command[1:])[0] == 0
+
     def test_the_same_file_twice(self, run, files):
         refused(run, "exact.csv: is given twice", "compare", "exact.csv", "exact.csv")
         refused(run, "-: is given twice", "compare", "-", "-", stdin=b"")
@@ -357,6 +390,90 @@ class TestFigures:
         refused(run, "file/a.svg: there is no folder 'file'", "evaluate", "exact.csv", "--plot", "file/a.svg")
 
 
+class TestOutputs:
+    """What would be lost, or is not asked for, is refused before anything is computed."""
+
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            (["report", "exact.csv", "-o", "exact.csv"], "exact.csv: is the same file as the input exact.csv"),
+            (["report", "X=exact.csv", "other.csv", "-o", "soft"], "soft: is the same file as the input exact.csv"),
+            (["report", "exact.csv", "-o", "hard"], "hard: is the same file as the input exact.csv"),
+            (["compare", "other.csv", "X=sampled.csv,exact.csv", "-o", "x"], "No such option"),
+            (["compare", "other.csv", "X=exact.csv,in.svg", "--plot", "in.svg"], "in.svg: is the same file as the"),
+            (["evaluate", "in.svg", "--plot", "in.svg"], "in.svg: is the same file as the input in.svg"),
+            (["evaluate", "other.csv", "--relevance", "in.svg", "--plot", "in.svg"], "is the same file as the input"),
+            (["report", "exact.csv", "-o", "read-only"], "read-only: is read-only, and is not replaced"),
+            (["report", "exact.csv", "-o", "-"], "standard output (-) is not possible here; name a file"),
+        ],
+    )
+    def test_are_refused(self, run, files, arguments, says):
+        for name in ("in.svg", "read-only"):
+            (files / name).write_text(EXACT)
+        (files / "read-only").chmod(0o444)
+        (files / "soft").symlink_to("exact.csv")
+        (files / "hard").hardlink_to(files / "exact.csv")
+        before = {path.name: path.read_bytes() for path in files.iterdir()}
+        refused(run, says, *arguments)
+        assert {path.name: path.read_bytes() for path in files.iterdir()} == before
+
+    @pytest.mark.parametrize("option", ["--users", "--items", "--training", "--held-out", "--item-ids", "--user-ids"])
+    def test_of_rank_are_no_inputs(self, run, model, tmp_path, option):
+        given = dict(zip(model[::2], model[1::2], strict=True))
+        (tmp_path / "ids.txt").write_text("a\nb\n")
+        path = given.setdefault(option, "ids.txt")
+        before = (tmp_path / path).read_bytes()
+        refused(run, f"{path}: is the same file as the input {path}", "rank", *sum(given.items(), ()), "-o", path)
+        assert (tmp_path / path).read_bytes() == before
+
+    def test_of_the_library_are_not_the_ranks(self, files):
+        with pytest.raises(sampled_metrics.WriteError, match="is the same file as the input"):
+            sampled_metrics.report(sampled_metrics.exact_ranks(files / "exact.csv"), files / "exact.csv")
+        assert (files / "exact.csv").read_text() == EXACT
+
+
+class TestUnusualNames:
+    """Names that are not text of UTF-8 or not printable, and terminals that lack letters."""
+
+    def test_that_are_no_utf8(self, run, files):
+        name = os.fsdecode(b"bad\xff.csv")
+        (files / name).write_text(EXACT)
+        for form in ((), ("--json",), ("--csv",), ("--latex",)):
+            code, out, err = run("compare", name, "other.csv", "--metrics", "ap", *form)
+            assert code == 0, err
+            assert r"bad\udcff" in (out + err).replace(r"\\", "\\")  # JSON doubles it
+        assert run("report", name, "other.csv", "-o", "r.html")[0] == 0
+        assert "bad\\udcff" in (files / "r.html").read_text(encoding="utf-8")
+        refused(run, "gone\\udcff: there is no such file", "evaluate", os.fsdecode(b"gone\xff"))
+
+    @pytest.mark.parametrize("form", ["--csv", "--json", "--latex"])
+    def test_that_are_not_printable_stay_in_their_line(self, run, files, form):
+        code, out, err = run("compare", "a\n\\input{b}\x1b[31m\x85=exact.csv", "other.csv", "--metrics", "ap", form)
+        assert code == 0
+        assert err.replace("\n", "").isprintable()
+        assert out.replace("\n", "").isprintable()
+        assert not [line for line in (out + err).splitlines() if line.startswith("\\input")]
+
+    def test_that_a_terminal_lacks_are_escaped(self, files):
+        for encoding, shown in {"latin-1": r"\u03b3", "utf-8": "γ"}.items():
+            ran = process(
+                *("compare", "γ=exact.csv", "other.csv", "--metrics", "ap"),
+                cwd=files,
+                env={"PYTHONIOENCODING": encoding},
+            )
+            assert (ran.returncode, ran.stderr) == (0, b"")
+            assert f"(other - {shown})" in ran.stdout.decode()
+
+    @pytest.mark.parametrize("where", [("evaluate", "{}"), ("evaluate", "exact.csv", "--plot", "{}.svg")])
+    def test_that_have_a_zero_byte(self, run, files, where):
+        refused(run, "has a zero byte", *(word.format("a\0b") for word in where))
+
+    @pytest.mark.parametrize("name", ["x" * 300, "x" * 5000])
+    def test_that_are_too_long(self, run, files, name):
+        refused(run, "x: cannot be read: File name too long", "evaluate", name)
+        refused(run, "x.svg: cannot be written: File name too long", "evaluate", "exact.csv", "--plot", f"{name}.svg")
+
+
 class TestReport:
     @pytest.mark.parametrize(
         ("arguments", "says"),
@@ -513,6 +630,15 @@ class TestRank:
         code, out, _ = run("evaluate", "ranks.csv.gz", "--metrics", "recall@1", "--csv")
         assert code == 0
         assert out.splitlines()[1].startswith("recall@1,0.5,")
+
+    @pytest.mark.parametrize("option", ["--training", "--held-out", "--user-ids"])
+    def test_reads_standard_input(self, run, model, tmp_path, option):
+        (tmp_path / "ids.txt").write_text("0\n1\n")
+        given = dict(zip(model[::2], model[1::2], strict=True)) | {"--user-ids": "ids.txt"}
+        content = (tmp_path / given[option]).read_bytes()
+        assert run("rank", *sum((given | {option: "-"}).items(), ()), stdin=content) == (0, RANKED, "")
+        twice = given | {"--training": "-", "--held-out": "-"}
+        refused(run, "-: is given twice, and standard input can be read once", "rank", *sum(twice.items(), ()))
 
     @pytest.mark.parametrize(
         ("change", "says"),

@@ -1,5 +1,9 @@
 """The number of threads of linear algebra while functions compute."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread
+
+import matplotlib
 import numpy as np
 import pytest
 import read_and
@@ -8,6 +12,7 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import sampled_metrics as sm
+from sampled_metrics._running import on_one_thread
 from sampled_metrics.data.split import Split
 from sampled_metrics.metrics.metric import Metric
 from sampled_metrics.recommenders.models import FactorModel
@@ -93,3 +98,67 @@ def test_ranking_takes_the_threads_that_are_asked_for(threads: int) -> None:
     split = Split(csr_array(training), one_each([1, 2, 3], 4), np.arange(3), np.arange(4))
     model = FactorModel(np.ones((3, 2)), np.ones((4, 2)))
     assert seen_by(lambda seen: model.rank(split, progress=seen.progress, threads=threads)) == {1}
+
+
+class TestThreadsOfTheCaller:
+    """What is called from several threads at once gives the same as from one, and leaves nothing changed."""
+
+    def in_threads(self, work) -> list:
+        with ThreadPoolExecutor(4) as pool:
+            return list(pool.map(work, range(8)))
+
+    def test_reports_and_figures_are_the_same(self, tmp_path):
+        result, settings = sm.evaluate(TABLES), dict(matplotlib.rcParams)
+        page = sm.report(TABLES)
+        result.plot(tmp_path / "alone.svg")
+
+        def write(number: int) -> tuple[str, bytes]:
+            path = tmp_path / f"{number}.svg"
+            result.plot(path)
+            result.plot(tmp_path / "all.svg")
+            return sm.report(TABLES, tmp_path / "all.html"), path.read_bytes()
+
+        alone = page, (tmp_path / "alone.svg").read_bytes()
+        assert [number for number, written in enumerate(self.in_threads(write)) if written != alone] == []
+        assert (tmp_path / "all.svg").read_bytes() == alone[1]
+        assert (tmp_path / "all.html").read_text(encoding="utf-8").strip() == page.strip()
+        assert [name for name in settings if matplotlib.rcParams[name] != settings[name]] == []
+        assert list(tmp_path.glob(".*")) == []
+
+    def test_threads_of_linear_algebra_are_as_before(self, monkeypatch):
+        class Limit:
+            """As of threadpoolctl: it ends with the number that it began with."""
+
+            number = 2
+
+            def __init__(self, number, user_api):
+                self.before, Limit.number = Limit.number, number
+
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *_):
+                Limit.number = self.before
+
+        monkeypatch.setattr("threadpoolctl.threadpool_limits", Limit)
+        first_inside, second_inside, first_left = Event(), Event(), Event()
+
+        @on_one_thread
+        def first() -> None:
+            first_inside.set()
+            second_inside.wait(10)
+
+        @on_one_thread
+        def second() -> None:
+            second_inside.set()
+            first_left.wait(10)
+
+        threads = Thread(target=first), Thread(target=second)
+        threads[0].start()
+        first_inside.wait(10)
+        threads[1].start()
+        threads[0].join()
+        assert Limit.number == 1
+        first_left.set()
+        threads[1].join()
+        assert Limit.number == 2

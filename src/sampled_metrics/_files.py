@@ -6,10 +6,12 @@ import json
 import logging
 import os
 import re
+import secrets
 import shutil
+import stat
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,30 +23,29 @@ from numpy.lib.npyio import NpzFile
 from numpy.typing import NDArray
 
 from sampled_metrics._validation import shown
-from sampled_metrics.errors import ConfigError, DataError, WriteError, reason
+from sampled_metrics.errors import ConfigError, DataError, SampledMetricsError, WriteError, reason
 
 # What numpy and zipfile raise on a file that is damaged or is not npz.
 _NPZ_ERRORS = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+
+
+_TEMPORARY = ".sampled-metrics-unfinished"
+"""In the names of temporary files, after the number of their process and a random one, and before the ending."""
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside `path`, with the same ending, and rename it to `path` when the block succeeds.
 
-    A symbolic link stays and its target is replaced. A file that exists keeps its mode.
+    A symbolic link stays and its target is replaced. A file that exists keeps its mode. No other process or thread has
+    the same temporary path.
 
     Raises:
-        WriteError: `path` is not a regular file, or it cannot be written, for example because the disk is full.
+        WriteError: `path` is not a regular file, is read-only, or cannot be written, for example because the disk is
+            full.
     """
-    name = os.fspath(path)
-    if not name:
-        raise WriteError("the name of a file to write is empty")
-    final = Path(os.path.realpath(name))
-    if os.path.islink(final) or (
-        os.path.exists(name) and not os.path.isfile(name)
-    ):  # a link remains of a circle of links
-        raise WriteError(f"{name}: is not a regular file, and only a regular file is written")
-    temporary = final.with_name(f".{os.getpid()}.{final.name}")
+    final = _final(path)
+    temporary = final.with_name(f".{os.getpid()}-{secrets.token_hex(4)}{_TEMPORARY}{final.suffix}")
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
         if final.exists():
@@ -54,26 +55,91 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
             shutil.copymode(final, temporary)
         os.replace(temporary, final)
     except OSError as error:
-        raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
+        raise WriteError(f"{os.fspath(path)}: cannot be written: {reason(error)}") from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
 
 
-def require_folder(path: str | os.PathLike[str]) -> None:
-    """Raise WriteError if the folder of a file that a user wants to write does not exist."""
-    folder = Path(os.path.realpath(path)).parent
+def _final(path: str | os.PathLike[str]) -> Path:
+    """Return the file that is written in place of a path, which may be a link.
+
+    Raises:
+        WriteError: it is no path, not a regular file, or read-only.
+    """
+    name = path_text(path, "a file to write", WriteError)
+    final = os.path.realpath(name)
+    try:
+        mode = os.stat(final).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        mode = None
+    except OSError as error:
+        if not os.path.islink(final):  # a link remains of a circle of links
+            raise WriteError(f"{name}: cannot be written: {reason(error)}") from None
+        mode = 0
+    if name.endswith(os.sep) or (mode is not None and not stat.S_ISREG(mode)):
+        raise WriteError(f"{name}: is not a regular file, and only a regular file is written")
+    if mode is not None and (not mode & 0o222 or not os.access(final, os.W_OK)):  # root may write all files
+        raise WriteError(f"{name}: is read-only, and is not replaced")
+    return Path(final)
+
+
+def path_text(path: Any, what: str = "a file", error: type[SampledMetricsError] = DataError) -> str:
+    """Return a path as text.
+
+    Args:
+        path: the path.
+        what: what it is the path of, for messages.
+        error: the error to raise.
+
+    Raises:
+        DataError: it is no path, is empty, or has a zero byte.
+    """
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise error(f"the path of {what} is text or a Path, not {shown(path)}")
+    name = os.fspath(path)
+    if not name:
+        raise error(f"the name of {what} is empty")
+    if "\0" in name:
+        raise error(f"{name}: has a zero byte, which no path has")
+    return name
+
+
+def require_writable(path: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]] = ()) -> None:
+    """Check that a file can be written that a user asks for, before what goes into it is computed.
+
+    Args:
+        path: the file.
+        inputs: the files that are read for it; names that are not those of files are passed over.
+
+    Raises:
+        WriteError: its folder does not exist or cannot be written, it is not a regular file, is read-only, or is one of
+            the inputs, maybe by a link.
+    """
+    final = _final(path)
+    name, folder = os.fspath(path), final.parent
     if not folder.is_dir():
-        raise WriteError(f"{os.fspath(path)}: there is no folder {shown(os.path.dirname(path))}; make it first")
+        raise WriteError(f"{name}: there is no folder {shown(os.path.dirname(path))}; make it first")
+    if not os.access(folder, os.W_OK):
+        raise WriteError(f"{name}: the folder {shown(os.path.dirname(path) or '.')} is read-only")
+    for given in inputs:
+        with suppress(OSError, ValueError):  # it is no file, and whoever reads it says so
+            if os.path.samefile(final, given):
+                raise WriteError(f"{name}: is the same file as the input {os.fspath(given)}; write another one")
 
 
-def remove_leftovers(folder: str | os.PathLike[str]) -> None:
-    """Remove the temporary files of `atomic_write` in a folder whose process was killed, where they can be removed."""
-    for path in Path(folder).rglob(".*"):
-        named = re.match(r"\.([0-9]+)\.", path.name)
-        if named and path.is_file() and not _is_running(int(named[1])):
-            with suppress(OSError):
-                path.unlink()
+def remove_leftovers(folders: Iterable[str | os.PathLike[str]]) -> None:
+    """Remove temporary files of `atomic_write` whose process was killed, where they can be removed.
+
+    Args:
+        folders: the folders of files that were written. Those in them are not looked at.
+    """
+    for folder in folders:
+        for path in Path(folder).glob(f".*{_TEMPORARY}*"):
+            own = re.fullmatch(rf"\.([0-9]+)-[0-9a-f]{{8}}{re.escape(_TEMPORARY)}(\..*)?", path.name, re.DOTALL)
+            if own and path.is_file() and not path.is_symlink() and not _is_running(int(own[1])):
+                with suppress(OSError):
+                    path.unlink()
 
 
 def _is_running(process: int) -> bool:
@@ -90,7 +156,7 @@ def _is_running(process: int) -> bool:
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write UTF-8 text with a newline at its end."""
     with atomic_write(path) as temporary:
-        temporary.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8", newline="\n")
+        temporary.write_text(text if text.endswith("\n") else text + "\n", "utf-8", "backslashreplace", "\n")
 
 
 def digest(path: str | os.PathLike[str], algorithm: str) -> str:
@@ -106,7 +172,7 @@ def write_json(path: str | os.PathLike[str], content: Any) -> None:
 
 def write_csv(path: str | os.PathLike[str], table: pd.DataFrame) -> None:
     """Write a table as csv, gzipped if the name ends in .gz; the same table gives the same bytes."""
-    text = table.to_csv(index=False, lineterminator="\n").encode()
+    text = table.to_csv(index=False, lineterminator="\n").encode(errors="backslashreplace")
     if Path(path).suffix == ".gz":
         text = gzip.compress(text, compresslevel=6, mtime=0)
     with atomic_write(path) as temporary:

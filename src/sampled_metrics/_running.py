@@ -2,10 +2,13 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import wraps
+from threading import Lock
 from time import monotonic
 from typing import Any, ParamSpec, TypeVar
+
+from sampled_metrics.errors import printable
 
 Progress = Callable[[Iterable[Any]], Iterable[Any]]
 """Function that returns the steps that it is given, and may show how many are done."""
@@ -41,7 +44,7 @@ def terminal_bar(
 
     byte_columns = (DownloadColumn(binary_units=True), TransferSpeedColumn()) if of_bytes else ()
     bar = Progress(*Progress.get_default_columns(), *byte_columns, console=Console(stderr=True), transient=True)
-    task, started = bar.add_task(escape(what), total=total), monotonic()
+    task, started = bar.add_task(escape(printable(what)), total=total), monotonic()
 
     def advance(count: int) -> None:
         bar.advance(task, count)
@@ -99,15 +102,38 @@ _T = TypeVar("_T")
 def on_one_thread(function: Callable[_P, _T]) -> Callable[_P, _T]:
     """Return the function with linear algebra on one thread.
 
-    Its arrays are small, and threads that wait for one another make it several times slower on a busy machine.
+    Its arrays are small, and threads that wait for one another make it several times slower on a busy machine. If
+    several threads of Python call such functions at once, the limit ends with the last of them.
     """
 
     @wraps(function)
     def limited(*args: _P.args, **kwargs: _P.kwargs) -> _T:
-        import scipy.linalg.blas  # noqa: F401  # only a library that is loaded can be limited
-        from threadpoolctl import threadpool_limits  # looks at all libraries
-
-        with threadpool_limits(1, user_api="blas"):
+        with _ONE_THREAD:
             return function(*args, **kwargs)
 
     return limited
+
+
+class _SharedLimit:
+    """A context with linear algebra on one thread. The first thread in it sets the limit, the last ends it."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._limits = Lock(), 0, ExitStack()
+
+    def __enter__(self) -> None:
+        import scipy.linalg.blas  # noqa: F401  # only a library that is loaded can be limited
+        from threadpoolctl import threadpool_limits  # looks at all libraries
+
+        with self._lock:
+            if not self._inside:
+                self._limits.enter_context(threadpool_limits(1, user_api="blas"))
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._limits.close()
+
+
+_ONE_THREAD = _SharedLimit()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics.errors import ConfigError, DataError, NumericError
+from sampled_metrics.errors import ConfigError, DataError, NumericError, reason
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -66,6 +66,10 @@ def require_candidates(candidates: ArrayLike, negatives: int, replacement: bool,
         )
 
 
+MOST = 2**53
+"""Largest number of candidates: double precision holds all whole numbers up to it."""
+
+
 def is_whole(value: Any) -> bool:
     """Return whether a value is of a type of whole numbers; bool is not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
@@ -92,12 +96,35 @@ def enumerated(words: Iterable[str], conjunction: str = "and") -> str:
     return f"{', '.join(first)} {conjunction} {last}" if first else last
 
 
+def require_flags(**flags: Any) -> None:
+    """Raise ConfigError unless all values are True or False; they are given by the names of their options."""
+    for name, value in flags.items():
+        if not isinstance(value, bool | np.bool_):
+            raise ConfigError(f"{name}: is True or False, not {shown(value)}")
+
+
 def refuse_masked(values: Any, what: str) -> None:
     """Raise DataError if an entry of an array, or of a list of arrays, is masked."""
     parts = values if isinstance(values, list | tuple) else [values]
     masked = sum(int(np.ma.getmaskarray(part).sum()) for part in parts if np.ma.is_masked(part))
     if masked:
         raise DataError(f"{what}: has {masked} masked, and none may be missing; leave out what has no number")
+
+
+def whole_numbers(values: Any, what: str) -> Ints:
+    """Return numbers as integers, in their shape.
+
+    Raises:
+        DataError: an entry is masked, or they are not integers.
+    """
+    refuse_masked(values, what)
+    try:
+        numbers = np.asarray(values)
+    except ValueError as error:  # rows that differ in length
+        raise DataError(f"{what} must be integers: {reason(error)}") from None
+    if numbers.dtype.kind not in "iu" and numbers.size:
+        raise DataError(f"{what} must be integers, not {numbers.dtype}")
+    return numbers.astype(np.int64, copy=False)
 
 
 def check_label(given: Any, what: str) -> str:

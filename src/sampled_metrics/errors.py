@@ -11,7 +11,7 @@ class SampledMetricsError(Exception):
     """
 
     def __str__(self) -> str:
-        text = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in super().__str__())
+        text = printable(super().__str__())
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 200]} … {text[-190:]}"
 
 
@@ -33,6 +33,11 @@ class WriteError(SampledMetricsError):
 
 class DownloadError(DataError):
     """No source of a file could be fetched; the message names every address that was tried, and why it failed."""
+
+
+def printable(text: str) -> str:
+    """Return text in one line: signs that are not printable, such as line breaks and escapes, as Python writes them."""
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
 def reason(error: BaseException) -> str:

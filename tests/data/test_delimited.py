@@ -55,13 +55,21 @@ def test_separator(separator):
 @pytest.mark.parametrize(
     ("content", "columns", "says"),
     [
-        ('user,item,x\n1,2,"over\ntwo lines"\n"",8,\n', {}, "line 4: user is empty"),
-        ('user,item\n"7\n1",8\n', {}, r"line 2: user must be text in one line, not '7\n1'"),
+        ('user,item,x\n1,2,"over\ntwo lines"\n"",8,\n', {}, "line 4: user is empty; or state on_bad_lines: skip"),
+        (
+            'user,item\n"7\n1",8\n',
+            {},
+            r"line 2: user must be text in one line, not '7\n1'; or state on_bad_lines: skip",
+        ),
         ("user,b\n1,2\n", {}, "line 1: there is no column 'item'; the columns are 'user', 'b'"),
         ("user;item\n1;2\n", {}, "line 1: there is no column 'user'; the columns are 'user;item'"),
         ("user,item\n1,2\n", {"rating": "stars"}, "line 1: there is no column 'stars'; the columns are 'user', 'item'"),
         ("1,2\n", {"user": 1, "item": 3}, "line 1: there is no column 3; the columns are 1, 2"),
-        ("1,2,time\n", {"user": 1, "item": 2, "timestamp": 3}, "line 1: column 3 must be a number, not 'time'"),
+        (
+            "1,2,2022-04-17T12:12:28\n",
+            {"user": 1, "item": 2, "timestamp": 3},
+            "line 1: column 3 must be a number, not '2022-04-17T12:12:28'; or state timestamp_format, such as iso",
+        ),
     ],
 )
 def test_refused(content, columns, says):
@@ -130,7 +138,8 @@ class TestWrittenTimes:
         monkeypatch.setattr(text, "_BLOCK_BYTES", 40)
         content = "user,item,x,when\n" + '1,2,"over\ntwo lines",2020-01-01\n' * 100 + f"1,2,3,{time}\n"
         fault = f"must be a time (iso), not {time!r}" if time else "is empty"
-        assert error_of(content, WITH_TIME, timestamp_format="iso") == f"events.csv, line 202: when {fault}"
+        says = f"events.csv, line 202: when {fault}; or state on_bad_lines: skip"
+        assert error_of(content, WITH_TIME, timestamp_format="iso") == says
 
     @pytest.mark.parametrize("form", ["%q", "%Y-%m-%"])
     def test_pattern_that_is_none(self, form):

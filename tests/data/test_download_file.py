@@ -67,6 +67,11 @@ class TestVerify:
             "configured; delete it and run again, or state its own md5 or sha256 (md5: null for none)"
         )
 
+    def test_wrong_of_a_file_of_ones_own_does_not_say_to_delete_it(self, path):
+        with pytest.raises(DataError, match=r"configured; correct path, or state its own md5 or sha256") as caught:
+            verify(path, md5="0" * 32, sha256=None, is_own=True)
+        assert "delete" not in str(caught.value)
+
 
 @pytest.mark.parametrize("checksum", [{"md5": MD5}, {"md5": None, "sha256": SHA256}, {"sha256": SHA256}])
 def test_replaces_what_was_there_leaves_nothing_else_and_others_may_read_it(destination, checksum):

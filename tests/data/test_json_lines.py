@@ -50,11 +50,11 @@ BAD = {
     "[1]": "expected an object of JSON, got '[1]'",
     "": "expected an object of JSON, got ''",
     "{}": "expected an object of JSON, got '{}'",
-    '{"u": 1}': "i is empty",
-    '{"u": null, "i": 2}': "u is empty",
-    '{"u": "", "i": 2}': "u is empty",
-    '{"u": [1], "i": 2}': "u is empty",
-    '{"u": "a\\nb", "i": 2}': "u is empty",
+    '{"u": 1}': "i is empty; or state on_bad_lines: skip",
+    '{"u": null, "i": 2}': "u is empty; or state on_bad_lines: skip",
+    '{"u": "", "i": 2}': "u is empty; or state on_bad_lines: skip",
+    '{"u": [1], "i": 2}': "u is empty; or state on_bad_lines: skip",
+    '{"u": "a\\nb", "i": 2}': "u is empty; or state on_bad_lines: skip",
 }
 
 

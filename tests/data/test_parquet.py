@@ -76,7 +76,7 @@ def test_types_of_times(times, expected):
 def test_ratings_and_kept_rows():
     content = written(u=[1, 2, 3], i=[4, 5, 6], t=[1, 2, 3], r=[0.5, None, 4.0], ok=[True, False, True])
     columns = COLUMNS | {"rating": "r"}
-    assert error_of(content, columns) == "events.parquet, row 2: r is empty"
+    assert error_of(content, columns) == "events.parquet, row 2: r is empty; or state on_bad_lines: skip"
     [chunk] = parse(content, columns, keep={"column": "ok", "values": [True]}, on_bad_lines="skip")
     assert (chunk.users.tolist(), chunk.ratings.tolist()) == (["1", "3"], [0.5, 4.0])
 

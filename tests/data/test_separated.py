@@ -54,6 +54,17 @@ def test_a_message_is_the_same_in_one_block_or_several(way, fields, says, monkey
         assert str(caught.value).isprintable()
 
 
+@each_way
+@pytest.mark.parametrize("has_rows", [False, True])
+def test_endless_empty_lines_are_refused_before_they_fill_the_memory(way, has_rows, monkeypatch):
+    monkeypatch.setattr(text, "_BLOCK_BYTES", 128)
+    monkeypatch.setattr(text, "LONGEST_LINE", 100)
+    content = written(way, [(1, 2, 3, 4), (1, 3, 3, 4)]) if has_rows else b""
+    line = content.rstrip(b"\n").count(b"\n") + 2 if has_rows else 1
+    with pytest.raises(DataError, match=rf"^events, line {line}: begins more than 100 bytes of empty lines"):
+        way.read(content.rstrip(b"\n") + b"\n" * 500)
+
+
 @with_text_ids
 class TestTextIds:
     def test_one_id_that_is_no_number_makes_its_column_text_also_in_another_chunk(self, way, monkeypatch):

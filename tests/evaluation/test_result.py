@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import sampled_metrics as sm
 from sampled_metrics.evaluation.result import Result, by_recommender, cell, with_clauses
 
 REMARKS = ["First <remark> & more.", "Second."]
@@ -94,3 +95,30 @@ class TestText:
     )
     def test_of_a_value(self, value, shown):
         assert cell(value) == shown
+
+
+class TestUnprintable:
+    """A name with a line break or an escape stays in its line and moves no cursor; tests/test_cli.py has the rest."""
+
+    NAME = "X\n\\input{other}\x1b[31m\u2028\x85!"
+    SHOWN = r"X\n\input{other}\x1b[31m\u2028\x85!"
+
+    def test_in_remarks_of_all_forms(self):
+        table = Result({"recommender": [self.NAME], "value": [0.5]})
+        table = table.with_remarks([f"{self.NAME} is far."]).with_cautions([f"{self.NAME} is wrong."])
+        assert table.remarks == (f"{self.SHOWN} is wrong.", f"{self.SHOWN} is far.")
+        remarks, rows = table.latex().split("\\begin{tabular}")
+        assert remarks.splitlines() == [f"% {self.SHOWN} is wrong.", f"% {self.SHOWN} is far."]
+        assert r"\input" not in rows
+        assert all(line.isprintable() for form in (repr(table), table.latex()) for line in form.split("\n"))
+
+    def test_in_names_of_recommenders(self):
+        ranks = sm.exact_ranks({self.NAME: [1, 2, 30], "Y": [2, 3, 4]}, candidates=100)
+        assert list(ranks) == [self.SHOWN, "Y"]
+        assert self.SHOWN in "".join(sm.compare(ranks).remarks)
+        by_column = pd.DataFrame({"model": [self.NAME, "Y"], "rank": [1, 2]})
+        assert list(sm.exact_ranks(by_column, candidates=100, by="model")) == [self.SHOWN, "Y"]
+        published = sm.published(
+            {self.NAME: {"hr@10": 0.5}, "Y": {"hr@10": 0.4}}, negatives=99, candidates=999, users=10
+        )
+        assert set(published["recommender"]) == {self.SHOWN, "Y"}

@@ -40,6 +40,8 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a dataset with a zero byte in its name": (named("a\0b"), "cannot be a name"),
     "a dataset whose name writes from right to left": (named("a\u202eb"), "cannot be a name"),
     "a name of 10,000 letters": (named("x" * 10_000), "cannot be a name"),
+    "a name of 101 letters": (named("x" * 101), "cannot be a name: it has 101 letters, and may have 100"),
+    "a dataset called provenance.json": (named("provenance.json"), "cannot be called 'provenance.json'"),
     "a dataset called toy": (named("toy"), "cannot be called 'toy'"),
     "a dataset called report.html": (named("report.html"), "cannot be called 'report.html'"),
     "a recommender called $(touch pwned)": (recommender(COMMAND), "cannot be a name"),
@@ -54,6 +56,10 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a file among the results, which would be removed": (
         yaml.safe_dump({"recommenders": {"R": {"type": "ranks", "path": "results/{dataset}/claims.csv"}}}),
         "'results/made-up/claims.csv' is among the results of this study",
+    ),
+    "the page of the results": (
+        dataset(path="results/summary.html"),
+        "is among the results of this study, in results/summary.html; move it",
     ),
     "a dataset's file among the results": (
         dataset(path="./results/../results/toy/table-1.csv"),

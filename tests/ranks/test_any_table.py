@@ -138,7 +138,7 @@ class TestColumnsOfRecommenders:
             (BOTH, {"by": "model"}, "are for one table that has the ranks of all recommenders"),
             ({" ": [1, 2]}, {"candidates": 9}, "the name of a recommender is empty"),
             (WIDE.assign(mlp=[4, None, 30]), {"rank_column": ["gmf", "mlp"]}, "user 2: mlp must be"),
-            (WIDE, {}, "name the column of ranks, or several, by rank_column (--rank-column)"),
+            (WIDE, {}, "name the column of ranks, or several of a single table, by rank_column (--rank-column)"),
             (rank_table(FRAME), {"by": "model"}, "is ExactRanks already, which is not read again"),
             (rank_table(FRAME), {"zero_based": True}, "is ExactRanks already, which is not read again"),
         ],

@@ -1,12 +1,14 @@
 """Another file in the place of one is noticed, whatever its size and time."""
 
 import os
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from sampled_metrics.recommenders.popularity import Popularity
 from sampled_metrics.study.workflow import fingerprint as module
-from sampled_metrics.study.workflow.fingerprint import fingerprint
+from sampled_metrics.study.workflow.fingerprint import class_files, fingerprint
 
 BLOCK, BLOCKS = 64, 16
 
@@ -41,3 +43,13 @@ def test_size_and_time_make_a_difference(tmp_path: Path) -> None:
 def test_no_file_has_none(tmp_path: Path) -> None:
     assert fingerprint(tmp_path) is None
     assert fingerprint(tmp_path / "gone") is None
+
+
+def test_files_of_a_class_are_its_own_and_those_of_its_bases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = "from sampled_metrics.recommenders.popularity import Popularity\n\n\nclass Base(Popularity): pass\n"
+    (tmp_path / "base_of_mine.py").write_text(base)
+    (tmp_path / "models_of_mine.py").write_text("import base_of_mine\n\n\nclass Mine(base_of_mine.Base): pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    mine = import_module("models_of_mine").Mine
+    assert class_files(mine) == [str(tmp_path / name) for name in ("base_of_mine.py", "models_of_mine.py")]
+    assert class_files(Popularity) == []

@@ -1,5 +1,7 @@
 """A recommender of one's own in a study: docs/add-a-recommender.md, without the registration."""
 
+import re
+
 import numpy as np
 import pytest
 from docs_blocks import blocks
@@ -32,3 +34,19 @@ def test_a_class_beside_the_config_is_trained_and_ranked(project: Project, monke
     says = "recommenders.W.type: 'mine.models.Jacard' cannot be imported: AttributeError: module 'mine.models' has no"
     assert says in ran.stdout + ran.stderr
     assert "Traceback" not in ran.stdout + ran.stderr
+
+
+def test_a_class_that_was_edited_is_trained_again_and_nothing_else(project: Project) -> None:
+    (module,) = blocks("add-a-recommender.md", "python")
+    path = project.folder / "mine/models.py"
+    path.parent.mkdir()
+    path.write_text(module, encoding="utf-8")
+    project.configure(recommenders=STUDY["recommenders"] | {"W": {"type": "mine.models.Jaccard", "shrinkage": 10}})
+    models = [f"results/made-up/models/{name}.npz" for name in ("W", "X")]
+    ran = project.snakemake(*models, "--cores", "1")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "Nothing to be done" in project.snakemake(*models, "--cores", "1", "--dry-run").stdout
+    path.write_text(f"{module}# edited\n", encoding="utf-8")
+    for model, jobs in zip(models, ({"train", "total"}, set()), strict=True):
+        ran = project.snakemake(model, "--cores", "1", "--dry-run")
+        assert {*re.findall(r"^(\w+) +1$", ran.stdout + ran.stderr, re.MULTILINE)} == jobs

@@ -134,13 +134,16 @@ def test_a_run_removes_the_temporary_files_of_dead_processes_and_no_result_of_an
     before = project.results("*/*")
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    for name in (f".{ended.pid}.table-3.csv", f".{os.getpid()}.table-3.csv", ".mine.csv"):
-        (project.folder / "results/made-up" / name).touch()
+    (project.folder / "results/mine").mkdir()
+    end = "-0123abcd.sampled-metrics-unfinished.csv"
+    kept = [f"made-up/.{os.getpid()}{end}", "made-up/.mine.csv", "mine/.2024.notes.csv", f"mine/.{ended.pid}{end}"]
+    for name in (f"made-up/models/.{ended.pid}{end}", f"made-up/.{ended.pid}{end}", *kept):
+        (project.folder / "results" / name).touch()
     project.configure(recommenders=MORE, toy={"repetitions": 20, "negatives": 50}, estimator_study=None)
     ran = project.snakemake("results/summary.html", "--cores", "2")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    left = sorted(path.name for path in (project.folder / "results").rglob(".*") if path.is_file())
-    assert left == [f".{os.getpid()}.table-3.csv", ".mine.csv"]
+    results = project.folder / "results"
+    assert {str(path.relative_to(results)) for path in results.rglob(".*") if path.is_file()} == {*kept}
     after = project.results("*/*")
     assert before.keys() <= after.keys()
     kept = [name for name in before if re.search("fidelity|claims|estimator-study", name)]

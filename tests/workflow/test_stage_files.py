@@ -1,9 +1,18 @@
 """What an earlier stage wrote is read whole or refused; tests/faults/test_damaged_results.py does it to real runs."""
 
+import json
+
 import pytest
 
 from sampled_metrics.errors import DataError
-from sampled_metrics.study.workflow.stage_files import read_estimator_studies, read_runs, read_table
+from sampled_metrics.study.workflow.stage_files import (
+    COUNTS,
+    WORDS,
+    read_estimator_studies,
+    read_facts,
+    read_runs,
+    read_table,
+)
 
 ESTIMATES = """reading,metric,estimator,repetition,estimate
 default,ap,cls,0,0.25
@@ -76,3 +85,29 @@ class TestEstimatorStudies:
     def test_refuse_a_sample_size_that_one_file_lacks(self, tmp_path):
         with pytest.raises(DataError, match=r"y\.csv: lacks cls ap 20"):
             self.read(tmp_path, y="".join(STUDY.splitlines(keepends=True)[:-1]))
+
+
+FACTS = dict.fromkeys(COUNTS, 3) | dict.fromkeys(WORDS, "x")
+
+
+class TestFacts:
+    def test_are_what_was_written(self, tmp_path):
+        assert read_facts(written(tmp_path / "dataset.json", json.dumps(FACTS))) == FACTS
+
+    @pytest.mark.parametrize(
+        ("text", "says"),
+        [
+            ("", "Expecting value"),
+            ('{"users": ', "Expecting value"),
+            ("\udcff", "'utf-8' codec can't decode"),
+            ("[1]", "users is missing or wrong"),
+            (json.dumps(FACTS | {"items": "3"}), "items is missing or wrong"),
+            (json.dumps(FACTS | {"md5": None}), "md5 is missing or wrong"),
+            ("[" * 100_000, "maximum recursion"),
+        ],
+    )
+    def test_that_are_damaged_are_refused(self, tmp_path, text, says):
+        path = tmp_path / "dataset.json"
+        path.write_bytes(text.encode(errors="surrogateescape"))
+        with pytest.raises(DataError, match=rf"dataset\.json: is damaged: {says}.*; remove it, and run again$"):
+            read_facts(path)

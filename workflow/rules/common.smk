@@ -8,6 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+from snakemake.io import strip_wildcard_constraints
 from snakemake.utils import update_config
 
 # snakemake reads the report's captions in the encoding of the locale
@@ -163,6 +164,13 @@ def result_names():
         if reference.covers_study(config):
             names[dataset] += comparisons
     return names
+
+
+def output_folders():
+    """The folders of all files that the rules make."""
+    files = {strip_wildcard_constraints(file) for rule in workflow.rules for file in rule.output}
+    patterns = map(os.path.dirname, files)
+    return {folder for pattern in patterns for folder in expand(pattern, dataset=config["study"], allow_missing=True)}
 
 
 def all_results():

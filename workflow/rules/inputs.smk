@@ -1,12 +1,14 @@
 # Needs: config. Makes: nothing; it holds the functions that return the input of rules, and parameters that follow it.
-import json
+import errno
 import math
 
 from sampled_metrics.data import formats
 from sampled_metrics.data.reading import files_beside
 from sampled_metrics.data.split import Shape
-from sampled_metrics.recommenders import recommender
-from sampled_metrics.study.workflow.fingerprint import fingerprint
+from sampled_metrics.errors import DataError
+from sampled_metrics.recommenders import recommender, recommender_type
+from sampled_metrics.study.workflow.fingerprint import class_files, fingerprint
+from sampled_metrics.study.workflow.stage_files import read_facts
 
 COMMANDS = {name: recommender(entry) for name, entry in config["recommenders"].items() if entry["type"] == "command"}
 
@@ -33,18 +35,22 @@ def command_tables(wildcards):
     return expand("results/{dataset}/split/{name}", dataset=wildcards.dataset, name=names)
 
 
-def command_fingerprints(wildcards):
-    """Fingerprints of the files among a command's arguments, such as its script."""
-    arguments = COMMANDS[wildcards.recommender].arguments if wildcards.recommender in COMMANDS else []
-    return [fingerprint(argument) for argument in arguments]
+def code_fingerprints(wildcards):
+    """Fingerprints of the user's own code: files among a command's arguments, such as its script, or of a class."""
+    entry = config["recommenders"][wildcards.recommender]
+    command = COMMANDS.get(wildcards.recommender)
+    return [*map(fingerprint, command.arguments if command else class_files(recommender_type(entry["type"])))]
 
 
 def train_memory(wildcards, input, attempt):
     """The MB that a training job asks a cluster for, by the size of the split; 300 are for snakemake itself."""
+    path = Path(input.split).with_name("dataset.json")
+    if not path.exists():  # an error that names the input is for snakemake a sign that it is yet to be made
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(input.split))
     try:
-        facts = json.loads(Path(input.split).with_name("dataset.json").read_text(encoding="utf-8"))
-    except FileNotFoundError as error:  # if the error names the input, snakemake concludes that it is yet to be made
-        raise FileNotFoundError(error.errno, error.strerror, str(input.split)) from None
+        facts = read_facts(path)
+    except DataError as error:  # snakemake would show where it was raised
+        sys.exit(f"error: {error}")
     trainer = recommender(config["recommenders"][wildcards.recommender])
     needed = trainer.training_memory(Shape(facts["users"], facts["items"], facts["training_events"]))
     return attempt * (300 + math.ceil(needed / 1e6))

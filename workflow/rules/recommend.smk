@@ -18,6 +18,6 @@ rule train:
         entry=lambda wildcards: config["recommenders"][wildcards.recommender],
         seed=config["seed"],
         # not a function of the input: snakemake would not run again for one
-        fingerprints=command_fingerprints,
+        fingerprints=code_fingerprints,
     script:
         "../../scripts/train.py"

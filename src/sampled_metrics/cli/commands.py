@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from sampled_metrics.cli.options import (
     RESAMPLES,
     SEED,
     WHOLE,
+    Command,
     Labels,
     OutputFile,
     interval_options,
@@ -34,7 +36,7 @@ from sampled_metrics.cli.options import (
 )
 from sampled_metrics.cli.output import prints_result
 from sampled_metrics.cli.reading import ANY_TABLES, Reading, reading
-from sampled_metrics.errors import DataError, SampledMetricsError
+from sampled_metrics.errors import DataError, SampledMetricsError, printable
 from sampled_metrics.estimators import BOUNDS, KNOWN, LINEAR
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
@@ -44,6 +46,9 @@ if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command; exit with 0 when done, 2 on bad usage or input, which is said in one line on stderr."""
     code: Any = None
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks
     try:
         code = cli.main(arguments, prog_name=NAME, standalone_mode=False)
     except click.Abort:
@@ -56,7 +61,7 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(f"there is not enough memory for this: {error or 'it is too large'}")
     except SystemExit:  # click and rich leave so when whoever read the output has seen enough
         return
-    except OSError as error:
+    except OSError as error:  # files say theirs themselves
         sys.stdout = None  # what it still holds cannot be written either
         _fail(f"the output cannot be written: {error.strerror}")
     if code:
@@ -64,7 +69,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _fail(message: str, code: int = 2) -> None:
-    sys.stderr.write(f"error: {' '.join(message.split())}\n")
+    sys.stderr.write(f"error: {printable(' '.join(message.split()))}\n")
     sys.exit(code)
 
 
@@ -79,14 +84,6 @@ class _Program(click.Group):
             if isinstance(left.__context__, BrokenPipeError):
                 raise
             raise click.exceptions.Exit(left.code) from None  # type: ignore[arg-type]  # may be text, as of sys.exit
-
-
-class _Formatted(click.Command):
-    """A command whose epilog, the examples, keeps its lines."""
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        if self.epilog:
-            formatter.write(f"\nExample:\n{self.epilog}\n")
 
 
 @click.group(
@@ -105,7 +102,7 @@ def cli(context: click.Context) -> None:
         context.exit(2)
 
 
-cli.command_class = _Formatted
+cli.command_class = Command
 
 
 @cli.command(
@@ -287,7 +284,7 @@ def _report(ranks: tuple[str, ...], reading: Reading, output: str, **options: An
 
     tables = reading.tables(reading.recommenders(ranks))
     report(tables, output, replacement=reading.replacement, progress=terminal_progress, **options)
-    click.echo(f"{output} is written")
+    click.echo(f"{printable(output)} is written")
 
 
 @cli.command(
@@ -349,7 +346,7 @@ def _rank(
             **sampled,
         )
     for remark in remarks:
-        click.echo(str(remark.message), err=True)
+        click.echo(printable(str(remark.message)), err=True)
     frame = table.to_frame()
     if output == "-":
         click.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)

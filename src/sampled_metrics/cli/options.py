@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import click
 
 from sampled_metrics._defaults import METRICS
+from sampled_metrics._validation import MOST
+from sampled_metrics.errors import DataError, printable
 
 NAME = "sampled-metrics"
 
@@ -62,8 +65,18 @@ def together(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Cal
     return decorate
 
 
-FILE = click.Path(path_type=str, allow_dash=True)
-WHOLE = click.IntRange(1, 10**18 - 1)  # as many digits as a csv may have
+class File(click.Path):
+    """A file. No command line has a path with a zero byte, but a caller from Python may."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the path."""
+        if "\0" in str(value):
+            self.fail(f"{value!r} has a zero byte, which no path has")
+        return str(super().convert(value, param, ctx))
+
+
+FILE = File(path_type=str, allow_dash=True)
+WHOLE = click.IntRange(1, MOST)
 METRIC_LIST = label_option("metrics", METRICS)
 CANDIDATES = click.option(
     "--candidates", type=WHOLE, help="n: how many items an exact evaluation ranks, unless a column says it."
@@ -121,17 +134,58 @@ def interval_options(default: str | None) -> Callable[[Callable[..., Any]], Call
     )
 
 
-class OutputFile(click.Path):
-    """A file to write, in a folder that exists; - is standard output where it is allowed."""
+class OutputFile(File):
+    """A file to write; - is standard output where it is allowed. `Command` checks that it can be written."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the path; its folder exists."""
-        from sampled_metrics._files import require_folder
+        """Return the path."""
+        if value == "-" and not self.allow_dash:
+            self.fail("standard output (-) is not possible here; name a file, or ./- for one that is called so")
+        return super().convert(value, param, ctx)
 
-        path = str(super().convert(value, param, ctx))
-        if path != "-":
-            require_folder(path)
-        return path
+
+class Command(click.Command):
+    """A command that reads files and writes others. Its epilog, the examples, keeps its lines."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a file to write must be one that can be written and is not read."""
+        from sampled_metrics._files import require_writable
+
+        inputs = [path for option in self.params if option.type is FILE for path in _paths(ctx, option)]
+        if inputs.count("-") > 1:
+            raise click.UsageError("-: is given twice, and standard input can be read once")
+        for option in self.params:
+            if isinstance(option.type, OutputFile):
+                for path in _paths(ctx, option):
+                    if path != "-":
+                        require_writable(path, [given for given in inputs if given != "-"])
+        return super().invoke(ctx)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples."""
+        if self.epilog:
+            formatter.write(f"\nExample:\n{self.epilog}\n")
+
+
+def _paths(ctx: click.Context, option: click.Parameter) -> list[str]:
+    """Return the files that an option or an argument was given, those of NAME=FILE,FILE,... too."""
+    given = ctx.params[str(option.name)]
+    arguments = given if isinstance(given, tuple) else (given,)
+    return [path for argument in arguments if argument is not None for path in named_files(argument)[1]]
+
+
+def named_files(argument: str) -> tuple[str | None, list[str]]:
+    """Return the name and the files of NAME=FILE,FILE,..., or no name and the file; a file may have a = in its name.
+
+    Raises:
+        DataError: there is nothing before the sign =.
+    """
+    name, equals, paths = argument.partition("=")
+    if not equals or os.path.exists(argument):
+        return None, [argument]
+    if not name.strip():
+        raise DataError(f"{argument}: has no name before the sign =")
+    return printable(name), paths.split(",")
 
 
 class FigureFile(OutputFile):

@@ -40,7 +40,7 @@ class Output:
             result.plot(self.plot)
         if self.form == "json":
             content = {"remarks": list(result.remarks), "rows": result.plain_rows()}
-            click.echo(json.dumps(content, indent=2, ensure_ascii=False))
+            click.echo(json.dumps(content, indent=2))
         elif self.form == "csv":
             for caution in result.cautions:
                 click.echo(caution, err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import wraps
@@ -17,9 +16,10 @@ from sampled_metrics.cli.options import (
     NEGATIVES,
     READING,
     REPLACEMENT,
+    named_files,
     together,
 )
-from sampled_metrics.errors import DataError
+from sampled_metrics.errors import DataError, printable
 
 if TYPE_CHECKING:  # pandas and what needs it are imported where they are used, so that help comes at once
     from sampled_metrics.ranks.frames import Columns
@@ -85,7 +85,7 @@ class Reading:
 
         A file of staged ranks gives `StagedRanks`, which need no reader.
         """
-        from sampled_metrics.ranks.files import read_columns, read_stream
+        from sampled_metrics.ranks.files import read_columns, read_standard_input
         from sampled_metrics.ranks.staged import StagedRanks, has_staged_ranks
 
         if has_staged_ranks(path):
@@ -96,12 +96,7 @@ class Reading:
         given = {"user": self.user_column, "candidates": self.candidates_column, "negatives": self.negatives_column}
         names = {column: name for column, name in given.items() if name}
         kept = [*names.values(), *(self.rank_column or ()), *([self.by] if self.by else [])]
-        if path == "-":
-            if sys.stdin is None:
-                raise DataError("stdin: is closed")
-            columns = read_stream(sys.stdin.buffer, "stdin", separator, kept)
-        else:
-            columns = read_columns(path, separator, kept)
+        columns = read_standard_input(separator, kept) if path == "-" else read_columns(path, separator, kept)
         return replace(columns.named(names), refuses_shallow=True)
 
     def one_recommender(self, argument: str) -> Columns | dict[str, Columns]:
@@ -225,21 +220,11 @@ ANY_TABLES = reading(BY, LISTS, CANDIDATES, EXACT, NEGATIVES, REPLACEMENT)
 """The options of a command that takes exact or sampled ranks, or ranked lists."""
 
 
-def named_files(argument: str) -> tuple[str | None, list[str]]:
-    """Return the name and the files of NAME=FILE,FILE,..., or no name and the file; a file may have a = in its name."""
-    name, equals, paths = argument.partition("=")
-    if not equals or Path(argument).exists():
-        return None, [argument]
-    if not name.strip():
-        raise DataError(f"{argument}: has no name before the sign =")
-    return name, paths.split(",")
-
-
 def _names(paths: tuple[str, ...]) -> list[str]:
     """Name recommenders by their files, without folders and endings, or by their paths if these names repeat."""
-    names = ["stdin" if path == "-" else Path(path).name.split(".")[0] or path for path in paths]
+    names = ["stdin" if path == "-" else printable(Path(path).name.split(".")[0] or path) for path in paths]
     if len(set(names)) < len(names):
-        names = list(paths)
+        names = list(map(printable, paths))
     if len(set(names)) < len(names):
         raise DataError(f"{next(name for name in names if names.count(name) > 1)}: is given twice")
     return names

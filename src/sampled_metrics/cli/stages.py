@@ -149,7 +149,7 @@ def stages(
     short_help="Join staged ranks of parts of the users.",
     epilog="  sampled-metrics concat part1.parquet part2.parquet -o all.parquet",
 )
-@click.argument("parts", type=click.Path(path_type=str), nargs=-1, required=True)
+@click.argument("parts", type=FILE, nargs=-1, required=True)
 @click.option(
     "-o", "--output", type=OutputFile(dir_okay=False, path_type=str), required=True, help="The Parquet file to write."
 )
@@ -167,7 +167,7 @@ def concat(parts: tuple[str, ...], output: str) -> None:
     "--part 1/10 --depth none -o pilot.parquet\n"
     "  sampled-metrics plan-stages pilot.parquet --users 6040",
 )
-@click.argument("pilots", type=click.Path(path_type=str), nargs=-1, required=True)
+@click.argument("pilots", type=FILE, nargs=-1, required=True)
 @click.option("--metric", default="recall@10", show_default=True, help="The metric, of the first k ranks.")
 @click.option("--depths", type=Labels(), default="30,100,300,1000", show_default=True, help="The depths to try.")
 @click.option("--users", type=WHOLE, help="How many users the evaluation has.  [default: those of the pilot]")

@@ -39,13 +39,14 @@ def member(urls: Sequence[str]) -> str | None:
     return next((wheels.parse_address(url).member for url in urls if url.startswith(wheels.SCHEME)), None)
 
 
-def verify(path: Path, *, md5: str | None, sha256: str | None) -> None:
+def verify(path: Path, *, md5: str | None, sha256: str | None, is_own: bool = False) -> None:
     """Check that a file has the expected checksums or, without a checksum, that it is not a web page.
 
     Args:
         path: the file.
         md5: expected digest in hexadecimal, or None to leave it unchecked.
         sha256: the same for SHA-256.
+        is_own: whether it is the user's own, not a download, so that nobody is told to delete it.
 
     Raises:
         DataError: the file cannot be read or is not the expected one.
@@ -55,9 +56,8 @@ def verify(path: Path, *, md5: str | None, sha256: str | None) -> None:
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from error
     if fault is not None:
-        raise DataError(
-            f"{path}: {fault}; delete it and run again, or state its own md5 or sha256 (md5: null for none)"
-        )
+        instead = "correct path" if is_own else "delete it and run again"
+        raise DataError(f"{path}: {fault}; {instead}, or state its own md5 or sha256 (md5: null for none)")
 
 
 def verify_as_first_seen(path: Path, sha256: str, record: Path) -> None:

@@ -31,6 +31,7 @@ def events_of_rows(
     timestamp_format: str | None = None,
     kept: Collection[str] | None = None,
     skips_bad_lines: bool = False,
+    has_options: bool = False,
 ) -> Iterator[tuple[EventChunk, Place]]:
     """Yield the events of each part, and the place of each event.
 
@@ -43,6 +44,7 @@ def events_of_rows(
             UTC. None if they are numbers, or times by their type.
         kept: values of the column keep; rows with other values are left out. None if there is no such column.
         skips_bad_lines: whether malformed rows are skipped, and their number logged. Otherwise they are refused.
+        has_options: whether a study can state the two above, as its dataset's options; errors then name them.
 
     Raises:
         ConfigError: `timestamp_format` is not a pattern of strptime.
@@ -57,7 +59,8 @@ def events_of_rows(
         for role in [role for role in labels if role != "keep" and role in rows.frame]:
             columns[role], is_wrong, rule = _values(role, rows, has_number_ids, timestamp_format)
             if not skips_bad_lines:
-                refuse_rows(is_wrong, partial(_must_be, labels[role], rule, rows.frame[role]), rows.place)
+                hint = _hint(role, timestamp_format) if has_options else ""
+                refuse_rows(is_wrong, partial(_must_be, labels[role], rule, rows.frame[role], hint), rows.place)
             wrong |= is_wrong
         skipped += rows.skipped + int(wrong.sum())
         if "timestamp" in columns and timestamp_format is None:
@@ -118,10 +121,21 @@ def _place_of(place: Place, rows: NDArray[np.intp], row: int) -> str:
     return place(int(rows[row]))
 
 
-def _must_be(label: str, rule: str, column: pd.Series, row: int) -> str:
+def _must_be(label: str, rule: str, column: pd.Series, hint: str, row: int) -> str:
     value = column.iloc[row]
-    fault = f"must be {rule}, not {shown(value)}"
-    return f"{label} is empty" if isinstance(value, str) and not value else f"{label} {fault}"
+    if isinstance(value, str) and not value:
+        return f"{label} is empty{_SKIP if hint else ''}"
+    return f"{label} must be {rule}, not {shown(value)}{hint}"
+
+
+_SKIP = "; or state on_bad_lines: skip"
+
+
+def _hint(role: str, timestamp_format: str | None) -> str:
+    """Return the option for values of a column that are not what they must be."""
+    if role == "timestamp" and timestamp_format is None:
+        return "; or state timestamp_format, such as iso"
+    return _SKIP
 
 
 def _texts(column: pd.Series, rows: Rows) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:

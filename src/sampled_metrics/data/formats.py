@@ -166,6 +166,7 @@ class Format:
             timestamp_format=timestamp_format,
             kept=None if keep is None else {_text(value) for value in keep["values"]},
             skips_bad_lines=skips,
+            has_options="on_bad_lines" in self.options["properties"],
         )
 
 

@@ -21,7 +21,7 @@ _OTHER_FORMATS = {
 }
 """Patterns of the beginnings of files that are not UTF-8 text, and what to do about them."""
 
-_BEFORE_TEXT = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t]*\n)*")  # a byte order mark and empty lines
+_MARK = b"\xef\xbb\xbf"  # of the byte order
 
 
 class Readable(Protocol):
@@ -47,7 +47,7 @@ class Text:
         """Read the first block, which holds the first line.
 
         Raises:
-            DataError: the block is not UTF-8 text, or a line is too long.
+            DataError: the block is not UTF-8 text, or a line, or what is empty before the first, is too long.
         """
         self.name, self._stream = name, stream
         self.block, self.line, self.is_last = b"", 1, False
@@ -56,8 +56,11 @@ class Text:
             for start, fault in _OTHER_FORMATS.items() if self.line == 1 else ():
                 if re.match(start, self.block):
                     raise DataError(f"{name}: {fault}")
-            before = _BEFORE_TEXT.match(self.block)
-            self.drop(before.end() if before else 0)
+            self.drop(len(_MARK) * (self.line == 1 and self.block.startswith(_MARK)))
+            blank = len(self.block) - len(self.block.lstrip(b" \t\n"))
+            empty_lines = self.block.rfind(b"\n", 0, blank) + 1
+            self._refuse_long(empty_lines)
+            self.drop(empty_lines)
             self._check()
 
     def advance(self, used: int) -> None:
@@ -67,6 +70,7 @@ class Text:
             DataError: the block is not UTF-8 text, or a line is too long.
         """
         self.drop(used)
+        self._refuse_long(len(self.block))
         self._read_on()
         self._check()
 
@@ -94,6 +98,11 @@ class Text:
         self.block += read
         if self.is_last and self.block and not self.block.endswith(b"\n"):
             self.block += b"\n"
+
+    def _refuse_long(self, size: int) -> None:
+        """Refuse so many bytes of empty lines, or of a line and of empty ones."""
+        if size > LONGEST_LINE:
+            raise self._refused(0, f"begins more than {LONGEST_LINE:,} bytes of empty lines, so this is no table")
 
     def _check(self) -> None:
         start = 0

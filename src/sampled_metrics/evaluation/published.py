@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 
 from sampled_metrics._defaults import ESTIMATORS
 from sampled_metrics._running import on_one_thread
-from sampled_metrics._validation import Floats, Ints, counted, is_whole, shown
-from sampled_metrics.errors import ConfigError, DataError
+from sampled_metrics._validation import MOST, Floats, Ints, counted, is_whole, shown
+from sampled_metrics.errors import ConfigError, DataError, printable
 from sampled_metrics.estimators import Estimator, EstimatorsLike, estimators_by_label
 from sampled_metrics.estimators.shapes import SHAPES
 from sampled_metrics.estimators.strict_bounds import has_bounds
@@ -92,6 +92,8 @@ def published(
     for name, number, least in (("candidates", candidates, 1), ("users", users, 1)):
         if not is_whole(number) or number < least:
             raise DataError(f"{name} must be a whole number, {least} or more, not {shown(number)}")
+        if number > MOST:
+            raise DataError(f"{name} must be 2^53 or less, not {number}")
     design, options = SamplingDesign(negatives, replacement), IntervalOptions(confidence_level, None, 1000, seed)
     design.check(candidates)
     if not isinstance(values, Mapping) or not values or not all(isinstance(one, Mapping) for one in values.values()):
@@ -101,7 +103,7 @@ def published(
         if estimator.assumed_shape is None:
             raise ConfigError(f"estimators: {label} needs all ranks; of a value, there are bounds: {', '.join(SHAPES)}")
     results = {}
-    for name, of_one in values.items():
+    for name, of_one in {printable(str(name)): of_one for name, of_one in values.items()}.items():
         given = metrics_by_label(list(of_one), "values")
         wanted = given if metrics is None else metrics_by_label(metrics)
         cuts, possible = _counts(given, list(of_one.values()), negatives, users)

@@ -11,7 +11,7 @@ import pandas as pd
 from pandas.plotting import PlotAccessor
 
 from sampled_metrics import _files
-from sampled_metrics.errors import ConfigError
+from sampled_metrics.errors import ConfigError, printable
 from sampled_metrics.ranks.by_recommender import UNNAMED
 from sampled_metrics.rendering import tables
 
@@ -57,7 +57,7 @@ class Plot(PlotAccessor):  # type: ignore[misc]  # pandas is not typed here
         from sampled_metrics.rendering import drawing  # says in one line that matplotlib is missing
 
         if path is not None:
-            _files.require_folder(path)
+            _files.require_writable(path)
         from sampled_metrics.evaluation import plots
 
         picture = plots.picture(table)
@@ -99,13 +99,13 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
     def with_remarks(self, remarks: Iterable[str]) -> "Result":
         """Return the same table with further remarks; one that is already there is not repeated."""
         table = self.copy()
-        table._remarks = tuple(dict.fromkeys((*self._remarks, *remarks)))
+        table._remarks = tuple(dict.fromkeys((*self._remarks, *map(printable, remarks))))
         return table
 
     def with_cautions(self, cautions: Iterable[str]) -> "Result":
         """Return the same table with further cautions; one that is already there is not repeated."""
         table = self.copy()
-        table._cautions = tuple(dict.fromkeys((*self._cautions, *cautions)))
+        table._cautions = tuple(dict.fromkeys((*self._cautions, *map(printable, cautions))))
         return table
 
     @property
@@ -137,8 +137,8 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return f"{cautions}{tables.as_html(self.as_text())}{remarks}"
 
     def as_text(self) -> pd.DataFrame:
-        """Return the table as text, with at most four significant digits and a dash for missing numbers."""
-        text = pd.DataFrame(self)[self.shown_columns].map(cell)
+        """Return the table as text in single lines, with at most four significant digits; what is missing is a dash."""
+        text = pd.DataFrame(self)[self.shown_columns].map(lambda value: printable(cell(value)))
         if "p_value" in text:
             text["p_value"] = self["p_value"].map(p_value)
         return text

@@ -103,13 +103,16 @@ def threshold(alpha: float, deciding: float, freedom: int = 1) -> float:
 
 def _inverted(deviance: float, deciding: float) -> float:
     """Return the largest α at which the threshold is at least the deviance."""
-    low, high = np.log(SMALLEST_P_VALUE), 0.0
     if deviance > threshold(SMALLEST_P_VALUE, deciding):
         return SMALLEST_P_VALUE
-    while high - low > _CLOSE:
-        middle = (low + high) / 2
-        low, high = (middle, high) if threshold(float(np.exp(middle)), deciding) >= deviance else (low, middle)
-    return float(np.exp(high))
+    least = threshold(1.0, deciding)
+    if deviance <= least:
+        return 1.0
+
+    def rising(tail: float) -> float:  # the tail is -log α; the threshold grows nearly as it does
+        return threshold(float(np.exp(-tail)), deciding) - least
+
+    return float(np.exp(-_solve(rising, deviance - least, 1.0, -np.log(SMALLEST_P_VALUE))))
 
 
 def _sides(values: Floats, counts: Ints, bounds: tuple[float, float]) -> tuple[float, LowerSide, LowerSide]:

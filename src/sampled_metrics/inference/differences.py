@@ -105,12 +105,12 @@ class Differences:
     users_needed: Floats
     strict: tuple[StrictInterval, ...] = ()
 
-    @property
+    @cached_property
     def undecided(self) -> NDArray[np.bool_]:
         """Return whether an interval includes 0, excludes its own difference, or is missing, (pairs, metrics)."""
         return ~((self.low > EQUAL) | (self.high < -EQUAL)) | self.apart
 
-    @property
+    @cached_property
     def apart(self) -> NDArray[np.bool_]:
         """Return whether the difference is outside its interval by more than rounding, (pairs, metrics)."""
         return (self.difference < self.low - EQUAL) | (self.difference > self.high + EQUAL)
@@ -159,7 +159,7 @@ def differences(
     )
     family = _Family(recommenders, by_outcome, values, of_users, weights)
     rates, method = family.rates(options, progress)
-    intervals = [family.interval(pair, most, options, rates) for pair in pairs_of(len(recommenders))]
+    intervals = [family.interval(pair, most, options, rates) for pair in progress(pairs_of(len(recommenders)))]
     low, high, p_value = (
         np.stack([getattr(interval, name) for interval in intervals]) for name in ("low", "high", "p_value")
     )

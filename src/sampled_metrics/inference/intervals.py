@@ -87,7 +87,7 @@ class IntervalOptions:
             raise ConfigError(f"confidence_level must be a number above 0 and below 1, not {shown(level)}")
         if not level > 0 or not 0.5 + level / 2 < 1:  # the sum may round to 1
             raise ConfigError(f"confidence_level must be above 0 and below 1, not {level}")
-        if self.method is not None and self.method not in METHODS:
+        if self.method is not None and not (isinstance(self.method, str) and self.method in METHODS):
             raise ConfigError(f"unknown method {shown(self.method)}; it may be {', '.join(METHODS)}")
         if not is_whole(self.n_resamples):
             raise ConfigError(f"n_resamples must be a whole number, 100 or more, not {shown(self.n_resamples)}")

@@ -1,4 +1,7 @@
-"""Files of models and of interactions: arrays as npy, npz, csv or parquet, users and items as csv or parquet."""
+"""Files of models and of interactions: arrays as npy, npz, csv or parquet, users and items as csv or parquet.
+
+Users, items and ids may be standard input, called -.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,7 @@ from scipy.sparse import load_npz
 
 from sampled_metrics import _files
 from sampled_metrics.errors import DataError, reason
-from sampled_metrics.ranks.files import read_columns
+from sampled_metrics.ranks.files import read_columns, read_standard_input, standard_input
 from sampled_metrics.ranks.frames import Columns
 
 
@@ -50,6 +53,8 @@ def read_pairs(path: str) -> Columns | Any:
     Raises:
         DataError: the file cannot be read; the message names the line if there is one.
     """
+    if path == "-":
+        return read_standard_input()
     return read_array(path) if Path(path).suffix in (".npy", ".npz") else read_columns(path)
 
 
@@ -63,6 +68,7 @@ def read_ids(path: str) -> NDArray[Any]:
         ids: NDArray[Any] = read_array(path)
         return ids
     try:
-        return np.array(Path(path).read_text(encoding="utf-8").splitlines())
+        content = standard_input().read(-1) if path == "-" else Path(path).read_bytes()
+        return np.array(content.decode().splitlines())
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be read as text with an id on each line: {reason(error)}") from None

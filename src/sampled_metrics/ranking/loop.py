@@ -87,9 +87,12 @@ def rank_users(
     return ExactRanks(split.user_ids[split.user[rows]], split.candidates[rows], above, tied)
 
 
+_MOST_OF_BATCH = 2**31  # more users than there are, in an integer of numpy
+
+
 def users_of_batch(items: int, batch_size: int | None = None, most_bytes: int = BATCH_BYTES) -> int:
     """Return the number of users of a block. By default their scores take `most_bytes` in float64, for 1024 at most."""
-    return batch_size or min(MOST_USERS, max(1, most_bytes // (8 * items)))
+    return min(batch_size or 0, _MOST_OF_BATCH) or min(MOST_USERS, max(1, most_bytes // (8 * items)))
 
 
 def in_blocks(rows: Ints, number: Ints) -> list[Ints]:

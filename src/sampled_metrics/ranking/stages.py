@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sampled_metrics._files import require_folder, require_parquet
+from sampled_metrics._files import require_parquet, require_writable
 from sampled_metrics._validation import Floats, Ints, is_real, is_whole, shown
 from sampled_metrics.data.split import Split
 from sampled_metrics.errors import ConfigError, DataError
@@ -181,7 +181,7 @@ def staged_ranks(
 def _kept(file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks]) -> StagedRanks:
     """Return the ranks of a run from its file, or compute them with a journal and write the file."""
     require_parquet(file)
-    require_folder(file)
+    require_writable(file)
     if Path(file).exists():
         return _finished(file, run)
     with Journal(f"{file}.journal", run) as journal:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sampled_metrics._validation import check_label, check_labels
-from sampled_metrics.errors import DataError
+from sampled_metrics._validation import check_label, check_labels, require_flags
+from sampled_metrics.errors import DataError, printable
 from sampled_metrics.ranks.files import read_columns
 from sampled_metrics.ranks.frames import NAMES, Columns, PerUser, are_lists, columns_of, plain
 from sampled_metrics.ranks.table import Table
@@ -30,8 +30,10 @@ def columns_by_recommender(
         zero_based: whether ranks start at 0.
 
     Raises:
+        ConfigError: `by` or `rank_column` is not text, or `zero_based` is not True or False.
         DataError: a table cannot be read or lacks a column, two names are the same text, or there are no ranks.
     """
+    require_flags(zero_based=zero_based)
     rank_columns = [] if rank_column is None else check_labels(rank_column, "rank_column")
     if by is not None:
         check_label(by, "by")
@@ -49,10 +51,10 @@ def columns_by_recommender(
     if not is_split:
         return renamed(columns)
     if by is None:
-        return columns.by_rank_column(rank_columns, zero_based)
+        return by_name(columns.by_rank_column(rank_columns, zero_based))
     if len(rank_columns) > 1:
         raise DataError("by is for one column of ranks, and rank_column names several; give one of them")
-    return {name: renamed(part) for name, part in columns.by_column(by).items()}
+    return {name: renamed(part) for name, part in by_name(columns.by_column(by)).items()}
 
 
 def require_same_order(tables: Mapping[str, Any], per_user: Sequence[PerUser | None]) -> None:
@@ -87,8 +89,12 @@ def is_table(ranks: Any, rank_columns: Sequence[str]) -> bool:
 
 
 def by_name(ranks: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a mapping from names as text; raise DataError if it is empty, or a name is empty or repeated."""
-    names = [str(name) for name in ranks]
+    """Return a mapping from names as printable text.
+
+    Raises:
+        DataError: it is empty, or a name is empty or repeated.
+    """
+    names = [printable(str(name)) for name in ranks]
     if not names:
         raise DataError("there are no ranks")
     if repeated := [name for name in names if names.count(name) > 1]:

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from sampled_metrics import _files
-from sampled_metrics._validation import Floats, Ints, refuse_masked, shown
+from sampled_metrics._validation import MOST, Floats, Ints, refuse_masked, require_flags, shown
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.by_recommender import columns_by_recommender, require_same_order
@@ -89,6 +89,9 @@ class ExactRanks(Ranked):
         negative = (self.above < 0) | (self.tied < 0)
         refuse_rows(
             negative, lambda row: f"above ({self.above[row]}) and tied ({self.tied[row]}) must be 0 or more", where
+        )
+        refuse_rows(
+            self.candidates > MOST, lambda row: f"candidates must be 2^53 or less, not {self.candidates[row]}", where
         )
         (name, best), last = written, self.above + self.tied
         limit = "the number of candidates" if best else "the last rank from 0"
@@ -212,6 +215,7 @@ def table_of_columns(columns: Columns, name: str, candidates: PerUser | None = N
         DataError: the columns are not exact ranks, or n is missing or given twice; or no rank comes near n, as among
             sampled negatives, and `exact` is not said.
     """
+    require_flags(exact=exact)
     if "negatives" in columns:
         raise DataError(
             f"{columns.header}: has a column {columns.called('negatives')}, so its ranks are sampled ones; `correct` "

@@ -3,15 +3,17 @@
 import gzip
 import os
 import re
+import sys
 import zlib
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import pandas as pd
 
+from sampled_metrics._files import path_text
 from sampled_metrics.data.tables import SPACES, Csv, Rows, joined, parquet_rows
 from sampled_metrics.data.text import LONGEST_LINE, Readable, Text
-from sampled_metrics.errors import DataError, reason
+from sampled_metrics.errors import DataError, printable, reason
 from sampled_metrics.ranks.frames import CONTENT, Columns, can_be_used
 
 MOST_COLUMNS = 64
@@ -43,10 +45,8 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None, nam
         DataError: the file cannot be read as a table, or a large csv file has no column of ranks or items; the message
             names the line if there is one.
     """
-    name = str(path)
-    if not name:
-        raise DataError("the name of a file is empty")
-    if Path(path).is_dir():
+    name = printable(path_text(path))
+    if os.path.isdir(path):
         raise DataError(f"{name}: is a directory, not a csv file")
     try:
         with gzip.open(path) if Path(path).suffix == ".gz" else open(path, "rb") as file:
@@ -59,8 +59,24 @@ def read_columns(path: str | os.PathLike[str], separator: str | None = None, nam
         raise DataError(f"{name}: cannot be read: {reason(error)}") from None
 
 
+def read_standard_input(separator: str | None = None, names: Collection[str] = ()) -> Columns:
+    """Read a csv table of ranks from standard input; otherwise as `read_columns`."""
+    return read_stream(standard_input(), "stdin", separator, names)
+
+
+def standard_input() -> Readable:
+    """Return standard input as bytes.
+
+    Raises:
+        DataError: it is closed.
+    """
+    if sys.stdin is None:
+        raise DataError("stdin: is closed")
+    return sys.stdin.buffer
+
+
 def read_stream(stream: Readable, name: str, separator: str | None = None, names: Collection[str] = ()) -> Columns:
-    """Read a csv table of ranks from an open binary stream, such as standard input; otherwise as `read_columns`."""
+    """Read a csv table of ranks from an open binary stream; otherwise as `read_columns`."""
     try:
         return _read_csv(Text(stream, name), separator, names)
     except OSError as error:
@@ -71,6 +87,8 @@ def _read_csv(text: Text, separator: str | None, names: Collection[str]) -> Colu
     place = f"{text.name}, line {text.line}"
     top = text.block[:LONGEST_LINE].decode(errors="ignore")
     first = top.split("\n", 1)[0]
+    if first.lstrip().startswith(("{", "[")):
+        raise DataError(f"{place}: is JSON, and tables of ranks are csv or parquet")
     if separator is None and (
         trec := next((columns for pattern, columns in _TREC.items() if re.fullmatch(pattern, first)), None)
     ):

@@ -214,7 +214,7 @@ class Columns:
             columns, only = ", ".join(map(repr, names)), str(names[0])
             hint = "; is another sign between the fields (--separator)?" if len(names) == 1 and " " in only else ""
             if missing == ["rank"] and len(names) > 1:
-                hint = "; name the column of ranks, or several, by rank_column (--rank-column)"
+                hint = "; name the column of ranks, or several of a single table, by rank_column (--rank-column)"
             if "rank" in missing and "score" in self.by_usual_name("score"):
                 hint = "; lists of items with scores need relevance (--relevance)"
             raise DataError(
@@ -225,7 +225,7 @@ class Columns:
         """Return a column as (rows,) integers; raise DataError if one is not a whole number of `least` or more."""
         values = self.frame[column]
         if _is_numpy(values, "iuf"):  # bool and other types are converted to text, and refused
-            numbers = values.to_numpy()
+            numbers = values.to_numpy(np.float64 if values.dtype.kind == "f" else None)  # float16 ends below 2^53
             most = 2**53 if values.dtype.kind == "f" else 10**18
             with np.errstate(invalid="ignore"):
                 wrong = ~((numbers >= least) & (numbers == np.floor(numbers)) & (numbers < most))
@@ -271,7 +271,7 @@ class Columns:
             )
         refuse_masked(argument, f"{self.name}: {name}")
         numbers = _of_numbers(argument, self.name, name).whole_numbers(name, least)
-        if len(numbers) not in (1, len(self)):
+        if np.ndim(argument) and len(numbers) != len(self):
             raise DataError(
                 f"{self.name}: {name} must be one number, or one for each of the {len(self)} rows, not {len(numbers)}"
             )
@@ -421,4 +421,4 @@ def _cell_as_text(value: Any) -> str:
         return ""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
-    return str(value).strip()
+    return str(value).strip().encode(errors="backslashreplace").decode()  # half a pair of surrogates is not text

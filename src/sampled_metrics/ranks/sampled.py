@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from sampled_metrics._validation import Ints, counted, refuse_masked, shown
+from sampled_metrics._validation import MOST, Ints, counted, enumerated, require_flags, shown, whole_numbers
 from sampled_metrics.data.tables import Place, refuse_rows
 from sampled_metrics.errors import DataError
 from sampled_metrics.ranks.by_recommender import columns_by_recommender, require_same_order
@@ -60,10 +60,12 @@ class SampledRanks(Ranked):
     drawn: ExactRanks | None = None
 
     def __post_init__(self, place: Place | None, written: tuple[str, int]) -> None:
-        for name in ("x", "negatives", "candidates"):
-            refuse_masked(getattr(self, name), name)
-        columns = np.broadcast_arrays(*(np.atleast_1d(column) for column in (self.x, self.negatives, self.candidates)))
-        x, m, n = (np.asarray(column, dtype=np.int64) for column in columns)
+        require_flags(replacement=self.replacement)
+        columns = [whole_numbers(getattr(self, name), name) for name in ("x", "negatives", "candidates")]
+        if len({column.shape for column in columns if column.ndim}) > 1 or max(column.ndim for column in columns) > 1:
+            shapes = enumerated([str(column.shape) for column in columns])
+            raise DataError(f"x, negatives and candidates must be one number each, or one for each row, not {shapes}")
+        x, m, n = np.broadcast_arrays(*map(np.atleast_1d, columns))
         if len(x) == 0:
             raise DataError("there are no ranks to estimate from")
         for name, values in {"x": x, "negatives": m, "candidates": n}.items():
@@ -74,6 +76,7 @@ class SampledRanks(Ranked):
             (m < 0, "negatives must be 0 or more, not {m}"),
             ((x < 0) | (x > m), "{name} {rank} is not from {best} to {last}, among the item and {negatives}"),
             (n < 1, "candidates must be 1 or more, not {n}"),
+            (n > MOST, "candidates must be 2^53 or less, not {n}"),
         ]
         if self.replacement:
             rules += [

@@ -5,9 +5,11 @@ import io
 import os
 import re
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from string import ascii_lowercase
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -73,8 +75,17 @@ _TIMELESS: dict[str, dict[str, None]] = {
 }
 """Ending of a figure → metadata that are left out, so that the same figure gives the same bytes."""
 
-styled = mpl.rc_context(SETTINGS)
-"""Decorator: a function that draws with `SETTINGS`."""
+_LOCK = RLock()
+
+
+@contextmanager
+def _settings() -> Iterator[None]:
+    with _LOCK, mpl.rc_context(SETTINGS):
+        yield
+
+
+styled = _settings()
+"""Decorator: a function that draws with `SETTINGS`, one thread at a time, as the settings are those of all threads."""
 
 
 def check_ending(path: str | os.PathLike[str]) -> str:

@@ -76,7 +76,7 @@ def report(
     Raises:
         DataError: the ranks have not been read by a reader, or an error of `evaluate`, `correct` or `compare`.
         ConfigError: a metric or an option does not exist, a metric is repeated, or matplotlib is not installed.
-        WriteError: the file cannot be written, or its folder does not exist.
+        WriteError: the file cannot be written, is that of the ranks, or its folder does not exist.
 
     Examples:
         >>> import sampled_metrics as sm
@@ -88,9 +88,9 @@ def report(
     References:
         W. Krichene and S. Rendle, On Sampled Metrics for Item Recommendation, KDD 2020, sections 4 and 5.
     """
-    if path is not None:
-        _files.require_folder(path)
     tables = {name or "ranks": table for name, table in tables_by_name(ranks, "report").items()}
+    if path is not None:
+        _files.require_writable(path, [table.source for table in tables.values()])
     first = next(iter(tables.values()))
     wanted = list(checked_metrics(first, metrics).values()) if first.has_one_relevant_item else metrics
     options: dict[str, Any] = {

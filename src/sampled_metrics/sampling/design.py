@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from sampled_metrics._validation import is_whole, require_candidates, shown
+from sampled_metrics._validation import is_whole, require_candidates, require_flags, shown
 from sampled_metrics.errors import ConfigError
 
 
@@ -21,6 +21,7 @@ class SamplingDesign:
     replacement: bool = False
 
     def __post_init__(self) -> None:
+        require_flags(replacement=self.replacement)
         if not is_whole(self.negatives):
             raise ConfigError(f"the number of negatives must be a whole number, 1 or more, not {shown(self.negatives)}")
         if self.negatives < 1:

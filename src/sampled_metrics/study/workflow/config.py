@@ -23,7 +23,15 @@ from sampled_metrics.recommenders import PrecomputedRanks, config_schema, recomm
 
 T = TypeVar("T")
 
-RESERVED = ("toy", "logs", "benchmarks", "report.html", "summary.html", "README.md")  # names below results/
+RESERVED = (
+    "toy",
+    "logs",
+    "benchmarks",
+    "report.html",
+    "summary.html",
+    "provenance.json",
+    "README.md",
+)  # names below results/
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
@@ -186,9 +194,11 @@ def _check_file(key: str, path: str, config: Mapping[str, Any]) -> None:
     if "{" in path or "}" in path:
         raise ConfigError(f"{key}: {path!r} has braces, which cannot be in the name of a file here; rename it")
     real = "" if "\0" in path else os.path.realpath(path)
-    for folder in (*config["study"], "toy"):
-        if real.startswith(os.path.realpath(Path("results", folder)) + os.sep):
-            raise ConfigError(f"{key}: {path!r} is among the results of this study, in results/{folder}/; move it")
+    for name in (*config["study"], *RESERVED):
+        result = os.path.realpath(Path("results", name))
+        if real == result or real.startswith(result + os.sep):
+            where = f"results/{name}" + ("" if real == result else "/")
+            raise ConfigError(f"{key}: {path!r} is among the results of this study, in {where}; move it")
     if not os.path.isfile(path):  # also if the name is too long or has a zero byte
         raise ConfigError(f"{key}: there is no file {path!r} (from {Path.cwd()})")
 
@@ -276,6 +286,9 @@ def _fill_in_defaults(config: Any, schema: Mapping[str, Any]) -> None:
 def _one_line(error: ValidationError, where: str) -> str:
     """Return an error as one line that names the key and says what it may be."""
     key = ".".join([*([where] if where else []), *map(str, error.absolute_path)]) or "(top level)"
+    if "propertyNames" in error.absolute_schema_path and error.validator == "maxLength":
+        letters = f"it has {len(error.instance)} letters, and may have {error.validator_value}"
+        return f"{key}: {error.instance!r:.80} cannot be a name: {letters}"
     if "propertyNames" in error.absolute_schema_path:
         return f"{key}: {error.instance!r} cannot be a name; it may be letters and digits, and . _ + - in between"
     if error.validator == "additionalProperties":

@@ -1,12 +1,24 @@
-"""Fingerprint of a file, which changes if another file takes its place."""
+"""Fingerprint of a file, which changes if another file takes its place, and the files of a class."""
 
 import hashlib
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 BLOCK = 64 * 1024
 BLOCKS = 256  # most blocks that are read; a file of up to 16 MiB is read whole
+
+
+def class_files(cls: type) -> list[str]:
+    """Return the files of a class and of the classes that it inherits from, sorted.
+
+    Those of this library and of Python are left out.
+    """
+    packages = {*sys.stdlib_module_names, __name__.partition(".")[0]}
+    modules = {base.__module__ for base in cls.__mro__ if base.__module__.partition(".")[0] not in packages}
+    files = {getattr(sys.modules.get(module), "__file__", None) for module in modules}
+    return sorted(file for file in files if file)
 
 
 def fingerprint(path: str | os.PathLike[str]) -> list[int | str] | None:

@@ -5,17 +5,19 @@ finite and its rows complete.
 """
 
 import gzip
+import json
 import math
 import os
 import zlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from sampled_metrics._validation import is_whole
 from sampled_metrics.data.tables import Csv, Rows, joined, refuse_rows
 from sampled_metrics.data.text import Text
 from sampled_metrics.errors import DataError, reason
@@ -103,6 +105,34 @@ def read_table(path: str | os.PathLike[str], kind: str, *, empty: bool = False) 
             which = "".join(f" of {name} {part[name].iloc[0]}" for name in within)
             raise DataError(f"{path}: has {len(part)} of {wanted} rows{which}; {AGAIN}")
     return table
+
+
+COUNTS = (
+    *("users", "items", "events", "training_events", "held_out_items", "events_in_file"),
+    *("users_left_out_with_few_training_events", "users_without_held_out_items"),
+    *("events_left_out_below_min_rating", "events_left_out_repeated"),
+    *("events_left_out_by_core", "users_left_out_by_core", "items_left_out_by_core"),
+    "held_out_items_without_training_events",
+)
+WORDS = ("source", "sha256", "md5")  # keys of text in dataset.json; those above are of whole numbers
+
+
+def read_facts(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the facts about a dataset that its split wrote, from dataset.json.
+
+    Raises:
+        DataError: the file cannot be read, or is damaged.
+    """
+    try:
+        facts = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: is damaged: {reason(error)}; {AGAIN}") from None
+    known = facts if isinstance(facts, dict) else {}
+    wrong = [name for name in COUNTS if not is_whole(known.get(name))]
+    wrong += [name for name in WORDS if not isinstance(known.get(name), str)]
+    if wrong:
+        raise DataError(f"{path}: is damaged: {wrong[0]} is missing or wrong; {AGAIN}")
+    return dict(known)
 
 
 def _rows(path: str | os.PathLike[str], text: Collection[str]) -> Rows:
