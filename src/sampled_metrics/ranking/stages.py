@@ -181,9 +181,9 @@ def staged_ranks(
 def _kept(file: str, run: dict[str, Any], ranks: Callable[[Journal], StagedRanks]) -> StagedRanks:
     """Return the ranks of a run from its file, or compute them with a journal and write the file."""
     require_parquet(file)
-    require_writable(file)
     if Path(file).exists():
         return _finished(file, run)
+    require_writable(file)
     with Journal(f"{file}.journal", run) as journal:
         if Path(file).exists():  # another process has written it since
             return _finished(file, run)
