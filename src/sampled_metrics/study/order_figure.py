@@ -1,0 +1,78 @@
+"""The figure of the answer: exact and sampled values of recommenders, with lines that cross where the order turns."""
+
+from typing import NamedTuple
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sampled_metrics.rendering.drawing import WIDTH, literal, styled, styles
+
+_WIDTH, _HEIGHT = 0.8 * WIDTH, 3.0  # inches
+_SHOWN = 12  # most recommenders that are drawn
+_APART = 0.055  # least distance of two names, as a share of the height
+
+
+class Ends(NamedTuple):
+    """One side of the figure.
+
+    Attributes:
+        title: what the values are.
+        value: values by recommender, fractions.
+        low: the lower end of an interval of each.
+        high: the upper end.
+    """
+
+    title: str
+    value: "pd.Series[float]"
+    low: "pd.Series[float]"
+    high: "pd.Series[float]"
+
+
+@styled
+def draw(exact: Ends, sampled: Ends) -> Figure:
+    """Draw a line for each recommender, from its exact value on the left to its sampled value on the right.
+
+    The two sides have scales of their own. Each spans from the lowest to the highest end of an interval, so that lines
+    cross where the order of two recommenders differs. Of many recommenders, those with the best exact values are drawn.
+    """
+    names = exact.value.sort_values(ascending=False, kind="stable").index[:_SHOWN]
+    figure = Figure(figsize=(_WIDTH, _HEIGHT))
+    panel = figure.subplots()
+    looks = styles(len(names), marked=True)
+    places = [_places(side, names) for side in (exact, sampled)]
+    for name, look in zip(names, looks, strict=True):
+        panel.plot([0, 1], [place.loc[name, "value"] for place in places], linewidth=1.4, **look)
+    for x, (side, place) in enumerate(zip((exact, sampled), places, strict=True)):
+        heights = _apart(place["value"])
+        for number, (name, look) in enumerate(zip(names, looks, strict=True), 1):
+            beside = x + (0.025 if x == 0 else -0.025) * number  # intervals stand side by side
+            panel.plot([beside] * 2, place.loc[name, ["low", "high"]], color=look["color"], linewidth=2.5, alpha=0.5)
+            text = f"{100 * side.value[name]:.1f} %"
+            text = f"{literal(str(name))}  {text}" if x == 0 else f"{text}  {literal(str(name))}"
+            panel.text(x - 0.06 + 0.12 * x, heights[name], text, ha="left" if x else "right", va="center")
+        panel.text(x, 1.12, side.title, ha="center", va="bottom", fontweight="bold")
+    _without_axes(panel)
+    return figure
+
+
+def _places(side: Ends, names: "pd.Index[str]") -> pd.DataFrame:
+    """Return the values and ends of recommenders as heights from 0 to 1."""
+    table = pd.DataFrame({"value": side.value, "low": side.low, "high": side.high}).loc[names]
+    table["low"], table["high"] = table["low"].fillna(table["value"]), table["high"].fillna(table["value"])
+    lowest, highest = table["low"].min(), table["high"].max()
+    return (table - lowest) / (highest - lowest) if highest > lowest else table * 0 + 0.5
+
+
+def _apart(values: "pd.Series[float]") -> "pd.Series[float]":
+    """Return heights of names that are near their values, and do not overlap."""
+    from scipy.optimize import isotonic_regression  # slow to import, and used only here
+
+    ascending = values.sort_values(kind="stable")
+    steps = _APART * pd.Series(range(len(ascending)), index=ascending.index)
+    return pd.Series(isotonic_regression(ascending - steps).x, index=ascending.index) + steps
+
+
+def _without_axes(panel: Axes) -> None:
+    panel.set(xlim=(-0.75, 1.75), ylim=(-0.08, 1.2))
+    panel.set_axis_off()
