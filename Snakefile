@@ -11,10 +11,6 @@ from snakemake.utils import min_version
 min_version("9.8")
 
 
-# where the Snakefile itself needs the environment; the jobs run in it too
-conda: workflow.source_path("envs/environment.yaml")
-
-
 report: "workflow/report/workflow.rst"
 
 

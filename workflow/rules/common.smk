@@ -70,6 +70,10 @@ wildcard_constraints:
     recommender="|".join(map(re.escape, config["recommenders"])),
 
 
+# With `--sdm conda`, jobs run in this environment. It lacks the library, which is on no channel: Snakemake lets jobs
+# import what its own environment has, too.
+ENVIRONMENT = "../../envs/environment.yaml"
+
 RANKS = "results/{dataset}/ranks/{recommender}.csv.gz"
 PRECOMPUTED = precomputed_ranks(config)
 TRAINED = {

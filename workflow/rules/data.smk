@@ -20,6 +20,8 @@ rule download:
         "results/logs/{dataset}/download-{file}.log",
     benchmark:
         "results/benchmarks/{dataset}/download-{file}.tsv"
+    conda:
+        ENVIRONMENT
     wildcard_constraints:
         dataset=dataset_of(DOWNLOADS.values()),
     params:
@@ -41,6 +43,8 @@ rule split:
         "results/logs/{dataset}/split.log",
     benchmark:
         "results/benchmarks/{dataset}/split.tsv"
+    conda:
+        ENVIRONMENT
     params:
         code=code("split.py"),
         dataset=split_entry,
@@ -62,6 +66,8 @@ rule split_tables:
         "results/logs/{dataset}/split-tables-{ending}.log",
     benchmark:
         "results/benchmarks/{dataset}/split-tables-{ending}.tsv"
+    conda:
+        ENVIRONMENT
     wildcard_constraints:
         ending="csv|parquet",
     params:

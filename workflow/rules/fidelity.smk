@@ -15,6 +15,8 @@ rule fidelity:
         "results/logs/{dataset}/fidelity.log",
     benchmark:
         "results/benchmarks/{dataset}/fidelity.tsv"
+    conda:
+        ENVIRONMENT
     params:
         code=code("fidelity.py"),
         recommenders=list(config["recommenders"]),
@@ -32,6 +34,8 @@ rule seed_spread:
         "results/logs/{dataset}/seed-spread.log",
     benchmark:
         "results/benchmarks/{dataset}/seed-spread.tsv"
+    conda:
+        ENVIRONMENT
     params:
         **EVALUATION,
         code=code("seed_spread.py"),

@@ -18,6 +18,8 @@ rule rank_part:
         "results/logs/{dataset}/rank-{recommender}-{scatteritem}.log",
     benchmark:
         "results/benchmarks/{dataset}/rank-{recommender}-{scatteritem}.tsv"
+    conda:
+        ENVIRONMENT
     threads: config["ranking"]["threads"]
     resources:
         # 300 for snakemake beside the script
@@ -52,6 +54,8 @@ else:
             "results/logs/{dataset}/rank-{recommender}.log",
         benchmark:
             "results/benchmarks/{dataset}/rank-{recommender}.tsv"
+        conda:
+            ENVIRONMENT
         wildcard_constraints:
             dataset=dataset_of(IMPORTED, others=True),
         params:
@@ -69,6 +73,8 @@ rule import_ranks:
         "results/logs/{dataset}/rank-{recommender}.log",
     benchmark:
         "results/benchmarks/{dataset}/rank-{recommender}.tsv"
+    conda:
+        ENVIRONMENT
     wildcard_constraints:
         dataset=dataset_of(IMPORTED),
     params:

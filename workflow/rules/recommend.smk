@@ -11,6 +11,8 @@ rule train:
         "results/logs/{dataset}/train-{recommender}.log",
     benchmark:
         "results/benchmarks/{dataset}/train-{recommender}.tsv"
+    conda:
+        ENVIRONMENT
     resources:
         mem_mb=train_memory,
     params:

@@ -37,6 +37,8 @@ rule summary:
         "results/logs/summary.log",
     benchmark:
         "results/benchmarks/summary.tsv"
+    conda:
+        ENVIRONMENT
     params:
         **EVALUATION,
         **{key: config[key] for key in ("seed", "split", "recommenders", "estimator_model")},

@@ -13,6 +13,8 @@ rule toy:
         "results/logs/toy/toy.log",
     benchmark:
         "results/benchmarks/toy/toy.tsv"
+    conda:
+        ENVIRONMENT
     params:
         code=code("toy.py"),
         toy=TOY,
@@ -40,6 +42,8 @@ rule toy_fidelity:
         "results/logs/toy/fidelity.log",
     benchmark:
         "results/benchmarks/toy/fidelity.tsv"
+    conda:
+        ENVIRONMENT
     params:
         code=code("toy_fidelity.py"),
         toy=TOY,
