@@ -24,6 +24,7 @@ include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/fidelity.smk"
 include: "workflow/rules/summary.smk"
+include: "workflow/rules/provenance.smk"
 
 
 if config["toy"]:

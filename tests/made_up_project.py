@@ -44,8 +44,11 @@ STUDY = {
 DEFAULTS = [read_config(ROOT / name) for name in ("datasets.yaml", "config.yaml")]
 SCHEMA = read_config(ROOT / "workflow/schemas/config.schema.yaml")
 RANKS = "ranks.csv"
-MORE = STUDY["recommenders"] | {"elsewhere": {"type": "ranks", "path": RANKS}}
-"""The recommenders of the study, and ready-made ranks of another one."""
+MORE = STUDY["recommenders"] | {
+    "Y": {"type": "item-cf", "exponent": 1},
+    "elsewhere": {"type": "ranks", "path": RANKS},
+}
+"""The recommenders of the study, one without anything random, and ready-made ranks of another one."""
 
 
 def ratings(users: int = 60, items: int = 90, seed: int = 1) -> str:
@@ -113,6 +116,7 @@ def run_script(name: str, **given: Any) -> list[str]:
     """
     given["wildcards"] = {"dataset": "made-up", "recommender": "X", **given.get("wildcards", {})}
     named = {key: SimpleNamespace(**given.get(key, {})) for key in ("input", "output", "params", "wildcards")}
+    named["resources"] = SimpleNamespace(mem_mb=given.get("mem_mb", 2300))
     snakemake = SimpleNamespace(config=given.get("config"), threads=given.get("threads", 1), log=["job.log"], **named)
     for path in vars(snakemake.output).values():
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -137,7 +141,7 @@ def split(config: dict, dataset: str) -> list[str]:
     """Split a dataset of a complete config by the script, to split.npz; return the lines by which it refuses."""
     return run_script(
         "split",
-        input={"archive": config["datasets"][dataset]["path"]},
+        input={"archive": config["datasets"][dataset]["path"], "first_seen": []},
         output={"split": "split.npz", "facts": "dataset.json"},
         params={"dataset": config["datasets"][dataset], "split": config["split"], "seed": config["seed"]},
         wildcards={"dataset": dataset},

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
@@ -21,12 +20,15 @@ esac
 # without `site`, it finds nothing that is installed; and it leaves a trace
 PYTHON = '#!/bin/sh\necho >> {base}/ran\nexec "{python}" -S "$@"\n'
 ACTIVATE = 'export PATH="$1/bin:$PATH"\n'
+OPTIONS = ["--sdm", "conda", "--cores", "1", "--configfile", "study.yaml", "--"]
 # the library on the path of snakemake alone, as an editable installation puts it
 SITE = "import sys\nsys.path.insert(0, {source!r})\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a stand-in in sh")
-def test_jobs_run_in_the_environment_with_the_library(project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_jobs_run_in_the_environment_with_the_library(
+    project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     base = tmp_path_factory.mktemp("conda")
     (base / "bin").mkdir()
     names = {"base": base, "python": sys.executable}
@@ -37,8 +39,7 @@ def test_jobs_run_in_the_environment_with_the_library(project: Project, tmp_path
     (base / "sitecustomize.py").write_text(SITE.format(source=str(project.folder / "src")), encoding="utf-8")
     path = f"{base / 'bin'}{os.pathsep}{os.environ['PATH']}"
     ran = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--sdm", "conda", "--cores", "1", "results/made-up/models/X.npz"]
-        + ["--configfile", "study.yaml"],
+        [sys.executable, "-m", "snakemake", *OPTIONS, "results/made-up/models/X.npz"],
         cwd=project.folder,
         env=os.environ | {"PYTHONPATH": str(base), "PATH": path},
         capture_output=True,

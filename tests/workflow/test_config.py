@@ -8,7 +8,7 @@ import yaml
 
 from sampled_metrics.data import formats
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.recommenders import RECOMMENDERS, config_schema
+from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender_type
 from sampled_metrics.study.workflow.config import check, complete
 
 ROOT = Path(__file__).parents[2]
@@ -276,7 +276,7 @@ def described(schema):
 
 
 OPTIONS = {name: entry.options for name, entry in formats.FORMATS.items()}
-TYPES = {kind: config_schema(entry) for kind, entry in RECOMMENDERS.items()}
+TYPES = {kind: config_schema(recommender_type(kind)) for kind in RECOMMENDERS}
 
 
 @pytest.mark.parametrize("schema", [SCHEMA, *OPTIONS.values(), *TYPES.values()], ids=["config", *OPTIONS, *TYPES])

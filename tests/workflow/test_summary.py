@@ -163,7 +163,7 @@ class TestNotSharp:
         ]
 
 
-MADE_FROM = made_from({"code": "version 1", "software": {"numpy": "2"}, "data": {"one": {"ratings.zip": "a" * 64}}})
+MADE_FROM = made_from("version 1", {"numpy": "2"}, {"one": {"ratings.zip": "a" * 64}})
 
 
 def page_of(*studied, **changes):

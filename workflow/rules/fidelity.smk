@@ -38,7 +38,7 @@ rule seed_spread:
         ENVIRONMENT
     params:
         **EVALUATION,
-        code=code("seed_spread.py"),
+        code=code("seed_spread.py", *({reference.RANDOM_RECOMMENDER} & set(config["recommenders"]))),
         recommenders=list(config["recommenders"]),
         entry=config["recommenders"].get(reference.RANDOM_RECOMMENDER),
         seed=config["seed"],

@@ -4,6 +4,7 @@
 rule train:
     input:
         split="results/{dataset}/split.npz",
+        facts="results/{dataset}/dataset.json",
         tables=command_tables,
     output:
         model="results/{dataset}/models/{recommender}.npz",
@@ -16,9 +17,9 @@ rule train:
     resources:
         mem_mb=train_memory,
     params:
-        code=code("train.py"),
+        code=lambda wildcards: code("train.py", wildcards.recommender),
         entry=lambda wildcards: config["recommenders"][wildcards.recommender],
-        seed=config["seed"],
+        seed=lambda wildcards: config["seed"] if TRAINERS[wildcards.recommender].is_random else 0,
         # not a function of the input: snakemake would not run again for one
         fingerprints=command_fingerprints,
     script:

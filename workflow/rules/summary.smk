@@ -32,7 +32,6 @@ rule summary:
             category="(start here)",
             labels={"what": "Summary"},
         ),
-        provenance="results/provenance.json",
     log:
         "results/logs/summary.log",
     benchmark:
@@ -42,7 +41,7 @@ rule summary:
     params:
         **EVALUATION,
         **{key: config[key] for key in ("seed", "split", "recommenders", "estimator_model")},
-        code=code("summary.py"),
+        code=code("summary.py", *config["recommenders"]),
         titles=FIGURES_OF_SUMMARY,
         trained=TRAINED,
     script:

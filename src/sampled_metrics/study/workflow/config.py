@@ -19,7 +19,8 @@ from sampled_metrics.data.reading import files_beside
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator, estimators_by_label, linear_estimator, usual_label
 from sampled_metrics.metrics.metric import metric, metrics_by_label
-from sampled_metrics.recommenders import PrecomputedRanks, config_schema, recommender, recommender_type
+from sampled_metrics.recommenders import config_schema, recommender, recommender_type
+from sampled_metrics.recommenders.precomputed import PrecomputedRanks
 
 T = TypeVar("T")
 

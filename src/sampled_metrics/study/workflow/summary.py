@@ -436,10 +436,10 @@ def chosen() -> list[str]:
     ]
 
 
-def made_from(provenance: Mapping[str, Any]) -> pd.DataFrame:
-    """Lay out the result of `provenance.provenance`, without the times, the seed and the configuration."""
-    rows = {"Code": provenance["code"]} | provenance["software"]
-    for dataset, files in provenance["data"].items():
+def made_from(code: str, software: Mapping[str, str], data: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
+    """Lay out the results of `code`, `software` and `checksums` of the module provenance."""
+    rows = {"Code": code, **software}
+    for dataset, files in data.items():
         rows |= {f"{dataset}: {file}": checksum for file, checksum in files.items()}
     return pd.DataFrame(rows.items(), columns=["What", "Version or SHA-256"])
 
