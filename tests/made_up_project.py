@@ -18,13 +18,14 @@ import sys
 import zipfile
 from collections import Counter
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import yaml
 
-from sampled_metrics.study.workflow.config import complete
+from sampled_metrics.study.workflow.config import complete, leave_paper_out
 from sampled_metrics.study.workflow.config_files import read_config
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,7 +37,7 @@ STUDY = {
     "study": ["made-up"],
     "datasets": {"made-up": {"path": "made-up.zip", "format": "movielens-dat"}},
     "recommenders": {"X": X},
-    "sampling": {"negatives": 20, "repetitions": 10},
+    "sampling": {"negatives": 20, "repetitions": 10, "readings": ["default", "as-printed"]},
     "figures": {"figure-6": {"negatives": [5, 10, 20, 40, 80]}, "proof": {}},
     "estimator_study": {},
     "toy": {"repetitions": 20},
@@ -100,6 +101,7 @@ def complete_config(*given: dict | Path) -> dict:
         config = merged(config, each)
     if stated := [each["recommenders"] for each in configs if each.get("recommenders")]:
         config["recommenders"] = copy.deepcopy(stated[-1])
+    leave_paper_out(config, DEFAULTS[1], reduce(merged, configs[len(DEFAULTS) :], {}))
     complete(config, SCHEMA)
     return config
 

@@ -40,7 +40,7 @@ from sampled_metrics.errors import ConfigError
 from sampled_metrics.recommenders import recommender_type
 from sampled_metrics.study.paper import reference
 from sampled_metrics.study.workflow.code_dependencies import digest
-from sampled_metrics.study.workflow.config import complete, precomputed_ranks
+from sampled_metrics.study.workflow.config import complete, leave_paper_out, precomputed_ranks
 from sampled_metrics.study.workflow.config_files import read_config
 
 given = copy.deepcopy(config)  # from the command line, or from the workflow that imports this one
@@ -55,6 +55,7 @@ configfile: own("config.yaml")
 
 if given.get("recommenders"):  # they replace those of config.yaml; they are not added to them
     config["recommenders"] = given["recommenders"]
+leave_paper_out(config, study, given)
 stated, config = config, {}
 for layer in (datasets, {"datasets": study["datasets"]}, stated):
     update_config(config, layer)

@@ -27,6 +27,10 @@ T = TypeVar("T")
 RESERVED = ("toy", "logs", "benchmarks", "report.html", "summary.html", "README.md")  # names below results/
 
 
+PAPER_ONLY = (("", "toy"), ("sampling", "readings"), ("figures", "figure-6"))
+"""Section and name of the keys of config.yaml that fit the paper's data only."""
+
+
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
     """Yield an error if a text does not match. In JSON schema, $ does not match before a last line break."""
     if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), instance):
@@ -46,6 +50,28 @@ _Validator = extend(
         }
     ),
 )
+
+
+def leave_paper_out(config: dict[str, Any], paper: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Remove the keys that config.yaml states for the paper's data only, in place, if a user studies other data.
+
+    Keys that the user states stay as they are stated, without the rest of their section.
+
+    Args:
+        config: the config of the user, laid over config.yaml.
+        paper: config.yaml.
+        given: the config of the user.
+    """
+    studied = given.get("study")
+    if not isinstance(studied, list) or any(name in paper["study"] for name in studied):
+        return
+    for section, key in PAPER_ONLY:
+        below, stated = (whole.get(section) if section else whole for whole in (config, given))
+        if not isinstance(below, dict):
+            continue
+        below.pop(key, None)
+        if isinstance(stated, Mapping) and key in stated:
+            below[key] = copy.deepcopy(stated[key])
 
 
 def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
@@ -71,6 +97,9 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
             raise ConfigError(f"study: a dataset cannot be called {name!r}, as results/{name} has another use")
         _check_sources(name, config)
     _check_split(config["split"])
+    for figure in (config["figures"]["figure-6"], config["figures"]["proof"]):
+        if figure and figure["metric"] is None:
+            figure["metric"] = config["metrics"][0]
     _settle_labels(config, schema)
     edges = config["figures"]["figure-5"]["edges"]
     if sorted(set(edges)) != edges:
