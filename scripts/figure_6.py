@@ -6,7 +6,7 @@ from sampled_metrics import _files
 from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.rendering import drawing
 from sampled_metrics.reporting.sample_sizes import draw, expected_by_sample_size
-from sampled_metrics.study.sample_sizes import sample_sizes
+from sampled_metrics.study.default_sizes import default_sizes
 from sampled_metrics.study.workflow.jobs import log_left_out, progress_bar, run
 
 STEPS = (1, 1.5, 2, 3, 5, 7)
@@ -17,7 +17,7 @@ def main(snakemake: Any) -> None:
     params = snakemake.params
     figure = params.figure
     ranks = read_rank_tables(params.recommenders, snakemake.input.ranks)
-    negatives = figure["negatives"] or sample_sizes(ranks, STEPS)
+    negatives = figure["negatives"] or default_sizes(ranks, STEPS)
     table = expected_by_sample_size(
         ranks,
         figure["metric"],

@@ -7,7 +7,7 @@ from sampled_metrics.ranks.exact import ExactRanks
 _LARGEST = 1500  # larger samples take long, and their metrics are near the exact ones
 
 
-def sample_sizes(tables: Mapping[str, ExactRanks], steps: Sequence[float]) -> list[int]:
+def default_sizes(tables: Mapping[str, ExactRanks], steps: Sequence[float]) -> list[int]:
     """Return sample sizes that every user's candidates allow, ascending.
 
     They are multiples of powers of ten, from 10 on, or from 1 on if a user has fewer than 100 other candidates. The

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.study.sample_sizes import sample_sizes
+from sampled_metrics.study.default_sizes import default_sizes
 
 
 @pytest.mark.parametrize(
@@ -25,4 +25,4 @@ def test_sizes(candidates: int, steps: tuple[float, ...], sizes: list[int]) -> N
         name: ExactRanks(np.arange(2), np.array([most, most + 5]), none, none)
         for name, most in {"A": candidates + 7, "B": candidates}.items()
     }
-    assert sample_sizes(tables, steps) == sizes
+    assert default_sizes(tables, steps) == sizes
