@@ -44,12 +44,12 @@ def main(snakemake: Any) -> None:
         studied.append(Studied(name, rows, trained, table_3, table_4, figures, standings))
         if facts and has_paper_users(ranks[names[0]]) and facts["md5"] != ARCHIVE_MD5:
             stand_ins.append(name)
-    printed, claims = (
+    printed, claims, chosen = (
         pd.concat(map(pd.read_csv, paths), ignore_index=True) if paths else None
-        for paths in (given.fidelity, given.claims)
+        for paths in (given.fidelity, given.claims, given.choices)
     )
     made = made_from(code(), software(), checksums(given.ranks, archives))
-    page = summary(snakemake.config, studied, captions, made, printed, claims, stand_ins)
+    page = summary(snakemake.config, studied, captions, made, printed, claims, stand_ins, chosen)
     _files.write_text(snakemake.output.page, page)
 
 

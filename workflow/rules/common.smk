@@ -116,6 +116,7 @@ KINDS = {
     "estimator-study-order": ["csv"],
     "fidelity": ["csv", "md", "html"],
     "claims": ["csv", "md", "html"],
+    "choices": ["csv"],
 }
 
 
@@ -168,6 +169,8 @@ def result_names():
             names[dataset] += ["estimator-study", "estimator-study-order"]
         if reference.covers_study(config):
             names[dataset] += comparisons
+        if config["choices"] and {*reference.RECOMMENDERS} <= {*TRAINED[dataset]}:
+            names[dataset].append("choices")
     return names
 
 

@@ -1,5 +1,5 @@
-# Needs: our tables and figures. Makes: the comparison with the paper's printed numbers and claims; if requested by
-# name, the spread over the random starts of recommender X.
+# Needs: our tables and figures. Makes: the comparison with the paper's printed numbers and claims; with `choices`, what
+# other choices reproduce; if requested by name, the spread over the random starts of recommender X.
 
 
 rule fidelity:
@@ -22,6 +22,29 @@ rule fidelity:
         recommenders=list(config["recommenders"]),
     script:
         "../../scripts/fidelity.py"
+
+
+rule choices:
+    input:
+        split="results/{dataset}/split.npz",
+        ranks=expand(RANKS, recommender=reference.RECOMMENDERS, allow_missing=True),
+        seed_spread=own("docs/seed-spread.csv"),
+    output:
+        choices="results/{dataset}/choices.csv",
+    log:
+        "results/logs/{dataset}/choices.log",
+    benchmark:
+        "results/benchmarks/{dataset}/choices.tsv"
+    conda:
+        ENVIRONMENT
+    params:
+        **EVALUATION,
+        code=code("choices.py", *({*reference.RECOMMENDERS} & {*config["recommenders"]})),
+        entries={name: config["recommenders"].get(name) for name in reference.RECOMMENDERS},
+        precision=config["ranking"]["precision"],
+        seed=config["seed"],
+    script:
+        "../../scripts/choices.py"
 
 
 rule seed_spread:

@@ -56,7 +56,9 @@ def jobs_of(dataset):
     """The jobs of a dataset, by the names of their benchmarks. Downloads are not among them: they are not repeated."""
     trained, names, parts = TRAINED[dataset], result_names()[dataset], config["ranking"]["scatter"]
     yield from ("studied", "tables")
-    yield from (name for name in ("figure-5", "figure-6", "proof", "estimator-study", "fidelity") if name in names)
+    yield from (
+        name for name in ("figure-5", "figure-6", "proof", "estimator-study", "fidelity", "choices") if name in names
+    )
     if trained:
         yield from ("verify", "split")
     endings = {Path(table).suffix[1:] for name in trained if name in COMMANDS for table in COMMANDS[name].tables}

@@ -23,6 +23,9 @@ rule summary:
         ],
         fidelity=expand("results/{folder}/fidelity.csv", folder=COMPARED_WITH_PAPER),
         claims=expand("results/{folder}/claims.csv", folder=COMPARED_WITH_PAPER),
+        choices=[
+            f"results/{dataset}/choices.csv" for dataset in config["study"] if "choices" in result_names()[dataset]
+        ],
         captions=[own(f"workflow/report/{name}.rst") for name in ("table-3", "table-4", *FIGURES_OF_SUMMARY)],
     output:
         # a parenthesis comes before the other categories of the report

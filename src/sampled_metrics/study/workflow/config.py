@@ -21,6 +21,8 @@ from sampled_metrics.estimators import estimator, estimators_by_label, linear_es
 from sampled_metrics.metrics.metric import metric, metrics_by_label
 from sampled_metrics.recommenders import config_schema, recommender, recommender_type
 from sampled_metrics.recommenders.precomputed import PrecomputedRanks
+from sampled_metrics.study.paper.choices import can_change
+from sampled_metrics.study.paper.reference import covers_study
 
 T = TypeVar("T")
 
@@ -106,6 +108,8 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
         raise ConfigError(f"figures.figure-5.edges: must ascend, not {edges}")
     if config["toy"] is not None:
         _check_toy(config["toy"], config["figures"])
+    if config["choices"] and not (covers_study(config) and can_change(config["recommenders"])):
+        raise ConfigError("choices: is for the study of the paper, with X, Y and Z of its types and its sampling")
 
 
 def _check_toy(toy: Mapping[str, Any], figures: Mapping[str, Any]) -> None:
