@@ -48,8 +48,8 @@ _PAPER = "Krichene and Rendle, On Sampled Metrics for Item Recommendation, KDD 2
 
 _CHOSEN = (
     "The text leaves choices open, or the printed numbers contradict it. The choices of config.yaml were made because "
-    "the printed numbers fit them. The table shows how many of the 180 printed numbers of Table 3 and the 84 of Table 4 "
-    "are reproduced under the reading default if one choice is another one, with everything else as in this run."
+    "the printed numbers fit them. The table shows how many of the 180 printed numbers of Table 3, and of the 84 of "
+    "Table 4, are reproduced under the reading default if one choice is another one, all else as in this run."
 )
 
 _OF_RANK = {"recall": "1 if r ≤ k, and 0 otherwise", "ndcg": "1/log₂(r + 1)", "ap": "1/r", "auc": "(n - r)/(n - 1)"}
