@@ -12,10 +12,6 @@ from snakemake.utils import min_version
 min_version("9.8")
 
 
-# where the Snakefile itself needs the environment; the jobs run in it too
-conda: workflow.source_path("envs/environment.yaml")
-
-
 report: "workflow/report/workflow.rst"
 
 
@@ -29,6 +25,7 @@ include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/fidelity.smk"
 include: "workflow/rules/summary.smk"
+include: "workflow/rules/provenance.smk"
 
 
 if config["toy"]:

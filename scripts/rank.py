@@ -9,13 +9,13 @@ from sampled_metrics.ranks.exact import COLUMNS
 from sampled_metrics.ranks.ties import log_ranks
 from sampled_metrics.recommenders.models import part_of_users, read_model
 from sampled_metrics.study.workflow.jobs import progress_bar, run
-from sampled_metrics.study.workflow.memory import ranking_memory, require_memory
+from sampled_metrics.study.workflow.memory import limit, ranking_memory, require_memory
 
 
 def main(snakemake: Any) -> None:
     """Write the rank table. If the users are divided (wildcard scatteritem), write the table of one part of them."""
     path, wildcards, precision = snakemake.input.model, snakemake.wildcards, snakemake.params.precision
-    memory, threads = snakemake.config["ranking"]["memory"], snakemake.threads  # these change no number
+    memory, threads = limit(snakemake.resources.mem_mb), snakemake.threads  # these change no number
     require_memory(ranking_memory(path, snakemake.input.split, threads), memory, "ranking")
     model, split = read_model(path), read_split(snakemake.input.split)
     model.check(split, path)

@@ -21,10 +21,11 @@ from sampled_metrics.study.workflow.seeds import stream
 def main(snakemake: Any) -> None:
     """Write the split, and facts about the dataset."""
     archive, dataset, name = Path(snakemake.input.archive), snakemake.params.dataset, snakemake.wildcards.dataset
-    download.verify(archive, md5=dataset["md5"], sha256=dataset["sha256"], is_own=bool(dataset["path"]))
+    stated, sampling = snakemake.config["datasets"][name], snakemake.config["sampling"]  # other ones do not train again
+    download.verify(archive, md5=stated["md5"], sha256=stated["sha256"], is_own=bool(dataset["path"]))
     sha256 = _files.digest(archive, "sha256")
-    if not dataset["path"] and not dataset["md5"] and not dataset["sha256"]:
-        download.verify_as_first_seen(archive, sha256, Path("data", name, "first-seen.sha256"))
+    if snakemake.input.first_seen:
+        download.verify_as_first_seen(archive, sha256, Path(snakemake.input.first_seen))
     member = dataset["member"] or (None if dataset["path"] else download.member(dataset["urls"]))
     test = Path(dataset["test"]) if dataset["test"] else None
     chunks = read_events(archive, formats.get(dataset["format"]), member=member, options=dataset["options"], test=test)
@@ -34,7 +35,6 @@ def main(snakemake: Any) -> None:
     events = k_core(events, dataset["core"])
     rng = stream(snakemake.params.seed, name, "split")
     split = split_events(events, **snakemake.params.split, rng=rng)
-    sampling = snakemake.config["sampling"]  # not a parameter: another number of negatives does not train again
     try:
         require_candidates(
             split.candidates,

@@ -11,7 +11,7 @@ from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.study.paper.reference import ARCHIVE_MD5, has_paper_users
 from sampled_metrics.study.workflow.jobs import run
-from sampled_metrics.study.workflow.provenance import provenance
+from sampled_metrics.study.workflow.provenance import checksums, code, software
 from sampled_metrics.study.workflow.stage_files import read_facts, read_table
 from sampled_metrics.study.workflow.summary import Studied, dataset_facts, exact_standings, made_from, summary
 
@@ -23,11 +23,12 @@ def main(snakemake: Any) -> None:
         Path(path).stem: jinja2.Template(Path(path).read_text(encoding="utf-8")).render(snakemake=snakemake)
         for path in given.captions
     }
-    studied, names, data, stand_ins = [], list(params.recommenders), {}, []
+    archives = {Path(path).parts[-2]: read_facts(path) for path in given.facts}
+    studied, names, stand_ins = [], list(params.recommenders), []
     for index, (name, trained) in enumerate(params.trained.items()):
         files = given.ranks[index * len(names) : (index + 1) * len(names)]
         ranks = read_rank_tables(names, files)
-        facts = [read_facts(path) for path in given.facts if Path(path).parts[-2] == name]
+        facts = archives.get(name)
         figures = [
             (params.titles[path.stem], path.read_text(encoding="utf-8"), captions[path.stem])
             for path in map(Path, given.figures)
@@ -37,20 +38,17 @@ def main(snakemake: Any) -> None:
         exact = table_3[table_3["estimator"] == "exact"].groupby("metric")["mean"]
         all_equal = bool((exact.max() - exact.min() <= EQUAL).all())
         table_4 = read_table(given.table_4[index], "table-4", empty=all_equal)
-        rows = dataset_facts(ranks[names[0]], *facts)
+        rows = dataset_facts(ranks[names[0]], facts)
         standings = exact_standings(ranks, params.metrics)
         studied.append(Studied(name, rows, trained, table_3, table_4, figures, standings))
-        data[name] = {archive["source"]: archive["sha256"] for archive in facts}
-        data[name] |= {file: _files.digest(file, "sha256") for file in files}
-        if has_paper_users(ranks[names[0]]) and any(archive["md5"] != ARCHIVE_MD5 for archive in facts):
+        if facts and has_paper_users(ranks[names[0]]) and facts["md5"] != ARCHIVE_MD5:
             stand_ins.append(name)
-    printed, claims = (
+    printed, claims, chosen = (
         pd.concat(map(pd.read_csv, paths), ignore_index=True) if paths else None
-        for paths in (given.fidelity, given.claims)
+        for paths in (given.fidelity, given.claims, given.choices)
     )
-    made = provenance(snakemake.config, data, Path("results/benchmarks"))
-    _files.write_json(snakemake.output.provenance, made)
-    page = summary(snakemake.config, studied, captions, made_from(made), printed, claims, stand_ins)
+    made = made_from(code(), software(), checksums(given.ranks, archives))
+    page = summary(snakemake.config, studied, captions, made, printed, claims, stand_ins, chosen)
     _files.write_text(snakemake.output.page, page)
 
 

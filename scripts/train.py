@@ -5,23 +5,22 @@ from pathlib import Path
 from typing import Any
 
 from sampled_metrics.data.split import read_shape, read_split
-from sampled_metrics.recommenders import Command, recommender
+from sampled_metrics.recommenders import recommender
 from sampled_metrics.study.workflow.jobs import run
-from sampled_metrics.study.workflow.memory import require_memory, split_memory
+from sampled_metrics.study.workflow.memory import limit, require_memory, training_memory
 from sampled_metrics.study.workflow.seeds import stream
 
 
 def main(snakemake: Any) -> None:
     """Write the trained model."""
-    wildcards, entry, memory = snakemake.wildcards, snakemake.params.entry, snakemake.config["ranking"]["memory"]
-    algorithm, name = recommender(entry), f"recommender {wildcards.recommender}"
-    least = algorithm.least_memory(read_shape(snakemake.input.split))
-    if least:
-        require_memory(split_memory(snakemake.input.split) + least, memory, entry["type"])
-    split = read_split(snakemake.input.split)
+    wildcards, entry, path = snakemake.wildcards, snakemake.params.entry, snakemake.input.split
+    algorithm: Any = recommender(entry)
+    name = f"recommender {wildcards.recommender}"
+    require_memory(training_memory(algorithm, path, read_shape(path)), limit(snakemake.resources.mem_mb), entry["type"])
+    split = read_split(path)
     rng = stream(snakemake.params.seed, wildcards.dataset, wildcards.recommender, "train")
-    if isinstance(algorithm, Command):
-        files = {Path(path).stem: path for path in snakemake.input.tables}
+    if entry["type"] == "command":
+        files = {Path(table).stem: table for table in snakemake.input.tables}
         model = algorithm.run(files, split, rng, name, snakemake.log[0])
     else:
         model = algorithm.fit(split.training, rng)

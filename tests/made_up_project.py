@@ -18,13 +18,14 @@ import sys
 import zipfile
 from collections import Counter
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import yaml
 
-from sampled_metrics.study.workflow.config import complete
+from sampled_metrics.study.workflow.config import complete, leave_paper_out
 from sampled_metrics.study.workflow.config_files import read_config
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,7 +37,7 @@ STUDY = {
     "study": ["made-up"],
     "datasets": {"made-up": {"path": "made-up.zip", "format": "movielens-dat"}},
     "recommenders": {"X": X},
-    "sampling": {"negatives": 20, "repetitions": 10},
+    "sampling": {"negatives": 20, "repetitions": 10, "readings": ["default", "as-printed"]},
     "figures": {"figure-6": {"negatives": [5, 10, 20, 40, 80]}, "proof": {}},
     "estimator_study": {},
     "toy": {"repetitions": 20},
@@ -44,8 +45,11 @@ STUDY = {
 DEFAULTS = [read_config(ROOT / name) for name in ("datasets.yaml", "config.yaml")]
 SCHEMA = read_config(ROOT / "workflow/schemas/config.schema.yaml")
 RANKS = "ranks.csv"
-MORE = STUDY["recommenders"] | {"elsewhere": {"type": "ranks", "path": RANKS}}
-"""The recommenders of the study, and ready-made ranks of another one."""
+MORE = STUDY["recommenders"] | {
+    "Y": {"type": "item-cf", "exponent": 1},
+    "elsewhere": {"type": "ranks", "path": RANKS},
+}
+"""The recommenders of the study, one without anything random, and ready-made ranks of another one."""
 
 
 def ratings(users: int = 60, items: int = 90, seed: int = 1) -> str:
@@ -97,6 +101,7 @@ def complete_config(*given: dict | Path) -> dict:
         config = merged(config, each)
     if stated := [each["recommenders"] for each in configs if each.get("recommenders")]:
         config["recommenders"] = copy.deepcopy(stated[-1])
+    leave_paper_out(config, DEFAULTS[1], reduce(merged, configs[len(DEFAULTS) :], {}))
     complete(config, SCHEMA)
     return config
 
@@ -113,6 +118,7 @@ def run_script(name: str, **given: Any) -> list[str]:
     """
     given["wildcards"] = {"dataset": "made-up", "recommender": "X", **given.get("wildcards", {})}
     named = {key: SimpleNamespace(**given.get(key, {})) for key in ("input", "output", "params", "wildcards")}
+    named["resources"] = SimpleNamespace(mem_mb=given.get("mem_mb", 2300))
     snakemake = SimpleNamespace(config=given.get("config"), threads=given.get("threads", 1), log=["job.log"], **named)
     for path in vars(snakemake.output).values():
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -137,7 +143,7 @@ def split(config: dict, dataset: str) -> list[str]:
     """Split a dataset of a complete config by the script, to split.npz; return the lines by which it refuses."""
     return run_script(
         "split",
-        input={"archive": config["datasets"][dataset]["path"]},
+        input={"archive": config["datasets"][dataset]["path"], "first_seen": []},
         output={"split": "split.npz", "facts": "dataset.json"},
         params={"dataset": config["datasets"][dataset], "split": config["split"], "seed": config["seed"]},
         wildcards={"dataset": dataset},

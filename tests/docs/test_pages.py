@@ -41,7 +41,7 @@ ELSEWHERE = {
     ("docs/own-study.md", "snakemake --cores 2 --configfile examples/films.yaml"): FILMS,
     ("docs/how-to/import-the-workflow.md", ""): "tests/workflow/test_import.py imports the workflow in these ways",
     ("docs/add-a-recommender.md", '"""Item-based'): ADDING,
-    ("docs/add-a-recommender.md", "+from sampled_metrics"): ADDING,
+    ("docs/add-a-recommender.md", " RECOMMENDERS = {"): ADDING,
     ("docs/add-a-recommender.md", "recommenders:"): ADDING,
     ("docs/how-to/any-language.md", "recommenders:\n  mine:"): "its program is the reader's",
     ("docs/how-to/any-language.md", "recommenders:\n  popular:"): COMMANDS,

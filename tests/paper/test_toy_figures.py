@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from made_up_project import ROOT
 from scipy import stats
 from study.read_figures import assert_texts_are_apart
 
@@ -81,3 +82,25 @@ def test_the_same_table_gives_the_same_bytes(figure, tmp_path):
         drawing.write(drawn(figure), tmp_path / f"{name}.svg", tmp_path / f"{name}.png")
     for ending in ("svg", "png"):
         assert (tmp_path / f"1.{ending}").read_bytes() == (tmp_path / f"2.{ending}").read_bytes()
+
+
+class TestDrawn:
+    def test_the_legend_of_figure_4_has_the_order_of_its_lines(self):
+        """At true rank 1 the exact AP is 1, and an estimate is larger the less it corrects."""
+        labels = ["bv-1", "cls", "uncorrected", "bv-0.01"]
+        figure = toy_figures.draw_4(toy_figures.figure_4(10_000, "ap", 100, labels))
+        names = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert names == ["Exact", "Sampled (uncorrected)", "BV 0.01", "CLS", "BV 1"]
+
+    def test_lines_of_figure_3_that_coincide_have_one_name(self):
+        figure = toy_figures.draw_3(toy_figures.figure_3(10_000, ["auc", "recall@10"], [1, 10, 100], 500))
+        named = [text.get_text() for text in figure.axes[1].texts]
+        assert "m = 10, m = 1" in named
+        assert figure.axes[1].get_legend() is None
+
+
+def test_captions_say_the_scale_that_is_drawn():
+    caption = (ROOT / "workflow/report/figure-1.rst").read_text(encoding="utf-8")
+    figure = toy_figures.draw_1(toy_figures.figure_1(1000, ["ap", "auc"], 100))
+    assert {panel.get_xscale() for panel in figure.axes} == {"linear"}
+    assert "logarithmic" not in caption

@@ -18,7 +18,7 @@ from sampled_metrics.data.split import Split
 from sampled_metrics.data.split_tables import split_tables
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.ranks.exact import ExactRanks
-from sampled_metrics.recommenders import Command
+from sampled_metrics.recommenders.command import Command
 from sampled_metrics.recommenders.models import read_model
 from sampled_metrics.study.workflow.config import check_recommender
 

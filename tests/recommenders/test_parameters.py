@@ -5,7 +5,7 @@ from jsonschema import Draft202012Validator
 
 from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender
+from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender, recommender_type
 
 FACTORS = {"factors": 16, "regularization": 10, "unobserved_weight": 0.2, "iterations": 6}
 
@@ -36,7 +36,7 @@ def test_an_error_names_the_type_and_the_parameter(entry, names):
 
 @pytest.mark.parametrize("kind", RECOMMENDERS)
 def test_the_schema_describes_every_parameter_allows_its_default_and_refuses_others(kind):
-    schema = config_schema(RECOMMENDERS[kind])
+    schema = config_schema(recommender_type(kind))
     Draft202012Validator.check_schema(schema)
     assert schema["additionalProperties"] is False
     for each in schema["properties"].values():
@@ -44,7 +44,7 @@ def test_the_schema_describes_every_parameter_allows_its_default_and_refuses_oth
         if "default" in each:
             Draft202012Validator(each).validate(each["default"])
     schema["properties"]["mine"] = {}  # the caller's own
-    assert "mine" not in config_schema(RECOMMENDERS[kind])["properties"]
+    assert "mine" not in config_schema(recommender_type(kind))["properties"]
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,13 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from small_tables import random_table, table_of
 
 from sampled_metrics.estimators import estimator
 from sampled_metrics.metrics.metric import metric
-from sampled_metrics.reporting.sample_sizes import expected_by_sample_size
+from sampled_metrics.reporting.sample_sizes import draw, expected_by_sample_size
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.outcomes import Outcomes
 from sampled_metrics.sampling.ties import distribution_over_ties
@@ -47,3 +48,39 @@ class TestExpected:
                 tables, "ap", ["uncorrected"], [9, 7, 2, 8], replacement=replacement, assume_replacement=True
             )
             assert table["negatives"].tolist() == sizes
+
+
+def curves(estimator, exact, **expected):
+    """Rows of an estimator at m = 50, 100, 200 and 400, by recommender."""
+    return pd.concat(
+        pd.DataFrame(
+            {"metric": "ap", "recommender": name, "estimator": estimator, "expected": values, "exact": exact}
+        ).assign(negatives=[50, 100, 200, 400])
+        for name, values in expected.items()
+    )
+
+
+class TestDraw:
+    def test_what_is_far_above_the_exact_values_is_magnified_on_a_linear_scale(self):
+        """X and Y cross halfway, on the logarithmic axis, between 100 and 200."""
+        sampled = curves("uncorrected", 0.01, X=[0.9, 0.6, 0.4, 0.2], Y=[0.8, 0.5, 0.5, 0.3])
+        figure = draw(pd.concat([sampled, curves("cls", 0.01, X=[0.01] * 4, Y=[0.02] * 4)]))
+        assert [panel.get_title() for panel in figure.axes] == [
+            "Sampled (uncorrected)",
+            "from m = 100 on, linear",
+            "CLS",
+        ]
+        assert [panel.get_yscale() for panel in figure.axes] == ["log", "linear", "linear"]
+        assert [min(figure.axes[at].get_lines()[0].get_xdata()) for at in (0, 1)] == [50, 100]
+        [circle] = [line for line in figure.axes[1].get_lines() if line.get_fillstyle() == "none"]
+        assert circle.get_xydata().tolist() == [[pytest.approx(2**0.5 * 100), pytest.approx(50)]]
+        assert [[text.get_text() for text in panel.texts if text.get_text().isdigit()] for panel in figure.axes] == [
+            ["141"],
+            ["141"],
+            [],
+        ]
+
+    @pytest.mark.parametrize("exact", [0.3, 0.0])
+    def test_what_is_not_has_one_panel(self, exact):
+        figure = draw(curves("uncorrected", exact, X=[0.9, 0.6, 0.4, 0.2]))
+        assert [panel.get_yscale() for panel in figure.axes] == ["linear"]

@@ -177,7 +177,7 @@ def test_the_study_gives_the_bytes_of_a_local_run(cluster: dict[str, str], tmp_p
 
 
 def test_a_job_that_is_cancelled_is_submitted_again(cluster: dict[str, str], local: Project, project: Project) -> None:
-    process = start(project, TABLE, *SLURM, env=cluster)
+    process = start(project, TABLE, *SLURM, "--retries", "1", env=cluster)
     cancelled, said = cancel_one(process, cluster, "rank_part")
     ran = wait(process)
     assert ran.returncode == 0, said + ran.stdout
@@ -196,7 +196,7 @@ def test_a_job_that_is_cancelled_is_submitted_again(cluster: dict[str, str], loc
 def test_without_retries_a_cancelled_job_is_named_and_a_second_run_completes(
     cluster: dict[str, str], local: Project, project: Project
 ) -> None:
-    process = start(project, TABLE, *SLURM, "--retries", "0", env=cluster)
+    process = start(project, TABLE, *SLURM, env=cluster)
     cancelled, said = cancel_one(process, cluster, "train")
     ran = wait(process)
     assert ran.returncode == 1, said + ran.stdout

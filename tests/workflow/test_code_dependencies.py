@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from sampled_metrics.study.workflow import code_dependencies
-from sampled_metrics.study.workflow.code_dependencies import PACKAGE, library_files
+from sampled_metrics.study.workflow.code_dependencies import PACKAGE, digest, library_files
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 
 
-def names(script):
-    return {path.relative_to(PACKAGE).as_posix() for path in library_files(SCRIPTS / script)}
+def names(script, *modules):
+    return {path.relative_to(PACKAGE).as_posix() for path in library_files(SCRIPTS / script, modules)}
 
 
 def test_editing_an_estimator_touches_the_sampled_evaluation_and_nothing_before():
@@ -24,7 +24,23 @@ def test_editing_an_estimator_touches_the_sampled_evaluation_and_nothing_before(
     for script in ("split.py", "train.py", "rank.py", "figure_5.py"):
         packages = {name.partition("/")[0] for name in names(script)}
         assert not packages & {"estimators", "metrics", "sampling", "evaluation", "paper"}
-    assert {"recommenders/ials.py", "recommenders/item_cf.py"} <= names("train.py") - names("split.py")
+
+
+def test_a_recommender_is_trained_again_for_its_own_file():
+    assert not names("train.py") & {"recommenders/ials.py", "recommenders/item_cf.py", "recommenders/cosine.py"}
+    added = names("train.py", "sampled_metrics.recommenders.item_cf") - names("train.py")
+    assert added == {f"recommenders/{name}.py" for name in ("item_cf", "cosine", "neighbours")}
+
+
+@pytest.mark.parametrize(
+    ("edited", "is_same"),
+    [("# other\na = 1\n\n\nb = 2  # note\n", True), ("a = 1\nb = 3\n", False), ("a = 1\n'b'\nb = 2\n", False)],
+)
+def test_a_digest_is_that_of_the_code_and_not_of_its_layout(tmp_path, edited, is_same):
+    one, other = tmp_path / "one.py", tmp_path / "other.py"
+    one.write_text("a = 1\nb = 2\n", encoding="utf-8")
+    other.write_text(edited, encoding="utf-8")
+    assert (digest(one) == digest(other)) == is_same
 
 
 LOADED = """

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from made_up_project import complete_config
 
 from sampled_metrics.data import formats
 from sampled_metrics.errors import ConfigError
-from sampled_metrics.recommenders import RECOMMENDERS, config_schema
+from sampled_metrics.recommenders import RECOMMENDERS, config_schema, recommender_type
 from sampled_metrics.study.workflow.config import check, complete
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +58,7 @@ def changed(path, value, config=AS_IT_STANDS):
 
 class TestDefaults:
     def test_of_every_section_are_filled_in(self):
-        config = completed(LEAST)
+        config = completed(LEAST | {"toy": {}})
         assert config["seed"] == 2020
         assert config["metrics"] == ["recall@10", "ndcg@10", "ap", "auc"]
         assert config["toy"]["ranks"]["C"] == [212, 2, 743, 5342, 1548]
@@ -96,7 +97,7 @@ class TestDefaults:
 
     def test_changing_a_default_that_was_filled_in_does_not_change_the_schema(self):
         before = deepcopy(SCHEMA)
-        config = deepcopy(LEAST)
+        config = deepcopy(LEAST) | {"toy": {}}
         complete(config, SCHEMA)
         config["metrics"].append("mrr")
         config["toy"]["ranks"]["D"] = [1]
@@ -262,9 +263,49 @@ def test_a_value_of_several_lines_stays_one_line_and_a_long_one_is_cut():
 
 
 def test_what_config_yaml_says_is_what_holds_without_it():
-    """Nothing has two defaults: of the keys of config.yaml, only the study, its data and its recommenders matter."""
+    """Nothing has two defaults: of the keys of config.yaml, only the study's data and what fits these alone matter."""
     needed = {key: AS_IT_STANDS[key] for key in ("study", "datasets", "recommenders")}
+    needed |= {"toy": {}, "sampling": {"readings": ["default", "as-printed"]}}
+    needed["figures"] = {"figure-6": AS_IT_STANDS["figures"]["figure-6"]}
     assert completed(needed) == completed(AS_IT_STANDS)
+
+
+OWN = {"study": ["mine"], "datasets": {"mine": {}}, "recommenders": {"A": {"type": "ranks", "path": "a.csv"}}}
+
+
+@pytest.fixture
+def own_ranks(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").touch()
+
+
+@pytest.mark.usefixtures("own_ranks")
+class TestAStudyOfOtherData:
+    def test_has_nothing_that_fits_the_paper_alone(self):
+        config = complete_config(OWN | {"metrics": ["ndcg@3", "ap"], "figures": {"proof": {}}})
+        assert config["toy"] is None
+        assert config["sampling"]["readings"] == ["default"]
+        for figure in ("figure-6", "proof"):
+            assert (config["figures"][figure]["metric"], config["figures"][figure]["negatives"]) == ("ndcg@3", None)
+
+    def test_has_what_it_states(self):
+        stated = {"toy": {"negatives": 9}, "figures": {"figure-6": {"metric": "ap"}}}
+        stated["sampling"] = {"readings": ["as-printed"]}
+        config = complete_config(OWN | stated)
+        assert (config["toy"]["negatives"], config["toy"]["candidates"]) == (9, 10000)
+        assert config["sampling"]["readings"] == ["as-printed"]
+        assert (config["figures"]["figure-6"]["metric"], config["figures"]["figure-6"]["negatives"]) == ("ap", None)
+
+    @pytest.mark.parametrize("study", [["mine", "ml-1m"], ["ml-1m"]])
+    def test_with_the_data_of_the_paper_has_all_of_config_yaml(self, study):
+        config = complete_config(OWN | {"study": study})
+        assert (config["toy"], config["figures"]) == (AS_IT_STANDS["toy"], AS_IT_STANDS["figures"] | {"proof": None})
+        assert config["sampling"]["readings"] == ["default", "as-printed"]
+
+    @pytest.mark.parametrize(("study", "says"), [("ml-1m", "study: must be of type array"), ([], "study: needs 1")])
+    def test_a_wrong_study_is_refused_as_ever(self, study, says):
+        with pytest.raises(ConfigError, match=says):
+            complete_config(OWN | {"study": study})
 
 
 def described(schema):
@@ -276,7 +317,7 @@ def described(schema):
 
 
 OPTIONS = {name: entry.options for name, entry in formats.FORMATS.items()}
-TYPES = {kind: config_schema(entry) for kind, entry in RECOMMENDERS.items()}
+TYPES = {kind: config_schema(recommender_type(kind)) for kind in RECOMMENDERS}
 
 
 @pytest.mark.parametrize("schema", [SCHEMA, *OPTIONS.values(), *TYPES.values()], ids=["config", *OPTIONS, *TYPES])

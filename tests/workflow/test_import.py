@@ -1,5 +1,6 @@
 """The workflow as a module of another one: from a folder, from git, deployed, and twice in one Snakefile."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -104,8 +105,10 @@ use rule * from NAME as NAME_*
     )
     (tmp_path / "Snakefile").write_text(text, encoding="utf-8")
     targets = [f"{name}/{each}" for name in ("first", "second") for each in TARGETS]
-    run(tmp_path, *SNAKEMAKE, *targets, repository=repository)
+    run(tmp_path, *SNAKEMAKE, *targets, "first/results/provenance.json", repository=repository)
     same_results(tmp_path, finished, targets[:4])
+    stated = json.loads((tmp_path / "first/results/provenance.json").read_text(encoding="utf-8"))
+    assert {"summary", "toy/tables", "made-up/train-X"} <= stated["seconds"].keys()
     assert (tmp_path / targets[4]).read_bytes() != (tmp_path / targets[0]).read_bytes()  # another seed
 
 

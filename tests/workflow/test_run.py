@@ -65,7 +65,7 @@ def test_the_columns_are_the_contract(finished: Project) -> None:
     assert len(ranks) == 60
 
 
-def test_the_numbers_are_of_two_recommenders_and_two_readings(finished: Project) -> None:
+def test_the_numbers_are_of_three_recommenders_and_two_readings(finished: Project) -> None:
     third, fourth, fifth, sixth, proof, pairs, study, order = (
         pd.read_csv(finished.folder / f"results/made-up/{name}.csv")
         for name in (
@@ -73,15 +73,15 @@ def test_the_numbers_are_of_two_recommenders_and_two_readings(finished: Project)
             *("estimator-study", "estimator-study-order"),
         )
     )
-    assert len(third) == 2 * 2 * 4 * third["estimator"].nunique()
+    assert len(third) == 2 * 3 * 4 * third["estimator"].nunique()
     assert fourth["correct"].between(0, 1).all()
-    assert fifth.groupby("recommender")["events"].sum().tolist() == pytest.approx([60, 60])
+    assert fifth.groupby("recommender")["events"].sum().tolist() == pytest.approx([60, 60, 60])
     fewest = min(pd.read_csv(path)["candidates"].min() for path in finished.folder.glob("results/made-up/ranks/*.gz"))
     assert set(sixth["negatives"]) == {m for m in (5, 10, 20, 40, 80) if m < fewest}
     assert (proof["low"] <= proof["high"]).all()
     assert pairs[["right", "wrong"]].stack().between(0, 1).all()
     assert order["correct"].between(0, 1).all()
-    assert set(study["recommender"]) == {"X", "elsewhere"}
+    assert set(study["recommender"]) == set(MORE)
 
 
 @pytest.mark.slow

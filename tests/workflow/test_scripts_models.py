@@ -12,6 +12,7 @@ from sampled_metrics.data.split import read_split
 from sampled_metrics.ranks.exact import exact_ranks
 from sampled_metrics.recommenders.models import FactorModel, SimilarityModel, SparseSimilarityModel, read_model
 from sampled_metrics.recommenders.models import model as models
+from sampled_metrics.study.workflow.memory import SNAKEMAKE
 
 NEAR = {"type": "item-cf", "exponent": 1, "neighbours_prime": 10}
 ENTRIES = {
@@ -29,7 +30,7 @@ def train(name: str, memory: int = 2000) -> list[str]:
         output={"model": f"{name}.npz"},
         params={"entry": ENTRIES[name], "seed": 2020},
         wildcards={"recommender": name},
-        config={"ranking": {"memory": memory}},
+        mem_mb=SNAKEMAKE + memory,
     )
 
 
@@ -41,7 +42,7 @@ def rank(name: str, part: str | None = None, memory: int = 2000, threads: int = 
         output={"part": f"{part}.npz"} if part else {"ranks": "ranks.csv.gz"},
         params={"precision": "float64"},
         wildcards={"recommender": name, **({"scatteritem": part} if part else {})},
-        config={"ranking": {"memory": memory}},
+        mem_mb=SNAKEMAKE + memory,
         threads=threads,
     )
 

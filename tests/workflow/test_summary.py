@@ -11,6 +11,7 @@ from small_tables import table_of
 from sampled_metrics.evaluation.comparison import Standings
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.study import tables
+from sampled_metrics.study.paper import choices
 from sampled_metrics.study.repetitions import Evaluation, by_size, exact_moments, repeat
 from sampled_metrics.study.workflow.summary import (
     Studied,
@@ -163,7 +164,8 @@ class TestNotSharp:
         ]
 
 
-MADE_FROM = made_from({"code": "version 1", "software": {"numpy": "2"}, "data": {"one": {"ratings.zip": "a" * 64}}})
+CHOSEN = pd.DataFrame([("a choice", "a text", "X: k 1", "X: k 2", 171, 40)], columns=choices.COLUMNS)
+MADE_FROM = made_from("version 1", {"numpy": "2"}, {"one": {"ratings.zip": "a" * 64}})
 
 
 def page_of(*studied, **changes):
@@ -183,6 +185,41 @@ COUNTED = {"users": 2, "items": 300, "events": 40, "training_events": 38, "users
 
 
 class TestPage:
+    @pytest.mark.parametrize(
+        ("dataset", "split", "trained", "leaks"),
+        [
+            ({}, {}, ("X",), True),
+            ({}, {"strategy": "random-event"}, ("X",), True),
+            ({}, {"strategy": "global-time", "test_size": 0.1}, ("X",), False),
+            ({"test": "test.dat", "path": "train.dat"}, {}, ("X",), False),
+            ({}, {}, (), False),
+        ],
+        ids=["last event", "random event", "global time", "a split of its own", "ready-made ranks"],
+    )
+    def test_says_that_a_split_by_user_leaks_the_future(self, tmp_path, monkeypatch, dataset, split, trained, leaks):
+        monkeypatch.chdir(tmp_path)
+        for name in ("train.dat", "test.dat"):
+            (tmp_path / name).touch()
+        _, text = page_of(study(trained=trained), datasets={"one": MADE | dataset}, split=split)
+        assert ("leaks the future between users" in text) == leaks
+        assert ("The split global-time avoids this" in text) == leaks
+
+    @pytest.mark.parametrize(
+        "chosen", [None, pd.DataFrame(columns=choices.COLUMNS), CHOSEN], ids=["none", "no", "some"]
+    )
+    def test_has_the_choices_that_this_run_computes(self, chosen):
+        config = complete_config({"datasets": {"one": MADE}})
+        printed = pd.DataFrame(
+            [(3, "default", "X ap exact", 0.1, 0.1, 0.001, 0.0, True)],
+            columns=["table", "reading", "cell", "printed", "ours", "standard_error", "z", "ok"],
+        )
+        page = summary(config, [study()], CAPTIONS, MADE_FROM, printed, chosen=chosen)
+        is_there = chosen is not None and len(chosen) > 0
+        assert ("Choices that the text leaves open" in page) == is_there
+        assert bool(re.search("<td[^>]*>171</td>", page)) == is_there
+        for recorded in ("292", "229", "207", "228", "As written", "On other data"):
+            assert recorded not in page
+
     def test_has_every_part_and_fetches_nothing(self):
         datasets = {"one": {"format": "movielens-dat", "urls": ["https://example.org/a.zip"]}}
         page, text = page_of(study(counted=COUNTED), datasets=datasets)

@@ -38,9 +38,10 @@ if installed not in (version, f"{version}+checkout"):
     )
 
 from sampled_metrics.errors import ConfigError
+from sampled_metrics.recommenders import recommender_type
 from sampled_metrics.study.paper import reference
 from sampled_metrics.study.workflow.code_dependencies import digest
-from sampled_metrics.study.workflow.config import complete, precomputed_ranks
+from sampled_metrics.study.workflow.config import complete, leave_paper_out, precomputed_ranks
 from sampled_metrics.study.workflow.config_files import read_config
 
 given = copy.deepcopy(config)  # from the command line, or from the workflow that imports this one
@@ -55,6 +56,7 @@ configfile: own("config.yaml")
 
 if given.get("recommenders"):  # they replace those of config.yaml; they are not added to them
     config["recommenders"] = given["recommenders"]
+leave_paper_out(config, study, given)
 stated, config = config, {}
 for layer in (datasets, {"datasets": study["datasets"]}, stated):
     update_config(config, layer)
@@ -71,6 +73,10 @@ wildcard_constraints:
     recommender="|".join(map(re.escape, config["recommenders"])),
 
 
+# With `--sdm conda`, jobs run in this environment. It lacks the library, which is on no channel: Snakemake lets jobs
+# import what its own environment has, too.
+ENVIRONMENT = "../../envs/environment.yaml"
+
 RANKS = "results/{dataset}/ranks/{recommender}.csv.gz"
 PRECOMPUTED = precomputed_ranks(config)
 TRAINED = {
@@ -84,14 +90,15 @@ EVALUATION = {key: config[key] for key in ("sampling", "estimators", "metrics")}
 EVALUATION["assume_replacement"] = DESIGN["assume_replacement"]
 
 
-def code(script):
-    """A digest of a script and of the library files that it imports. As a parameter, it runs a rule again."""
-    return digest(Path(own(f"scripts/{script}")))
+def code(script, *recommenders):
+    """A digest of a script, of the library files that it imports, and of recommenders. As a parameter, it runs a rule again."""
+    classes = [recommender_type(config["recommenders"][name]["type"]) for name in recommenders]
+    return digest(Path(own(f"scripts/{script}")), [found.__module__ for found in classes])
 
 
 def dataset_of(paths, *, others=False):
-    """A pattern of the wildcard dataset in these paths below a folder, or in all other paths."""
-    alternatives = "|".join(re.escape(path.split("/", 1)[1]) for path in paths)
+    """A pattern of the wildcard dataset in these paths, which begin with a dataset, or in all other paths."""
+    alternatives = "|".join(map(re.escape, paths))
     return f"(?{'!' if others else '='}(?:{alternatives or '(?!)'})$)(?:{DATASETS})"
 
 
@@ -112,12 +119,12 @@ KINDS = {
     "estimator-study-order": ["csv"],
     "fidelity": ["csv", "md", "html"],
     "claims": ["csv", "md", "html"],
+    "choices": ["csv"],
 }
 
 
-TOY_RESULTS = {
-    "table-1": {"html": "Table 1: exact"},
-    "table-2": {"html": "Table 2: sampled"},
+TOY_TABLES = {"table-1": {"html": "Table 1: exact"}, "table-2": {"html": "Table 2: sampled"}}
+TOY_FIGURES = {
     "figure-1": {"svg": "Figure 1: metrics by rank"},
     "figure-2": {"svg": "Figure 2: by sample size"},
     "figure-3": {"svg": "Figure 3: by true rank"},
@@ -152,7 +159,11 @@ def results(folder, titles, category, of={}):
 def result_names():
     """Names of the results of this config, by folder."""
     comparisons = ["fidelity", "claims"]
-    names = {"toy": [*TOY_RESULTS, *(comparisons if reference.covers_toy(config) else [])]} if config["toy"] else {}
+    names = (
+        {"toy": [*TOY_TABLES, *TOY_FIGURES, *(comparisons if reference.covers_toy(config) else [])]}
+        if config["toy"]
+        else {}
+    )
     for dataset in config["study"]:
         names[dataset] = ["studied", "table-3", "table-4", "figure-5", "figure-6"]
         if config["figures"]["proof"]:
@@ -163,6 +174,8 @@ def result_names():
             names[dataset] += ["estimator-study", "estimator-study-order"]
         if reference.covers_study(config):
             names[dataset] += comparisons
+        if config["choices"] and {*reference.RECOMMENDERS} <= {*TRAINED[dataset]}:
+            names[dataset].append("choices")
     return names
 
 

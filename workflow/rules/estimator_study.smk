@@ -14,6 +14,8 @@ rule study_estimators:
         "results/logs/{dataset}/estimator-study-{recommender}.log",
     benchmark:
         "results/benchmarks/{dataset}/estimator-study-{recommender}.tsv"
+    conda:
+        ENVIRONMENT
     params:
         **DESIGN,
         code=code("study_estimators.py"),
@@ -35,6 +37,8 @@ rule estimator_study:
         "results/logs/{dataset}/estimator-study.log",
     benchmark:
         "results/benchmarks/{dataset}/estimator-study.tsv"
+    conda:
+        ENVIRONMENT
     params:
         code=code("estimator_study.py"),
         recommenders=list(config["recommenders"]),

@@ -1,5 +1,5 @@
-# Needs: our tables and figures. Makes: the comparison with the paper's printed numbers and claims; if requested by
-# name, the spread over the random starts of recommender X.
+# Needs: our tables and figures. Makes: the comparison with the paper's printed numbers and claims; with `choices`, what
+# other choices reproduce; if requested by name, the spread over the random starts of recommender X.
 
 
 rule fidelity:
@@ -15,11 +15,36 @@ rule fidelity:
         "results/logs/{dataset}/fidelity.log",
     benchmark:
         "results/benchmarks/{dataset}/fidelity.tsv"
+    conda:
+        ENVIRONMENT
     params:
         code=code("fidelity.py"),
         recommenders=list(config["recommenders"]),
     script:
         "../../scripts/fidelity.py"
+
+
+rule choices:
+    input:
+        split="results/{dataset}/split.npz",
+        ranks=expand(RANKS, recommender=reference.RECOMMENDERS, allow_missing=True),
+        seed_spread=own("docs/seed-spread.csv"),
+    output:
+        choices="results/{dataset}/choices.csv",
+    log:
+        "results/logs/{dataset}/choices.log",
+    benchmark:
+        "results/benchmarks/{dataset}/choices.tsv"
+    conda:
+        ENVIRONMENT
+    params:
+        **EVALUATION,
+        code=code("choices.py", *({*reference.RECOMMENDERS} & {*config["recommenders"]})),
+        entries={name: config["recommenders"].get(name) for name in reference.RECOMMENDERS},
+        precision=config["ranking"]["precision"],
+        seed=config["seed"],
+    script:
+        "../../scripts/choices.py"
 
 
 rule seed_spread:
@@ -32,9 +57,11 @@ rule seed_spread:
         "results/logs/{dataset}/seed-spread.log",
     benchmark:
         "results/benchmarks/{dataset}/seed-spread.tsv"
+    conda:
+        ENVIRONMENT
     params:
         **EVALUATION,
-        code=code("seed_spread.py"),
+        code=code("seed_spread.py", *({reference.RANDOM_RECOMMENDER} & set(config["recommenders"]))),
         recommenders=list(config["recommenders"]),
         entry=config["recommenders"].get(reference.RANDOM_RECOMMENDER),
         seed=config["seed"],

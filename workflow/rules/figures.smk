@@ -10,6 +10,8 @@ rule figure_5:
         "results/logs/{dataset}/figure-5.log",
     benchmark:
         "results/benchmarks/{dataset}/figure-5.tsv"
+    conda:
+        ENVIRONMENT
     params:
         code=code("figure_5.py"),
         recommenders=list(config["recommenders"]),
@@ -27,6 +29,8 @@ rule figure_6:
         "results/logs/{dataset}/figure-6.log",
     benchmark:
         "results/benchmarks/{dataset}/figure-6.tsv"
+    conda:
+        ENVIRONMENT
     params:
         **DESIGN,
         code=code("figure_6.py"),

@@ -1,6 +1,5 @@
 # Needs: config. Makes: nothing; it holds the functions that return the input of rules, and parameters that follow it.
 import errno
-import math
 
 from sampled_metrics.data import formats
 from sampled_metrics.data.reading import files_beside
@@ -8,9 +7,11 @@ from sampled_metrics.data.split import Shape
 from sampled_metrics.errors import DataError
 from sampled_metrics.recommenders import recommender, recommender_type
 from sampled_metrics.study.workflow.fingerprint import class_files, fingerprint
+from sampled_metrics.study.workflow.memory import SNAKEMAKE, reading_request, training_request
 from sampled_metrics.study.workflow.stage_files import read_facts
 
-COMMANDS = {name: recommender(entry) for name, entry in config["recommenders"].items() if entry["type"] == "command"}
+TRAINERS = {name: recommender(entry) for name, entry in config["recommenders"].items()}
+COMMANDS = {name: TRAINERS[name] for name, entry in config["recommenders"].items() if entry["type"] == "command"}
 
 
 def own_files(wildcards):
@@ -20,12 +21,17 @@ def own_files(wildcards):
         return []
     path, file_format = Path(dataset["path"]), formats.get(dataset["format"])
     beside = [dataset["test"]] if dataset["test"] else files_beside(path, file_format, member=dataset["member"])
-    return [*map(local, [dataset["path"], *beside])]
+    return [ancient(local(path)) for path in (dataset["path"], *beside)]
+
+
+def archive_of(wildcards):
+    """The file with the events of a dataset: the user's own, or the download."""
+    return own_files(wildcards)[0] if own_files(wildcards) else DOWNLOADS.get(wildcards.dataset)
 
 
 def split_entry(wildcards):
     """The config of a dataset without the keys that do not change the split."""
-    unused = {"ranks", "urls"} if own_files(wildcards) else {"ranks"}
+    unused = {"ranks", "md5", "sha256"} | ({"urls"} if own_files(wildcards) else set())
     return {key: value for key, value in config["datasets"][wildcards.dataset].items() if key not in unused}
 
 
@@ -43,14 +49,42 @@ def code_fingerprints(wildcards):
 
 
 def train_memory(wildcards, input, attempt):
-    """The MB that a training job asks a cluster for, by the size of the split; 300 are for snakemake itself."""
-    path = Path(input.split).with_name("dataset.json")
-    if not path.exists():  # an error that names the input is for snakemake a sign that it is yet to be made
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(input.split))
+    """The MB that a training job asks a cluster for, by the size of the split."""
+    if not Path(
+        input.facts
+    ).exists():  # an error that names the input is for snakemake a sign that it is yet to be made
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(input.facts))
     try:
-        facts = read_facts(path)
+        facts = read_facts(input.facts)
     except DataError as error:  # snakemake would show where it was raised
         sys.exit(f"error: {error}")
-    trainer = recommender(config["recommenders"][wildcards.recommender])
-    needed = trainer.training_memory(Shape(facts["users"], facts["items"], facts["training_events"]))
-    return attempt * (300 + math.ceil(needed / 1e6))
+    shape = Shape(facts["users"], facts["items"], facts["training_events"])
+    return attempt * training_request(TRAINERS[wildcards.recommender], input.split, shape, config["ranking"]["memory"])
+
+
+def jobs_of(dataset):
+    """The jobs of a dataset, by the names of their benchmarks. Downloads are not among them: they are not repeated."""
+    trained, names, parts = TRAINED[dataset], result_names()[dataset], config["ranking"]["scatter"]
+    yield from ("studied", "tables")
+    yield from (
+        name
+        for name in ("figure-5", "figure-6", "proof", "budget", "estimator-study", "fidelity", "choices")
+        if name in names
+    )
+    if trained:
+        yield from ("verify", "split")
+    endings = {Path(table).suffix[1:] for name in trained if name in COMMANDS for table in COMMANDS[name].tables}
+    yield from (f"split-tables-{ending}" for ending in sorted(endings))
+    for name in config["recommenders"]:
+        yield from (f"{job}-{name}" for job in ("rank", "sample", "exact-moments"))
+        if config["estimator_study"]:
+            yield f"estimator-study-{name}"
+    for name in trained:
+        yield f"train-{name}"
+        yield from (f"rank-{name}-{part}-of-{parts}" for part in range(1, parts + 1) if parts > 1)
+
+
+def jobs_of_toy():
+    """The jobs of the running example, by the names of their benchmarks."""
+    names = result_names().get("toy", [])
+    return [name for name in (*TOY_FIGURES, "fidelity") if name in names] + (["tables"] if names else [])

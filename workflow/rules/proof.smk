@@ -11,6 +11,8 @@ rule proof:
         "results/logs/{dataset}/proof.log",
     benchmark:
         "results/benchmarks/{dataset}/proof.tsv"
+    conda:
+        ENVIRONMENT
     params:
         code=code("proof.py"),
         recommenders=list(config["recommenders"]),

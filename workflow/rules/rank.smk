@@ -1,7 +1,9 @@
 # Needs: a dataset's split and a trained model, or ranks that another tool computed. Makes: the rank table, the only
 # input of later stages. On a cluster the users may be scattered over jobs; the gathered table is the same to the byte.
 
-IMPORTED = [RANKS.format(dataset=dataset, recommender=name) for dataset, name in PRECOMPUTED]
+IMPORTED = [  # the table and the benchmark of each
+    path for dataset, name in PRECOMPUTED for path in (f"{dataset}/ranks/{name}.csv.gz", f"{dataset}/rank-{name}.tsv")
+]
 
 
 scattergather:
@@ -18,13 +20,16 @@ rule rank_part:
         "results/logs/{dataset}/rank-{recommender}-{scatteritem}.log",
     benchmark:
         "results/benchmarks/{dataset}/rank-{recommender}-{scatteritem}.tsv"
+    conda:
+        ENVIRONMENT
     threads: config["ranking"]["threads"]
     resources:
-        # 300 for snakemake beside the script
-        mem_mb=lambda wildcards, attempt: attempt * (300 + config["ranking"]["memory"]),
+        mem_mb=lambda wildcards, attempt: attempt * (SNAKEMAKE + config["ranking"]["memory"]),
     params:
         code=code("rank.py"),
-        precision=config["ranking"]["precision"],
+        precision=lambda wildcards: (
+            config["ranking"]["precision"] if TRAINERS[wildcards.recommender].has_factors else "float64"
+        ),
     script:
         "../../scripts/rank.py"
 
@@ -54,6 +59,8 @@ else:
             "results/benchmarks/{dataset}/rank-{recommender}.tsv"
         wildcard_constraints:
             dataset=dataset_of(IMPORTED, others=True),
+        conda:
+            ENVIRONMENT
         params:
             code=code("gather_ranks.py"),
         script:
@@ -62,7 +69,10 @@ else:
 
 rule import_ranks:
     input:
-        ranks=lambda wildcards: local(PRECOMPUTED[wildcards.dataset, wildcards.recommender].file(wildcards.dataset)),
+        # ancient, with a fingerprint, as the user's own files in data.smk
+        ranks=lambda wildcards: ancient(
+            local(PRECOMPUTED[wildcards.dataset, wildcards.recommender].file(wildcards.dataset))
+        ),
     output:
         ranks=RANKS,
     log:
@@ -71,9 +81,10 @@ rule import_ranks:
         "results/benchmarks/{dataset}/rank-{recommender}.tsv"
     wildcard_constraints:
         dataset=dataset_of(IMPORTED),
+    conda:
+        ENVIRONMENT
     params:
         code=code("import_ranks.py"),
-        # not a function of the input: snakemake would not run again for one
         fingerprints=lambda wildcards: [
             fingerprint(PRECOMPUTED[wildcards.dataset, wildcards.recommender].file(wildcards.dataset))
         ],

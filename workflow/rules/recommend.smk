@@ -4,6 +4,7 @@
 rule train:
     input:
         split="results/{dataset}/split.npz",
+        facts="results/{dataset}/dataset.json",
         tables=command_tables,
     output:
         model="results/{dataset}/models/{recommender}.npz",
@@ -11,12 +12,14 @@ rule train:
         "results/logs/{dataset}/train-{recommender}.log",
     benchmark:
         "results/benchmarks/{dataset}/train-{recommender}.tsv"
+    conda:
+        ENVIRONMENT
     resources:
         mem_mb=train_memory,
     params:
-        code=code("train.py"),
+        code=lambda wildcards: code("train.py", wildcards.recommender),
         entry=lambda wildcards: config["recommenders"][wildcards.recommender],
-        seed=config["seed"],
+        seed=lambda wildcards: config["seed"] if TRAINERS[wildcards.recommender].is_random else 0,
         # not a function of the input: snakemake would not run again for one
         fingerprints=code_fingerprints,
     script:

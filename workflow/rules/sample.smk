@@ -11,6 +11,8 @@ rule sample:
         "results/logs/{dataset}/sample-{recommender}.log",
     benchmark:
         "results/benchmarks/{dataset}/sample-{recommender}.tsv"
+    conda:
+        ENVIRONMENT
     params:
         **EVALUATION,
         code=code("sample.py"),
@@ -29,6 +31,8 @@ rule exact_moments:
         "results/logs/{dataset}/exact-moments-{recommender}.log",
     benchmark:
         "results/benchmarks/{dataset}/exact-moments-{recommender}.tsv"
+    conda:
+        ENVIRONMENT
     params:
         **EVALUATION | {"sampling": config["sampling"] | {"repetitions": None}},  # nothing is repeated
         code=code("exact_moments.py"),

@@ -24,6 +24,9 @@ rule summary:
         ],
         fidelity=expand("results/{folder}/fidelity.csv", folder=COMPARED_WITH_PAPER),
         claims=expand("results/{folder}/claims.csv", folder=COMPARED_WITH_PAPER),
+        choices=[
+            f"results/{dataset}/choices.csv" for dataset in config["study"] if "choices" in result_names()[dataset]
+        ],
         captions=[own(f"workflow/report/{name}.rst") for name in ("table-3", "table-4", *FIGURES_OF_SUMMARY)],
     output:
         # a parenthesis comes before the other categories of the report
@@ -33,15 +36,16 @@ rule summary:
             category="(start here)",
             labels={"what": "Summary"},
         ),
-        provenance="results/provenance.json",
     log:
         "results/logs/summary.log",
     benchmark:
         "results/benchmarks/summary.tsv"
+    conda:
+        ENVIRONMENT
     params:
         **EVALUATION,
         **{key: config[key] for key in ("seed", "split", "recommenders", "estimator_model")},
-        code=code("summary.py"),
+        code=code("summary.py", *config["recommenders"]),
         titles=FIGURES_OF_SUMMARY,
         trained=TRAINED,
     script:

@@ -11,6 +11,8 @@ rule studied:
         "results/logs/{dataset}/studied.log",
     benchmark:
         "results/benchmarks/{dataset}/studied.tsv"
+    conda:
+        ENVIRONMENT
     params:
         code=code("studied.py"),
         recommenders=list(config["recommenders"]),
@@ -31,6 +33,8 @@ rule tables:
         "results/logs/{dataset}/tables.log",
     benchmark:
         "results/benchmarks/{dataset}/tables.tsv"
+    conda:
+        ENVIRONMENT
     params:
         code=code("study_tables.py"),
         recommenders=list(config["recommenders"]),

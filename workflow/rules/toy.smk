@@ -6,25 +6,50 @@ CORRECTED = {key: FIGURES["figure-4"][key] for key in ("negatives", "estimators"
 CORRECTED |= {"candidates": TOY["candidates"], "metric_label": FIGURES["figure-4"]["metric"]}
 
 
-rule toy:
+ARGUMENTS = {
+    1: SHARED | FIGURES["figure-1"],
+    2: SHARED | FIGURES["figure-2"] | {"ranks": TOY["ranks"]},
+    3: SHARED | FIGURES["figure-3"],
+    4: CORRECTED,
+}
+
+
+rule toy_tables:
     output:
-        **results("toy", TOY_RESULTS, "running example"),
+        **results("toy", TOY_TABLES, "running example"),
     log:
-        "results/logs/toy/toy.log",
+        "results/logs/toy/tables.log",
     benchmark:
-        "results/benchmarks/toy/toy.tsv"
+        "results/benchmarks/toy/tables.tsv"
+    conda:
+        ENVIRONMENT
     params:
-        code=code("toy.py"),
+        code=code("toy_tables.py"),
         toy=TOY,
-        figures={
-            1: SHARED | FIGURES["figure-1"],
-            2: SHARED | FIGURES["figure-2"] | {"ranks": TOY["ranks"]},
-            3: SHARED | FIGURES["figure-3"],
-            4: CORRECTED,
-        },
         seed=config["seed"],
     script:
-        "../../scripts/toy.py"
+        "../../scripts/toy_tables.py"
+
+
+for number, name in enumerate(TOY_FIGURES, start=1):
+
+    rule:
+        name:
+            f"toy_figure_{number}"
+        output:
+            **result("toy", name, "running example", **TOY_FIGURES[name]),
+        log:
+            f"results/logs/toy/{name}.log",
+        benchmark:
+            f"results/benchmarks/toy/{name}.tsv"
+        conda:
+            ENVIRONMENT
+        params:
+            code=code("toy_figure.py"),
+            number=number,
+            arguments=ARGUMENTS[number],
+        script:
+            "../../scripts/toy_figure.py"
 
 
 rule toy_fidelity:
@@ -40,6 +65,8 @@ rule toy_fidelity:
         "results/logs/toy/fidelity.log",
     benchmark:
         "results/benchmarks/toy/fidelity.tsv"
+    conda:
+        ENVIRONMENT
     params:
         code=code("toy_fidelity.py"),
         toy=TOY,

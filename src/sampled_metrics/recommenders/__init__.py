@@ -1,6 +1,7 @@
 """Recommenders by type. A new one is a file of this package and an entry of `RECOMMENDERS`.
 
-A class outside the library needs neither: its type is its dotted path (docs/add-a-recommender.md).
+A class outside the library needs neither: its type is its dotted path (docs/add-a-recommender.md). A recommender is
+imported when it is used, so that the workflow can tell on which recommender a job depends.
 """
 
 import os
@@ -11,38 +12,28 @@ from importlib import import_module
 from typing import Any
 
 from sampled_metrics.errors import ConfigError, reason
-from sampled_metrics.recommenders.command import Command
-from sampled_metrics.recommenders.ease import EASE
-from sampled_metrics.recommenders.ials import IALS
-from sampled_metrics.recommenders.implicit_library import ImplicitLibrary
-from sampled_metrics.recommenders.item_cf import ItemCF
 from sampled_metrics.recommenders.parameters import config_schema
-from sampled_metrics.recommenders.popularity import Popularity
-from sampled_metrics.recommenders.precomputed import PrecomputedRanks
-from sampled_metrics.recommenders.random_scores import RandomScores
 from sampled_metrics.recommenders.recommender import Recommender
 
 __all__ = [
     "RECOMMENDERS",
-    "Command",
-    "PrecomputedRanks",
     "Recommender",
     "config_schema",
     "recommender",
     "recommender_type",
 ]
 
-RECOMMENDERS: dict[str, type[Recommender]] = {
-    "command": Command,
-    "ease": EASE,
-    "ials": IALS,
-    "implicit": ImplicitLibrary,
-    "item-cf": ItemCF,
-    "popularity": Popularity,
-    "random": RandomScores,
-    "ranks": PrecomputedRanks,
+RECOMMENDERS = {
+    "command": "command.Command",
+    "ease": "ease.EASE",
+    "ials": "ials.IALS",
+    "implicit": "implicit_library.ImplicitLibrary",
+    "item-cf": "item_cf.ItemCF",
+    "popularity": "popularity.Popularity",
+    "random": "random_scores.RandomScores",
+    "ranks": "precomputed.PrecomputedRanks",
 }
-"""The recommenders by the `type` of their config entry."""
+"""The classes of the recommenders, as modules of this package and names in them, by the `type` of the config entry."""
 
 
 def recommender_type(kind: str) -> type[Recommender]:
@@ -54,7 +45,8 @@ def recommender_type(kind: str) -> type[Recommender]:
         ConfigError: the type is unknown, cannot be imported, or is not a recommender.
     """
     if kind in RECOMMENDERS:
-        return RECOMMENDERS[kind]
+        module, _, name = RECOMMENDERS[kind].partition(".")
+        return getattr(import_module(f"{__name__}.{module}"), name)
     module, dot, name = kind.rpartition(".")
     if not dot:
         known = ", ".join(RECOMMENDERS)

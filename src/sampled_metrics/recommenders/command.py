@@ -79,6 +79,16 @@ class Command(Recommender):
         """The names of the files of the split that the command reads."""
         return [f"{name}.{self.format}" for name in TABLES if any(f"{{{name}}}" in arg for arg in self.arguments)]
 
+    @property
+    def is_random(self) -> bool:
+        """Whether the command asks for a seed."""
+        return any("{seed}" in arg for arg in self.arguments)
+
+    @property
+    def has_factors(self) -> bool:
+        """Whether the command writes factors."""
+        return self.writes == "factors"
+
     def fit(self, training: csr_array, rng: np.random.Generator) -> Model:
         """Raise ConfigError: a command reads files."""
         raise ConfigError("a command (type command) is trained by the workflow, which writes the files that it reads")

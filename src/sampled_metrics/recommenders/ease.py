@@ -42,6 +42,16 @@ class EASE(Recommender):
         np.fill_diagonal(weights, 0.0)
         return SimilarityModel(weights)
 
+    @property
+    def is_random(self) -> bool:
+        """Nothing is random."""
+        return False
+
+    @property
+    def has_factors(self) -> bool:
+        """The model has similarities."""
+        return False
+
     def least_memory(self, shape: Shape) -> int:
         """Return the bytes of the similarity, which ranking needs."""
         return 8 * shape.items**2

@@ -40,6 +40,9 @@ CONSTRUCTORS = {
 }
 """Module and name of each model's constructor; implicit is slow to import, and needed for these models only."""
 
+_NEIGHBOURS = ("cosine", "tfidf", "bm25")
+"""Models of nearest neighbours, which have similarities, and whose training draws nothing."""
+
 FIXED = ("num_threads", "random_state", "use_gpu", "dtype")
 """Options that are fixed, because other values give results that vary between runs or machines."""
 
@@ -93,6 +96,16 @@ class ImplicitLibrary(Recommender):
         if not hasattr(trained, "similarity"):
             return FactorModel(trained.user_factors.astype(np.float64), trained.item_factors.astype(np.float64))
         return SparseSimilarityModel(csr_array(trained.similarity))  # row i: what item i adds to scores
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the model has a random start."""
+        return self.model not in _NEIGHBOURS
+
+    @property
+    def has_factors(self) -> bool:
+        """Whether the model has factors, not similarities."""
+        return self.model not in _NEIGHBOURS
 
     def training_memory(self, shape: Shape) -> int:
         """Return the bytes to reserve for training: the factors, or as much for similarities."""

@@ -57,6 +57,16 @@ class ItemCF(Recommender):
         self._weight(cosines)
         return SparseSimilarityModel(csr_array(cosines.T))
 
+    @property
+    def is_random(self) -> bool:
+        """Nothing is random."""
+        return False
+
+    @property
+    def has_factors(self) -> bool:
+        """The model has similarities."""
+        return False
+
     def least_memory(self, shape: Shape) -> int:
         """Return the bytes of the events by item, of some rows, and of the neighbours or all similarities."""
         most = self._most_neighbours

@@ -18,3 +18,8 @@ class Popularity(Recommender):
         users, items = training.shape
         events = np.bincount(training.indices, minlength=items).astype(np.float64)
         return FactorModel(np.ones((users, 1)), events[:, np.newaxis])  # one factor, so products are exact
+
+    @property
+    def is_random(self) -> bool:
+        """Nothing is random."""
+        return False

@@ -16,3 +16,8 @@ class RandomScores(Recommender):
     def fit(self, training: csr_array, rng: np.random.Generator) -> RandomModel:
         """Draw the key of the scores from rng; the events do not matter."""
         return RandomModel(int(rng.integers(2**64, dtype=np.uint64)))
+
+    @property
+    def has_factors(self) -> bool:
+        """The model has a key."""
+        return False

@@ -21,6 +21,16 @@ class Recommender(ABC):
             rng: the source of everything random.
         """
 
+    @property
+    def is_random(self) -> bool:
+        """Whether training draws random numbers. If not, another seed of the study does not train again."""
+        return True
+
+    @property
+    def has_factors(self) -> bool:
+        """Whether the model may have factors. If not, another `ranking.precision` does not rank again."""
+        return True
+
     def least_memory(self, shape: Shape) -> int:
         """Return the least bytes that training needs besides the events; 0 if `ranking.memory` does not limit it."""
         return 0

@@ -5,7 +5,7 @@ import io
 import os
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from string import ascii_lowercase
@@ -158,12 +158,13 @@ def draw_lines(
 def name_lines(*panels: Axes, legend: str = "outside upper left") -> None:
     """Name each line of panels of one figure at its end. Many lines, or long names, have a legend instead.
 
-    A name at the end has a short sample of its line. It is as near to the end as the names above and below allow.
-    Call the function after the limits of the axes are set.
+    A name at the end has a short sample of its line. It is as near to the end as the names above and below allow. Lines
+    that coincide share a place, unless their names are long together. Call the function after the limits of the axes
+    are set.
     """
     lines = _named_lines(panels[0])
     longest = max(len(str(line.get_label())) for line in lines)
-    if len(lines) > FEW or longest > _LONG:
+    if not _have_names_at_ends(lines):
         columns = max(1, 60 // (longest + 8))
         figure: Any = panels[0].figure
         for_note = [Line2D([], [], linestyle="none", label=" ")] if "lower" in legend else []
@@ -173,28 +174,38 @@ def name_lines(*panels: Axes, legend: str = "outside upper left") -> None:
     from scipy.optimize import isotonic_regression  # slow to import, and used only here
 
     for panel in panels:
-        lines = sorted(_named_lines(panel), key=lambda line: _in_panel(line)[-1])
+        groups = []
+        for group in _coinciding(panel):
+            groups += [group] if len(_together(group)) <= _LONG else [[line] for line in group]
+        groups.sort(key=lambda group: _in_panel(group[0])[-1])
         line_height = 1.25 * mpl.rcParams["font.size"] / (panel.bbox.height * 72 / panel.figure.dpi)
-        spacing = line_height * np.arange(len(lines))
-        heights = isotonic_regression([_in_panel(line)[-1] for line in lines] - spacing).x + spacing
+        spacing = line_height * np.arange(len(groups))
+        heights = isotonic_regression([_in_panel(group[0])[-1] for group in groups] - spacing).x + spacing
         heights = np.maximum(heights, line_height / 2 + spacing)  # clear of the numbers below the panel
-        for line, height in zip(lines, heights, strict=True):
-            sample = Line2D([], [])
-            sample.update_from(line)
-            sample.set(data=([1.04, 1.1, 1.16], [height] * 3), markevery=[1], transform=panel.transAxes, clip_on=False)
-            panel.figure.add_artist(sample)
-            panel.text(1.2, height, str(line.get_label()), va="center_baseline", transform=panel.transAxes)
+        for group, height in zip(groups, heights, strict=True):
+            for line in group:
+                sample = Line2D([], [])
+                sample.update_from(line)
+                place = ([1.04, 1.1, 1.16], [height] * 3)
+                sample.set(data=place, markevery=[1], transform=panel.transAxes, clip_on=False)
+                panel.figure.add_artist(sample)
+            panel.text(1.2, height, _together(group), va="center_baseline", transform=panel.transAxes)
 
 
-def say_what_coincides(panel: Axes) -> None:
-    """Write into a panel which of its lines coincide. Call the function after the limits of the axes are set."""
-    groups: list[list[Line2D]] = []
-    for line in _named_lines(panel):
-        near = (group for group in groups if np.allclose(_in_panel(group[0]), _in_panel(line), rtol=0, atol=0.01))
-        group = next(near, [])
-        groups += [] if group else [group]
-        group.append(line)
-    alike = [",\n".join(str(line.get_label()) for line in group) for group in groups if len(group) > 1]
+def say_what_coincides(panel: Axes, *, is_named: bool = False) -> None:
+    """Write into a panel which of its lines coincide. Call the function after the limits of the axes are set.
+
+    Args:
+        panel: the panel.
+        is_named: whether `name_lines` names the lines of this panel. Lines whose names share a place are left out.
+    """
+    groups = _coinciding(panel)
+    at_ends = is_named and _have_names_at_ends(_named_lines(panel))
+    alike = [
+        ",\n".join(str(line.get_label()) for line in group)
+        for group in groups
+        if len(group) > 1 and not (at_ends and len(_together(group)) <= _LONG)
+    ]
     if not alike:
         return
     title = "coincide:\n" + ";\n".join(alike)
@@ -203,6 +214,27 @@ def say_what_coincides(panel: Axes) -> None:
     elif max(len(str(line.get_label())) for line in _named_lines(panel)) > _LONG:
         title = "some coincide"
     panel.legend(handles=[], title=title, title_fontsize="small").set_in_layout(False)
+
+
+def _have_names_at_ends(lines: Sequence[Line2D]) -> bool:
+    """Return whether lines are few, and their names short, so that each is named at its end."""
+    return len(lines) <= FEW and all(len(str(line.get_label())) <= _LONG for line in lines)
+
+
+def _coinciding(panel: Axes) -> list[list[Line2D]]:
+    """Return the named lines of a panel in groups, each of lines that coincide."""
+    groups: list[list[Line2D]] = []
+    for line in _named_lines(panel):
+        near = (group for group in groups if np.allclose(_in_panel(group[0]), _in_panel(line), rtol=0, atol=0.01))
+        group = next(near, [])
+        groups += [] if group else [group]
+        group.append(line)
+    return groups
+
+
+def _together(group: Sequence[Line2D]) -> str:
+    """Return the names of lines in one."""
+    return ", ".join(str(line.get_label()) for line in group)
 
 
 def _named_lines(panel: Axes) -> list[Line2D]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from sampled_metrics.sampling.moments import expected_distribution
 from sampled_metrics.sampling.outcomes import Outcomes
 
 _FEW = 4  # recommenders whose crossing lines are marked
+_MAGNIFIED = 100  # m from which a second panel shows lines on a linear scale
 _CRUSHED = 5  # exact values this many times smaller than the largest one would be one line on a linear scale
 
 
@@ -80,20 +82,46 @@ def expected_by_sample_size(
 
 @styled
 def draw(table: pd.DataFrame, note: str = "") -> Figure:
-    """Draw the table of `expected_by_sample_size`: a panel for each estimator, a line for each recommender."""
-    estimators = list(dict.fromkeys(table["estimator"]))
-    crossing = {label: _crossings(table[table["estimator"] == label]) for label in estimators}
-    circles = "  Circles: two lines cross." if any(map(len, crossing.values())) else ""
-    figure, axes = panels(len(estimators), 2, 2.4, f"Thin lines: exact.{circles}  {note}")
-    for panel, label in zip(axes, estimators, strict=True):
-        draw_curves(panel, table[table["estimator"] == label])
-        if len(crossing[label]):
-            panel.plot(*crossing[label].T, "o", color="black", fillstyle="none", markersize=9)
-        panel.set_title(estimator_name(label))
+    """Draw the table of `expected_by_sample_size`: a panel for each estimator, a line for each recommender.
+
+    An estimator on a logarithmic scale has a second panel, from m = 100 on, on a linear scale. Each crossing of two
+    lines has a circle with its m.
+    """
+    contents: list[tuple[str, pd.DataFrame, bool]] = []
+    for label, curves in table.groupby("estimator", sort=False):
+        contents.append((estimator_name(str(label)), curves, False))
+        large = curves[curves["negatives"] >= _MAGNIFIED]
+        if _is_crushed(curves) and large["negatives"].nunique() > 1:
+            contents.append((f"from m = {_MAGNIFIED} on, linear", large, True))
+    crossings = [_crossings(curves) for _, curves, _ in contents]
+    circles = "  Circles: two lines cross, at this m." if any(map(len, crossings)) else ""
+    figure, axes = panels(len(contents), 2, 2.4, f"Thin lines: exact.{circles}  {note}")
+    for panel, (title, curves, is_magnified), crossing in zip(axes, contents, crossings, strict=True):
+        draw_curves(panel, curves, is_magnified=is_magnified)
+        _draw_crossings(panel, crossing, curves)
+        panel.set_title(title)
     for panel in axes[1::2]:
         panel.set_ylabel("")
-    name_lines(*(axes[1::2] or axes))
+    name_lines(*dict.fromkeys([*axes[1::2], axes[-1]]))
     return figure
+
+
+def _draw_crossings(panel: Axes, crossings: Floats, curves: pd.DataFrame) -> None:
+    """Draw a circle with its m at each crossing, (crossings, 2) m and per cent, of curves.
+
+    The number is below the circle, on the side that falling or rising curves leave free, or above it at the first
+    sample size.
+    """
+    if len(crossings):
+        panel.margins(y=0.15)
+    by_size = curves.groupby("negatives")["expected"].mean()
+    side = "right" if by_size.iloc[0] > by_size.iloc[-1] else "left"
+    for m, height in crossings:
+        panel.plot(m, height, "o", color="black", fillstyle="none", markersize=9)
+        below: Any = {"xytext": (-5 if side == "right" else 5, -6), "ha": side, "va": "top"}
+        above: Any = {"xytext": (5, 6), "ha": "left", "va": "bottom"}
+        place = above if m < 1.2 * by_size.index[0] else below
+        panel.annotate(f"{m:.0f}", (m, height), textcoords="offset points", fontsize="small", **place)
 
 
 def _crossings(table: pd.DataFrame) -> Floats:
@@ -109,15 +137,27 @@ def _crossings(table: pd.DataFrame) -> Floats:
     return np.array(crossings).reshape(-1, 2)
 
 
-def draw_curves(panel: Axes, table: pd.DataFrame) -> None:
-    """Draw the rows of one estimator into a panel; on a logarithmic scale if they are far above the exact values."""
+def draw_curves(panel: Axes, table: pd.DataFrame, *, is_magnified: bool = False) -> None:
+    """Draw the rows of one estimator into a panel; on a logarithmic scale if they are far above the exact values.
+
+    Args:
+        panel: the panel.
+        table: the rows.
+        is_magnified: whether the scale is linear whatever the values, and leaves the exact ones out.
+    """
     curves = list(table.groupby("recommender", sort=False))
     for (name, curve), style in zip(curves, styles(len(curves), marked=True), strict=True):
         panel.plot(curve["negatives"], 100 * curve["expected"], label=literal(str(name)), **style)
-        exact = 100 * curve["exact"].iloc[0]
-        panel.axhline(exact, color=style["color"], linestyle=style["linestyle"], linewidth=0.7)
+        if not is_magnified:
+            exact = 100 * curve["exact"].iloc[0]
+            panel.axhline(exact, color=style["color"], linestyle=style["linestyle"], linewidth=0.7)
     panel.set(xscale="log", xlabel="negatives sampled, m", ylabel=f"{metric_name(table['metric'].iloc[0])} in %")
-    if 0 < _CRUSHED * table["exact"].min() < table["expected"].max():
+    if _is_crushed(table) and not is_magnified:
         panel.set_yscale("log")
         plain_numbers(panel.yaxis)
     plain_numbers(panel.xaxis)
+
+
+def _is_crushed(table: pd.DataFrame) -> bool:
+    """Return whether the exact values would be one line on a linear scale, as the expected ones are far above them."""
+    return bool(0 < _CRUSHED * table["exact"].min() < table["expected"].max())

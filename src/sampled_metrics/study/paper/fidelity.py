@@ -17,7 +17,6 @@ from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.rendering.tables import Section
 from sampled_metrics.study.pairs import pair_names
 from sampled_metrics.study.paper import reference
-from sampled_metrics.study.paper.choices import RECORDED
 
 LIMIT = 3.0
 """Largest allowed difference, in standard errors."""
@@ -198,18 +197,18 @@ def counts(table: pd.DataFrame) -> pd.DataFrame:
     """Lay out the counts of printed and of reproduced numbers, by table and reading, as text.
 
     The root mean square of z is over the numbers whose standard error is more than half of the last digit; the others
-    do not vary. It is near 1 if the standard errors are right. The last two columns are `choices.RECORDED`.
+    do not vary. It is near 1 if the standard errors are right.
     """
     varies = table["standard_error"] > table["table"].map(_LAST_DIGIT) / 2
     squares = table.assign(square=(table["z"] ** 2).where(varies))
     counted = squares.groupby(["table", "reading"], sort=False).agg(
         printed=("ok", "size"), reproduced=("ok", "sum"), rms=("square", lambda square: np.sqrt(square.mean()))
     )
-    counted = counted.reset_index().merge(RECORDED.assign(reading="default"), how="left", on=["table", "reading"])
+    counted = counted.reset_index()
     counted["rms"] = counted["rms"].map("{:.2f}".format, na_action="ignore")
-    counted = counted.astype({"as_written": "Int64", "other_data": "Int64"}).astype(object)
+    counted = counted.astype(object)
     text = counted.where(counted.notna(), "-").map(str)
-    names = ["Table", "Reading", "Printed numbers", "Reproduced", "RMS of z", "As written", "On other data"]
+    names = ["Table", "Reading", "Printed numbers", "Reproduced", "RMS of z"]
     return text.set_axis(names, axis=1)
 
 

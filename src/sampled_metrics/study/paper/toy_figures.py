@@ -132,15 +132,15 @@ def draw_2(table: pd.DataFrame, note: str = "") -> Figure:
 def draw_3(table: pd.DataFrame, note: str = "") -> Figure:
     """Draw Figure 3 from its table."""
     figure, axes = _for_each_metric(table, note)
-    exact = str(table["negatives"].max())
+    exact, named = str(table["negatives"].max()), axes[1::2] or axes
     for panel, (_, curves) in zip(axes, table.groupby("metric", sort=False), strict=True):
         largest_first = curves.sort_values("negatives", ascending=False, kind="stable")
         draw_lines(
             panel, largest_first, "negatives", "rank", "expected", lambda m: "exact" if m == exact else f"m = {m}"
         )
         panel.set(xlabel="true rank", xlim=(0, curves["rank"].max()))
-        say_what_coincides(panel)
-    name_lines(*(axes[1::2] or axes))
+        say_what_coincides(panel, is_named=panel in named)
+    name_lines(*named)
     return figure
 
 
@@ -176,9 +176,15 @@ def draw_4(table: pd.DataFrame, note: str = "") -> Figure:
     axes[1].set(title="in expectation")
     axes[2].set(xlabel="rank in the sample", ylabel="magnified", ylim=MAGNIFIED)
     axes[3].set(xlabel="true rank")
-    handles = [Line2D([], [], label=estimator_name(label), **styles[label]) for label in estimators]
+    handles = [Line2D([], [], label=estimator_name(label), **styles[label]) for label in _from_the_top(table)]
     figure.legend(handles=handles, loc="outside upper left", ncols=3)
     return figure
+
+
+def _from_the_top(table: pd.DataFrame) -> list[str]:
+    """Return the estimators of Figure 4 in the order of their lines at true rank 1, the exact metric first."""
+    first = table[(table["panel"] == "expected") & (table["rank"] == 1)].set_index("estimator")["value"]
+    return sorted(first.index, key=lambda label: (label != "exact", -first[label]))
 
 
 def note(candidates: int, negatives: int | Sequence[int] = (), metric_label: str = "", **_: Any) -> str:

@@ -3,29 +3,37 @@
 import ast
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2]
 
 
-def digest(script: Path) -> str:
-    """Return a digest of a script and of the library files that it imports. It changes if one of them changes."""
-    content = hashlib.sha256(script.read_bytes())
-    for path in library_files(script):
+def digest(script: Path, modules: Iterable[str] = ()) -> str:
+    """Return a digest of the code of a script and of the library files that it imports.
+
+    It changes if the syntax tree of one of them does. Comments and layout do not count.
+
+    Args:
+        script: the file.
+        modules: dotted names of modules that the script imports by name only, such as those of its recommenders.
+    """
+    content = hashlib.sha256(_digest(script).encode())
+    for path in library_files(script, modules):
         content.update(f"{path.relative_to(PACKAGE)} {_digest(path)}".encode())
     return content.hexdigest()
 
 
-def library_files(script: Path) -> list[Path]:
-    """Return the library's files that a script imports, directly or indirectly, sorted.
+def library_files(script: Path, modules: Iterable[str] = ()) -> list[Path]:
+    """Return the library's files that a script imports, directly or indirectly, sorted; parameters as in `digest`.
 
     Imports under `if TYPE_CHECKING` do not count. The dotted path of a class as text does, as in the registry of
     estimators.
     """
     files: set[Path] = set()
-    pending = list(_imported(script))
+    pending = [*_imported(script), *chain.from_iterable(map(_files, modules))]
     while pending:
         path = pending.pop()
         if path not in files:
@@ -36,7 +44,8 @@ def library_files(script: Path) -> list[Path]:
 
 @cache
 def _digest(source: Path) -> str:
-    return hashlib.sha256(source.read_bytes()).hexdigest()
+    tree = ast.dump(ast.parse(source.read_text(encoding="utf-8")))
+    return hashlib.sha256(tree.encode()).hexdigest()
 
 
 @cache

@@ -19,7 +19,10 @@ from sampled_metrics.data.reading import files_beside
 from sampled_metrics.errors import ConfigError, DataError
 from sampled_metrics.estimators import estimator, estimators_by_label, linear_estimator, usual_label
 from sampled_metrics.metrics.metric import metric, metrics_by_label
-from sampled_metrics.recommenders import PrecomputedRanks, config_schema, recommender, recommender_type
+from sampled_metrics.recommenders import config_schema, recommender, recommender_type
+from sampled_metrics.recommenders.precomputed import PrecomputedRanks
+from sampled_metrics.study.paper.choices import can_change
+from sampled_metrics.study.paper.reference import covers_study
 
 T = TypeVar("T")
 
@@ -32,6 +35,10 @@ RESERVED = (
     "provenance.json",
     "README.md",
 )  # names below results/
+
+
+PAPER_ONLY = (("", "toy"), ("sampling", "readings"), ("figures", "figure-6"))
+"""Section and name of the keys of config.yaml that fit the paper's data only."""
 
 
 def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
@@ -53,6 +60,28 @@ _Validator = extend(
         }
     ),
 )
+
+
+def leave_paper_out(config: dict[str, Any], paper: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Remove the keys that config.yaml states for the paper's data only, in place, if a user studies other data.
+
+    Keys that the user states stay as they are stated, without the rest of their section.
+
+    Args:
+        config: the config of the user, laid over config.yaml.
+        paper: config.yaml.
+        given: the config of the user.
+    """
+    studied = given.get("study")
+    if not isinstance(studied, list) or any(name in paper["study"] for name in studied):
+        return
+    for section, key in PAPER_ONLY:
+        below, stated = (whole.get(section) if section else whole for whole in (config, given))
+        if not isinstance(below, dict):
+            continue
+        below.pop(key, None)
+        if isinstance(stated, Mapping) and key in stated:
+            below[key] = copy.deepcopy(stated[key])
 
 
 def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
@@ -78,6 +107,9 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
             raise ConfigError(f"study: a dataset cannot be called {name!r}, as results/{name} has another use")
         _check_sources(name, config)
     _check_split(config["split"])
+    for figure in (config["figures"]["figure-6"], config["figures"]["proof"]):
+        if figure and figure["metric"] is None:
+            figure["metric"] = config["metrics"][0]
     _settle_labels(config, schema)
     edges = config["figures"]["figure-5"]["edges"]
     if sorted(set(edges)) != edges:
@@ -86,6 +118,8 @@ def complete(config: dict[str, Any], schema: Mapping[str, Any]) -> None:
         _check_budget(config["figures"]["budget"], config["recommenders"])
     if config["toy"] is not None:
         _check_toy(config["toy"], config["figures"])
+    if config["choices"] and not (covers_study(config) and can_change(config["recommenders"])):
+        raise ConfigError("choices: is for the study of the paper, with X, Y and Z of its types and its sampling")
 
 
 def _check_budget(budget: Mapping[str, Any], recommenders: Mapping[str, Any]) -> None:

@@ -1,13 +1,10 @@
-"""Fingerprint of a file, which changes if another file takes its place, and the files of a class."""
+"""Fingerprint of a file, which changes if its content does, and the files of a class."""
 
 import hashlib
 import os
 import sys
-from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
-
-BLOCK = 64 * 1024
-BLOCKS = 256  # most blocks that are read; a file of up to 16 MiB is read whole
 
 
 def class_files(cls: type) -> list[str]:
@@ -21,20 +18,20 @@ def class_files(cls: type) -> list[str]:
     return sorted(file for file in files if file)
 
 
-def fingerprint(path: str | os.PathLike[str]) -> list[int | str] | None:
-    """Return size, time of change in nanoseconds, and a digest of the content of a file; None if it does not exist.
+def fingerprint(path: str | os.PathLike[str]) -> str | None:
+    """Return the SHA-256 of the content of a file; None if it does not exist.
 
-    Both time and content are needed: `cp -p` and rsync copy the time, and only a part of a large file is read.
+    A file that is only touched keeps its fingerprint. A file that is copied over another one by `cp -p` or rsync, with
+    the time of the other one, has a fingerprint of its own.
     """
     if not Path(path).is_file():
         return None
-    status, digest = Path(path).stat(), hashlib.sha256()
-    last = max(0, status.st_size - BLOCK)
-    starts: Iterable[int] = range(0, status.st_size, BLOCK)
-    if status.st_size > BLOCK * BLOCKS:
-        starts = [last * block // (BLOCKS - 1) for block in range(BLOCKS)]
+    status = Path(path).stat()
+    return _digest(os.fspath(path), status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+@cache
+def _digest(path: str, size: int, modified: int, changed: int) -> str:
+    """Return the digest of a file that has not changed since the last call: snakemake asks several times."""
     with open(path, "rb") as file:
-        for start in starts:
-            file.seek(start)
-            digest.update(file.read(BLOCK))
-    return [status.st_size, status.st_mtime_ns, digest.hexdigest()]
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -2,7 +2,7 @@
 
 import platform
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -12,22 +12,22 @@ import pandas as pd
 from threadpoolctl import threadpool_info
 
 import sampled_metrics
+from sampled_metrics import _files
 
 _SOFTWARE = ("numpy", "scipy", "pandas", "implicit", "matplotlib", "snakemake")
 
 
-def provenance(config: Mapping[str, Any], data: Mapping[str, Mapping[str, str]], benchmarks: Path) -> dict[str, Any]:
-    """Return the code, the data, the configuration, the software and the times of a run.
+def provenance(
+    config: Mapping[str, Any], data: Mapping[str, Mapping[str, str]], benchmarks: Sequence[str]
+) -> dict[str, Any]:
+    """Return the code, the data, the configuration, the software and the times of a study.
 
     Args:
         config: the configuration, complete.
-        data: checksums by dataset and file.
-        benchmarks: the folder of Snakemake's benchmarks, which hold the seconds of each job.
+        data: result of `checksums`.
+        benchmarks: Snakemake's benchmark of each job, a file such as ``…/ml-1m/train-X.tsv``, with the seconds.
     """
-    seconds = {
-        path.relative_to(benchmarks).with_suffix("").as_posix(): float(pd.read_csv(path, sep="\t")["s"].iloc[-1])
-        for path in sorted(benchmarks.rglob("*.tsv"))
-    }
+    seconds = {_job(path): float(pd.read_csv(path, sep="\t")["s"].iloc[-1]) for path in sorted(benchmarks)}
     return {
         "code": code(),
         "software": software(),
@@ -37,6 +37,27 @@ def provenance(config: Mapping[str, Any], data: Mapping[str, Mapping[str, str]],
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "seconds": seconds,
     }
+
+
+def _job(benchmark: str) -> str:
+    """Return the name of a job by its benchmark, such as ml-1m/train-X or summary."""
+    return benchmark.rpartition("benchmarks/")[2].removesuffix(".tsv")
+
+
+def checksums(ranks: Sequence[str], archives: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """Return the SHA-256 of the archive and of the rank tables of each dataset, by dataset and file.
+
+    Args:
+        ranks: the rank tables, files such as ``…/ml-1m/ranks/X.csv.gz``.
+        archives: the source and the sha256 of the archive of each dataset that was split here.
+    """
+    data: dict[str, dict[str, str]] = {}
+    for path in ranks:
+        dataset = Path(path).parts[-3]
+        archive = archives.get(dataset)
+        files = data.setdefault(dataset, {archive["source"]: archive["sha256"]} if archive else {})
+        files[path] = _files.digest(path, "sha256")
+    return data
 
 
 def code() -> str:

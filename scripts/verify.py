@@ -1,0 +1,20 @@
+"""Compare the archive of a dataset with the checksums of the config."""
+
+from pathlib import Path
+from typing import Any
+
+from sampled_metrics import _files
+from sampled_metrics.data import download
+from sampled_metrics.study.workflow.jobs import run
+
+
+def main(snakemake: Any) -> None:
+    """Write the name and the SHA-256 of the archive."""
+    archive = Path(snakemake.input.archive)
+    download.verify(archive, md5=snakemake.params.md5, sha256=snakemake.params.sha256)
+    facts = {"source": archive.name, "sha256": _files.digest(archive, "sha256")}
+    _files.write_json(snakemake.output.verified, facts)
+
+
+if __name__ == "__main__":
+    run(main, snakemake, "verify the archive of {wildcards.dataset}")
