@@ -92,8 +92,8 @@ def _jobs(benchmarks: Path, peak_of_job: Mapping[str, int]) -> pd.DataFrame:
 
 def rule_of(job: str) -> str:
     """Return the rule of a job, such as train of ml-1m/train-X."""
-    if job == "toy/fidelity":
-        return "toy_fidelity"
+    if job.startswith("toy/"):
+        return job.replace("/", "_").replace("-", "_")
     name = Path(job).name
     rules = {"train", "rank", "sample", "download", "exact-moments"}  # these have a job for each recommender or file
     rule = next((rule for rule in rules if name.startswith(f"{rule}-")), name)
