@@ -13,7 +13,14 @@ from sampled_metrics.study.paper.reference import ARCHIVE_MD5, has_paper_users
 from sampled_metrics.study.workflow.jobs import run
 from sampled_metrics.study.workflow.provenance import checksums, code, software
 from sampled_metrics.study.workflow.stage_files import read_facts, read_table
-from sampled_metrics.study.workflow.summary import Studied, dataset_facts, exact_standings, made_from, summary
+from sampled_metrics.study.workflow.summary import (
+    Studied,
+    dataset_facts,
+    exact_standings,
+    exact_values,
+    made_from,
+    summary,
+)
 
 
 def main(snakemake: Any) -> None:
@@ -40,7 +47,9 @@ def main(snakemake: Any) -> None:
         table_4 = read_table(given.table_4[index], "table-4", empty=all_equal)
         rows = dataset_facts(ranks[names[0]], facts)
         standings = exact_standings(ranks, params.metrics)
-        studied.append(Studied(name, rows, trained, table_3, table_4, figures, standings))
+        values = exact_values(ranks, params.metrics)
+        budget = next((pd.read_csv(path) for path in given.budgets if Path(path).parts[-2] == name), None)
+        studied.append(Studied(name, rows, trained, table_3, table_4, figures, standings, values, budget))
         if facts and has_paper_users(ranks[names[0]]) and facts["md5"] != ARCHIVE_MD5:
             stand_ins.append(name)
     printed, claims, chosen = (

@@ -18,9 +18,11 @@ from sampled_metrics.study.workflow.summary import (
     answer,
     dataset_facts,
     exact_standings,
+    exact_values,
     made_from,
     not_sharp,
     reproduced,
+    stage_costs,
     summary,
 )
 
@@ -65,57 +67,95 @@ DECIDED = {label: Standings.from_values(("X", "Z"), (0.08, 0.09), [(1, 0)]) for 
 ALIKE = {label: Standings.from_values(("X", "Z"), (0.08, 0.09), []) for label in ("recall@10", "auc")}
 
 
+def exact_of(table):
+    """The exact values of `table_3` with intervals of ± .01."""
+    exact = table[table["estimator"] == "exact"]
+    return pd.DataFrame(
+        {
+            "recommender": exact["recommender"],
+            "metric": exact["metric"],
+            "value": exact["mean"],
+            "low": exact["mean"] - 0.01,
+            "high": exact["mean"] + 0.01,
+        }
+    )
+
+
+def studied_of(third, fourth, standings, name="one", facts=None, trained=("X",)):
+    return Studied(name, facts or {}, trained, third, fourth, [], standings, exact_of(third))
+
+
+def answer_of(third, fourth, standings):
+    return answer(third, fourth, "recall@10", 100, studied_of(third, fourth, standings))
+
+
 class TestAnswer:
     def test_by_hand(self):
-        verdict, exact, sampled, corrected = answer(METRICS, ORDER, "recall@10", 100, DECIDED)
-        assert verdict == "By the exact Recall@10, compared by user at 95 %: Z is better than X."
-        assert exact == "Exact Recall@10: Z 9.00 %, X 8.00 %."
-        assert sampled == (
-            "Among 100 negatives, without correction: X 66.00 %, Z 54.00 %. This puts 1 of 1 decided pairs the wrong "
-            "way round: Z and X. Over all metrics, 1 of 2 decided comparisons of two recommenders by a metric come out "
-            "wrong in most repetitions."
-        )
+        given = answer_of(METRICS, ORDER, DECIDED)
+        assert given.recommenders == ["Z", "X"]
+        assert given.exact == [0.09, 0.08]
+        assert given.sampled == [0.54, 0.66]
+        assert given.pairs == given.wrong == [("Z", "X")]
+        assert (given.wrong_of_all, given.decided_of_all, given.undecided_of_all) == (1, 2, 0)
         # CLS: √((.01² + (.0² + .02²)) / 2) = .0158; without correction √((.58² + .01² + .45² + .01²) / 2) = .519
-        assert corrected == (
-            "Of the corrections in Table 3, CLS has the smallest root mean square error of Recall@10: 1.6 percentage "
-            "points, against 51.9 without correction. BV 1 orders recommenders correctly most often: in 95 % of the "
-            "decided comparisons over all metrics and repetitions, against 50 % without correction."
-        )
+        assert given.correction.nearest == "CLS"
+        assert given.correction.error == pytest.approx(0.01581, abs=1e-5)
+        assert given.correction.uncorrected_error == pytest.approx(0.51918, abs=1e-5)
+        assert given.correction.right == pytest.approx(0.7)  # .5 and .9
+        assert given.correction.uncorrected_right == pytest.approx(0.5)
+
+    def test_the_figure_has_the_intervals_of_both_sides(self):
+        exact, sampled = answer_of(METRICS, ORDER, DECIDED).sides
+        assert exact.low.to_dict() == pytest.approx({"X": 0.07, "Z": 0.08})
+        assert sampled.high.to_dict() == pytest.approx({"X": 0.68, "Z": 0.56})
 
     def test_undecided_pairs_are_counted_apart(self):
         """By AUC the pair is decided, and comes out right; by recall it is not, and its wrong order does not count."""
-        _, _, sampled, corrected = answer(METRICS, ORDER, "recall@10", 100, DECIDED | {"recall@10": ALIKE["recall@10"]})
-        assert sampled.endswith(
-            "Over all metrics, 0 of 1 decided comparisons of two recommenders by a metric come out wrong in most "
-            "repetitions. Undecided by the exact ranks, and counted as neither: 1 of 2 comparisons."
-        )
-        assert "BV 1 orders recommenders correctly most often: in 100 % of the decided comparisons" in corrected
+        given = answer_of(METRICS, ORDER, DECIDED | {"recall@10": ALIKE["recall@10"]})
+        assert given.pairs == given.wrong == []
+        assert (given.wrong_of_all, given.decided_of_all, given.undecided_of_all) == (0, 1, 1)
+        assert given.correction.right == pytest.approx(0.9)
 
     @pytest.mark.parametrize(
-        ("sampled", "said"),
+        ("sampled", "wrong"),
         [
-            ((0.1, 0.2, 0.3), "This puts all decided pairs in the right order."),
-            ((0.3, 0.2, 0.1), "This puts 2 of 2 decided pairs the wrong way round: Z and X, Y and X."),
-            ((0.2, 0.1, 0.3), "This puts 1 of 2 decided pairs the wrong way round: Y and X."),
-            ((0.1, 0.3, 0.2), "This puts all decided pairs in the right order."),  # Y and Z are undecided
+            ((0.1, 0.2, 0.3), []),
+            ((0.3, 0.2, 0.1), [("Z", "X"), ("Y", "X")]),
+            ((0.2, 0.1, 0.3), [("Y", "X")]),
+            ((0.1, 0.3, 0.2), []),  # Y and Z are undecided
         ],
     )
-    def test_compares_the_orders_of_decided_pairs(self, sampled, said):
+    def test_compares_the_orders_of_decided_pairs(self, sampled, wrong):
         values = {
             name: {"exact": (exact, 0), "uncorrected": (mean, 0)}
             for name, exact, mean in zip("XYZ", (0.01, 0.02, 0.03), sampled, strict=True)
         }
         standings = {"recall@10": Standings.from_values(tuple("XYZ"), (0.01, 0.02, 0.03), [(1, 0), (2, 0)])}
-        assert said in answer(table_3(values), table_4(), "recall@10", 100, standings)[2]
+        given = answer_of(table_3(values), table_4(), standings)
+        assert sorted(given.wrong) == sorted(wrong)
+        assert len(given.pairs) == 2
 
     def test_of_one_recommender_has_no_order(self):
-        said = answer(METRICS[METRICS["recommender"] == "X"], table_4(), "recall@10", 100, {})
-        assert said[:2] == [
-            "Exact Recall@10: X 8.00 %.",
-            "Among 100 negatives, without correction: X 66.00 %.",
+        given = answer_of(METRICS[METRICS["recommender"] == "X"], table_4(), {})
+        assert (given.pairs, given.wrong, given.decided_of_all) == ([], [], 0)
+        assert given.correction.nearest == "CLS"
+        assert given.correction.right is None
+
+
+class TestStageCosts:
+    def test_are_those_of_the_smallest_depth_with_a_narrow_interval(self):
+        rows = [
+            ("X", "all candidates", np.nan, 3000.0, 0.010),
+            ("X", "stages", 30.0, 70.0, 0.020),
+            ("X", "stages", 100.0, 120.0, 0.012),
+            ("X", "stages", 300.0, 200.0, 0.010),
+            ("Y", "all candidates", np.nan, 3000.0, 0.010),
+            ("Y", "stages", 30.0, 70.0, np.nan),
         ]
-        assert said[2].startswith("Of the corrections in Table 3, CLS has the smallest")
-        assert "order" not in " ".join(said)
+        budget = pd.DataFrame(rows, columns=["recommender", "method", "depth", "scores", "width"])
+        [cost] = stage_costs(studied_of(METRICS, ORDER, DECIDED)._replace(budget=budget))
+        assert (cost["recommender"], cost["scores"], cost["all_scores"]) == ("X", 120.0, 3000.0)
+        assert cost["ratio"] == pytest.approx(1.2)
 
 
 def printed(*rows):
@@ -177,7 +217,8 @@ def page_of(*studied, **changes):
 
 def study(name="one", trained=("X",), counted=None):
     facts = dataset_facts(table_of([(100, 1, 0), (201, 5, 2)]), counted)
-    return Studied(name, facts, trained, METRICS, ORDER, [("A figure", SVG, "What it shows.")], DECIDED)
+    figures = [("A figure", SVG, "What it shows.")]
+    return Studied(name, facts, trained, METRICS, ORDER, figures, DECIDED, exact_of(METRICS))
 
 
 MADE = {"format": "movielens-dat", "urls": ["https://a.b/c"]}
@@ -217,23 +258,24 @@ class TestPage:
         is_there = chosen is not None and len(chosen) > 0
         assert ("Choices that the text leaves open" in page) == is_there
         assert bool(re.search("<td[^>]*>171</td>", page)) == is_there
+        shown = re.sub("<svg.*?</svg>", "", page, flags=re.DOTALL)
         for recorded in ("292", "229", "207", "228", "As written", "On other data"):
-            assert recorded not in page
+            assert recorded not in shown
 
     def test_has_every_part_and_fetches_nothing(self):
         datasets = {"one": {"format": "movielens-dat", "urls": ["https://example.org/a.zip"]}}
         page, text = page_of(study(counted=COUNTED), datasets=datasets)
-        for heading in ("The question", "The answer", "What was studied", "Results on one", "What can be concluded"):
+        for heading in ("For your own evaluation", "What was studied", "Results on one", "What cannot be concluded"):
             assert f"<h2>{heading}" in page
         assert "How much of the paper" not in text
-        for said in ("factors: 16", "keep_self: yes", "neighbours: none", "Held-out items 2", "Mean candidates 150.5"):
+        for said in ("factors: 16", "keep self: yes", "neighbours: none", "Held-out items 2", "Mean candidates 150.5"):
             assert said in text
         assert "Training events 38" in text
         assert "100, without replacement" in text
         assert "What Table 3 holds." in text
         assert "What it shows." in text
         assert "--natural: 10.00in" in page  # 720 points
-        assert not re.findall(r'(?:src|href)="(?!data:)', page)
+        assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
         assert "X: each is trained once" in text
         assert "Bold on this page: the best by the exact metric" in text
         assert "66.00<wbr>±1.00" in page  # what a sample shows is no truth
@@ -265,7 +307,7 @@ def made_up(ranks):
     facts = dataset_facts(next(iter(rank_tables.values())))
     own = {name: {"type": "popularity"} for name in ranks}
     return page_of(
-        Studied("made", facts, (), third, fourth, [], standings),
+        Studied("made", facts, (), third, fourth, [], standings, exact_values(rank_tables, evaluation.metrics)),
         datasets={"made": MADE},
         recommenders=own,
         metrics=evaluation.metrics,
@@ -294,10 +336,11 @@ class TestMadeUpStudies:
     def test_a_clear_winner_that_samples_put_last(self):
         """80 of 400 users have a hit by "some" only: p = 2⁻⁷⁹. Among 100 negatives, "never" has nearly all hits."""
         page, text = made_up({"never": NEVER, "some": SOME})
-        assert "By the exact Recall@10, compared by user at 95 %: some is better than never." in text
-        assert "puts 1 of 1 decided pairs the wrong way round: some and never." in text
-        assert "1 of 2 decided comparisons of two recommenders by a metric come out wrong" in text  # AUC is right
-        assert "Undecided by the exact ranks" not in text
+        assert (
+            "No. By the exact Recall@10, some is better than never. Among 100 sampled negatives, never looks better."
+        ) in text
+        assert "1 of 2 decided comparisons of two recommenders come out wrong in most samples" in text  # AUC is right
+        assert "The exact ranks do not decide" not in text
         assert exact_cells(page)["Recall@10", "some"] == "<strong>20.00</strong>"
         assert exact_cells(page)["Recall@10", "never"] == "0.00"
 
@@ -306,11 +349,9 @@ class TestMadeUpStudies:
         one, other = (np.full(USERS, 100) for _ in range(2))
         one[:120], other[120:238] = 5, 5
         page, text = made_up({"last": np.full(USERS, 200), "one": one, "other": other})
-        said = "compared by user at 95 %: one and other are better than last. one and other cannot be told apart."
-        assert said in text
-        assert "This puts all decided pairs in the right order." in text
+        assert "Yes, by Recall@10: among 100 sampled negatives, all 2 decided pairs are in the right order." in text
         assert "0 of 4 decided comparisons" in text
-        assert "Undecided by the exact ranks, and counted as neither: 2 of 6 comparisons." in text
+        assert "The exact ranks do not decide 2 further ones." in text
         cells = exact_cells(page)
         assert cells["Recall@10", "one"] == "<strong>30.00</strong>"
         assert cells["Recall@10", "other"] == "<strong>29.50</strong>"
@@ -327,11 +368,17 @@ def test_ranks_of_other_users_state_no_order(caplog):
 def test_two_datasets_two_sizes_of_samples_and_one_recommender_of_ready_made_ranks():
     """Each has its answer and its tables; one recommender has no order."""
     both = [by_size(dict.fromkeys((20, 50), part)) for part in (METRICS, ORDER)]
-    alone = study("two", ())._replace(table_3=METRICS[METRICS["recommender"] == "X"], table_4=ORDER[:0])
+    alone = study("two", ())._replace(table_3=METRICS[METRICS["recommender"] == "X"], table_4=ORDER[:0], standings={})
     first = study()._replace(table_3=both[0], table_4=both[1])
     _, text = page_of(first, alone, datasets={"one": MADE, "two": MADE}, sampling={"negatives": [20, 50]})
-    for said in ("On one:", "On two:", "Results on one", "Results on two", "results on 2 datasets"):
+    for said in ("one, 20 negatives", "one, 50 negatives", "Results on one", "Results on two", "results on 2 datasets"):
         assert said in text
-    for said in ("here 20, 50", "Among 20 negatives", "Among 50 negatives", "m = 20. Reading", "m = 50. Reading"):
+    for said in (
+        "among 20 or 50 sampled",
+        "Among 20 sampled negatives",
+        "Among 50 sampled negatives",
+        "m = 20. Reading",
+        "m = 50. Reading",
+    ):
         assert said in text
     assert "Table 4." not in text[text.index("Results on two") :]

@@ -1,6 +1,5 @@
 """The result of `evaluate` and the other functions: a pandas DataFrame with remarks."""
 
-import html
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -130,11 +129,10 @@ class Result(pd.DataFrame):  # type: ignore[misc]  # pandas is not typed here
         return "\n\n".join([*self.cautions, tables.as_text(self.as_text()), *self.further_remarks])
 
     def _repr_html_(self) -> str:
-        cautions, remarks = (
-            "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
-            for sentences in (self.cautions, self.further_remarks)
-        )
-        return f"{cautions}{tables.as_html(self.as_text())}{remarks}"
+        from sampled_metrics.rendering import page
+
+        table = tables.laid_out(self.as_text())
+        return page.render("result.html", cautions=self.cautions, table=table, remarks=self.further_remarks)
 
     def as_text(self) -> pd.DataFrame:
         """Return the table as text in single lines, with at most four significant digits; what is missing is a dash."""

@@ -1,11 +1,13 @@
 """Tables of text, as aligned text, Markdown, LaTeX and html."""
 
-import html
 import math
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import pandas as pd
+
+from sampled_metrics.errors import printable
 
 Section = tuple[str, pd.DataFrame]
 """A heading, which may be empty, and a table of text, in which `**7.80**` is bold."""
@@ -98,9 +100,41 @@ _LABEL, _LABELS = 13, 20.0
 """On a phone: the letters of a label per line, and the total width, in em, of the columns that stay on scrolling."""
 
 
-def as_html(table: pd.DataFrame) -> str:
-    """Return a table as html. The columns that label a row are headers, which a phone keeps in sight."""
-    text = table.astype(str)
+class Cell(NamedTuple):
+    """A cell of a table on a page.
+
+    Attributes:
+        text: what it says; ** around it stands for bold.
+        kind: classes of its style.
+        style: a style of its own.
+        column: the name of its column, if a phone shows it before the text.
+        is_label: whether it labels the row.
+    """
+
+    text: str
+    kind: str = ""
+    style: str = ""
+    column: str = ""
+    is_label: bool = False
+
+
+class PageTable(NamedTuple):
+    """A table on a page.
+
+    Attributes:
+        kind: words or numbers.
+        head: the names of the columns.
+        rows: the cells of each row.
+    """
+
+    kind: str
+    head: list[Cell]
+    rows: list[list[Cell]]
+
+
+def laid_out(table: pd.DataFrame) -> PageTable:
+    """Return a table as the templates show it. Columns that label a row are headers, which a phone keeps in sight."""
+    text = table.astype(str).map(printable)
     has_words = bool((text.map(len) > _WORDS).to_numpy().any())
     labels = 1 if has_words else _label_columns(text)
     sticky = {} if has_words else _sticky(text.iloc[:, :labels])
@@ -109,28 +143,18 @@ def as_html(table: pd.DataFrame) -> str:
         for column, is_numeric in enumerate(_are_numbers(text))
         if is_numeric and column >= labels
     }
-    head = "".join(
-        f'<th scope="col"{sticky.get(column, "")}{_NUMERIC * (column in aligned)}>{html.escape(str(name))}</th>'
-        for column, name in enumerate(text)
-    )
+    head = []
+    for column, name in enumerate(text):
+        kind, style = sticky.get(column, ("number" if column in aligned else "", ""))
+        head.append(Cell(printable(str(name)), kind, style))
     rows = []
     for index, row in enumerate(text.itertuples(index=False)):
-        cells = [f'<th scope="row"{sticky.get(column, "")}>{_html_cell(row[column])}</th>' for column in range(labels)]
+        cells = [Cell(row[column], *sticky.get(column, ("", "")), is_label=True) for column in range(labels)]
         for column in range(labels, len(row)):
-            attributes = f' data-of="{html.escape(str(text.columns[column]))}"' if has_words else ""
-            attributes += _NUMERIC + aligned[column][index] if column in aligned else ""
-            cells.append(f"<td{attributes}>{_html_cell(row[column])}</td>")
-        rows.append(f"<tr>{''.join(cells)}</tr>\n")
-    kind = "words" if has_words else "numbers"
-    return f'<table class="{kind}">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{"".join(rows)}</tbody></table>'
-
-
-_NUMERIC = ' class="number"'
-
-
-def _html_cell(text: str) -> str:
-    """Return a cell. On paper, its line may break before ± only."""
-    return re.sub(r"^\*\*(.*)\*\*$", r"<strong>\1</strong>", html.escape(text).replace("±", "<wbr>±"))
+            kind, style = ("number", aligned[column][index]) if column in aligned else ("", "")
+            cells.append(Cell(row[column], kind, style, head[column].text if has_words else ""))
+        rows.append(cells)
+    return PageTable("words" if has_words else "numbers", head, rows)
 
 
 def _alignment(cells: "pd.Series[str]") -> list[str]:
@@ -138,7 +162,7 @@ def _alignment(cells: "pd.Series[str]") -> list[str]:
     decimals = [len(cell.strip("*").partition(".")[2].rpartition(".")[2]) for cell in cells]
     most = max((count for cell, count in zip(cells, decimals, strict=True) if cell != "-"), default=0)
     return [
-        "" if cell == "-" or count == most else f' style="--short: calc({most - count}ch + {0 if count else 0.3}em)"'
+        "" if cell == "-" or count == most else f"--short: calc({most - count}ch + {0 if count else 0.3}em)"
         for cell, count in zip(cells, decimals, strict=True)
     ]
 
@@ -149,8 +173,8 @@ def _label_columns(text: pd.DataFrame) -> int:
     return next((column for column, is_numeric in enumerate(numbers) if is_numeric and column), len(numbers))
 
 
-def _sticky(labels: pd.DataFrame) -> dict[int, str]:
-    """Return the attributes of the label columns that a phone keeps in sight: the last ones, as many as fit."""
+def _sticky(labels: pd.DataFrame) -> dict[int, tuple[str, str]]:
+    """Return the classes and the style of the label columns that a phone keeps in sight: the last that fit."""
     widths = [  # in em: the letters, bold in the header, and the padding
         max(0.62 * min(labels[name].map(len).max(), _LABEL), 0.8 * max(map(len, str(name).split()))) + 0.8
         for name in labels
@@ -161,7 +185,7 @@ def _sticky(labels: pd.DataFrame) -> dict[int, str]:
     for column in range(first, len(widths)):
         kind = "stays last" if column == last else "stays"
         style = f"--left: {sum(widths[first:column]):.2f}em; --width: {widths[column]:.2f}em"
-        attributes[column] = f' class="{kind}" style="{style}"'
+        attributes[column] = kind, style
     return attributes
 
 

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from sampled_metrics import __version__, _files
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import enumerated
 from sampled_metrics.errors import DataError
-from sampled_metrics.estimators import estimator, estimator_name
+from sampled_metrics.estimators import BOUNDS, estimator, estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect
 from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.evaluation.evaluate import checked_metrics
@@ -24,7 +26,8 @@ from sampled_metrics.metrics.metric import MetricsLike, metric_name
 from sampled_metrics.ranks.given import cautions_of, tables_by_name
 from sampled_metrics.ranks.table import Table
 from sampled_metrics.rendering.drawing import inline_svg
-from sampled_metrics.rendering.page import Page
+from sampled_metrics.rendering.page import render
+from sampled_metrics.rendering.tables import laid_out
 from sampled_metrics.reporting import figures
 from sampled_metrics.sampling.outcomes import Outcomes
 
@@ -36,6 +39,9 @@ ESTIMATORS = ("decreasing", "free", "uncorrected")
 
 MORE_ESTIMATORS = ("bv-0.1", "mle")
 """Estimators of sampled ranks that are shown if they are valid for the sample."""
+
+_DECIMALS = {"value", "low", "high", "standard_error", "bias", "bias_error", "value_a", "value_b", "difference"}
+"""Columns that are shown with four decimals."""
 
 SHOWN_NEGATIVES = 100
 """The number of sampled negatives for which a page of exact ranks says who would be ordered wrongly."""
@@ -100,54 +106,48 @@ def report(
         "seed": seed,
         "progress": progress,
     }
-    page, left_out, names = _Page(), list[str](), enumerated(tables)
-    if first.is_sampled:
-        results, left_out = _corrected(tables, options)
-    else:
-        results = {name: evaluate(table, **options) for name, table in tables.items()}
+    results, left_out = (
+        _corrected(tables, options)
+        if first.is_sampled
+        else ({name: evaluate(table, **options) for name, table in tables.items()}, [])
+    )
     compared = compare(tables, **options) if len(tables) > 1 else None
     cautions = list(first.cautions if compared is None else cautions_of(tables))
     cautions += next(iter(results.values())).cautions if compared is None else compared.cautions
-    page.heading("In short")
-    page.paragraphs(dict.fromkeys(cautions), kind="caution")
-    if compared is not None:
-        page.paragraphs(_verdicts(compared), kind="verdict")
-    page.list(_shortest(results, first.is_sampled))
-    page.heading("What was read")
-    page.table("What was read", _what_was_read(tables))
-    page.heading("True metrics, estimated" if first.is_sampled else "Metrics")
-    _metrics(
-        page, results, left_out, [*cautions, *(caution for table in tables.values() for caution in table.cautions)]
-    )
-    if compared is not None:
-        page.heading(f"Comparison of {names}")
-        page.table(f"Comparison of {names}", _worded(compared, list(tables) if len(tables) == 2 else ()))
-        page.list(compared.further_remarks)
-        page.drawn(figures.intervals(compared), caption_of(compared))
+    known = [*cautions, *(caution for table in tables.values() for caution in table.cautions)]
+    drawn = _Drawn()
     exact = {name: table for name, table in tables.items() if "expect" in table.taken_by}
-    if exact:
-        _sampled_negatives(page, exact, wanted, replacement, progress, compared)
-    _histograms(page, tables, "the sampled negatives" if first.is_sampled else "all candidates")
-    page.footer(
-        f"Made by sampled-metrics {__version__}, with a confidence level of {100 * confidence_level:g} %, "
-        f"{n_resamples} bootstrap samples and the seed {seed}."
+    values = _values_of(results, left_out, known, drawn)
+    text = render(
+        "report.html",
+        title=first.title(enumerated(tables)),
+        cautions=list(dict.fromkeys(cautions)),
+        verdicts=[] if compared is None else _verdicts(compared),
+        shortest=_shortest(results, first.is_sampled) if first.is_sampled or len(tables) == 1 else [],
+        values={**values, "heading": "True metrics, estimated" if first.is_sampled else "Metrics"},
+        comparison=None if compared is None else _comparison(compared, list(tables), drawn),
+        negatives=_sampled_negatives(exact, wanted, replacement, progress, compared, drawn) if exact else None,
+        ranks=_histograms(tables, "the sampled negatives" if first.is_sampled else "all candidates", drawn),
+        read=laid_out(_what_was_read(tables)),
+        version=__version__,
+        level=f"{100 * confidence_level:g}",
+        n_resamples=n_resamples,
+        seed=seed,
     )
-    text = page.html(first.title(names))
     if path is not None:
         _files.write_text(path, text)
     return text
 
 
-class _Page(Page):
-    """A page with figures that are drawn here."""
+class _Drawn:
+    """Draws figures as elements of one page, whose parts have names of their own."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._number = count(1)
 
-    def drawn(self, figures: Iterable[tuple[Figure, str]], caption: str = "") -> None:
-        """Add figures with their titles, and a caption below them."""
-        self.figures((inline_svg(figure, title, f"f{next(self._number)}") for figure, title in figures), caption)
+    def __call__(self, figures: Iterable[tuple[Figure, str]]) -> list[str]:
+        """Return figures with these titles as svg."""
+        return [inline_svg(figure, title, f"f{next(self._number)}") for figure, title in figures]
 
 
 # --- what was read ----------------------------------------------------------------------------------------------------
@@ -180,16 +180,11 @@ def _shortest(results: Mapping[str, Result], is_sampled: bool) -> list[str]:
     return [f"{name}: {table.further_remarks[0]}" for name, table in bounds.items() if table["low"].notna().any()]
 
 
-def _histograms(page: _Page, tables: Mapping[str, Table], among: str) -> None:
-    """Write the histograms of the ranks of those recommenders that have ranks."""
+def _histograms(tables: Mapping[str, Table], among: str, drawn: _Drawn) -> dict[str, Any]:
+    """Return the histograms of the ranks of those recommenders that have ranks."""
     ranks = {name: table.ranked_items for name, table in tables.items() if table.ranked_items is not None}
-    if ranks:
-        page.heading("Ranks")
-        page.drawn(
-            ((figure, "Histogram of ranks") for figure in figures.histograms(ranks)),
-            f"Ranks of the held-out items among {among}, from best to worst; the last bars are those up to half of the "
-            "ranked items, and the worse half. Ties count in expectation.",
-        )
+    histograms = ((figure, "Histogram of ranks") for figure in figures.histograms(ranks)) if ranks else ()
+    return {"figures": drawn(histograms), "among": among}
 
 
 # --- metrics ----------------------------------------------------------------------------------------------------------
@@ -211,27 +206,55 @@ def _corrected(sampled: Mapping[str, Any], options: Mapping[str, Any]) -> tuple[
     return results, left_out
 
 
-def _metrics(page: _Page, results: Mapping[str, Result], left_out: list[str], known: Sequence[str]) -> None:
-    """Write values, remarks and intervals; several recommenders or estimators have a table for each metric.
+def _values_of(
+    results: Mapping[str, Result], left_out: list[str], known: Sequence[str], drawn: _Drawn
+) -> dict[str, Any]:
+    """Return values, remarks and intervals; several recommenders or estimators have a table for each metric.
 
     Cautions that are known are left out, as the page begins with them.
     """
     cautions = {name: [text for text in result.cautions if text not in known] for name, result in results.items()}
-    page.paragraphs([text for text in _by_names(cautions) if text not in known], kind="caution")
     [first, *_] = results.values()
+    table = by_recommender(results) if len(results) > 1 else first
+    bounds = table[_holds_truth(table)]
     if len(results) == 1 and first["metric"].is_unique:
-        page.table("Metrics", _worded(first))
-        page.drawn(figures.intervals(first), caption_of(first))
+        tables = [{"heading": "", "table": laid_out(_worded(first)), "biased": None}]
     else:
-        table = by_recommender(results) if len(results) > 1 else first
-        for label, cells in table.groupby("metric", sort=False):
-            name = metric_name(str(label))
-            page.heading(name, 3)
-            page.table(name, _worded(cells).drop(columns="Metric"))
-            page.drawn(figures.intervals(cells))
-        page.paragraphs([caption_of(table)], "caption")
-    page.list(_by_names({name: result.further_remarks for name, result in results.items()}))
-    page.list(left_out)
+        tables = [_of_metric(str(label), cells) for label, cells in table.groupby("metric", sort=False)]
+    return {
+        "cautions": [text for text in _by_names(cautions) if text not in known],
+        "tables": tables,
+        "figures": drawn(figures.intervals(bounds)),
+        "caption": caption_of(bounds),
+        "remarks": [*_by_names({name: result.further_remarks for name, result in results.items()}), *left_out],
+    }
+
+
+def _of_metric(label: str, cells: Result) -> dict[str, Any]:
+    """Return the rows of a metric; those of estimators whose interval does not cover their bias are apart."""
+    holds = _holds_truth(cells)
+    bounds, biased = (_worded(part).drop(columns="Metric") for part in (cells[holds], cells[~holds]))
+    return {
+        "heading": metric_name(label),
+        "table": laid_out(bounds),
+        "biased": laid_out(biased) if len(biased) else None,
+    }
+
+
+def _holds_truth(table: Result) -> NDArray[np.bool_]:
+    """Return the (rows,) rows whose interval holds the true metric: all but those of estimators with a bias."""
+    return table["estimator"].isin(BOUNDS).to_numpy() if "estimator" in table else np.ones(len(table), dtype=bool)
+
+
+def _comparison(compared: Comparison, names: Sequence[str], drawn: _Drawn) -> dict[str, Any]:
+    """Return the comparison of recommenders."""
+    return {
+        "heading": f"Comparison of {enumerated(names)}",
+        "table": laid_out(_worded(compared, names if len(names) == 2 else ())),
+        "remarks": compared.further_remarks,
+        "figures": drawn(figures.intervals(compared)),
+        "caption": caption_of(compared),
+    }
 
 
 def _by_names(sentences: Mapping[str, Sequence[str]]) -> list[str]:
@@ -255,13 +278,17 @@ def _values(table: Result) -> str:
 
 def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
     """Return a result as text, in words."""
-    text = table.as_text()
+    text = table.as_text().reset_index(drop=True)
+    for column in _DECIMALS.intersection(text):
+        text[column] = ["-" if np.isnan(value) else f"{value:.4f}" for value in table[column]]
     for column, name_of in {"metric": metric_name, "estimator": estimator_name}.items():
         if column in text:
             text[column] = text[column].map(name_of)
     words = {column: column.replace("_", " ").capitalize() for column in text}
+    words |= {"value_a": "Value of A", "value_b": "Value of B", "difference": "B - A"}
     if names:
-        words |= {"value_a": names[0], "value_b": names[1], "difference": f"{names[1]} - {names[0]}"}
+        words |= {"value_a": f"Value of {names[0]}", "value_b": f"Value of {names[1]}"}
+        words |= {"difference": f"{names[1]} - {names[0]}"}
     return text.rename(columns=words)
 
 
@@ -269,30 +296,26 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def _sampled_negatives(
-    page: _Page,
     tables: Mapping[str, Any],
     wanted: Any,
     replacement: bool,
     progress: Progress,
     compared: Comparison | None,
-) -> None:
-    """Write the expectation of an evaluation on sampled negatives, by their number."""
+    drawn: _Drawn,
+) -> dict[str, Any]:
+    """Return the expectation of an evaluation on sampled negatives, by their number."""
     most = min(int(table.candidates.min()) for table in tables.values()) - 1
     sizes = [digit * 10**power for power in range(9) for digit in (1, 2, 5) if digit * 10**power <= most]
-    page.heading("What sampled negatives would show")
     if not sizes:
-        page.paragraphs(["A user has no candidates besides the held-out item, so there is nothing to sample."])
-        return
+        return {"figures": [], "orders": []}
     expected = {m: expect(tables, negatives=m, metrics=wanted, replacement=replacement) for m in progress(sizes)}
     rows = pd.concat([pd.DataFrame(table).assign(negatives=m) for m, table in expected.items()], ignore_index=True)
-    drawn = (
+    by_size = (
         (figures.by_sample_size(cells), metric_name(str(label))) for label, cells in rows.groupby("metric", sort=False)
     )
-    page.drawn(
-        drawn, "The mean of an evaluation on sampled negatives, over all samples, by their number; thin lines: exact."
-    )
-    if SHOWN_NEGATIVES in expected and compared is not None:
-        page.list(_orders(expected[SHOWN_NEGATIVES], compared))
+    is_shown = SHOWN_NEGATIVES in expected and compared is not None
+    orders = _orders(expected[SHOWN_NEGATIVES], compared) if is_shown and compared is not None else []
+    return {"figures": drawn(by_size), "orders": orders}
 
 
 def _orders(expected: Result, compared: Comparison) -> list[str]:

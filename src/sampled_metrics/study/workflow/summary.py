@@ -1,7 +1,7 @@
 """The summary of a run: the question, the answer in numbers, what was studied, and the conclusions."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,22 +12,23 @@ from sampled_metrics import __version__
 from sampled_metrics.data import formats
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
-from sampled_metrics.evaluation import compare
+from sampled_metrics.evaluation import compare, evaluate
 from sampled_metrics.evaluation.comparison import Standings
 from sampled_metrics.inference.families import pairs_of
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.recommenders import recommender_type
-from sampled_metrics.rendering.page import Page
-from sampled_metrics.sampling.moments import EQUAL
-from sampled_metrics.study import tables
+from sampled_metrics.rendering.drawing import inline_svg
+from sampled_metrics.rendering.page import Image, render
+from sampled_metrics.rendering.tables import laid_out, number
+from sampled_metrics.study import order_figure, tables
 from sampled_metrics.study.paper import choices, fidelity
 from sampled_metrics.study.repetitions import of_size, sizes_of
 from sampled_metrics.study.variants import VARIANTS
 
 TITLE = "Do sampled metrics order recommenders correctly?"
 
-_NAMED = 6  # most pairs that a sentence names
+_WIDER = 1.25  # how much wider than with all candidates an interval of stages may be that the page names
 
 _KEYS_3, _KEYS_4 = ["metric", "recommender"], ["pair", "metric"]
 
@@ -44,17 +45,6 @@ _BOLD = {
 }
 """The meaning of bold on this page; the captions state its meaning in the files."""
 
-_PAPER = "Krichene and Rendle, On Sampled Metrics for Item Recommendation, KDD 2020"
-
-_CHOSEN = (
-    "The text leaves choices open, or the printed numbers contradict it. The choices of config.yaml were made because "
-    "the printed numbers fit them. The table shows how many of the 180 printed numbers of Table 3, and of the 84 of "
-    "Table 4, are reproduced under the reading default if one choice is another one, all else as in this run."
-)
-
-_OF_RANK = {"recall": "1 if r ≤ k, and 0 otherwise", "ndcg": "1/log₂(r + 1)", "ap": "1/r", "auc": "(n - r)/(n - 1)"}
-"""The value of one user by the metrics of the paper."""
-
 
 class Studied(NamedTuple):
     """The results on one dataset.
@@ -66,6 +56,8 @@ class Studied(NamedTuple):
         table_3, table_4: results of `tables.table_3` and `tables.table_4`.
         figures: (title, svg, caption) of each figure.
         standings: result of `exact_standings`.
+        exact: result of `exact_values`.
+        budget: what scores buy, if the run computes it.
     """
 
     name: str
@@ -75,6 +67,8 @@ class Studied(NamedTuple):
     table_4: pd.DataFrame
     figures: Sequence[tuple[str, str, str]]
     standings: Mapping[str, Standings]
+    exact: pd.DataFrame
+    budget: pd.DataFrame | None = None
 
 
 def dataset_facts(ranks: ExactRanks, counted: Mapping[str, Any] | None = None) -> dict[str, str]:
@@ -110,6 +104,11 @@ def exact_standings(ranks: Mapping[str, ExactRanks], metrics: Sequence[str]) -> 
         return {}
 
 
+def exact_values(ranks: Mapping[str, ExactRanks], metrics: Sequence[str]) -> pd.DataFrame:
+    """Return the exact metrics of recommenders with intervals: columns recommender, metric, value, low, high."""
+    return pd.DataFrame(evaluate(ranks, metrics=metrics))[["recommender", "metric", "value", "low", "high"]]
+
+
 def summary(
     config: Mapping[str, Any],
     studied: Sequence[Studied],
@@ -120,7 +119,7 @@ def summary(
     stand_ins: Sequence[str] = (),
     chosen: pd.DataFrame | None = None,
 ) -> str:
-    """Return the page as html.
+    """Return the page as html, by the template summary.html.
 
     Args:
         config: the configuration of the run, complete.
@@ -132,159 +131,242 @@ def summary(
         stand_ins: datasets with the paper's users whose archive is not the publisher's.
         chosen: rows of `paper.choices`, if the run computes them.
     """
-    page, sampling, reading = Page(), config["sampling"], config["sampling"]["readings"][0]
-    page.heading("The question")
-    page.paragraphs([_question(sampling), _metrics(config["metrics"])])
-    page.heading("The answer")
+    sampling, reading = config["sampling"], config["sampling"]["readings"][0]
+    answers: list[dict[str, Any]] = []
     for dataset in studied:
-        page.paragraphs([f"On {dataset.name}:"] if len(studied) > 1 else [])
         table_3, table_4 = (table[table["reading"] == reading] for table in (dataset.table_3, dataset.table_4))
         for m in sizes_of(table_3):
             negatives = sampling["negatives"] if m is None else m
-            parts = of_size(table_3, m), of_size(table_4, m)
-            page.list(answer(*parts, config["metrics"][0], negatives, dataset.standings))
-    if printed is not None:
-        _add_comparison_with_paper(page, printed, claims, chosen)
-    page.heading("What was studied")
+            given = answer(of_size(table_3, m), of_size(table_4, m), config["metrics"][0], negatives, dataset)
+            figure = inline_svg(order_figure.draw(*given.sides), "Exact and sampled values", f"a{len(answers)}")
+            heading = dataset.name if m is None else f"{dataset.name}, {m} negatives"
+            answers.append({**given._asdict(), "heading": heading, "figure": figure, "level": "95 %"})
     facts = pd.DataFrame({dataset.name: dataset.facts for dataset in studied})
-    page.table("Datasets", facts.fillna("-").reset_index(names="Dataset"))
-    page.table("Recommenders", _recommenders(config["recommenders"]))
-    page.table("Settings", _settings(config, any(dataset.trained for dataset in studied)))
-    for dataset in studied:
-        page.heading(f"Results on {dataset.name}")
-        _add_results(page, dataset, reading, sampling["repetitions"], captions)
-    page.heading("What can be concluded, and what cannot")
-    page.list(_conclusions(config, studied))
-    page.heading("What it was made from")
-    page.paragraphs(
-        f"Warning: the archive of {name} does not have the publisher's checksum. It has the paper's users and "
-        "candidates, but it is another file, such as a stand-in."
-        for name in stand_ins
+    recommenders = list(config["recommenders"])
+    return render(
+        "summary.html",
+        title=TITLE,
+        sizes=_sizes(sampling),
+        level="95 %",
+        answers=answers,
+        stages=[cost for dataset in studied for cost in stage_costs(dataset)],
+        datasets=[_results(dataset, reading, sampling["repetitions"], captions) for dataset in studied],
+        has_proof=bool(config["figures"]["proof"]),
+        strategy=config["split"]["strategy"],
+        leaking=[dataset.name for dataset in studied if dataset.trained and _leaks_future(config, dataset.name)],
+        trained=[name for name in recommenders if any(name in dataset.trained for dataset in studied)],
+        ready_made=[name for name in recommenders if not all(name in dataset.trained for dataset in studied)],
+        facts=laid_out(facts.fillna("-").reset_index(names="Dataset")),
+        recommenders=laid_out(_recommenders(config["recommenders"])),
+        settings=laid_out(_settings(config, any(dataset.trained for dataset in studied))),
+        paper=None if printed is None else _comparison_with_paper(printed, claims, chosen),
+        stand_ins=stand_ins,
+        made_from=laid_out(made_from),
+        version=__version__,
+        seed=config["seed"],
     )
-    page.table("Code, software and data", made_from)
-    page.paragraphs(["results/provenance.json has the configuration and the times, too."])
-    page.footer(f"Made by sampled-metrics {__version__} with the seed {config['seed']}. report.html has every result.")
-    return page.html(TITLE)
 
 
-def _add_comparison_with_paper(
-    page: Page, printed: pd.DataFrame, claims: pd.DataFrame | None, chosen: pd.DataFrame | None
-) -> None:
-    """Add what is reproduced of the paper, how sharp the comparison is, and the choices that it depends on."""
-    page.heading("How much of the paper is reproduced")
-    page.paragraphs(reproduced(printed, claims))
-    page.table("Printed numbers that are reproduced", fidelity.counts(printed))
-    page.paragraphs(not_sharp(printed))
-    page.table(fidelity.SHARPNESS, fidelity.sharpness(printed))
-    if chosen is not None and len(chosen):
-        page.paragraphs([_CHOSEN])
-        page.table("Choices that the text leaves open or contradicts", choices.layout(chosen))
+def _comparison_with_paper(
+    printed: pd.DataFrame, claims: pd.DataFrame | None, chosen: pd.DataFrame | None
+) -> dict[str, Any]:
+    """Return what is reproduced of the paper, how sharp the comparison is, and the choices that it depends on."""
+    return {
+        "reproduced": reproduced(printed, claims),
+        "counts": laid_out(fidelity.counts(printed)),
+        "not_sharp": not_sharp(printed),
+        "sharpness_title": fidelity.SHARPNESS,
+        "sharpness": laid_out(fidelity.sharpness(printed)),
+        "choices": laid_out(choices.layout(chosen)) if chosen is not None and len(chosen) else None,
+    }
 
 
-def _add_results(page: Page, dataset: Studied, reading: str, repetitions: int, captions: Mapping[str, str]) -> None:
-    """Add Tables 3 and 4 of a dataset under a reading, a part for each m, and the figures."""
+def _results(dataset: Studied, reading: str, repetitions: int, captions: Mapping[str, str]) -> dict[str, Any]:
+    """Return the exact values, Tables 3 and 4 of a dataset under a reading, a part for each m, and the figures."""
     layouts: dict[str, tuple[pd.DataFrame, Callable[[pd.DataFrame], pd.DataFrame]]] = {
         "table-3": (dataset.table_3, partial(_table_3, standings=dataset.standings)),
         "table-4": (dataset.table_4, partial(_table_4, standings=dataset.standings, repetitions=repetitions)),
     }
-    heading = VARIANTS[reading].heading
+    heading, shown = VARIANTS[reading].heading, []
     for name, (table, layout) in layouts.items():
-        if table.empty:  # a single recommender has no pairs
-            continue
-        page.heading(_TITLES[name], 3)
-        for m in sizes_of(table):
-            page.paragraphs([heading if m is None else f"m = {m}. {heading}"])
-            page.table(_TITLES[name], layout(of_size(table[table["reading"] == reading], m)))
-        page.paragraphs([f"{_BOLD[name]} {captions[name]}"], "caption")
-    for title, svg, caption in dataset.figures:
-        page.heading(title, 3)
-        page.wide_figure(svg, title, caption)
+        if not table.empty:  # a single recommender has no pairs
+            parts = [
+                {
+                    "heading": heading if m is None else f"m = {m}. {heading}",
+                    "table": laid_out(layout(of_size(table[table["reading"] == reading], m))),
+                }
+                for m in sizes_of(table)
+            ]
+            shown.append({"title": _TITLES[name], "parts": parts, "caption": f"{_BOLD[name]} {captions[name]}"})
+    figures = [
+        {"title": title, "image": Image.from_svg(svg), "caption": caption} for title, svg, caption in dataset.figures
+    ]
+    return {"name": dataset.name, "exact": laid_out(_exact(dataset.exact)), "tables": shown, "figures": figures}
+
+
+def _exact(exact: pd.DataFrame) -> pd.DataFrame:
+    """Lay out exact values with their intervals, a column for each metric."""
+    cells = exact.assign(
+        cell=[
+            number(100 * row.value, ".2f")
+            + ("" if np.isnan(row.low) else f" ({100 * row.low:.2f} to {100 * row.high:.2f})")
+            for row in exact.itertuples()
+        ]
+    )
+    wide = cells.pivot(index="recommender", columns="metric", values="cell")
+    wide = wide.loc[exact["recommender"].unique(), exact["metric"].unique()]
+    wide.columns = [metric_name(str(label)) for label in wide.columns]
+    return wide.reset_index(names="Recommender")
 
 
 def _sizes(sampling: Mapping[str, Any]) -> str:
-    return ", ".join(map(str, np.atleast_1d(sampling["negatives"])))
+    return " or ".join(map(str, np.atleast_1d(sampling["negatives"])))
 
 
-def _question(sampling: Mapping[str, Any]) -> str:
-    return (
-        "One item of each user is held out, and a recommender ranks it among the user's n candidates: all items "
-        "without a training event of this user. An exact metric is computed from this rank r. To save time, many "
-        f"papers rank the item among a few sampled candidates (negatives) only, here {_sizes(sampling)}, and "
-        "compute the same metric from that rank. Does this sampled metric order recommenders as the exact one does? If "
-        f"it does not, does a correction restore the order? ({_PAPER}.)"
+class Correction(NamedTuple):
+    """What corrections do on one dataset.
+
+    Attributes:
+        nearest: the name of the estimator with the smallest root mean square error.
+        error: this error, a fraction.
+        uncorrected_error: that of the uncorrected metric; None if it was not computed.
+        right: the share of samples in which the estimator orders the decided pairs rightly, over all metrics; None if
+            there are none.
+        uncorrected_right: that of the uncorrected metric, likewise.
+    """
+
+    nearest: str
+    error: float
+    uncorrected_error: float | None
+    right: float | None
+    uncorrected_right: float | None
+
+
+class Answer(NamedTuple):
+    """The answer on one dataset and one number of negatives.
+
+    Attributes:
+        metric: the name of the metric.
+        negatives: m.
+        csv: the file with the numbers.
+        recommenders: names, the best by the exact metric first.
+        exact: their exact values.
+        sampled: their uncorrected sampled values; none if they were not computed.
+        pairs: (better, worse) pairs that the exact ranks decide; None if the users cannot be compared.
+        wrong: those that the sampled metric orders wrongly.
+        sentence: what the exact ranks decide, in words.
+        wrong_of_all: number of decided comparisons over all metrics that come out wrong in most samples.
+        decided_of_all: number of decided comparisons over all metrics.
+        undecided_of_all: number of other comparisons.
+        correction: what corrections do; None without a correction.
+        sides: the exact and the sampled side of the figure.
+    """
+
+    metric: str
+    negatives: int
+    csv: str
+    recommenders: list[str]
+    exact: list[float]
+    sampled: list[float]
+    pairs: list[tuple[str, str]] | None
+    wrong: list[tuple[str, str]]
+    sentence: str
+    wrong_of_all: int
+    decided_of_all: int
+    undecided_of_all: int
+    correction: Correction | None
+    sides: tuple[order_figure.Ends, order_figure.Ends]
+
+
+def answer(table_3: pd.DataFrame, table_4: pd.DataFrame, label: str, negatives: int, dataset: Studied) -> Answer:
+    """Return the answer on a dataset. An order of two recommenders is right or wrong only if the exact ranks decide it.
+
+    Args:
+        table_3: result of `tables.table_3`, one reading and one m.
+        table_4: result of `tables.table_4`, likewise.
+        label: the metric whose values are given.
+        negatives: m.
+        dataset: the dataset.
+    """
+    values = table_3[table_3["metric"] == label]
+    means = values.pivot(index="recommender", columns="estimator", values="mean")
+    spread = values.pivot(index="recommender", columns="estimator", values="sd").fillna(0)
+    means = means.sort_values("exact", ascending=False, kind="stable")
+    standings = dataset.standings.get(label)
+    pairs = None if standings is None and len(means) > 1 else _decided(standings) if standings else []
+    sampled = means.get("uncorrected")
+    wrong = [] if sampled is None else [pair for pair in pairs or [] if sampled[pair[0]] <= sampled[pair[1]]]
+    decided = table_4[_is_decided(table_4, dataset.standings)]
+    of_sampled = decided[decided["estimator"] == "uncorrected"]
+    all_pairs = sum(len(pairs_of(len(of_metric.rows))) for of_metric in dataset.standings.values())
+    exact = dataset.exact[dataset.exact["metric"] == label].set_index("recommender").loc[means.index]
+    name = metric_name(label)
+    left = order_figure.Ends(f"exact {name}", exact["value"], exact["low"], exact["high"])
+    right_values = means["exact"] if sampled is None else sampled
+    deviation = 2 * spread["exact" if sampled is None else "uncorrected"].loc[means.index]
+    title = f"exact {name}" if sampled is None else f"among {negatives} negatives"
+    right = order_figure.Ends(title, right_values, right_values - deviation, right_values + deviation)
+    return Answer(
+        name,
+        negatives,
+        f"results/{dataset.name}/table-3.csv",
+        list(map(str, means.index)),
+        means["exact"].tolist(),
+        [] if sampled is None else sampled.tolist(),
+        pairs,
+        wrong,
+        standings.sentence if standings else "",
+        int((of_sampled["correct"] < 0.5).sum()),
+        len(of_sampled),
+        all_pairs - sum(len(of_metric.decided) for of_metric in dataset.standings.values()),
+        correction_of(means, spread, decided),
+        (left, right),
     )
 
 
-def _metrics(labels: Iterable[str]) -> str:
-    """Return a sentence that defines the metrics of the paper."""
-    definitions = []
-    for label in labels:
-        kind, _, k = label.partition("@")
-        if kind in _OF_RANK:
-            beyond = f", and 0 if r > {k}" if k and kind != "recall" else ""
-            definitions.append(f"{metric_name(label)} counts {_OF_RANK[kind].replace('k', k)}{beyond}")
-    if not definitions:
-        return ""
-    return f"A metric is a mean over the users. {'; '.join(definitions)}. All are in per cent here."
-
-
-def answer(
-    table_3: pd.DataFrame,
-    table_4: pd.DataFrame,
-    label: str,
-    negatives: int,
-    standings: Mapping[str, Standings],
-) -> list[str]:
-    """Return the answer in a few sentences; fewer if there is nothing to compare or to correct.
-
-    An order of two recommenders is right or wrong only if the exact ranks decide it.
+def correction_of(means: pd.DataFrame, spread: pd.DataFrame, decided: pd.DataFrame) -> Correction | None:
+    """Return what the correction with the smallest root mean square error does; None if there is none.
 
     Args:
-        table_3: result of `tables.table_3`, one reading.
-        table_4: result of `tables.table_4`, the same reading.
-        label: the metric whose values are given.
-        negatives: m.
-        standings: result of `exact_standings`.
+        means: means by recommender and estimator, with a column exact.
+        spread: standard deviations, likewise.
+        decided: the rows of Table 4 of pairs that the exact ranks decide.
     """
-    name, values = metric_name(label), table_3[table_3["metric"] == label]
-    means = values.pivot(index="recommender", columns="estimator", values="mean").loc[values["recommender"].unique()]
-    spread = values.pivot(index="recommender", columns="estimator", values="sd").fillna(0)
-    table_4 = table_4[_is_decided(table_4, standings)]
-    right = table_4.groupby("estimator", sort=False)["correct"].mean()
-    sentences = [_verdict(name, standings.get(label))] if len(means) > 1 else []
-    sentences.append(f"Exact {name}: {_percentages(means['exact'].sort_values(ascending=False, kind='stable'))}.")
-    if "uncorrected" in means:
-        sampled = means["uncorrected"].sort_values(ascending=False, kind="stable")
-        sentences.append(f"Among {negatives} negatives, without correction: {_percentages(sampled)}.")
-        if len(means) > 1:
-            sentences[-1] += _order(sampled, standings.get(label))
-            sentences[-1] += _over_all(table_4[table_4["estimator"] == "uncorrected"], standings)
+    spread = spread.loc[means.index, means.columns]
     errors = np.sqrt((means.sub(means["exact"], axis=0) ** 2 + spread**2).mean()).drop("exact")
     corrected = errors.drop("uncorrected", errors="ignore")
-    if len(corrected):
-        nearest = str(corrected.idxmin())
-        without = f", against {100 * errors['uncorrected']:.1f} without correction" if "uncorrected" in errors else ""
-        sentences.append(
-            f"Of the corrections in Table 3, {estimator_name(nearest)} has the smallest root mean square error of "
-            f"{name}: {100 * errors[nearest]:.1f} percentage points{without}."
-        )
-        if len(shares := right.drop("uncorrected", errors="ignore")):
-            best = [estimator_name(str(name)) for name in shares.index[shares >= shares.max() - EQUAL]]
-            without = (
-                f", against {100 * right['uncorrected']:.0f} % without correction" if "uncorrected" in right else ""
-            )
-            sentences[-1] += (
-                f" {' and '.join(best)} order{'s' * (len(best) == 1)} recommenders correctly most often: in "
-                f"{100 * shares.max():.0f} % of the decided comparisons over all metrics and repetitions{without}."
-            )
-    return sentences
+    if corrected.empty:
+        return None
+    nearest = str(corrected.idxmin())
+    right = decided.groupby("estimator", sort=False)["correct"].mean()
+    return Correction(
+        estimator_name(nearest),
+        float(errors[nearest]),
+        float(errors["uncorrected"]) if "uncorrected" in errors else None,
+        float(right[nearest]) if nearest in right else None,
+        float(right["uncorrected"]) if "uncorrected" in right else None,
+    )
 
 
-def _verdict(name: str, standings: Standings | None) -> str:
-    """Return a sentence on what the exact ranks decide, the first of an answer."""
-    if standings is None:
-        return f"By the exact {name}, the recommenders are not compared by user, so no order of them is stated as true."
-    return f"By the exact {name}, compared by user at 95 %: {standings.sentence}"
+def stage_costs(dataset: Studied) -> list[dict[str, Any]]:
+    """Return what stages would have taken of each recommender, with the smallest depth that has an interval."""
+    costs = []
+    if dataset.budget is not None:
+        for name, table in dataset.budget.groupby("recommender", sort=False):
+            every, stages = table[table["method"] == "all candidates"].iloc[0], table[table["method"] == "stages"]
+            stages = stages[stages["width"] <= _WIDER * every["width"]]
+            if len(stages):
+                row = stages.iloc[0]
+                costs.append(
+                    {
+                        "dataset": dataset.name,
+                        "recommender": name,
+                        "scores": row["scores"],
+                        "all_scores": every["scores"],
+                        "ratio": row["width"] / every["width"],
+                    }
+                )
+    return costs
 
 
 def _is_decided(table_4: pd.DataFrame, standings: Mapping[str, Standings]) -> "pd.Series[bool]":
@@ -299,39 +381,6 @@ def _is_decided(table_4: pd.DataFrame, standings: Mapping[str, Standings]) -> "p
 def _decided(standings: Standings) -> list[tuple[str, str]]:
     """Return the pairs (better, worse) of recommenders that the exact ranks decide."""
     return [(standings.rows[better].name, standings.rows[worse].name) for better, worse in standings.decided]
-
-
-def _percentages(values: "pd.Series[float]") -> str:
-    return ", ".join(f"{name} {100 * value:.2f} %" for name, value in values.items())
-
-
-def _order(sampled: "pd.Series[float]", standings: Standings | None) -> str:
-    """Return a sentence, which follows another one, on the decided pairs that a sampled metric orders wrongly."""
-    if standings is None or not standings.decided:
-        return " The exact ranks decide no order of two of them, so this order is neither right nor wrong."
-    pairs = _decided(standings)
-    wrong = [f"{better} and {worse}" for better, worse in pairs if sampled[better] <= sampled[worse]]
-    if not wrong:
-        return f" This puts {'the decided pair' if len(pairs) == 1 else 'all decided pairs'} in the right order."
-    named = f": {', '.join(wrong)}" if len(wrong) <= _NAMED else ""
-    return f" This puts {len(wrong)} of {len(pairs)} decided pairs the wrong way round{named}."
-
-
-def _over_all(decided: pd.DataFrame, standings: Mapping[str, Standings]) -> str:
-    """Return sentences with the number of decided comparisons that come out wrong, and of undecided ones."""
-    pairs = sum(len(pairs_of(len(of_metric.rows))) for of_metric in standings.values())
-    undecided = pairs - sum(len(of_metric.decided) for of_metric in standings.values())
-    if not pairs:
-        return ""
-    text = ""
-    if len(decided):
-        text = (
-            f" Over all metrics, {(decided['correct'] < 0.5).sum()} of {len(decided)} decided comparisons of two "
-            "recommenders by a metric come out wrong in most repetitions."
-        )
-    if undecided:
-        text += f" Undecided by the exact ranks, and counted as neither: {undecided} of {pairs} comparisons."
-    return text
 
 
 def _table_3(table: pd.DataFrame, standings: Mapping[str, Standings]) -> pd.DataFrame:
@@ -379,7 +428,7 @@ def reproduced(printed: pd.DataFrame, claims: pd.DataFrame | None = None) -> lis
         rows = _under_reading(printed, name)
         counts = [f"{ok.sum()} of {len(ok)} in Table {table}" for table, ok in rows.groupby("table")["ok"]]
         heading = VARIANTS[name].heading.removeprefix("Reading: ")
-        which = "is the correct one" if name == "default" else "repeats two slips that the printed numbers seem to have"
+        which = "is the correct one" if name == "default" else "has two slips that the printed numbers seem to have"
         sentences.append(
             f"The reading {heading} {which}. It reproduces {rows['ok'].sum()} of the {len(rows)} printed numbers: "
             f"{', '.join(counts)}."
@@ -446,8 +495,8 @@ def _recommenders(entries: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     rows = [
         (
             name,
-            f"{entry['type']}: {(recommender_type(entry['type']).__doc__ or '').split(chr(10))[0]}",
-            ", ".join(f"{key}: {_value(value)}" for key, value in entry.items() if key != "type"),
+            (recommender_type(entry["type"]).__doc__ or entry["type"]).split("\n")[0],
+            ", ".join(f"{key.replace('_', ' ')}: {_value(value)}" for key, value in entry.items() if key != "type"),
         )
         for name, entry in entries.items()
     ]
@@ -474,39 +523,6 @@ def _settings(config: Mapping[str, Any], split: bool) -> pd.DataFrame:
         "Version": f"sampled-metrics {__version__}",
     }
     return pd.DataFrame(rows.items(), columns=["Setting", "Value"])
-
-
-def _conclusions(config: Mapping[str, Any], studied: Sequence[Studied]) -> list[str]:
-    trained = [name for name in config["recommenders"] if any(name in dataset.trained for dataset in studied)]
-    ready_made = [name for name in config["recommenders"] if not all(name in dataset.trained for dataset in studied)]
-    data = "one dataset" if len(studied) == 1 else f"{len(studied)} datasets"
-    sentences = [
-        "A sampled metric, except AUC, is another metric than the exact one of the same name. More repetitions make "
-        "its mean more precise, but do not bring it nearer to the exact metric. More negatives do.",
-        "A correction reduces the bias of the sampled metric, and increases its variance. Which correction is best "
-        "depends on the metric, the recommenders and the number of negatives.",
-        f"These are results on {data}, with one split and one set of parameters for each recommender. They do not show "
-        "that the same order holds on other data, or that one method is better than another with its best parameters.",
-        "The ± and the shares of Tables 3 and 4 describe the random negatives of the same users. They do not say how "
-        "much the metrics would differ for other users."
-        + (" The intervals in the section What a sample proves cover both." if config["figures"]["proof"] else ""),
-        "A metric of held-out items does not show which recommendations users would prefer.",
-    ]
-    leaking = [dataset.name for dataset in studied if dataset.trained and _leaks_future(config, dataset.name)]
-    if leaking:
-        sentences.append(
-            f"The split {config['split']['strategy']} of {', '.join(leaking)} leaks the future between users: a model "
-            "trains on events of other users that are later than a held-out one. The split global-time avoids this "
-            "(docs/reference/datasets.md)."
-        )
-    if trained:
-        sentences.append(
-            f"{', '.join(trained)}: each is trained once. If its training has a random start, another seed gives other "
-            "numbers."
-        )
-    if ready_made:
-        sentences.append(f"The ranks of {', '.join(ready_made)} were made elsewhere. This run does not check how.")
-    return sentences
 
 
 def _leaks_future(config: Mapping[str, Any], name: str) -> bool:
