@@ -13,7 +13,7 @@ BROWSER := $(VENV)/browser
 PEERS := .venv-peers
 ADAPTERS := .venv-adapters
 AUDIT := $(VENV)/audit/ready
-CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser)
+CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 SNAKEMAKE = $(BIN)/snakemake --cores $(CORES) $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
@@ -144,6 +144,7 @@ lock:  ## renew envs/*.lock from pyproject.toml and envs/*.in (needs uv)
 	echo 'numpy<2' | $(COMPILE) --override /dev/stdin envs/peers.in -o envs/peers.lock
 	$(COMPILE) envs/adapters.in -o envs/adapters.lock
 	$(COMPILE) envs/audit.in -o envs/audit.lock
+	$(COMPILE) envs/build.in -o envs/build.lock
 
 clean:  ## remove results, downloads and environments
 	rm -rf results/* data .snakemake $(VENV) $(PEERS) $(ADAPTERS)

@@ -54,6 +54,12 @@ def test_a_release_is_tested_and_published_without_a_stored_token():
     assert "secrets." not in text
 
 
+def test_actions_are_pinned_by_digest():
+    for path in (ROOT / ".github/workflows").glob("*.yml"):
+        for used in re.findall(r"uses: (.*)", path.read_text(encoding="utf-8")):
+            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v[0-9.]+", used), (path.name, used)
+
+
 def test_the_paper_cites_what_its_bibliography_has_and_fits_two_pages():
     text = (ROOT / "docs/paper/paper.md").read_text(encoding="utf-8")
     _, header, body = text.split("---\n", 2)
