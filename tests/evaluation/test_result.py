@@ -74,7 +74,7 @@ class TestText:
     def test_html_has_the_cells_and_escapes(self, table):
         page = table._repr_html_()
         assert ">0.1235</td>" in page
-        assert "<p>First &lt;remark&gt; &amp; more.</p><p>Second.</p>" in page
+        assert "<p>First &lt;remark&gt; &amp; more.</p>\n<p>Second.</p>" in page
         assert "<script>" not in Result({"a": ["<script>"]})._repr_html_()
 
     @pytest.mark.parametrize(
