@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from sampled_metrics import correct, sampled_ranks
 from sampled_metrics._running import terminal_progress
 from sampled_metrics.estimators import linear_estimator
-from sampled_metrics.inference.intervals import IntervalOptions, linear, uncertainty
+from sampled_metrics.inference.intervals import IntervalOptions, evaluated, linear, uncertainty
 from sampled_metrics.metrics.metric import metric
 from sampled_metrics.sampling.design import SamplingDesign
 from sampled_metrics.sampling.distributions import pmf
@@ -149,7 +149,8 @@ def simulated(evaluations: int, biases: int, setting: Setting) -> dict[str, obje
     largest_gap = float(high.max() - low.min())
 
     def ends(values: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        interval = uncertainty(linear(values.T), counts, options, bounds=bounds, weights=values.T)
+        of_users = evaluated(linear(values.T), counts, options, weights=values.T)
+        interval = uncertainty(of_users, counts, options, bounds=bounds, weights=values.T)
         return interval.low, interval.high
 
     for number in range(evaluations):

@@ -185,7 +185,11 @@ def simulated(cell: Cell, evaluations: int) -> list[dict[str, object]]:
             by_outcome = users_by_outcome(*((start + side, np.arange(users), len(outcomes)) for side in x.T))
             limits = -ones * (sides - 1), ones
             options = IntervalOptions(seed=number)
-            supports = [supported(estimate, by_outcome.of(side), options) for side in range(sides)]
+            of_sides = [by_outcome.of(side) for side in range(sides)]
+            variances = [estimate.moments(side.counts @ side.shares[0])[1] for side in of_sides]
+            supports = [
+                supported(estimate, side, options, of_side) for side, of_side in zip(of_sides, variances, strict=True)
+            ]
             interval = strict_interval([estimate] * sides, by_outcome, options, limits, supports)
             low, high, assumed = interval.low, interval.high, interval.shape
         kept += assumed == shape

@@ -36,7 +36,7 @@ def sampled(name, m, rng):
 def test_sizes_are_sorted_and_larger_ones_left_out(found):
     alone, paired = found
     assert alone["negatives"].unique().tolist() == [10, 40, 150] == paired["negatives"].unique().tolist()
-    with pytest.raises(DataError, match=r"figures\.proof\.negatives: each is above 299"):
+    with pytest.raises(DataError, match="negatives of the figure: each is above 299"):
         proven(TABLES, "ap", [300], replacement=False)
 
 

@@ -299,7 +299,10 @@ class TestAStudyOfOtherData:
     @pytest.mark.parametrize("study", [["mine", "ml-1m"], ["ml-1m"]])
     def test_with_the_data_of_the_paper_has_all_of_config_yaml(self, study):
         config = complete_config(OWN | {"study": study})
-        assert (config["toy"], config["figures"]) == (AS_IT_STANDS["toy"], AS_IT_STANDS["figures"] | {"proof": None})
+        assert (config["toy"], config["figures"]) == (
+            AS_IT_STANDS["toy"],
+            AS_IT_STANDS["figures"] | {"proof": None, "budget": None},
+        )
         assert config["sampling"]["readings"] == ["default", "as-printed"]
 
     @pytest.mark.parametrize(("study", "says"), [("ml-1m", "study: must be of type array"), ([], "study: needs 1")])
