@@ -101,7 +101,7 @@ def test_the_list_names_blocks_that_are_there() -> None:
 
 @pytest.mark.parametrize(
     ("page", "start"),
-    [("README.md", "datasets:"), ("docs/own-study.md", "# study.yaml"), ("docs/own-study.md", "study: [ours]")],
+    [("docs/own-study.md", "# study.yaml"), ("docs/own-study.md", "study: [ours]")],
 )
 def test_a_config_is_complete_and_allowed(
     page: str, start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
