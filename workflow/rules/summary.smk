@@ -22,9 +22,7 @@ rule summary:
             for name in FIGURES_OF_SUMMARY
             if name in result_names()[dataset]
         ],
-        budgets=[
-            f"results/{dataset}/budget.csv" for dataset in config["study"] if "budget" in result_names()[dataset]
-        ],
+        budgets=[f"results/{dataset}/budget.csv" for dataset in config["study"] if "budget" in result_names()[dataset]],
         fidelity=expand("results/{folder}/fidelity.csv", folder=COMPARED_WITH_PAPER),
         claims=expand("results/{folder}/claims.csv", folder=COMPARED_WITH_PAPER),
         choices=[

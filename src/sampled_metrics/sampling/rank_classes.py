@@ -8,7 +8,6 @@ metrics are means over the users whose n allows the rank.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +25,8 @@ FEW = 8
 """The different n of a class end panels of nodes if they are at most this many."""
 
 
-class Size(NamedTuple):
+@dataclass(frozen=True, order=True)
+class Size:
     """What the users of a group share, whatever their ranks are.
 
     Attributes:
