@@ -122,3 +122,16 @@ class TestImports:
     def test_of_modules(self, depends_on, code, modules, wanted):
         found = depends_on(code.replace("from .", "from sampled_metrics"), **modules)
         assert found == {"__init__.py", *(f"{name}.py" for name in wanted.split())}
+
+
+@pytest.mark.parametrize(
+    ("script", "templates"),
+    [
+        ("study_tables", {"tables.html", "base.html", "parts.html", "style.css"}),
+        ("summary", {"summary.html", "tables.html", "base.html", "parts.html", "style.css"}),
+        ("rank", set()),
+    ],
+)
+def test_templates_count(script, templates):
+    files = library_files(SCRIPTS / f"{script}.py")
+    assert {path.name for path in files if path.suffix != ".py"} - {"result.html"} == templates

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2]
+TEMPLATES = PACKAGE / "rendering/templates"
 
 
 def digest(script: Path, modules: Iterable[str] = ()) -> str:
@@ -30,7 +31,7 @@ def library_files(script: Path, modules: Iterable[str] = ()) -> list[Path]:
     """Return the library's files that a script imports, directly or indirectly, sorted; parameters as in `digest`.
 
     Imports under `if TYPE_CHECKING` do not count. The dotted path of a class as text does, as in the registry of
-    estimators.
+    estimators, and so does the name of a template.
     """
     files: set[Path] = set()
     pending = [*_imported(script), *chain.from_iterable(map(_files, modules))]
@@ -44,6 +45,8 @@ def library_files(script: Path, modules: Iterable[str] = ()) -> list[Path]:
 
 @cache
 def _digest(source: Path) -> str:
+    if source.suffix != ".py":
+        return hashlib.sha256(source.read_bytes()).hexdigest()
     tree = ast.dump(ast.parse(source.read_text(encoding="utf-8")))
     return hashlib.sha256(tree.encode()).hexdigest()
 
@@ -51,9 +54,13 @@ def _digest(source: Path) -> str:
 @cache
 def _imported(source: Path) -> frozenset[Path]:
     code = source.read_text(encoding="utf-8")
+    templates = frozenset(TEMPLATES / name for name in re.findall(r'"([\w-]+\.(?:html|css))"', code))
+    templates = frozenset(filter(Path.is_file, templates))
+    if source.suffix != ".py":
+        return templates
     names = {name for statement in _statements(ast.parse(code)) for name in _modules(statement)}
     names.update(re.findall(rf'"({PACKAGE.name}\.[\w.]+)"', code))
-    return frozenset().union(*map(_files, names))
+    return templates.union(*map(_files, names))
 
 
 def _statements(block: ast.AST) -> Iterator[ast.AST]:
