@@ -19,6 +19,7 @@ from sampled_metrics.cli.options import (
     EXACT,
     FILE,
     LISTS,
+    MARGIN,
     METRIC_LIST,
     NAME,
     NEGATIVES,
@@ -197,6 +198,7 @@ def _published(values: tuple[str, ...], **options: Any) -> Result:
     type=Labels(),
     help=f"The one that corrects sampled ranks: {labels_in_help(KNOWN)}.  [default: decreasing]",
 )
+@MARGIN
 @interval_options(None)
 @prints_result
 def _compare(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
@@ -274,6 +276,7 @@ def _plan(ranks: tuple[str, ...], reading: Reading, **options: Any) -> Result:
 @click.option(
     "-o", "--output", type=OutputFile(dir_okay=False, path_type=str), required=True, help="The html file to write."
 )
+@MARGIN
 @CONFIDENCE_LEVEL
 @RESAMPLES
 @SEED

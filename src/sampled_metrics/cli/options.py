@@ -98,6 +98,10 @@ READING = together(
 
 BY = click.option("--by", metavar="NAME", help="The column that names the recommenders of a table with all of them.")
 
+MARGIN = click.option(
+    "--margin", metavar="NUMBER|PERCENT%", help="The smallest difference that matters, such as 0.005 or 2%."
+)
+
 CONFIDENCE_LEVEL = click.option(
     "--confidence-level", type=float, default=0.95, show_default=True, help="Of the intervals."
 )

@@ -84,6 +84,7 @@ class StagedRanks(Ranked):
     reader: ClassVar[str] = "staged_ranks"
     taken_by: ClassVar[tuple[str, ...]] = ("evaluate", "compare", "report", "plan_stages")
     beside: ClassVar[tuple[str, ...]] = ("exact ranks",)
+    has_exact_values: ClassVar[bool] = False
 
     @property
     def _among(self) -> str:

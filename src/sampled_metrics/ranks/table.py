@@ -64,6 +64,9 @@ class Table(ABC):
     has_one_relevant_item: ClassVar[bool] = True
     """Whether a row is of one relevant item, for which some metrics are equal."""
 
+    has_exact_values: ClassVar[bool] = True
+    """Whether the values of `outcome_values` are those of the metrics, and not estimates of them."""
+
     default_metrics: ClassVar[tuple[str, ...]] = _defaults.METRICS
     """The labels of the metrics that are computed if none are given."""
 
@@ -98,6 +101,11 @@ class Table(ABC):
     @property
     def ranked_items(self) -> Any:
         """Return the `ExactRanks` of the held-out items among the ranked items; None if there are no ranks."""
+        return None
+
+    @property
+    def places(self) -> Floats | None:
+        """Return (rows,) ranks, the lower the better, that can be compared with those of other tables, if there are."""
         return None
 
     def check_metrics(self, metrics: Mapping[str, Metric]) -> None:  # noqa: B027  # most tables have all metrics

@@ -48,6 +48,7 @@ def report(
     *,
     metrics: MetricsLike | None = None,
     replacement: bool = False,
+    margin: float | str | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     seed: int = 0,
@@ -65,6 +66,7 @@ def report(
         path: a file to write, in a folder that exists.
         metrics: labels such as recall@10; the default is that of `evaluate`.
         replacement: of exact ranks, whether the negatives of what a sample would show may be sampled twice.
+        margin: the smallest difference that matters, as in `compare`.
         confidence_level: probability that an interval covers its value.
         n_resamples: bootstrap samples, for estimators that are not linear in the sample.
         seed: seed of the bootstrap.
@@ -105,7 +107,7 @@ def report(
         results, left_out = _corrected(tables, options)
     else:
         results = {name: evaluate(table, **options) for name, table in tables.items()}
-    compared = compare(tables, **options) if len(tables) > 1 else None
+    compared = compare(tables, margin=margin, **options) if len(tables) > 1 else None
     cautions = list(first.cautions if compared is None else cautions_of(tables))
     cautions += next(iter(results.values())).cautions if compared is None else compared.cautions
     page.heading("In short")
@@ -324,12 +326,17 @@ def _orders(expected: Result, compared: Comparison) -> list[str]:
 
 
 def verdict(compared: Result, names: Sequence[str]) -> str:
-    """Return in words which of two recommenders is better, by metric."""
+    """Return in words which of two recommenders is better, by metric, and by how much if there is a margin."""
     sentences = []
     decided = compared["conclusion"].value_counts()
+    sizes = compared["size"] if "size" in compared else pd.Series("", index=compared.index)
     for winner, loser in sorted((tuple(names), tuple(names[::-1])), key=lambda pair: -decided.get(pair[0], 0)):
-        if on := [metric_name(label) for label in compared["metric"][compared["conclusion"] == winner]]:
-            sentences.append(f"{winner} is better than {loser} on {enumerated(on)}.")
-    if undecided := [metric_name(label) for label in compared["metric"][compared["conclusion"] == "undecided"]]:
-        sentences.append(f"Undecided between {names[0]} and {names[1]}: {enumerated(undecided)}.")
+        for size in dict.fromkeys(sizes):
+            rows = (compared["conclusion"] == winner) & (sizes == size)
+            if on := [metric_name(label) for label in compared["metric"][rows]]:
+                by = f", by {size}" if size else ""
+                sentences.append(f"{winner} is better than {loser} on {enumerated(on)}{by}.")
+    for conclusion, text in {"equivalent": "Equivalent are", "undecided": "Undecided between"}.items():
+        if on := [metric_name(label) for label in compared["metric"][compared["conclusion"] == conclusion]]:
+            sentences.append(f"{text} {names[0]} and {names[1]}: {enumerated(on)}.")
     return " ".join(sentences)
