@@ -102,6 +102,10 @@ MARGIN = click.option(
     "--margin", metavar="NUMBER|PERCENT%", help="The smallest difference that matters, such as 0.005 or 2%."
 )
 
+GROUPS = click.option(
+    "--groups", metavar="NAME", help="The column of groups of users or held-out items; each has rows of its own."
+)
+
 CONFIDENCE_LEVEL = click.option(
     "--confidence-level", type=float, default=0.95, show_default=True, help="Of the intervals."
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ from sampled_metrics.estimators import Estimate, Estimator, estimator_name, esti
 from sampled_metrics.estimators.linear import LinearEstimate
 from sampled_metrics.estimators.shapes import ASSUMPTIONS, SHAPES
 from sampled_metrics.estimators.strict_bounds import has_bounds
+from sampled_metrics.evaluation.by_group import compared_by_group
 from sampled_metrics.evaluation.comparison import Comparison, Standings
 from sampled_metrics.evaluation.evaluate import about_users, checked_metrics, equal_metrics, undefined
 from sampled_metrics.evaluation.magnitude import (
@@ -28,13 +31,14 @@ from sampled_metrics.evaluation.magnitude import (
     relative_in_words,
 )
 from sampled_metrics.inference.differences import BONFERRONI, ComparedRecommender, Differences, differences
-from sampled_metrics.inference.families import pairs_of
+from sampled_metrics.inference.families import holm, pairs_of
 from sampled_metrics.inference.intervals import IntervalOptions
 from sampled_metrics.inference.margins import Margin
 from sampled_metrics.inference.strict_intervals import Support, contradictions, tested, unexplained
 from sampled_metrics.inference.users import Users, users_by_outcome
 from sampled_metrics.metrics.metric import Metric, MetricsLike, metric, metric_name
 from sampled_metrics.ranks.given import cautions_of, require_same_design, seeds_by_name
+from sampled_metrics.ranks.groups import Groups, tables_by_group
 from sampled_metrics.ranks.table import Table
 from sampled_metrics.sampling.moments import EQUAL
 from sampled_metrics.sampling.outcomes import Outcomes
@@ -52,6 +56,7 @@ def compare(
     metrics: MetricsLike | None = None,
     estimator: str | Estimator | None = None,
     margin: float | str | None = None,
+    groups: Groups = False,
     confidence_level: float = 0.95,
     method: str | None = None,
     n_resamples: int = 1000,
@@ -81,6 +86,10 @@ def compare(
             the estimator, and assume that its bias is equal for both recommenders; bv-0.1 has a low variance.
         margin: the smallest difference that matters, as a number, or relative to the worse value, such as "2%". Then a
             column says by how much a recommender is better. Choose it before you look.
+        groups: True for rows by the groups that the reader kept (its argument groups), or a mapping from users to
+            groups, as in `evaluate`. The verdicts by group are adjusted for the groups: the intervals of a metric hold
+            together for all groups and pairs, and Holm's method is over all of them. Those of all rows are as without
+            groups.
         confidence_level: probability that the interval covers the difference, or those of all pairs: 1 - the
             false-alarm rate of a metric.
         method: delta (likelihood ratio) or bootstrap (BCa; resamples users with both of their ranks).
@@ -97,9 +106,9 @@ def compare(
         the margin, and there are more columns: relative (the difference as a part of the worse value), higher_a and
         higher_b (shares of users for whom each ranks the held-out item higher, or whose list has the higher metric;
         missing for staged ranks), and size (more than the margin, less than the margin, or nothing if the interval does
-        not say). The remarks state the conclusions in sentences. The method standings() gives the
-        recommenders by metric, with letters for the groups that cannot be told apart, and latex() a LaTeX table of
-        them.
+        not say). With groups, there is a first column group, which is "all" for all rows. The remarks state the
+        conclusions in sentences. The method standings() gives the recommenders by metric, with letters for the groups
+        that cannot be told apart, and latex() a LaTeX table of them.
 
         The p-value is the interval inverted: the smallest α for which the interval at the level 1 - α excludes 0. So a
         p-value of a single pair is below 0.05 if the 95 % interval excludes 0. It is not the probability that a
@@ -138,47 +147,130 @@ def compare(
     seeds = seeds_by_name(ranks, "compare")
     if len(seeds) < 2:
         raise DataError(f"compare takes two recommenders or more, not {shown(list(seeds))}")
-    names, tables = list(seeds), _by_seed(seeds)
+    tables = _by_seed(seeds)
     require_same_design(tables)
     first, *further = tables.values()
     by_label = checked_metrics(first, metrics)
     for table in further:
         table.check_metrics(by_label)
-    wanted = list(by_label.values())
-    label, corrects = _one_estimator(estimator, first)
-    fitted = [_fitted(table, wanted, corrects) for table in tables.values()]
+    question = _Question(by_label, *_one_estimator(estimator, first), least)
+    parts, left_out = tables_by_group(tables, groups)
+    whole = _answer(seeds, question, options, progress)
+    result = _comparison(whole.adjusted(holm(whole.compared.p_value)), question, options)
+    if not parts:
+        return result
+    narrower = replace(options, confidence_level=1 - (1 - confidence_level) / len(parts))
+    answers = {group: _answer(_seeds_of(seeds, part), question, narrower, progress) for group, part in parts.items()}
+    p_values = np.split(holm(np.concatenate([answer.compared.p_value for answer in answers.values()])), len(parts))
+    by_group = {
+        group: _comparison(answer.adjusted(of_group), question, narrower)
+        for (group, answer), of_group in zip(answers.items(), p_values, strict=True)
+    }
+    together = (
+        f"their intervals hold together at {100 * confidence_level:g} % (Bonferroni, each group at "
+        f"{100 * narrower.confidence_level:.4g} %)"
+    )
+    p_values_too = "" if whole.compared.strict else ", and the p-values are adjusted by the method of Holm"
+    named = partial(_compared_name, is_uncorrected=question.is_uncorrected)
+    return compared_by_group(result, by_group, named, f"{together}{p_values_too}.").with_remarks(left_out)
+
+
+class _Question(NamedTuple):
+    """What is asked of the tables.
+
+    Attributes:
+        metrics: by label.
+        label: of the estimator; empty for exact ranks and lists.
+        estimator: of sampled ranks.
+        margin: the smallest difference that matters.
+    """
+
+    metrics: Mapping[str, Metric]
+    label: str
+    estimator: Estimator | None
+    margin: Margin | None
+
+    @property
+    def is_uncorrected(self) -> bool:
+        """Return whether the metrics of sampled ranks are compared as they are."""
+        return self.estimator is not None and self.estimator.is_uncorrected
+
+
+class _Answer(NamedTuple):
+    """What is computed from the tables.
+
+    Attributes:
+        seeds: the tables of the seeds of each recommender.
+        compared: differences; the p-values are not adjusted.
+        recommenders: with their estimates.
+        by_outcome: their users.
+        supports: what the sample of each recommender supports, by name.
+        paired: sentences on how users were paired.
+    """
+
+    seeds: Mapping[str, Sequence[Table]]
+    compared: Differences
+    recommenders: Sequence[ComparedRecommender]
+    by_outcome: Users
+    supports: Mapping[str, Support]
+    paired: Sequence[str]
+
+    def adjusted(self, p_values: Floats) -> _Answer:
+        """Return the same with other p-values."""
+        return self._replace(compared=replace(self.compared, p_value=p_values))
+
+
+def _seeds_of(seeds: Mapping[str, Sequence[Table]], tables: Mapping[str, Table]) -> dict[str, list[Table]]:
+    """Return tables, by the names and the numbers of seeds, as seeds of the recommenders."""
+    parts = iter(tables.values())
+    return {name: [next(parts) for _ in of_one] for name, of_one in seeds.items()}
+
+
+def _answer(
+    seeds: Mapping[str, Sequence[Table]], question: _Question, options: IntervalOptions, progress: Progress
+) -> _Answer:
+    """Compute the differences of all pairs of recommenders."""
+    tables, wanted = _by_seed(seeds), list(question.metrics.values())
+    first, *further = tables.values()
+    fitted = [_fitted(table, wanted, question.estimator) for table in tables.values()]
     numbers, paired = first.pair(further, list(tables))
     by_outcome = users_by_outcome(
         *((side.outcome, user, side.seen.shape[1]) for side, user in zip(fitted, numbers, strict=True))
     )
     recommenders = _recommenders(seeds, fitted, by_outcome)
     largest = np.array([one.largest for one in wanted])
-    compared = differences(recommenders, by_outcome, options, largest, progress, least)
-    supports = _supports(compared, recommenders, by_outcome, fitted, seed)
+    compared = differences(recommenders, by_outcome, options, largest, progress, question.margin)
+    supports = _supports(compared, recommenders, by_outcome, fitted, options.seed)
     unsure = [
         number
         for number, (name, of_one) in enumerate(seeds.items())
         if any(table.without_interval() for table in of_one) or not supports.get(name, _EXPLAINED).is_explained
     ]
-    compared = compared.without_verdicts(unsure)
-    is_uncorrected = corrects is not None and corrects.is_uncorrected
-    table = _table(compared, names, list(by_label), int(by_outcome.counts.sum()))
-    if least is not None:
-        table = _with_magnitudes(table, compared, least, recommenders, by_outcome)
+    return _Answer(seeds, compared.without_verdicts(unsure), recommenders, by_outcome, supports, paired)
+
+
+def _comparison(answer: _Answer, question: _Question, options: IntervalOptions) -> Comparison:
+    """Return the rows and the sentences of an answer."""
+    seeds, compared, recommenders, by_outcome, supports, paired = answer
+    names, tables, margin = list(seeds), _by_seed(seeds), question.margin
+    first, level = next(iter(tables.values())), options.confidence_level
+    table = _table(compared, names, list(question.metrics), int(by_outcome.counts.sum()))
+    if margin is not None:
+        table = _with_magnitudes(table, compared, margin, recommenders, by_outcome)
     notes = _assumed(compared, names, supports)
-    if first.is_sampled and not compared.strict and not is_uncorrected:
-        notes += _biased(label)
-    table.attrs = {"confidence_level": confidence_level, "names": names, "assumption": next(iter(notes), "")}
-    table.attrs["parameters"] = first.description
-    if least is not None and not least.is_relative:
-        table.attrs["margin"] = least.size
-    cautions = [*cautions_of(tables), *_without_intervals(tables), *_cautions(supports, is_uncorrected)]
+    if first.is_sampled and not compared.strict and not question.is_uncorrected:
+        notes += _biased(question.label)
+    table.attrs = {"confidence_level": level, "names": names, "assumption": next(iter(notes), "")}
+    table.attrs |= {"parameters": first.description, "about": about_users(by_outcome)}
+    if margin is not None and not margin.is_relative:
+        table.attrs["margin"] = margin.size
+    cautions = [*cautions_of(tables), *_without_intervals(tables), *_cautions(supports, question.is_uncorrected)]
     table = table.with_cautions(cautions)
-    remarks = [*_conclusions(table, compared, is_uncorrected, confidence_level, least), *_on_seeds(seeds), *notes]
-    if least is not None and first.has_one_relevant_item:
+    remarks = [*_conclusions(table, compared, question.is_uncorrected, level, margin), *_on_seeds(seeds), *notes]
+    if margin is not None and first.has_one_relevant_item:
         remarks += on_users(table, names, first.is_sampled)
-    about = [*paired, *equal_metrics(first, by_label), *(note for one in tables.values() for note in one.notes)]
-    return table.with_remarks([*remarks, *undefined(table, "difference"), *about_users(by_outcome), *about])
+    about = [*paired, *equal_metrics(first, question.metrics), *(note for one in tables.values() for note in one.notes)]
+    return table.with_remarks([*remarks, *undefined(table, "difference"), *table.attrs["about"], *about])
 
 
 _EXPLAINED = Support(SHAPES[0], 1.0, {})

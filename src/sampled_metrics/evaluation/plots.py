@@ -161,7 +161,7 @@ def _mark(axes: Axes, value: float, height: float, mark: Mark, **more: Any) -> A
 
 
 def _values(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `evaluate` or `correct`: a row for each recommender, estimator and metric."""
+    """Lay out the result of `evaluate` or `correct`: a row for each recommender, estimator and metric, or group."""
     labels = [column for column in ("recommender", "estimator") if column in table]
     number = line_styles if "estimator" in labels else _numbers
     styles = number(table[labels[-1]]) if labels else {}
@@ -176,7 +176,10 @@ def _values(table: pd.DataFrame) -> Picture:
             styles[row[labels[-1]]] if labels else 0,
             row.get("assumes") != "bias is zero",
         )
-        rows.setdefault(what, {}).setdefault(": ".join(named), []).append(mark)
+        name = ": ".join(named)
+        if "group" in table:
+            mark, name = mark._replace(name=name), str(row["group"])
+        rows.setdefault(what, {}).setdefault(name, []).append(mark)
     axis = f"value, {interval}"
     if any("" not in marks for marks in rows.values()):
         panels = [Panel(what, axis, marks) for what, marks in rows.items()]
@@ -204,24 +207,29 @@ def _assumptions(table: pd.DataFrame) -> str:
 
 
 def _differences(table: pd.DataFrame) -> Picture:
-    """Lay out the result of `compare`: a row for each metric, or a panel for each metric with a row for each pair."""
+    """Lay out the result of `compare`: a row for each metric, or a panel for each with a row for each pair or group."""
     rows: dict[str, dict[str, list[Mark]]] = {}
+    pairs: dict[str, int] = {}
     for row in table.to_dict("records"):
         decided = row["conclusion"] not in ("undecided", "equivalent", "no verdict")
         size = f" by {row['size']}" if row.get("size") else ""
         text = f"{row['difference']:+.4f}: {row['conclusion']}{' is better' * decided}{size}"
         mark = Mark(*_interval_of(row, "difference"), text, int(decided), decided)
         pair = f"{row['b']} - {row['a']}" if "a" in row else ""
-        rows.setdefault(metric_name(str(row["metric"])), {})[pair] = [mark]
-    if "a" in table:
-        panels = [Panel(what, f"difference, {_interval(table)}", marks) for what, marks in rows.items()]
+        if "group" in table and pair:
+            mark = mark._replace(name=pair, style=pairs.setdefault(pair, len(pairs)))
+        rows.setdefault(metric_name(str(row["metric"])), {}).setdefault(str(row.get("group", pair)), []).append(mark)
+    a, b = table.attrs.get("names", ("a", "b")) if "a" not in table else ("", "")
+    axis = f"difference{f' ({b} - {a})' if b else ''}, {_interval(table)}"
+    if "a" in table or "group" in table:
+        panels = [Panel(what, axis, marks) for what, marks in rows.items()]
     else:
-        a, b = table.attrs.get("names", ("a", "b"))
-        axis = f"difference ({b} - {a}), {_interval(table)}"
         panels = _panels_of_metrics({what: marks[""] for what, marks in rows.items()}, axis)
     sentences = [table.attrs.get("assumption", "")]
     if hollow := [word for word in ("undecided", "equivalent") if (table["conclusion"] == word).any()]:
         sentences.append(f"Hollow: {' or '.join(hollow)}, the interval includes 0.")
+    if "group" in table:
+        sentences.append("The intervals of the groups are wider, so that they hold together.")
     if margin := table.attrs.get("margin", 0.0):
         panels = [panel._replace(margin=margin) for panel in panels]
         sentences.append(f"Shaded: differences within the margin of {margin:g}.")

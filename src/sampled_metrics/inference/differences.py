@@ -13,7 +13,7 @@ from sampled_metrics._running import Progress, no_progress
 from sampled_metrics._validation import Floats
 from sampled_metrics.estimators import Estimate
 from sampled_metrics.estimators.strict_bounds import ShapeEstimate, has_bounds
-from sampled_metrics.inference.families import Pair, holm, max_t_rates, pairs_of, replicate_rates
+from sampled_metrics.inference.families import Pair, max_t_rates, pairs_of, replicate_rates
 from sampled_metrics.inference.intervals import (
     Evaluated,
     IntervalOptions,
@@ -90,7 +90,7 @@ class Differences:
         difference: (pairs, metrics) differences.
         low: (pairs, metrics) lower ends.
         high: (pairs, metrics) upper ends.
-        p_value: (pairs, metrics) p-values, adjusted for the pairs; NaN for strict bounds.
+        p_value: (pairs, metrics) p-values, not adjusted for the pairs; NaN for strict bounds.
         rates: (metrics,) error rates of the interval of each pair, such that those of all pairs hold together.
         family: the method of these error rates.
         users_needed: (pairs, metrics) numbers of users that would decide; NaN if no number would, or it is not known.
@@ -187,7 +187,7 @@ def differences(
     scaled = None
     if ratio is not None:
         scaled = _scaled(pairs, lambda pair: family.interval(pair, most, options, rates, ratio))
-    return Differences(values.estimate, gaps, low, high, holm(p_value), rates, method, unknown, scaled=scaled)
+    return Differences(values.estimate, gaps, low, high, p_value, rates, method, unknown, scaled=scaled)
 
 
 def _scaled(pairs: Sequence[Pair], interval: Callable[[Pair], Uncertainty | StrictInterval]) -> Floats:

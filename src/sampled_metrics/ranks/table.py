@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -70,9 +71,28 @@ class Table(ABC):
     default_metrics: ClassVar[tuple[str, ...]] = _defaults.METRICS
     """The labels of the metrics that are computed if none are given."""
 
+    per_row: ClassVar[tuple[str, ...]]
+    """The names of the attributes that have an entry for each row."""
+
     notes: tuple[str, ...]
     cautions: tuple[str, ...]
     source: str
+
+    @property
+    @abstractmethod
+    def groups(self) -> NDArray[np.str_] | None:
+        """The (rows,) names of the groups of the rows, which metrics by group use; None if they are not known."""
+
+    @property
+    @abstractmethod
+    def row_users(self) -> NDArray[np.generic] | None:
+        """The (rows,) users; None if they are not known."""
+
+    def rows(self, positions: Ints) -> Self:
+        """Return the table of the rows at some positions, in that order."""
+        columns = {name: getattr(self, name) for name in self.per_row}
+        table: Any = self
+        return replace(table, **{name: of_rows[positions] for name, of_rows in columns.items() if of_rows is not None})
 
     @property
     @abstractmethod
@@ -146,6 +166,11 @@ class Ranked(Table):
 
     user: NDArray[np.generic] | None
     candidates: Ints
+
+    @property
+    def row_users(self) -> NDArray[np.generic] | None:
+        """The (rows,) users; None if they are not known."""
+        return self.user
 
     def __len__(self) -> int:
         return len(self.candidates)

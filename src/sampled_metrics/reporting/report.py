@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from sampled_metrics._validation import enumerated
 from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator, estimator_name
 from sampled_metrics.evaluation import compare, correct, evaluate, expect
+from sampled_metrics.evaluation.by_group import ORDER_DIFFERS
 from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.evaluation.evaluate import checked_metrics
 from sampled_metrics.evaluation.expect import wrong_orders
@@ -22,6 +23,7 @@ from sampled_metrics.evaluation.plots import caption_of
 from sampled_metrics.evaluation.result import Result, by_recommender, cell
 from sampled_metrics.metrics.metric import MetricsLike, metric_name
 from sampled_metrics.ranks.given import cautions_of, tables_by_name
+from sampled_metrics.ranks.groups import Groups
 from sampled_metrics.ranks.table import Table
 from sampled_metrics.rendering.drawing import inline_svg
 from sampled_metrics.rendering.page import Page
@@ -49,6 +51,7 @@ def report(
     metrics: MetricsLike | None = None,
     replacement: bool = False,
     margin: float | str | None = None,
+    groups: Groups = False,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     seed: int = 0,
@@ -67,6 +70,8 @@ def report(
         metrics: labels such as recall@10; the default is that of `evaluate`.
         replacement: of exact ranks, whether the negatives of what a sample would show may be sampled twice.
         margin: the smallest difference that matters, as in `compare`.
+        groups: True for a section by the groups that the reader kept, or a mapping from users to groups, as in
+            `compare`.
         confidence_level: probability that an interval covers its value.
         n_resamples: bootstrap samples, for estimators that are not linear in the sample.
         seed: seed of the bootstrap.
@@ -126,6 +131,12 @@ def report(
         page.table(f"Comparison of {names}", _worded(compared, list(tables) if len(tables) == 2 else ()))
         page.list(compared.further_remarks)
         page.drawn(figures.intervals(compared), caption_of(compared))
+    if groups:
+        shown = {
+            *cautions,
+            *(text for result in (*results.values(), compared) if result is not None for text in result.remarks),
+        }
+        _by_group(page, tables, groups, margin, options, shown)
     exact = {name: table for name, table in tables.items() if "expect" in table.taken_by}
     if exact:
         _sampled_negatives(page, exact, wanted, replacement, progress, compared)
@@ -264,7 +275,43 @@ def _worded(table: Result, names: Sequence[str] = ()) -> pd.DataFrame:
     words = {column: column.replace("_", " ").capitalize() for column in text}
     if names:
         words |= {"value_a": names[0], "value_b": names[1], "difference": f"{names[1]} - {names[0]}"}
+        words |= {"higher_a": f"{names[0]} higher", "higher_b": f"{names[1]} higher"}
     return text.rename(columns=words)
+
+
+# --- by group ---------------------------------------------------------------------------------------------------------
+
+
+def _by_group(
+    page: _Page,
+    tables: Mapping[str, Any],
+    groups: Groups,
+    margin: float | str | None,
+    options: Mapping[str, Any],
+    shown: Collection[str],
+) -> None:
+    """Write values by group, of sampled ranks their strict bounds, and comparisons by group, with a figure of each.
+
+    Sentences that are shown on the page already are left out.
+    """
+    page.heading("By group")
+    given = tables if len(tables) > 1 else next(iter(tables.values()))
+    is_sampled = next(iter(tables.values())).is_sampled
+    if is_sampled:
+        values = correct(given, estimators=ESTIMATORS[0], groups=groups, **options)
+    else:
+        values = evaluate(given, groups=groups, **options)
+    parts = {"Metrics by group": values}
+    if len(tables) > 1:
+        parts["Comparisons by group"] = compare(tables, margin=margin, groups=groups, **options)
+    for title, table in parts.items():
+        page.heading(title, 3)
+        page.paragraphs([text for text in table.cautions if text not in shown], "caution")
+        remarks = [text for text in table.further_remarks if text not in shown]
+        page.paragraphs([text for text in remarks if ORDER_DIFFERS in text], "verdict")
+        page.table(title, _worded(table, list(tables) if len(tables) == 2 else ()))
+        page.drawn(figures.intervals(table), caption_of(table))
+        page.list([text for text in remarks if ORDER_DIFFERS not in text])
 
 
 # --- what a sample would show -----------------------------------------------------------------------------------------
