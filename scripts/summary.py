@@ -10,11 +10,19 @@ import pandas as pd
 from sampled_metrics import _files
 from sampled_metrics.ranks.exact import read_rank_tables
 from sampled_metrics.sampling.moments import EQUAL
+from sampled_metrics.study.groups import sentences
 from sampled_metrics.study.paper.reference import ARCHIVE_MD5, has_paper_users
 from sampled_metrics.study.workflow.jobs import run
 from sampled_metrics.study.workflow.provenance import provenance
 from sampled_metrics.study.workflow.stage_files import read_table
-from sampled_metrics.study.workflow.summary import Studied, dataset_facts, exact_standings, made_from, summary
+from sampled_metrics.study.workflow.summary import (
+    Studied,
+    dataset_facts,
+    exact_standings,
+    made_from,
+    on_exact_margin,
+    summary,
+)
 
 
 def main(snakemake: Any) -> None:
@@ -42,7 +50,11 @@ def main(snakemake: Any) -> None:
         table_4 = read_table(given.table_4[index], "table-4", empty=all_equal)
         rows = dataset_facts(ranks[names[0]], *facts)
         standings = exact_standings(ranks, params.metrics)
-        studied.append(Studied(name, rows, trained, table_3, table_4, figures, standings))
+        on_margin = on_exact_margin(ranks, params.metrics, params.margin) if standings else []
+        by_group = [
+            text for path in given.groups if Path(path).parts[-2] == name for text in sentences(pd.read_csv(path))
+        ]
+        studied.append(Studied(name, rows, trained, table_3, table_4, figures, standings, on_margin, by_group))
         data[name] = {archive["source"]: archive["sha256"] for archive in facts}
         data[name] |= {file: _files.digest(file, "sha256") for file in files}
         if has_paper_users(ranks[names[0]]) and any(archive["md5"] != ARCHIVE_MD5 for archive in facts):

@@ -53,12 +53,14 @@ def compared_by_group(
     table = table[["group", *table.columns.drop("group")]]
     table.attrs = whole.attrs
     cautions = [*whole.cautions, *_of_groups({group: part.cautions for group, part in parts.items()}, whole.cautions)]
-    names = whole.attrs["names"]
+    pairs, names = table[table["group"] != ALL], whole.attrs["names"]
+    of_two = [] if "a" in table else _of_two(pairs := pairs.assign(a=names[0], b=names[1]), name_of)
     about = {group: [part.attrs["assumption"], *part.attrs["about"]] for group, part in parts.items()}
     return table.with_cautions(cautions).with_remarks(
         [
             *whole.further_remarks,
-            *_verdicts(table[table["group"] != ALL], names, name_of),
+            *verdicts(pairs, name_of),
+            *of_two,
             *_of_groups(about, whole.further_remarks),
             f"The verdicts by group are adjusted for the {len(parts)} groups: {method}",
         ]
@@ -70,21 +72,38 @@ def _of_groups(sentences: Mapping[str, Sequence[str]], known: Sequence[str]) -> 
     return [f"{group}: {text}" for group, texts in sentences.items() for text in texts if text and text not in known]
 
 
-def _named(groups: Sequence[str]) -> str:
+def _named(groups: pd.Series[str]) -> str:
     """Return groups with their names."""
-    return f"group{'s' * (len(groups) > 1)} {enumerated(groups)}"
+    return f"group{'s' * (len(groups) > 1)} {enumerated(groups.tolist())}"
 
 
-def _verdicts(rows: pd.DataFrame, names: Sequence[str], name_of: Callable[[str], str]) -> list[str]:
-    """Return sentences on who is better in which groups: where the order differs; of two recommenders, always."""
-    pairs = rows if "a" in rows else rows.assign(a=names[0], b=names[1])
-    sentences, further = [], []
+def verdicts(pairs: pd.DataFrame, name_of: Callable[[str], str]) -> list[str]:
+    """Return sentences on the pairs of recommenders that groups order in different ways.
+
+    Args:
+        pairs: rows of a comparison by group, with the columns a and b, without those of all rows.
+        name_of: the name of what is compared, from the label of a metric.
+    """
+    sentences = []
     for (label, a, b), of_pair in pairs.groupby(["metric", "a", "b"], sort=False):
-        groups = {conclusion: _named(of_one["group"].tolist()) for conclusion, of_one in of_pair.groupby("conclusion")}
-        better = [f"{one} is better than {other} for {groups[one]}" for one, other in ((b, a), (a, b)) if one in groups]
+        better = _better(of_pair, a, b)
         if len(better) == 2:
             sentences.append(f"The order by {name_of(str(label))} {ORDER_DIFFERS}: {', and '.join(better)}.")
-        if len(names) == 2:
-            others = [f"{word} for {groups[word]}" for word in groups if word not in (a, b)]
-            further.append(f"{name_of(str(label))} by group: {'; '.join([*better, *others])}.")
-    return [*sentences, *further]
+    return sentences
+
+
+def _of_two(pairs: pd.DataFrame, name_of: Callable[[str], str]) -> list[str]:
+    """Return a sentence for each metric on which of two recommenders is better in which groups."""
+    sentences = []
+    for (label, a, b), of_metric in pairs.groupby(["metric", "a", "b"], sort=False):
+        rest = of_metric[~of_metric["conclusion"].isin([a, b])]
+        others = [f"{word} for {_named(rows['group'])}" for word, rows in rest.groupby("conclusion")]
+        sentences.append(f"{name_of(str(label))} by group: {'; '.join([*_better(of_metric, a, b), *others])}.")
+    return sentences
+
+
+def _better(of_pair: pd.DataFrame, a: str, b: str) -> list[str]:
+    """Return for which groups the second of two recommenders is better, and for which the first."""
+    groups = {name: of_pair["group"][of_pair["conclusion"] == name] for name in (b, a)}
+    other = {b: a, a: b}
+    return [f"{name} is better than {other[name]} for {_named(rows)}" for name, rows in groups.items() if len(rows)]

@@ -82,10 +82,10 @@ def _in_words(row: Mapping[str, Any]) -> str:
     """Return what a row of three recommenders or more says of the margin, if it says something."""
     if row["conclusion"] == EQUIVALENT:
         return f"{row['a']} and {row['b']} are equivalent"
-    if row["size"] != MORE:
+    if not row["size"]:
         return ""
     worse = row["a"] if row["conclusion"] == row["b"] else row["b"]
-    return f"{row['conclusion']} is better than {worse} by more than the margin"
+    return f"{row['conclusion']} is better than {worse} by {row['size']}"
 
 
 def on_users(table: Comparison, names: Sequence[str], is_sampled: bool) -> list[str]:

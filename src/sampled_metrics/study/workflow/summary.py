@@ -13,7 +13,9 @@ from sampled_metrics.errors import DataError
 from sampled_metrics.estimators import estimator_name
 from sampled_metrics.evaluation import compare
 from sampled_metrics.evaluation.comparison import Standings
+from sampled_metrics.evaluation.magnitude import on_margin
 from sampled_metrics.inference.families import pairs_of
+from sampled_metrics.inference.margins import Margin
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.ranks.exact import ExactRanks
 from sampled_metrics.recommenders import recommender_type
@@ -59,6 +61,8 @@ class Studied(NamedTuple):
         table_3, table_4: results of `tables.table_3` and `tables.table_4`.
         figures: (title, svg, caption) of each figure.
         standings: result of `exact_standings`.
+        on_margin: result of `on_exact_margin`.
+        by_group: sentences on the pairs that groups order in different ways.
     """
 
     name: str
@@ -68,6 +72,8 @@ class Studied(NamedTuple):
     table_4: pd.DataFrame
     figures: Sequence[tuple[str, str, str]]
     standings: Mapping[str, Standings]
+    on_margin: Sequence[str] = ()
+    by_group: Sequence[str] = ()
 
 
 def dataset_facts(ranks: ExactRanks, counted: Mapping[str, Any] | None = None) -> dict[str, str]:
@@ -103,6 +109,15 @@ def exact_standings(ranks: Mapping[str, ExactRanks], metrics: Sequence[str]) -> 
         return {}
 
 
+def on_exact_margin(ranks: Mapping[str, ExactRanks], metrics: Sequence[str], margin: float | str | None) -> list[str]:
+    """Return sentences on which exact metrics differ by more or less than a margin; none without a margin."""
+    if margin is None:
+        return []
+    compared, (first, second, *_) = compare(ranks, metrics=metrics, margin=margin), ranks
+    rows = compared if "a" in compared else compared.assign(a=first, b=second)
+    return on_margin(rows, Margin.from_given(margin), compared.attrs["confidence_level"])
+
+
 def summary(
     config: Mapping[str, Any],
     studied: Sequence[Studied],
@@ -134,6 +149,7 @@ def summary(
             negatives = sampling["negatives"] if m is None else m
             parts = of_size(table_3, m), of_size(table_4, m)
             page.list(answer(*parts, config["metrics"][0], negatives, dataset.standings))
+        page.list([*dataset.on_margin, *dataset.by_group])
     if printed is not None:
         _add_comparison_with_paper(page, printed, claims)
     page.heading("What was studied")
