@@ -11,7 +11,7 @@ from made_up_project import MORE, RANKS, STUDY, Project, merged
 
 TOY = {"toy", "toy_fidelity"}
 OF_RANKS = {"sample", "exact_moments", "study_estimators"}
-OF_ALL = {"studied", "tables", "figure_5", "figure_6", "proof", "estimator_study", "summary"}
+OF_ALL = {"studied", "tables", "figure_5", "figure_6", "proof", "groups", "estimator_study", "summary"}
 MADE = {"train", "rank", *OF_RANKS, *OF_ALL}
 
 OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
@@ -25,7 +25,7 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
     "ranking.precision": ({"ranking": {"precision": "float32"}}, MADE - {"train"}),
     "ranking.threads": ({"ranking": {"threads": 2}}, set()),
     "ranking.memory": ({"ranking": {"memory": 3000}}, set()),
-    "metrics": ({"metrics": ["recall@10", "ap"]}, {*OF_RANKS, "tables", "estimator_study", "summary"}),
+    "metrics": ({"metrics": ["recall@10", "ap"]}, {*OF_RANKS, "tables", "groups", "estimator_study", "summary"}),
     "sampling.repetitions": ({"sampling": {"repetitions": 11}}, {"sample", "tables", "summary"}),
     "estimators": (
         {"estimators": ["uncorrected", "bv-0.5"]},
@@ -35,6 +35,8 @@ OF_CONFIG: dict[str, tuple[dict[str, Any], set[str]]] = {
         {"estimator_study": {"repetitions": 6}},
         {"study_estimators", "estimator_study", "summary"},
     ),
+    "groups": ({"groups": ["activity"]}, {"groups", "summary"}),
+    "margin": ({"margin": 0.01}, {"summary"}),
     "toy.repetitions": ({"toy": {"repetitions": 21}}, TOY | {"summary"}),
     "toy.metrics": (
         {"toy": {"metrics": ["auc", "ap", "ndcg", "recall@10", "recall@5"]}},

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from sampled_metrics._running import Progress, no_progress, on_one_thread
 from sampled_metrics._validation import Floats, Ints, enumerated, shown
@@ -22,13 +21,11 @@ from sampled_metrics.evaluation.comparison import Comparison, Standings
 from sampled_metrics.evaluation.evaluate import about_users, checked_metrics, equal_metrics, undefined
 from sampled_metrics.evaluation.magnitude import (
     EQUIVALENT,
-    against_margin,
     against_margin_in_words,
-    higher_shares,
     on_margin,
     on_users,
-    relative_difference,
     relative_in_words,
+    with_magnitudes,
 )
 from sampled_metrics.inference.differences import BONFERRONI, ComparedRecommender, Differences, differences
 from sampled_metrics.inference.families import holm, pairs_of
@@ -256,7 +253,7 @@ def _comparison(answer: _Answer, question: _Question, options: IntervalOptions) 
     first, level = next(iter(tables.values())), options.confidence_level
     table = _table(compared, names, list(question.metrics), int(by_outcome.counts.sum()))
     if margin is not None:
-        table = _with_magnitudes(table, compared, margin, recommenders, by_outcome)
+        table = with_magnitudes(table, compared, margin, recommenders, by_outcome.counts)
     notes = _assumed(compared, names, supports)
     if first.is_sampled and not compared.strict and not question.is_uncorrected:
         notes += _biased(question.label)
@@ -412,32 +409,6 @@ def _conclusion(compared: Differences, pair: int, metric: int) -> str:
         return NO_VERDICT
     excludes_zero = compared.low[pair, metric] > EQUAL or compared.high[pair, metric] < -EQUAL
     return NO_VERDICT if compared.apart[pair, metric] and excludes_zero else "undecided"
-
-
-def _with_magnitudes(
-    table: Comparison,
-    compared: Differences,
-    margin: Margin,
-    recommenders: Sequence[ComparedRecommender],
-    by_outcome: Users,
-) -> Comparison:
-    """Return the rows with how large the differences are, and with the conclusion equivalent."""
-    pairs = pairs_of(len(recommenders))
-    metrics = compared.difference.shape[1]
-    sizes = [against_margin(compared, margin, pair, metric) for metric in range(metrics) for pair in range(len(pairs))]
-    shares = [higher_shares(recommenders[one], recommenders[other], by_outcome.counts) for one, other in pairs]
-    higher = np.stack([np.broadcast_to(of_pair, (2, metrics)) for of_pair in shares], axis=2)
-    table = table.copy()
-    first = table.columns.get_loc("p_value")
-    relative = [relative_difference(*values) for values in zip(table["value_a"], table["value_b"], strict=True)]
-    for place, (name, values) in enumerate(
-        {"relative": relative, "higher_a": higher[0].ravel(), "higher_b": higher[1].ravel()}.items()
-    ):
-        table.insert(first + place, name, values)
-    sizes_of_rows = pd.Series(sizes, index=table.index)
-    table["conclusion"] = table["conclusion"].mask(sizes_of_rows == EQUIVALENT, EQUIVALENT)
-    table.insert(table.columns.get_loc("conclusion") + 1, "size", sizes_of_rows.replace(EQUIVALENT, ""))
-    return table
 
 
 def _conclusions(

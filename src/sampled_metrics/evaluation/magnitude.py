@@ -8,6 +8,7 @@ import numpy as np
 from sampled_metrics._validation import Floats, Ints
 from sampled_metrics.evaluation.comparison import Comparison
 from sampled_metrics.inference.differences import ComparedRecommender, Differences
+from sampled_metrics.inference.families import pairs_of
 from sampled_metrics.inference.margins import Margin
 from sampled_metrics.metrics.metric import metric_name
 from sampled_metrics.sampling.moments import EQUAL
@@ -19,24 +20,48 @@ MORE, LESS = "more than the margin", "less than the margin"
 """By how much a recommender is better, where the interval says so."""
 
 
-def relative_difference(value_a: float, value_b: float) -> float:
-    """Return b - a relative to the worse value; NaN if that is not above 0."""
-    worse = min(value_a, value_b)
-    return (value_b - value_a) / worse if worse > 0 else np.nan
+def with_magnitudes(
+    table: Comparison,
+    compared: Differences,
+    margin: Margin,
+    recommenders: Sequence[ComparedRecommender],
+    counts: Ints,
+) -> Comparison:
+    """Return the rows of a comparison with how large the differences are, and with the conclusion equivalent.
+
+    Args:
+        table: a row for each metric and pair.
+        compared: the differences.
+        margin: the smallest one that matters.
+        recommenders: in their order in the pairs.
+        counts: (groups,) numbers of users.
+    """
+    pairs, metrics = pairs_of(len(recommenders)), compared.difference.shape[1]
+    sizes = [_against_margin(compared, margin, pair, metric) for metric in range(metrics) for pair in range(len(pairs))]
+    shares = [_higher_shares(recommenders[one], recommenders[other], counts) for one, other in pairs]
+    higher = np.stack([np.broadcast_to(of_pair, (2, metrics)) for of_pair in shares], axis=2)
+    worse = table[["value_a", "value_b"]].min(axis=1)
+    columns = {"relative": table["difference"] / worse.where(worse > 0)}
+    columns |= {"higher_a": higher[0].ravel(), "higher_b": higher[1].ravel()}
+    table = table.copy()
+    for name, values in columns.items():
+        table.insert(table.columns.get_loc("p_value"), name, values)
+    table["conclusion"] = table["conclusion"].mask(np.array(sizes) == EQUIVALENT, EQUIVALENT)
+    table.insert(table.columns.get_loc("conclusion") + 1, "size", [size.replace(EQUIVALENT, "") for size in sizes])
+    return table
 
 
-def higher_shares(one: ComparedRecommender, other: ComparedRecommender, counts: Ints) -> Floats:
+def _higher_shares(one: ComparedRecommender, other: ComparedRecommender, counts: Ints) -> Floats:
     """Return the (2, metrics) shares of users for whom each of two ranks higher; NaN if ranks are not known.
 
     The metrics are a single one if they are the same for all, as of ranks.
     """
     gaps = one.seen - other.seen  # above 0 where the other one ranks higher
-    known = np.isfinite(gaps).all(axis=1)
     shares = np.array([gaps < -EQUAL, gaps > EQUAL]) @ counts / counts.sum()
-    return np.where(known, shares, np.nan)
+    return np.where(np.isfinite(gaps).all(axis=1), shares, np.nan)
 
 
-def against_margin(compared: Differences, margin: Margin, pair: int, metric: int) -> str:
+def _against_margin(compared: Differences, margin: Margin, pair: int, metric: int) -> str:
     """Return MORE, LESS or EQUIVALENT, as the interval of a pair and a metric says, or nothing."""
     (rising_low, rising_high), (falling_low, falling_high) = compared.above_margin(margin)[:, :, pair, metric]
     if compared.apart[pair, metric]:
